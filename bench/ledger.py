@@ -197,7 +197,7 @@ def _growth(rows: int, rounds: int) -> Measured:
 
 def _look(database: SqliteDatabase) -> None:
     database.run(lambda tx: ledger.recent(tx, session="s7"))
-    database.run(lambda tx: ledger.find_like(tx, "t7"))
+    database.run(lambda tx: ledger.find_by_prefix(tx, "t7"))
     database.run(lambda tx: ledger.stats(tx, session="s7"))
 
 
@@ -221,7 +221,7 @@ def _insert(tx: object, first: int, last: int, rows: int) -> None:
             status="succeeded",
             duration_ms=number % 1_000,
         )
-        ledger.begin_unless_known(tx, call)  # type: ignore[arg-type] # a transaction
+        ledger.insert_if_missing(tx, call)  # type: ignore[arg-type] # a transaction
 
 
 def _fill_decisions(database: SqliteDatabase, rows: int) -> None:

@@ -56,11 +56,11 @@ def _over_rules(rounds: int) -> tuple[float, dict[str, float]]:
 
 def _rule_by_rule(text: str) -> Callable[[], object]:
     """
-    All that has to be looked for to find the same: formats, surroundings, and what is written in another way.
+    All that has to be looked for to find the same: formats, contexts, and escaped text.
 
     Without a look-behind, which would keep `re` from looking for the literal that a rule begins with.
     """
     rules = [re.compile(each.pattern.pattern) for each in formats()]
-    rules += [re.compile(each, re.IGNORECASE) for each in (scan.MAYBE + scan.LIKE_A_VALUE, *scan.SURROUNDINGS)]
+    rules += [re.compile(each, re.IGNORECASE) for each in (scan.MAYBE + scan.LIKE_A_VALUE, *scan.CONTEXTS)]
     rules += [re.compile(each) for each in scan.REWRITTEN]
     return lambda: [deque(rule.finditer(text), maxlen=0) for rule in rules]  # the first one may be no secret

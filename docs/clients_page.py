@@ -1,4 +1,4 @@
-"""The page on clients: what each can do, how its events and tools are called, and its habits."""
+"""The page on clients: what each can do, the names of its events and tools, and its quirks."""
 
 from introspection import page, table
 
@@ -17,13 +17,16 @@ def clients() -> str:
     columns = ("client", "name", "tier", *(word.replace("_", " ") for word in CAN))
     return page(
         "Clients",
-        "Tier 1 calls hooks in Claude Code's own terms, tier 2 through our translation or a plugin, tier 3 not at all: "
-        "it is reached by MCP and a rules file. `note` gives the model text, `stop` keeps the agent working, "
+        "Tier 1 clients call hooks with Claude Code's own events, tier 2 clients through a translation or a "
+        "plugin; tier 3 "
+        "clients have no hooks and are reached by MCP and a rules file. `note` adds text for the model, "
+        "`stop` keeps the agent working, "
         "`prompt block` refuses a prompt.",
         table(columns, map(_row, order)),
-        "What a client cannot do is replaced by the nearest stricter thing: an ask becomes a refusal that says what to "
-        "do, a rewrite becomes a refusal that shows the call as it should be, a note waits for the next event that "
-        "carries one. After a tool has run nothing can be refused any more; there a refusal becomes a note.",
+        "What a client cannot do is replaced by the nearest stricter answer: an ask becomes a refusal that "
+        "says what to "
+        "do, a rewrite becomes a refusal that shows the corrected call, a note waits for the next event that can carry "
+        "it. After a tool has run it cannot be refused; there a refusal becomes a note.",
         *(_section(client) for client in order),
     )
 
@@ -39,24 +42,24 @@ def _row(client: Client) -> tuple[str, ...]:
 
 
 def _section(client: Client) -> str:
-    names = ", ".join(f"`{alias}`" for alias in client.ALIASES)
+    names = ", ".join(f"`{alias}`" for alias in CLIENTS[client.NAME])
     parts = [f"## {client.TITLE}\n\n{' '.join((client.__doc__ or '').split())}"]
     parts += [f"Also called {names}."] if names else []
-    described = getattr(client, "DIALECT", None)
+    described = getattr(client, "TABLE", None)
     if isinstance(described, ClientTable):
-        parts.append(table(("event", "here", "answers that it takes"), _events(described)))
+        parts.append(table(("event", "Snell's name", "answers that it accepts"), _events(described)))
         tools = ((f"`{theirs}`", f"`{tool.name}`") for theirs, tool in described.tools.items())
         parts.append(table(("tool", "in Claude Code"), tools))
     elif client.NAME == "claude_code":
         rows = ((f"`{row.name}`", ", ".join(sorted(row.can)) or "-") for row in CATALOGUE.values())
-        parts.append(table(("event", "answers that it takes"), rows))
+        parts.append(table(("event", "answers that it accepts"), rows))
     if client.QUIRKS:
-        parts.append(table(("habit", "how we know"), ((quirk.text, quirk.source) for quirk in client.QUIRKS)))
+        parts.append(table(("quirk", "source"), ((quirk.text, quirk.source) for quirk in client.QUIRKS)))
     return "\n\n".join(part.strip() for part in parts)
 
 
 def _events(described: ClientTable) -> list[tuple[str, str, str]]:
-    """Its own name for an event, ours, and what can be said there."""
+    """Return the client's name of each event, Snell's name, and the answers that it accepts."""
     rows = [
         (theirs, ours, _said(described.answers.get(theirs) or described.answers[ours]))
         for theirs, ours in _names(described)

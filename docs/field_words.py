@@ -1,4 +1,4 @@
-"""What a field is, where its class does not say so beside it. A field without words fails the tests of the docs."""
+"""Descriptions of fields whose class has no comment for them. A test fails for a field without a description."""
 
 WORDS = {
     "Event.name": "what happened, such as `PreToolUse`",

@@ -1,5 +1,5 @@
 """
-Write the pages of docs/reference from the code; with --check only say whether they are up to date.
+Write the pages of docs/reference and the tables of packages from the code; with --check only compare.
 
 Everything that can be enumerated (events, settings, commands, effects, errors) is described where it is defined.
 """
@@ -17,6 +17,7 @@ from clients_page import clients
 from guard_page import guard
 from hook_page import hooks
 from introspection import first_line, page, table
+from layers_table import pages_with_table
 from mcp_page import mcp_server
 from packs_page import packs
 from settings_page import settings
@@ -36,10 +37,11 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 when a page is out of date")
     only_checks = parser.parse_args().check
     wanted = {FOLDER / f"{name}.md": page() for name, page in PAGES.items()} | {SHIM_FORMS: shim_forms()}
+    wanted |= pages_with_table()
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if only_checks:
         for path in stale:
-            print(f"{path.name} is stale; run `python3 dev.py docs`")
+            print(f"{path.name} is out of date; run `python3 dev.py docs`")
         return 1 if stale else 0
     FOLDER.mkdir(exist_ok=True)
     for path in stale:
@@ -94,7 +96,11 @@ def help_texts(parser: argparse.ArgumentParser) -> Iterator[str]:
 def error_ids() -> str:
     classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, errors.SnellError)]
     rows = ((f"`{each.id}`", f"`{each.__name__}`", first_line(each)) for each in classes)
-    return page("Errors", "What can go wrong by somebody's mistake.", table(("id", "class", "meaning"), rows))
+    return page(
+        "Errors",
+        "Errors that a user, a hook author or an operator can repair.",
+        table(("id", "class", "meaning"), rows),
+    )
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -11,22 +11,23 @@ def guard() -> str:
     parts = [_rule(name) for name in RULES]
     return page(
         "The guard's rules",
-        "`snell check command CMD` says what the guard makes of a command. A rule is switched by its name: `off`, "
-        "`observe` (nothing is stopped, you get a line), `ask` or `enforce`:\n\n"
+        "`snell check command CMD` shows how the guard judges a command. Each rule can be set to `off`, "
+        "`observe` (nothing is "
+        "stopped, you get a message), `ask` or `enforce`:\n\n"
         '```toml\n[pack.guard]\npreset = "standard"       # or strict, relaxed\n\n'
         '[pack.guard.rules]\ngit-discard = "ask"\nenvironment = "off"\n```\n\n'
-        "`snell allow`, run by a person at a terminal, shows the command that was denied last and lets exactly "
-        "that one "
-        "pass, once, in its session.\n\n"
+        "`snell allow`, run by a person at a terminal, shows the command that was denied last and allows exactly that "
+        "command, once, in its session.\n\n"
         "A command line is judged in the input of every tool, whatever the tool and the field are called. It is judged"
         " in the folder that the input names (`cwd`, `workdir`, `dir_path` and the like), and in the event's folder too"
         " where the client is not known to read that field. Text that no shell could read is asked about only in a tool"
         " that is a shell by its name.\n\n"
         "Within a session the guard remembers the files that were written, to judge them when they are run, which "
-        "secrets were read, and a keyed fingerprint of their values, to know them again when they would leave. A value "
-        "that was changed in between, other than by base64, is not known again.\n\n"
+        "secrets were read, and a keyed fingerprint of their values, to recognise them when they would be "
+        "sent. A value "
+        "that was changed in between, other than by base64, is not recognised.\n\n"
         "`python3 dev.py bench dangerous_commands_flagged dangerous_commands_denied ordinary_commands_flagged` prints "
-        "how often it is right, on commands that it was tuned with and on those that were kept aside.",
+        "how often it is right, on commands that it was tuned with and on others.",
         *parts,
     )
 

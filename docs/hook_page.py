@@ -23,7 +23,7 @@ def hooks() -> str:
 
 INTRODUCTION = """\
 A hook is a function with a role and the events it is for. It returns an effect, a list of effects, or None for no
-opinion. It lives in `.snell/hooks/NAME.py` of a project or in a pack, and its cases beside it, see
+opinion. It is in `.snell/hooks/NAME.py` of a project or in a pack, with its cases beside it: see
 [test a hook](../howto/test-a-hook.md).
 
 ```python
@@ -62,13 +62,13 @@ def _decorators() -> Iterator[str]:
 
 
 def _arguments() -> Iterator[str]:
-    yield "## Arguments\n\nA hook names the arguments it wants. The names are checked when it is loaded."
+    yield "## Arguments\n\nA hook declares the arguments that it needs. The names are checked when it is loaded."
     yield table(("argument", "type", "what it is"), [_argument(name) for name in SUPPLIES])
     yield "### `Event`\n\nThe payload is never changed in place; return a `Rewrite` instead."
     yield _members(Event)
     yield (
         "## Tool calls\n\n`call` has the type of its kind of tool. Annotated with one of these types, a hook is for "
-        "that kind alone, and `kind=` may be left out. What a client does not send is empty.\n\n"
+        "that kind only, and `kind=` may be left out. Fields that a client does not send are empty.\n\n"
         "A tool that Snell does not know is a shell call when its input carries a command line: a text, a list of "
         "words or a list of lines under `command`, `cmd`, `commands`, `script`, `argv` or `cmdString` in any "
         "spelling, JSON text of such a list, or the `input` or `keys` of a terminal. `kind = shell`, the matcher "
@@ -94,7 +94,7 @@ _PLAIN = {
     "payload": ("`dict`", "the client's payload, Claude-shaped whatever client called"),
     "cwd": ("`str`", "the session's working directory"),
     "session_id": ("`str`", "the session"),
-    "context": ("`Context`", "what a built-in pack may use of the house: options, marks, the caller's environment"),
+    "context": ("`Context`", "for built-in packs: options, marks, the caller's environment, the project"),
     "call": ("`ToolCall` or its kind's type", "the tool call, on events about a tool"),
     "subject": ("any of these", "what the event is about, whichever it is"),
 }
@@ -114,16 +114,17 @@ def _events_about(subject: str) -> list[str]:
 
 def _shell() -> Iterator[str]:
     yield (
-        "## Command lines\n\n`call.line` is the command line, read without running it. What it lists is there, "
-        "wherever it hides: behind `&&`, in `$( )`, in `sh -c '...'`, after `sudo`. What is only text (quoted "
-        "arguments, comments, here-documents) is not listed. Where the reader cannot be sure, it says so."
+        "## Command lines\n\n`call.line` is the parsed command line; nothing is run. It lists every command, also "
+        "behind `&&`, in `$( )`, in `sh -c '...'` and after `sudo`. Text (quoted arguments, comments, "
+        "here-documents) is not listed. Where the parser is not sure, it says so."
     )
     for cls in (CommandLine, Command, Redirect):
         yield from _described(cls)
     yield (
-        "### The `!word` escape\n\nA command that begins with `!` glued to a word (`!pytest`) is a wish to have it run "
-        "as it is. `call.is_escaped` says so; `! word` is the shell's own negation and is not meant. Snell leaves the "
-        "`!` where it is, so a hook that rewrites takes it off: "
+        "### The `!word` escape\n\nA command that begins with `!` directly before a word (`!pytest`) asks to be run "
+        "unchanged. `call.is_escaped` is true then; `! word` is the shell's own negation and does not count. "
+        "Snell does "
+        "not remove the `!`, so a hook that rewrites has to: "
         "`Rewrite(command=without_escape(call.command))`, with `from snell.shell.reader import without_escape`."
     )
 
@@ -141,16 +142,17 @@ def _effects() -> Iterator[str]:
 RUNNING = """\
 ## How hooks run
 
-- **Where.** Hooks of files run in a warm child process, one after the other, each within its `timeout`. One that hangs
-  or crashes costs itself only. Hooks that a program registers run in that program, see [embed](../howto/embed.md).
-- **`print()`** of a hook in a file goes nowhere: there is no terminal to print to. Return `Tell("...")` to speak to the
-  person, `Note("...")` to speak to the model, or write to a file.
-- **`async def`** works as well; the hook is awaited. A hook that nobody should wait for is a `@watches`: it runs after
-  the answer and can only record.
-- **A mistake** in a hook is a failure. It is shown by `snell why` and counts by `on_failure`: `allow` (the default)
-  lets the work go on, `ask` asks the person, `block` denies. A file that does not load is a problem that
-  `snell settings` shows; the last version that loaded stays in force.
-- **Once approved, by bytes.** After every change of a project's hook: `snell trust`."""
+- **Where.** Hooks in files run in a worker process, one after the other, each within its `timeout`. A hook that hangs
+  or crashes does not affect the others. Hooks that a program registers run in that program, see
+  [embed](../howto/embed.md).
+- **`print()`** in a hook file has no effect: there is no terminal. Return `Tell("...")` for a message to the user,
+  `Note("...")` for a note to the model, or write to a file.
+- **`async def`** works as well; the hook is awaited. A hook that the agent should not wait for is a `@watches`: it runs
+  after the answer and can only record.
+- **An exception** in a hook is a failure. `snell why` shows it, and `on_failure` decides: `allow` (the default) ignores
+  it, `ask` asks the user, `block` denies. If a file does not load, `snell settings` shows why, and its last version
+  that loaded stays in force.
+- **Approval** is for exact bytes. Run `snell trust` after every change of a project's hook."""
 
 
 def _commands() -> Iterator[str]:
@@ -161,7 +163,7 @@ def _commands() -> Iterator[str]:
     notes = [f"`{row.name}`" for row in CATALOGUE.values() if row.text_is == "note"]
     yield (
         f"Plain text on stdout is a note on {', '.join(notes)}, and the path on `WorktreeCreate`. On every other event "
-        "it goes nowhere, and `snell why` says so. Text that begins with `{` and ends with `}` must be JSON."
+        "it is ignored, and `snell why` says so. Text that begins with `{` and ends with `}` must be JSON."
     )
     yield BACKGROUND
 
@@ -170,25 +172,25 @@ COMMANDS = """\
 ## Command hooks
 
 A command hook is an entry of a [settings file](settings.md). It gets the event as one line of JSON on stdin, in Claude
-Code's shape whatever client called, and runs in the session's directory with these variables: `HOOK_EVENT`,
+Code's format for every client, and runs in the session's directory with these variables: `HOOK_EVENT`,
 `HOOK_TOOL_NAME`, `HOOK_SESSION_ID`, `CLAUDE_PROJECT_DIR`, in a plugin `CLAUDE_PLUGIN_ROOT`, and on events that can set
 variables for later commands `CLAUDE_ENV_FILE`, to which it may write `export NAME=VALUE` lines. A shell call has its
 command line under `tool_input.command`, whatever field the client's tool has it in. A hook with the matcher `Bash` gets
 `tool_name = "Bash"` for a shell of any name; the tool's own name is `native.tool` then.
 
-In a `[hooks.shell]` table the event is not passed and the output is not read, unless `pass_context` or `parse_result`
-say so."""
+In a `[hooks.shell]` table the event is passed only with `pass_context`, and the output is read only with
+`parse_result`."""
 
 EXIT_CODES = (
     ("0", "stdout is the answer; nothing printed = no opinion"),
     ("2", "refuse, with stderr as the reason"),
-    ("any other", "a failure, which counts by `on_failure`; a refusal in JSON on stdout still refuses"),
+    ("any other", "a failure, handled by `on_failure`; a refusal in JSON on stdout still refuses"),
     ('any but 0, with `exit_code_mode = "strict"`', "refuse"),
 )
 
 ANSWERS = """\
 The answer may be any of these. Keys may be written in camelCase or snake_case, at the top or, as Claude Code has them,
-inside `hookSpecificOutput`. An answer that cannot be read is a failure, never an approval."""
+inside `hookSpecificOutput`. An answer that cannot be parsed is a failure, never an approval."""
 
 JSON_FORMS = (
     ('`{"decision": "deny", "reason": "..."}`', "a verdict: `allow`, `ask`, `defer`, `deny`"),
@@ -197,7 +199,7 @@ JSON_FORMS = (
     ('`{"updatedToolOutput": ...}`', "rewrite the tool's output (PostToolUse)"),
     ('`{"updatedPrompt": "..."}`', "rewrite the prompt (UserPromptSubmit)"),
     ('`{"additionalContext": "..."}`', "a note for the model"),
-    ('`{"systemMessage": "..."}`', "a text for the person"),
+    ('`{"systemMessage": "..."}`', "a message for the user"),
     ('`{"continue": false, "stopReason": "..."}`', "end the turn"),
     ('`{"env": {"NAME": "VALUE"}}`', "variables for the session's later commands"),
     ('`{"action": "reject", "reason": "..."}`', "deny"),
@@ -207,9 +209,9 @@ JSON_FORMS = (
 )
 
 BACKGROUND = """\
-A command that prints `{"async": true}` first goes on in the background, for 15 seconds or the `asyncTimeout` that it
-gives in milliseconds. Notes in what it prints after that reach the model with the next event; a verdict comes too late.
-With `async = true` in the settings every run of the hook is like that."""
+A command whose first output is `{"async": true}` continues in the background, for 15 seconds or its `asyncTimeout` in
+milliseconds. Notes that it prints later reach the model with the next event; a verdict comes too late. With
+`async = true` in the settings, every run of the hook continues in the background."""
 
 
 def _described(cls: type, says: str = "") -> Iterator[str]:

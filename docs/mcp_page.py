@@ -12,28 +12,27 @@ for one with hooks, such as Claude Code, ask for it:
 snell setup claude-code --include-mcp
 ```
 
-By hand it is this command, which every client takes:
+To configure it by hand, use this command in any client:
 
 ```
 snell mcp
 ```
 
-The server lives in the daemon, so a second client costs nothing and the first answer comes after a few milliseconds.
-It needs the extra `mcp`; without it, set-up, `snell doctor` and the server tell what to install. It speaks all versions
+The server runs in the daemon, so a second client costs nothing and the first answer comes after a few milliseconds. It
+needs the extra `mcp`; without it, set-up, `snell doctor` and the server say what to install. It supports all versions
 of the protocol, those that begin with a handshake and the one of 2026 that does not.
 
-A call that names no project is about the one in whose folder the client was started; `*` means all of them. Answers
-are structured, each with its schema. What a tool refuses comes back as an error that says what to do.
+A call without a project is about the project in whose folder the client was started; `*` means all projects. Answers
+are structured, each with its schema. A refused call returns an error that says what to do.
 
-An agent may do less than a person. It exports to and imports from plain files in the folder it works in; it imports,
-deletes and renames namespaces, lets memories fade and joins them in its own project alone; `setup_hooks` shows
-configuration and writes none. An argument that is null counts as not given. A line that is no message is answered with
-an error, and the session goes on.
+An agent has fewer rights than a person. It exports to and imports from plain files in its own folder only; it imports,
+deletes, renames, decays and consolidates memories in its own project only; `setup_hooks` shows configuration and writes
+none. A null argument counts as absent. An invalid message is answered with an error, and the session goes on.
 
 **Resources**: `snell://memories`, `snell://memories/{id}`, `snell://sessions/last`, `snell://sessions/{id}`.
-**Prompts**: `recall` (what is known about a topic), `summarise` (what this session taught, kept for the next one)."""
+**Prompts**: `recall` (what is known about a topic), `summarise` (store what this session learned)."""
 
-WORDS = {"reads": "looks", "writes": "changes", "destroys": "deletes"}
+WORDS = {"reads": "reads", "writes": "changes", "destroys": "deletes"}
 
 
 def mcp_server() -> str:
@@ -42,7 +41,7 @@ def mcp_server() -> str:
 
 
 def _takes(tool: McpTool) -> str:
-    """The arguments, those that must be there in bold; `agent_id` goes everywhere."""
+    """Return the arguments, required ones in bold; `agent_id`, which every tool takes, is left out."""
     schema = input_schema(tool)
     needed = schema.get("required", [])
     names = sorted((name for name in schema["properties"] if name != "agent_id"), key=lambda name: name not in needed)

@@ -10,8 +10,8 @@ from snell.sdk.decorators import declarations, declared_in
 from snell.settings.builtin_packs import FOLDER, builtin_packs
 
 INTRODUCTION = (
-    "Packs come with Snell and run inside it. Each is switched and told what to do in a settings file; your own file "
-    "wins over what a project brings, except that a project can say no to memory for itself:\n\n"
+    "Packs come with Snell and run in its own process. You enable and configure each in a settings file; your own file "
+    "has precedence over a project's, except that a project can disable memory for itself:\n\n"
     '```toml\n[pack.nudges]\nenabled = true\n\n[pack.tool_inputs]\nmode = "strict"\n```'
 )
 
@@ -45,7 +45,7 @@ def _events(function: object) -> str:
 
 
 def _without_title(text: str) -> str:
-    """The Why, What and Instead of a module, as a list."""
+    """Return the Why, What and Instead of a module as a list."""
     head, _, rest = text.partition("\n\n")
     if not rest.startswith("Why"):
         return ""

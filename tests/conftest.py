@@ -24,6 +24,18 @@ FIGURE = "figure"
 LONGEST_TMPDIR = 20  # bytes; a daemon's socket in a test's own folder needs the rest of the 103 that an address has
 
 
+PROCESS_FOLDERS = ("process", "faults")  # all their tests start real processes
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the mark `process` by folder, before `-m` selects."""
+    folders = tuple(f"tests/{name}/" for name in PROCESS_FOLDERS)
+    for item in items:
+        if item.nodeid.startswith(folders):
+            item.add_marker(pytest.mark.process)
+
+
 def pytest_configure() -> None:
     """Make a run with a long TMPDIR, or in the background of a shell, like any other; workers inherit it."""
     if len(os.fsencode(tempfile.gettempdir())) > LONGEST_TMPDIR:

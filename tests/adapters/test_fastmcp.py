@@ -36,7 +36,7 @@ def run(stage, text, **options):
         ("quiet", (["HUSH"], {"result": "HUSH"}, False), ["hush"]),
         ("noted", (["NOTED", "that was noted"], {"result": "NOTED"}, False), ["noted"]),
         ("password", (["***"], {"result": "***"}, False), ["password"]),
-        ("ask", (["may I?; nobody is there who could be asked"], None, True), []),
+        ("ask", (["may I?; there is no `approve` function to ask the user"], None, True), []),
         ("stop", (["enough shouting"], None, True), []),
     ],
 )

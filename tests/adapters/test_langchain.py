@@ -49,7 +49,7 @@ def run(request):
         ("quiet", "HUSH", ["hush"]),
         ("noted", "NOTED\nthat was noted", ["noted"]),
         ("password", "***", ["password"]),
-        ("ask", "may I?; nobody is there who could be asked", []),
+        ("ask", "may I?; there is no `approve` function to ask the user", []),
     ],
 )
 def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(run, text, told, shouted):

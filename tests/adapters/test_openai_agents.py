@@ -69,7 +69,7 @@ def run(stage, text, prompt="go", tool=None, **options):
         ("quiet", "HUSH", ["hush"]),
         ("noted", "NOTED\nthat was noted", ["noted"]),
         ("password", "***", ["password"]),
-        ("ask", "may I?; nobody is there who could be asked", []),
+        ("ask", "may I?; there is no `approve` function to ask the user", []),
         ("[1]", "the arguments are not a JSON object, so the tool did not run", []),
     ],
 )
@@ -113,7 +113,7 @@ def test_a_hook_may_end_the_run():
     assert (ended.value.output.output_info, stage.shouted) == ("enough shouting", [])
 
 
-@pytest.mark.parametrize(("prompt", "why"), [("swear", "mind your language"), ("hi", "a hook reworded the prompt")])
+@pytest.mark.parametrize(("prompt", "why"), [("swear", "mind your language"), ("hi", "a hook changed the prompt")])
 def test_a_prompt_that_is_refused_or_reworded_does_not_reach_the_model(prompt, why):
     stage = Stage()
     with pytest.raises(agents.exceptions.InputGuardrailTripwireTriggered) as refused:

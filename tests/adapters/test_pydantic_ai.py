@@ -42,7 +42,7 @@ def run(stage, text, prompt="go", **options):
         ("quiet", "HUSH", ["hush"]),
         ("noted", "NOTED\nthat was noted", ["noted"]),
         ("password", "***", ["password"]),
-        ("ask", "may I?; nobody is there who could be asked", []),
+        ("ask", "may I?; there is no `approve` function to ask the user", []),
     ],
 )
 def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(text, told, shouted):

@@ -71,7 +71,7 @@ def test_two_machines_never_speak_for_the_same_agent(hosts: tuple[Host, Host]):
     for turn in turns:
         turn.join(60)
     (holder,) = [row["holder"] for row in one.server.run(agents.list_)]
-    taken = {"one": one.share.taken, "two": two.share.taken}
+    taken = {"one": one.share.leased_elsewhere, "two": two.share.leased_elsewhere}
     assert taken == {holder: [], "two" if holder == "one" else "one": ["ann"]}
 
 

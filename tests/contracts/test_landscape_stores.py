@@ -18,8 +18,8 @@ from snell.records.session_reports import (
     Refusal,
     SessionReport,
     SessionSummary,
-    in_words,
     recent_sessions,
+    report_as_markdown,
     report_of,
 )
 from snell.store.postgres import PostgresDatabase
@@ -61,7 +61,7 @@ def test_a_session_is_told_from_its_decisions(database: Database) -> None:
         failures=2,
         refusals=(Refusal(decision="2", tool="Bash", verdict="deny", reason="it overwrites others' work"),),
     )
-    assert in_words(report) == (
+    assert report_as_markdown(report) == (
         "# Session a\n\n"
         "claude_code, 1970-01-01 00:00 UTC to 1970-01-01 00:01 UTC: 3 decisions, 1 refused or asked about, 0 changed,"
         " 2 failures of hooks.\n\n"

@@ -16,7 +16,7 @@ from snell.records.claims import Claim, Receipt
 from snell.records.decisions import Row
 from snell.records.decisions import add as add_decision
 from snell.records.ledger import Call, End, ToolStats
-from snell.records.resume import Resumed
+from snell.records.resume import ResumeResult
 from snell.store.sqlite import SqliteDatabase
 from snell.work import runs
 from snell.work.runs import Run
@@ -129,14 +129,14 @@ def test_calls_are_found_counted_and_paged(database: Database):
     assert ids(database.run(lambda tx: ledger.recent(tx, session="s"))) == ["s/t5", "s/t3", "s/t1"]
     assert ids(database.run(lambda tx: ledger.recent(tx, status="failed"))) == ["s/t1"]
     assert database.run(lambda tx: ledger.stats(tx, session="s")) == [ToolStats("Bash", 3, 1, 1, 80, 70)]
-    assert ids(database.run(lambda tx: ledger.find_like(tx, "t3"))) == ["s/t3"]
-    assert ids(database.run(lambda tx: ledger.find_like(tx, "last"))) == ["s/t6"]
+    assert ids(database.run(lambda tx: ledger.find_by_prefix(tx, "t3"))) == ["s/t3"]
+    assert ids(database.run(lambda tx: ledger.find_by_prefix(tx, "last"))) == ["s/t6"]
     database.run(lambda tx: ledger.begin(tx, call(30)))
-    assert ids(database.run(lambda tx: ledger.find_like(tx, "t3"))) == ["s/t3"]  # not the one that begins like it
-    assert ids(database.run(lambda tx: ledger.find_like(tx, "t30"))) == ["s/t30"]
-    assert ids(database.run(lambda tx: ledger.find_like(tx, "s/t30"))) == ["s/t30"]
-    assert len(database.run(lambda tx: ledger.find_like(tx, "t"))) == 2
-    assert database.run(lambda tx: ledger.find_like(tx, "%")) == []
+    assert ids(database.run(lambda tx: ledger.find_by_prefix(tx, "t3"))) == ["s/t3"]  # not the one that begins like it
+    assert ids(database.run(lambda tx: ledger.find_by_prefix(tx, "t30"))) == ["s/t30"]
+    assert ids(database.run(lambda tx: ledger.find_by_prefix(tx, "s/t30"))) == ["s/t30"]
+    assert len(database.run(lambda tx: ledger.find_by_prefix(tx, "t"))) == 2
+    assert database.run(lambda tx: ledger.find_by_prefix(tx, "%")) == []
     assert ids(database.run(lambda tx: ledger.page(tx, {}, (3, "s/t3"), 2))) == ["s/t4", "s/t5"]
     assert ids(database.run(lambda tx: ledger.open_calls(tx, "other"))) == ["s/t2", "s/t4", "s/t6"]
 
@@ -166,7 +166,7 @@ def test_a_resumed_run_promotes_receipts_and_knows_what_is_unknown(database: Dat
 
     database.run(left)
     found = database.run(lambda tx: resume.resume(tx, "r", 50))
-    assert found == Resumed(("s/t1",), ("s/t2",), ("s/t3",))
+    assert found == ResumeResult(("s/t1",), ("s/t2",), ("s/t3",))
     held = [database.run(lambda tx, n=n: claims.holder(tx, "r", f"k{n}")) for n in (1, 2, 3)]  # type: ignore[misc] # defaults
     assert [each and (each.status, each.preview) for each in held] == [
         ("succeeded", "sent"),
@@ -174,7 +174,7 @@ def test_a_resumed_run_promotes_receipts_and_knows_what_is_unknown(database: Dat
         ("abandoned_on_resume", ""),
     ]
     assert database.run(lambda tx: tx.rows("SELECT * FROM tool_receipts")) == []
-    assert database.run(lambda tx: resume.resume(tx, "r", 60)) == Resumed()
+    assert database.run(lambda tx: resume.resume(tx, "r", 60)) == ResumeResult()
     statuses = database.run(lambda tx: [each.status for each in ledger.recent(tx)])
     assert statuses == ["abandoned_on_resume", "failed", "succeeded"]
 
@@ -309,7 +309,7 @@ def test_a_chain_of_an_earlier_version_is_no_alarm_and_goes_on_in_a_segment_of_i
     database.run(lambda tx: tx.do("DELETE FROM tool_calls WHERE tool_call_id = 's/t2'"))
     assert (found().integrity, found().completeness) == (
         ("decision `d3` was changed",),
-        ("tool call `s/t2` is gone",),
+        ("tool call `s/t2` is missing",),
     )
 
 
@@ -317,11 +317,11 @@ def test_a_chain_of_an_earlier_version_is_no_alarm_and_goes_on_in_a_segment_of_i
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("DELETE FROM audit_chain WHERE seq = 16", "links 16 to 16 of the chain are gone"),
-        ("DELETE FROM audit_chain WHERE seq > 15", "the chain ends at link 15, and it once had 31"),
+        ("DELETE FROM audit_chain WHERE seq = 16", "links 16 to 16 of the chain are missing"),
+        ("DELETE FROM audit_chain WHERE seq > 15", "the chain ends at link 15, but it had 31 before"),
         ("UPDATE audit_chain SET kind = 'segment else why' WHERE seq = 16", "link 16 of the chain was changed"),
         ("UPDATE audit_chain SET digest = 'x' WHERE seq = 3", "link 3 of the chain was changed"),
-        ("DELETE FROM audit_chain WHERE seq = 3", "links 3 to 3 of the chain are gone"),
+        ("DELETE FROM audit_chain WHERE seq = 3", "links 3 to 3 of the chain are missing"),
     ],
 )
 def test_a_segment_cannot_be_taken_away_or_made_into_another(database: Database, change: str, said: str):
@@ -358,7 +358,7 @@ def test_what_retention_takes_is_not_missed(database: Database):
     assert database.run(lambda tx: audit_check.verify(tx, KEY, anchors)).is_good
     database.run(lambda tx: tx.do("DELETE FROM decisions"))
     found = database.run(lambda tx: audit_check.verify(tx, KEY, anchors))
-    assert found.completeness == ("decision `d4` is gone",)
+    assert found.completeness == ("decision `d4` is missing",)
 
 
 @every_backend

@@ -8,9 +8,8 @@ import pytest
 from snell.llm.embeddings.static_vectors import signature_of, vector_of
 from snell.memory import rows
 from snell.memory.decay import decay, reinforce
-from snell.memory.re_embedding import re_embed
 from snell.memory.recall import Question, nearby, recall
-from snell.memory.remember import add_dense, remember, without_dense
+from snell.memory.remember import add_dense, re_embed, remember, without_dense
 from snell.memory.shortlist import bump, shortlist_of
 from snell.memory.types import Draft, Kept
 from snell.model.protocols import Database

@@ -1,8 +1,6 @@
 """A daemon that feeds a real PostgreSQL: nothing is lost, nothing is doubled, and no answer waits for the server."""
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ from snell.records import decisions
 from snell.store.postgres import PostgresDatabase
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
+from tests.fork_server import run_module
 from tests.postgres_server import PostgresServer
 from tests.process.machine import HOOK, Machine, wait_until
 
@@ -98,9 +97,7 @@ def told_nowhere(machine: Machine, secret: str) -> bool:
     words = (["daemon", "status"], ["daemon", "status", "--json"], ["settings"], ["settings", "--json"], ["doctor"])
     told = b""
     for each in words:
-        done = subprocess.run(
-            [sys.executable, "-m", "snell", *each], env=machine.env(), capture_output=True, timeout=60
-        )
+        done = run_module("snell", *each, cwd=machine.project, env=machine.env())
         told += done.stdout + done.stderr
     files = [path for path in machine.home.rglob("*") if path.is_file() and path.name != "snell.toml"]
     return secret.encode() not in told + b"".join(path.read_bytes() for path in files)

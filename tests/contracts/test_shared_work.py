@@ -14,6 +14,7 @@ import pytest
 from snell.store.postgres import PostgresDatabase
 from snell.work import agents, efforts, sessions
 from tests.delaying_proxy import DelayingProxy
+from tests.fork_server import run_snell
 from tests.postgres_server import PostgresServer
 from tests.process.machine import HOOK, Machine, wait_until
 
@@ -34,17 +35,16 @@ class Desk(Machine):
         self.write("snell.toml", (f'database = "{address}"\n' if address else "") + SETTINGS)
 
     def snell(self, *words: str, given: Any = None, agent: str = "") -> Any:
-        done = subprocess.run(
-            [sys.executable, "-m", "snell", *words, "--json"],
-            input=json.dumps(given).encode() if given else b"",
+        code, out, err = run_snell(
+            *words,
+            "--json",
+            given=json.dumps(given).encode() if given else b"",
             env=self.env(**({"AGENT_ID": agent} if agent else {})),
             cwd=self.project,
-            capture_output=True,
             timeout=BOUND,
-            check=False,
         )
-        assert done.returncode == 0, done.stderr.decode()
-        return json.loads(done.stdout)
+        assert code == 0, err
+        return json.loads(out)
 
     def fire(self, event: str, window: str, agent: str = "", **fields: Any) -> str:
         """What the model is told with this event."""

@@ -8,7 +8,7 @@ import pytest
 
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.work.artefacts import found_for
+from snell.work.artefacts import files_of_effort
 from tests.contracts.work_stage import Stage, on_both, said
 
 PAYLOAD = {
@@ -68,7 +68,7 @@ def test_an_effort_survives_a_full_context_and_the_next_window_knows_what_was_do
     stage.tool(window="w2b")
     again = stage.start("w3")
     assert "the parser is half done" not in again
-    assert "ended before it wrote anything down" in again
+    assert "ended without saving its state" in again
     assert [stage.tool(window="w3").verdict, stage.tool(window="w1").verdict] == [Verdict.NO_OPINION] * 2
     assert stage.call("commands.where")["session"]["heartbeatCounter"] == 1
 
@@ -94,7 +94,7 @@ def test_calls_are_counted_until_the_agent_writes_into_its_log(stage: Stage):
     assert stage.tool().verdict is Verdict.NO_OPINION
     assert stage.call("commands.where")["session"]["heartbeatCounter"] == 1
     effort = stage.call("commands.where")["effort"]
-    assert [Path(path).name for path in found_for(effort)] == ["1_FIX_LOG.md"]
+    assert [Path(path).name for path in files_of_effort(effort)] == ["1_FIX_LOG.md"]
 
 
 @on_both

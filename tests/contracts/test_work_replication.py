@@ -31,7 +31,7 @@ class Host:
         return self.do(effort_commands.start_effort, str(cwd), agent, task, skill)
 
     def waits(self) -> int:
-        return self.share.waits()
+        return self.share.count_waiting()
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_a_repository_is_the_same_project_wherever_it_is_checked_out(hosts: tupl
     from snell.memory.project_identity import shared_name
 
     (there / "src").mkdir()
-    two.do(shared_names.adopt, str(there / "src"), shared_name)
+    two.do(shared_names.adopt_checkout, str(there / "src"), shared_name)
     again = two.start(there / "src", "Parser", "implement")
     assert (again["resumed"], again["effort"]["taskId"]) == (True, f"{there}/.tasks/parser")
     two.meet()

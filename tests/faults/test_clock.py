@@ -16,7 +16,6 @@ from snell.system.wall_clock import WallClock
 from tests.faults.counts import Figure
 from tests.process.machine import Machine, wait_until
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 DAY, YEARS = 86_400, 10 * 365 * 86_400

@@ -13,10 +13,7 @@ from tests.faults.counts import Figure, times
 from tests.process.machine import Machine, wait_until
 from tests.process.scene import contents, is_alive
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 LIMIT = 1

@@ -7,15 +7,12 @@ import signal
 import threading
 import time
 
-import pytest
-
 from snell.records import decisions
 from snell.runtime.database_journal import StoreJournal
 from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure, times
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 AGENTS = 4

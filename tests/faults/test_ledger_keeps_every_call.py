@@ -11,9 +11,9 @@ import apsw
 import pytest
 
 from tests.faults.counts import Figure, times
+from tests.fork_server import run_snell
 from tests.process.machine import Machine, wait_until
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -185,11 +185,5 @@ def verify(machine: Machine) -> tuple[int, list[str]]:
 
 
 def snell(machine: Machine, *words: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "snell", *words],
-        env=machine.env(),
-        cwd=machine.project,
-        capture_output=True,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode() + done.stderr.decode()
+    code, out, err = run_snell(*words, env=machine.env(), cwd=machine.project)
+    return code, out + err

@@ -6,8 +6,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
-
 from snell.daemon.wire import Reply, Request
 from snell.store.sqlite import SqliteDatabase
 from snell.system.version import our_version
@@ -15,7 +13,6 @@ from snell.work import agents, efforts, sessions
 from tests.faults.counts import Figure, times
 from tests.process.machine import CALL, Machine
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 AT_ONCE = 16

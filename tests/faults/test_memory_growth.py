@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
 from snell.system.process_table import Process, processes
 from tests.faults.counts import Figure, times
 from tests.process.machine import PACK, Machine
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 WARM = 100  # projects; by then everything is imported that an event needs, and what is remembered is full

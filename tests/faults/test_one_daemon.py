@@ -17,7 +17,7 @@ from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure, times
 from tests.process.machine import Machine, wait_until
 
-pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="daemons are counted in /proc")]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="daemons are counted in /proc")
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -14,10 +14,7 @@ import pytest
 from tests.faults.counts import Figure
 from tests.process.machine import HOOK, Machine
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="only root can play another user"),
-]
+pytestmark = pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="only root can play another user")
 
 NOBODY = 65534
 Attempt = Callable[[], object]

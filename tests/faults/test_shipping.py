@@ -16,7 +16,7 @@ from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure
 from tests.process.machine import Machine, wait_until
 
-pytestmark = [pytest.mark.process, pytest.mark.nightly]
+pytestmark = pytest.mark.nightly
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BOUND = 100

@@ -22,8 +22,6 @@ from tests.faults.counts import Figure, times
 from tests.faults.namespaces import HANG_BOUND, ROOT, alone, answered
 from tests.faults.store_children import EVENT, SECOND, command, id_of
 
-pytestmark = pytest.mark.process
-
 
 @times("kills", 3, 50)
 def test_no_acknowledged_row_is_lost_when_writers_are_killed(tmp_path: Path, kills: int, figure: Figure) -> None:
@@ -227,9 +225,9 @@ def test_where_nothing_may_be_written_decisions_are_made_and_the_problem_is_told
     figure(test="T07", fault="not writable", layout=layout, decided=len(found["verdicts"]))
     assert (found["verdicts"], found["mark"]) == (["NO_OPINION"] * 3, 1)
     said = {
-        "no-entry": "`PATH/state/snell.db`: cannot be used: Permission denied; check the disk, and who may write there",
+        "no-entry": "`PATH/state/snell.db`: cannot be used: Permission denied; check the disk and the permissions",
         "a-file": "`PATH/state`: is not a directory; move it away",
-        "a-link": "`PATH/state`: is a symbolic link, which others could turn elsewhere; remove the link, or set"
+        "a-link": "`PATH/state`: is a symbolic link, which others could redirect; remove the link, or set"
         " SNELL_HOME to the directory it points to",
         "file-not-writable": f"`PATH/state/snell.db`: {READ_ONLY}",
     }[layout]

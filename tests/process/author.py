@@ -2,11 +2,10 @@
 
 import os
 import pty
-import subprocess
-import sys
 from pathlib import Path
 
 from snell.cli.confirmation import AGENT_MARKERS
+from tests.fork_server import run_snell, start_module
 
 README_HOOK = '''\
 from snell import Deny, ShellCall, judges
@@ -47,25 +46,15 @@ class Author:
 
     def snell(self, *words: str, cwd: str = "") -> tuple[int, str, str]:
         """Exit code, stdout and stderr of one command."""
-        done = subprocess.run(
-            [sys.executable, "-m", "snell", *words],
-            cwd=self.project / cwd,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=100,
-        )
-        return done.returncode, done.stdout, done.stderr
+        return run_snell(*words, cwd=self.project / cwd, env=self.env)
 
     def on_terminal(self, *words: str, typed: str = "", **env: str) -> str:
         """What one command shows on a terminal, where somebody types this."""
         ours, theirs = pty.openpty()
         try:
             os.write(ours, typed.encode("utf-8"))
-            command = [sys.executable, "-m", "snell", *words]
-            ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-            subprocess.run(command, cwd=self.project, env={**self.env, **env}, timeout=100, **ends)
+            streams = (theirs, theirs, theirs)
+            start_module("snell", *words, cwd=self.project, env={**self.env, **env}, streams=streams).wait(100)
             return os.read(ours, 65536).decode("utf-8")
         finally:
             os.close(ours)

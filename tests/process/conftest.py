@@ -1,12 +1,11 @@
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.fork_server import run_snell
 from tests.process.scene import Scene
 
 
@@ -27,16 +26,12 @@ def snell(tmp_path):
     project.mkdir()
 
     def run(*words, given=b"", **env):
-        done = subprocess.run(
-            [sys.executable, "-m", "snell", *words],
+        return run_snell(
+            *words,
             cwd=run.project,
             env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SNELL_HOME": str(tmp_path / "home"), **env},
-            input=given if isinstance(given, bytes) else json.dumps(given).encode(),
-            capture_output=True,
-            timeout=60,
-            check=False,
+            given=given if isinstance(given, bytes) else json.dumps(given).encode(),
         )
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def settings(text):
         folder = tmp_path / "home/config"

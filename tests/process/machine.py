@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from snell.daemon.wire import SIGN, Reply, Request
+from snell.daemon.wire import KEEPALIVE, Reply, Request
 from snell.system.version import our_version
 
 HOOK = Path(sys.executable).with_name("snell-hook")
@@ -95,7 +95,7 @@ class Machine:
             except (BrokenPipeError, ConnectionResetError):
                 pass  # it has answered already, perhaps
             try:
-                return b"".join(iter(lambda: connection.recv(65536), b"")).lstrip(SIGN)
+                return b"".join(iter(lambda: connection.recv(65536), b"")).lstrip(KEEPALIVE)
             except ConnectionResetError:
                 return b""
 

@@ -11,7 +11,6 @@ import pytest
 from snell.cli.confirmation import AGENT_MARKERS
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 RESET = {"tool_input": {"command": "git reset --hard"}}
@@ -41,10 +40,10 @@ def allow(machine: Machine, answer: str, **env: str) -> tuple[int, str]:
 def test_a_person_who_says_yes_lets_the_denied_command_pass_once_and_it_is_recorded(machine):
     before = machine.reason(RESET)
     code, said = allow(machine, "y")
-    assert (code, "git reset --hard" in said, "it may pass once" in said) == (0, True, True)
+    assert (code, "git reset --hard" in said, "allowed once" in said) == (0, True, True)
     assert "git-discard" in before
     again = [machine.hook(RESET)[1] for _ in range(2)]
-    assert ["a person let this command pass once" in out for out in again] == [True, False]
+    assert ["the user allowed this command once" in out for out in again] == [True, False]
     assert ['"deny"' in out for out in again] == [False, True]
     logged = subprocess.run(
         [sys.executable, "-m", "snell", "log", "--client", "person", "--json"],

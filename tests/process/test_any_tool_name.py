@@ -3,11 +3,8 @@
 import json
 from typing import Any
 
-import pytest
-
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 WIPES = "rm -rf /"

@@ -18,13 +18,10 @@ from tests.helpers import event
 from tests.process.scene import Scene, wait_until
 from tests.process.stage import Stage, command
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 
 PROMISE = "echo '{\"async\": true}'"
-GOING_ON = Outcome(remarks=("went on in the background",), is_pending=True)
+GOING_ON = Outcome(remarks=("continues in the background",), is_pending=True)
 
 
 @pytest.fixture

@@ -12,8 +12,6 @@ from tests.helpers import call
 from tests.process.desk import Desk, opened
 from tests.process.scene import wait_until
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:

@@ -7,10 +7,7 @@ import pytest
 from snell.system.run_program import Finished, Running, background_runs, end_background_runs, finish_in_background
 from tests.process.scene import HANG_BOUND, Scene, ended, outcome, wait_until
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 
 
 def starts_async(said: bytes) -> bool:

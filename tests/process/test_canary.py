@@ -15,8 +15,6 @@ from snell.redact import redact
 from snell.store.sqlite import SqliteDatabase
 from tests.unit.redact.redact_cases import examples
 
-pytestmark = pytest.mark.process
-
 HOOK, SNELL = (Path(sys.executable).with_name(name) for name in ("snell-hook", "snell"))
 PACK = """
     import sys

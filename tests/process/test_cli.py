@@ -10,9 +10,6 @@ import pytest
 
 from snell.settings.builtin_packs import builtin_packs
 
-pytestmark = pytest.mark.process
-
-
 TOOL_NAME = "  it is compared with the `tool_name` of PreToolUse"
 GUARD = '[[hooks]]\nname = "guard"\nevent = "PreToolUse"\nmatcher = "Bash"\ncommand = "echo not here >&2; exit 2"\n'
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -56,7 +53,7 @@ def test_fire_knows_the_event_that_its_options_speak_of(snell):
 
 def test_fire_warns_of_a_folder_that_is_not_there(snell):
     code, out, err = snell("fire", "Stop", "--cwd", "nowhere")
-    warning = "snell: --cwd: there is no folder `nowhere`; the event is sent all the same\n"
+    warning = "snell: --cwd: `nowhere` is not a folder; the event is sent anyway\n"
     assert (code, out.splitlines()[0], err) == (0, "no opinion", warning)
 
 
@@ -174,13 +171,13 @@ def test_check_match_answers_every_row_in_order(snell):
                 "does not match",
                 "  `Bash(git *)` was read as a regular expression, which may match anywhere in the name",
                 TOOL_NAME,
-                '  it looks like a permission rule, which belongs into `if`: if = "Bash(git *)"',
+                '  it looks like a permission rule; write that as `if = "Bash(git *)"`',
             ],
         ),
         (
             ("x", "y", "--event", "Stop"),
             0,
-            ["matches", "  Stop has nothing to match, so every matcher matches"],
+            ["matches", "  Stop has no field to match, so every matcher matches"],
         ),
     ],
 )
@@ -246,7 +243,7 @@ def test_trust_is_for_people_not_for_agents(snell):
     assert code == 1
     assert "belongs to an agent" in err
     assert snell("trust", "--hash", digest)[0] == 0
-    assert snell("trust")[1].splitlines()[-1] == "all of it is approved"
+    assert snell("trust")[1].splitlines()[-1] == "everything is approved"
     hook.write_text("from snell import judges\n", encoding="utf-8")
     changed = snell("trust", "--list")[1]
     assert "[changed]" in changed
@@ -261,8 +258,8 @@ def test_trust_makes_everything_in_a_file_visible_and_says_when_it_cannot_run(sn
     (folder / "b.py").write_text("def x(:\n", encoding="utf-8")
     out = snell("trust", "--list")[1].splitlines()
     assert "      | x = '\\u001b[2J\\u202e'" in out
-    assert "      | ... and 11 more lines; read them in .snell/hooks/a.py" in out
-    assert "      it cannot run: line 1: invalid syntax" in out
+    assert "      | ... and 11 more lines in .snell/hooks/a.py" in out
+    assert "      syntax error in line 1: invalid syntax" in out
 
 
 def test_trust_says_what_of_a_definition_changed(snell):
@@ -336,7 +333,7 @@ def test_the_demo_shows_a_block_a_rewrite_context_a_failure_and_a_why(snell, tmp
         "blocked",
         "rewritten",
         "context",
-        "a hook failed, the work goes on",
+        "a hook failed, the agent continues",
         "$ snell why",
         "how the outcomes were combined",
     ):
@@ -346,7 +343,7 @@ def test_the_demo_shows_a_block_a_rewrite_context_a_failure_and_a_why(snell, tmp
     assert costs["one"] > costs["/bin/true,"]  # an interpreter cannot start faster than a program that does nothing
     assert "\x1b" not in out  # no colours where nobody looks
     assert "    Edit app.py\n" in out
-    assert f"\n{len(re.findall('^- ', out, re.MULTILINE))} events told" in out
+    assert f"\n{len(re.findall('^- ', out, re.MULTILINE))} events shown" in out
     assert "looks incomplete" not in out  # who is refused anyway needs no advice on the length of it
     assert out.index("set up the redis cache") < out.rindex("We decided to use Valkey instead of Redis")  # remembered
     assert "snell-demo" not in out  # paths are short

@@ -18,10 +18,7 @@ from tests.helpers import call, event
 from tests.process.scene import Scene
 from tests.process.stage import Stage, command
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 
 
 @pytest.fixture

@@ -113,5 +113,5 @@ def test_zsh_completes_the_same_with_what_each_is(snell):
     begin(snell)
     shown = "\n".join(shell(snell, "zsh", "-f", "-c", ZSH, LINE="snell effort ", LAST="or another one"))
     assert all(f"{verb} " in shown for verb in ("start", "resume", "log", "finish", "list", "show"))
-    assert "go on with an effort in a new session" in shown
+    assert "resume an effort in a new session" in shown
     assert "Plan" in "\n".join(shell(snell, "zsh", "-f", "-c", ZSH, LINE="snell phase ", LAST="Build it"))

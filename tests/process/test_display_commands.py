@@ -13,6 +13,7 @@ import pytest
 
 from snell.cli.display_commands import default_suggestions, lines_of
 from snell.daemon.client import ask
+from tests.fork_server import run_snell
 
 Run = Callable[..., list[str]]
 SESSION = {
@@ -33,17 +34,10 @@ def run(tmp_path: Path) -> Run:
         config = tmp_path / "h" / "config"
         config.mkdir(parents=True, exist_ok=True)
         (config / "snell.toml").write_text(settings, encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, "-m", "snell", *words],
-            input=json.dumps({**SESSION, "cwd": str(project), **given}).encode(),
-            env=_env(tmp_path),
-            cwd=project,
-            capture_output=True,
-            timeout=60,
-            check=True,
-        )
-        assert done.stderr == b""
-        return done.stdout.decode().splitlines()
+        payload = json.dumps({**SESSION, "cwd": str(project), **given}).encode()
+        code, out, err = run_snell(*words, given=payload, env=_env(tmp_path), cwd=project)
+        assert (code, err) == (0, "")
+        return out.splitlines()
 
     return called
 

@@ -11,8 +11,6 @@ from snell.cli.commands.doctor import is_supported
 from snell.cli.health.shim import kind_of
 from tests.process.machine import HOOK, Machine
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def machine(tmp_path):
@@ -57,7 +55,7 @@ def test_people_get_a_line_for_each_check_and_what_to_do(machine):
     os.chmod(machine.config, 0o777)
     code, said = doctor(machine)
     assert code == 1
-    assert f"fail  config folder: {machine.config} can be changed by others (mode 777)\n" in said
+    assert f"fail  config folder: {machine.config} is writable by other users (mode 777)\n" in said
     assert f"      `chmod go-rwx {machine.config}`\n" in said
 
 
@@ -99,9 +97,7 @@ def test_a_store_that_cannot_be_written_fails(machine):
     done = subprocess.run(command, env=machine.env(), cwd=machine.project, capture_output=True, timeout=100)
     state.chmod(0o700)
     told = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "store"]
-    assert [(check["status"], check["detail"]) for check in told] == [
-        ("fail", f"{state / 'snell.db'} cannot be written")
-    ]
+    assert [(check["status"], check["detail"]) for check in told] == [("fail", f"{state / 'snell.db'} is not writable")]
 
 
 def test_the_doctors_own_event_is_not_the_last_decision(machine):
@@ -120,7 +116,7 @@ def test_settings_that_cannot_be_meant_fail_and_unapproved_hooks_are_named(machi
     assert code == 1
     assert ("fail", f"{machine.config / 'snell.toml'}:2: `disable_all_hook` is not a setting") in found["settings"]
     assert found["trust"][0][0] == "warn"
-    assert "1 of this project's hooks do not run" in found["trust"][0][1]
+    assert "1 of this project's hooks are not approved" in found["trust"][0][1]
 
 
 def test_a_hook_that_failed_last_is_a_warning(machine):
@@ -128,7 +124,7 @@ def test_a_hook_that_failed_last_is_a_warning(machine):
     machine.hook()
     machine.stop()
     _, found = examined(machine)
-    assert found["hook broken"] == [("warn", "last ran just now, 1 lately, 1 of them failed, the last one too")]
+    assert found["hook broken"] == [("warn", "last run just now, 1 recent runs, 1 failed, including the last one")]
 
 
 def test_a_port_that_is_taken_fails_and_a_server_that_is_away_is_a_warning_without_its_password(machine):

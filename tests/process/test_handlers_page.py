@@ -15,8 +15,6 @@ from snell.system.paths import Places
 from tests.loopback import Answer, serving
 from tests.model_server import Line, model
 
-pytestmark = pytest.mark.process
-
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/howto/handlers.md").read_text(encoding="utf-8")
 SETTINGS = dict(re.findall(r"```toml settings=(\w+)\n(.*?)```", PAGE, re.DOTALL))

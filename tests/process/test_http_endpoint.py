@@ -14,8 +14,6 @@ import pytest
 from tests.process.http_attacks import BODY, Attack, attacks, request
 from tests.process.machine import CALL, HOOK, Machine, wait_until
 
-pytestmark = pytest.mark.process
-
 BOUND = 30.0
 
 

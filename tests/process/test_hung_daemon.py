@@ -6,12 +6,9 @@ import signal
 import subprocess
 import sys
 
-import pytest
-
 from snell.daemon.hung_daemon import end_if_hung
 from tests.process.machine import CALL, Machine, wait_until
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 

@@ -8,10 +8,7 @@ import pytest
 
 from tests.process.machine import Machine, wait_until
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="what a daemon does is read in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what a daemon does is read in /proc")
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 WINDOW = 4.0  # seconds in which it should not run

@@ -1,13 +1,13 @@
 """Hooks that were written for one client, really run in the others: asked as there, and understood as there."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fork_server import run_snell
 from tests.golden.reading import golden, golden_files
 from tests.process.author import Author
 
@@ -77,16 +77,9 @@ class Team(Author):
 
     def report(self, client: str, payload: dict[str, Any], folder: str = "") -> str:
         """What another client gets for an event of its own."""
-        done = subprocess.run(
-            [sys.executable, "-m", "snell", "hook", "--client", client],
-            input=json.dumps({**payload, "cwd": str(self.project / folder)}),
-            cwd=self.project,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
-        return done.stdout + done.stderr
+        given = json.dumps({**payload, "cwd": str(self.project / folder)}).encode()
+        _, out, err = run_snell("hook", "--client", client, given=given, cwd=self.project, env=self.env)
+        return out + err
 
     @property
     def given(self) -> list[dict[str, Any]]:
@@ -202,7 +195,7 @@ def test_import_says_what_each_of_its_events_becomes(tmp_path: Path) -> None:
     code, out, _ = team.snell("import", "cursor")
     assert code == 0
     assert "line 1: beforeShellExecution becomes PreToolUse of shell calls on curl, command, at most 60 s" in out
-    assert "they run in every other client; cursor runs them itself" in out
+    assert "these hooks run in every other client; cursor runs them itself" in out
     (file,) = json.loads(team.snell("import", "cursor", "--json")[1])["files"]
     (hook,) = file["hooks"]
     assert (hook["event"], hook["written_for"], hook["kinds"]) == (

@@ -48,10 +48,10 @@ def test_calls_are_listed_shown_and_counted(used: Any, tmp_path: Path):
     assert "sk-live" not in shown["input"]
     assert "it broke" in used("ledger", "show", "toolu_2")[1]
     code, _, err = used("ledger", "show", "nothing")
-    assert (code, err) == (1, "snell: there is no call `nothing`; `snell ledger list` names them\n")
+    assert (code, err) == (1, "snell: no call matches `nothing`; `snell ledger list` shows the ids\n")
     stats = json.loads(used("ledger", "stats", "--session", "s", "--json")[1])
     assert stats == [{"tool": "Bash", "calls": 3, "failed": 1, "denied": 0, "total_ms": 1520, "longest_ms": 1500}]
-    assert used("ledger", "list", "--session", "none")[1] == "there is no such call yet\n"
+    assert used("ledger", "list", "--session", "none")[1] == "no matching call\n"
 
 
 def test_options_may_stand_before_what_they_are_about(used: Any):
@@ -88,7 +88,7 @@ def test_charts_are_drawn_with_plain_characters_and_as_svg(used: Any, tmp_path: 
     root = ET.fromstring(path.read_text(encoding="utf-8"))
     texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts == [
-        *("calls by tool", "went well", "denied", "failed", "Bash", "3, 1 failed"),
+        *("calls by tool", "succeeded", "denied", "failed", "Bash", "3, 1 failed"),
         *("failures by tool", "Bash", "1 of 3"),
         *("time by tool", "Bash", "1520 ms, mean 507 ms, longest 1500 ms"),
     ]
@@ -113,7 +113,7 @@ def test_parquet_is_written_or_says_what_it_needs(used: Any, tmp_path: Path):
         assert (code, path.exists()) == (1, False)
         assert err == (
             "snell: Parquet needs the package pyarrow, which is not installed;"
-            " install it with `pip install pyarrow`, or export as json or csv\n"
+            " install pyarrow into Snell's environment, or export as json or csv\n"
         )
     else:
         assert parquet.read_table(path).num_rows == 3
@@ -122,13 +122,13 @@ def test_parquet_is_written_or_says_what_it_needs(used: Any, tmp_path: Path):
 def test_a_person_frees_a_call_and_an_agent_does_not(used: Any):
     code, _, err = used("ledger", "release", "toolu_3", CLAUDECODE="1")
     assert (code, "needs a person" in err) == (1, True)
-    assert used("ledger", "release", "toolu_3")[1] == "s/toolu_3 was not held\n"
+    assert used("ledger", "release", "toolu_3")[1] == "s/toolu_3 was not held back\n"
     assert json.loads(used("ledger", "show", "toolu_3", "--json")[1])["status"] == "abandoned_on_resume"
 
 
 def test_nothing_was_changed_and_then_something_was(used: Any, tmp_path: Path):
     code, out, _ = used("audit", "verify")
-    assert (code, out.splitlines()[0].split()) == (0, ["integrity", "ok", "nothing", "was", "changed"])
+    assert (code, out.splitlines()[0].split()) == (0, ["integrity", "ok", "no", "record", "was", "changed"])
     found = json.loads(used("audit", "verify", "--json")[1])
     assert (found["integrity"], found["completeness"], found["calls"], found["waiting"]) == ([], [], 3, 0)
     import apsw
@@ -142,7 +142,7 @@ def test_nothing_was_changed_and_then_something_was(used: Any, tmp_path: Path):
 
 
 def test_a_run_is_begun_looked_at_cancelled_and_holds_its_session(used: Any):
-    assert used("runs", "show")[2] == "snell: there is no run yet; begin one with `snell runs start`\n"
+    assert used("runs", "show")[2] == "snell: no runs yet; start one with `snell runs start`\n"
     started = json.loads(used("runs", "start", "mine", "--calls", "5", "--json")[1])
     assert (started["run_id"], started["session_id"], started["max_calls"], started["max_minutes"]) == (
         "mine",
@@ -167,6 +167,6 @@ def test_after_a_loss_a_person_is_told_and_ends_it(used: Any, tmp_path: Path):
     doctor = used("doctor")
     assert "the ledger was lost: " in doctor[1] + doctor[2]
     assert used("ledger", "release", "lost", CLAUDECODE="1")[0] == 1
-    assert used("ledger", "release", "lost")[1] == "what was lost holds nothing up any more\n"
+    assert used("ledger", "release", "lost")[1] == "ledger loss acknowledged; calls are allowed again\n"
     doctor = used("doctor")
     assert "the ledger was lost: " not in doctor[1] + doctor[2]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from snell.records.crash_points import POINTS
+from tests.fork_server import run_module
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,16 +24,9 @@ class Client:
 
     def tell(self, *steps: str, die_at: str = "") -> list[str]:
         """The verdicts that were answered."""
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.process.ledger_children", str(self.folder), *steps],
-            cwd=ROOT,
-            env={**os.environ, "DIE_AT": die_at},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        lines = done.stdout.split("\n")[:-1]
+        env = {**os.environ, "DIE_AT": die_at}
+        done = run_module("tests.process.ledger_children", str(self.folder), *steps, cwd=ROOT, env=env)
+        lines = done.stdout.decode().split("\n")[:-1]
         assert done.returncode == (-9 if die_at and len(lines) <= len(steps) else 0), done.stderr
         if len(lines) > len(steps):
             self.rows = json.loads(lines.pop())
@@ -95,6 +89,6 @@ def test_a_failure_that_was_reported_before_the_end_may_be_tried_again(tmp_path:
 
 def test_a_variable_of_that_name_does_nothing_to_the_program_itself(tmp_path: Path):
     env = {**os.environ, "DIE_AT": "before claim", "SNELL_HOME": str(tmp_path)}
-    code = 'import snell.records.crash_points as c; c.reach("before claim"); print("alive")'
+    code = 'import snell.records.crash_points as c; c.notify("before claim"); print("alive")'
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "alive\n"

@@ -2,11 +2,7 @@
 
 import json
 
-import pytest
-
 from tests.process.test_cli import CALL, GUARD
-
-pytestmark = pytest.mark.process
 
 
 def test_log_lists_decisions_by_what_is_asked_for(snell):
@@ -23,7 +19,7 @@ def test_log_lists_decisions_by_what_is_asked_for(snell):
 
 
 def test_log_knows_sessions_by_their_beginning_clients_by_any_spelling_and_hooks_without_their_pack(snell):
-    assert snell("log")[1] == "there is no decision yet\n"
+    assert snell("log")[1] == "no decisions yet\n"
     snell("hook", "--client", "claude", given=CALL | {"session_id": "4f2a9c10-aaaa"})
     snell("hook", "--client", "claude", given=CALL | {"session_id": "zwölf"})
     shown = snell("log", "--json")[1].splitlines()
@@ -43,7 +39,7 @@ def test_log_knows_sessions_by_their_beginning_clients_by_any_spelling_and_hooks
 def test_log_leaves_the_doctors_own_events_out_unless_they_are_asked_for(snell):
     own = {"hook_event_name": "SnellDoctor", "session_id": "doctor-1"}
     snell("hook", "--client", "generic", given=own)
-    assert snell("log")[1] == "there is no decision yet\n"
+    assert snell("log")[1] == "no decisions yet\n"
     snell("hook", "--client", "claude", given=CALL)
     snell("hook", "--client", "generic", given=own)
     filters = [(), ("--client", "generic"), ("--event", "SnellDoctor"), ("--session", "doctor")]
@@ -54,12 +50,12 @@ def test_log_says_which_filter_finds_nothing(snell):
     snell.settings(GUARD)
     snell("fire", "--command", "ls", "--session", "one")
     nothing = {
-        ("--session", "three"): "no decision fits `--session three`\n",
-        ("--hook", "ommand"): "no decision fits `--hook ommand`\n",
-        ("--verdict", "deny", "--client", "codex"): "no decision fits `--client codex`\n",
+        ("--session", "three"): "no decision matches `--session three`\n",
+        ("--hook", "ommand"): "no decision matches `--hook ommand`\n",
+        ("--verdict", "deny", "--client", "codex"): "no decision matches `--client codex`\n",
     }
     assert {words: snell("log", *words)[1] for words in nothing} == nothing
     snell("fire", "Stop", "--session", "two")
     both = ("--session", "two", "--verdict", "deny")
-    assert snell("log", *both)[1] == "no decision fits `--session two` and `--verdict deny` together\n"
+    assert snell("log", *both)[1] == "no decision matches `--session two` and `--verdict deny`\n"
     assert "''" not in snell("log", "--verdict", "nope")[2]

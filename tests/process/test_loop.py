@@ -23,7 +23,7 @@ def test_a_loop_outlives_the_process_that_keeps_it(snell):
     assert "Iteration 2/2" in str(second["reason"])
     assert json.loads(snell("loop", "status", "--json")[1])["iteration"] == 2
     assert "decision" not in stop("all done")
-    assert snell("loop", "stop")[1] == "there was no loop\n"
+    assert snell("loop", "stop")[1] == "no loop was running\n"
 
 
 @pytest.mark.proves("S3-69", "S3-75")
@@ -55,4 +55,4 @@ def test_a_loop_that_cannot_be_kept_says_so(snell, tmp_path):
     database.close()
     code, out, err = snell("loop", "start", "--promise", "OTHER", "--session", "s")
     assert (code, out) == (0, "session s: until `OTHER`, round 0 of 10\n")
-    assert "it will not survive the daemon: marks could not be written" in err
+    assert "the loop ends with the daemon, because it could not be stored: marks could not be written" in err

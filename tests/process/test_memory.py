@@ -64,7 +64,7 @@ def test_session_two_knows_what_session_one_decided_without_any_daemon(snell) ->
     answer = json.loads(snell("memory", "recall", "which package manager did we choose", "--json")[1])
     assert [DECIDED in each["content"] for each in answer["memories"]] == [True]
     start = fire(snell, "SessionStart", source="startup", session_id="two")
-    assert "1 memory of this project is kept" in start["hookSpecificOutput"]["additionalContext"]
+    assert "1 memory of this project is stored" in start["hookSpecificOutput"]["additionalContext"]
     prompt = fire(snell, "UserPromptSubmit", prompt="add packages: do we use uv or pip?", session_id="two")
     assert DECIDED in prompt["hookSpecificOutput"]["additionalContext"]
 
@@ -112,7 +112,7 @@ def test_a_person_remembers_recalls_and_forgets_at_the_terminal(snell, tmp_path:
     assert snell("memory", "stats")[1].startswith("1 memory of ")
     assert snell("memory", "export", str(tmp_path / "out.csv"))[0] == 0
     assert snell("memory", "forget", memory_id)[1] == f"forgotten: {memory_id}\n"
-    assert "nothing is known" in snell("memory", "recall", "pip or uv")[1]
+    assert "no memory found" in snell("memory", "recall", "pip or uv")[1]
     assert "nothing was changed; add --yes" in snell("memory", "import", str(tmp_path / "out.csv"))[1]
     code, _, err = snell("memory", "import", str(tmp_path / "out.csv"), "--yes", CLAUDECODE="1")
     assert (code, "needs a person" in err) == (1, True)
@@ -122,7 +122,7 @@ def test_a_memory_that_was_corrected_is_shown_with_the_one_that_corrects_it(snel
     text = "The queue worker retries a failed job {} times before it gives up"
     older = snell("memory", "remember", text.format(3))[1].split()[1]
     newer, _, replaced = snell("memory", "remember", text.format(5))[1].removeprefix("remembered ").partition(", ")
-    assert replaced == f"in place of {older}\n"
+    assert replaced == f"replaces {older}\n"
     for words in (["list"], ["recall", "queue worker retries"], ["browse"]):
         lines = snell("memory", *words, given=b"retries\nq\n")[1].splitlines()
         heads = {each: [line for line in lines if f"{each} default" in line] for each in (older, newer)}
@@ -133,13 +133,13 @@ def test_a_memory_that_was_corrected_is_shown_with_the_one_that_corrects_it(snel
 def test_forgetting_what_was_captured_leaves_no_copy_in_the_inbox(snell, tmp_path: Path) -> None:
     root = tmp_path / "home/state/memory"
     waiting = InboxEntry(content=DECIDED, source_hook="Stop", timestamp="", project=str(snell.project), signal_tier=1)
-    assert snell("memory", "drain")[:2] == (0, "no capture was waiting\n")
+    assert snell("memory", "drain")[:2] == (0, "no captures to process\n")
     Inbox(root).deliver(encode_entry(waiting))
-    assert snell("memory", "drain")[:2] == (0, "1 capture taken up\n       1  stored\n")
+    assert snell("memory", "drain")[:2] == (0, "1 capture processed\n       1  stored\n")
     (memory,) = json.loads(snell("memory", "list", "--json")[1])["memories"]
     assert len(os.listdir(root / "processed")) == 1
     said = snell("memory", "forget", memory["id"])[1]
-    assert said == f"forgotten: {memory['id']}\n1 capture of the same text went too\n"
+    assert said == f"forgotten: {memory['id']}\n1 capture with the same text deleted too\n"
     assert os.listdir(root / "processed") == []
 
 
@@ -167,17 +167,17 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("remember", "ok"), "not stored: it tells too little"),
+        (("remember", "ok"), "not stored: too little content"),
         (("remember", ""), "there is nothing to remember: the text is empty"),
         (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
-        ((), "`snell memory` needs a verb: browse, consolidate, "),
+        ((), "`snell memory` needs a verb; `snell memory --help` lists them"),
         (("forget",), "no id was given"),
         (("show", "nobody"), "there is no memory `nobody`"),
         (("forget", "nope"), "missing: nope"),
-        (("recall", "uv", "--limit", "0"), "the limit is 0, and one is the least"),
+        (("recall", "uv", "--limit", "0"), "--limit must be at least 1, not 0"),
         (("import", "/nowhere/x.json"), "cannot be read: no such file or directory"),
-        (("export", "/nowhere/x.json"), "`/nowhere`: is no folder; make it, or name another"),
-        (("export", ""), "needs the name of one file"),
+        (("export", "/nowhere/x.json"), "`/nowhere`: is not a folder; create it, or name another"),
+        (("export", ""), "needs one file name"),
     ],
 )
 def test_a_mistake_gets_a_message(snell, words, said: str) -> None:

@@ -4,8 +4,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-pytestmark = pytest.mark.process
-
 FACTS = [
     "We decided to use PostgreSQL for the orders database because SQLite locked under load",
     "The orders table of the database needs an index on customer_id",
@@ -40,13 +38,13 @@ def test_a_map_goes_into_the_file_that_is_named(snell, ids, tmp_path):
         assert snell("memory", "map", str(path))[:2] == (0, f"{path}\n")
         assert path.read_text().startswith(begin)
     code, _, err = snell("memory", "map", str(path))
-    assert (code, "is there already" in err) == (1, True)
+    assert (code, "already exists" in err) == (1, True)
 
 
 def test_memories_are_extracted_joined_and_their_health_told(snell, ids):
     code, out, _ = snell("memory", "extract", "-", given=b"Hello. We decided to use uv because pip was slow.")
     assert (code, out.splitlines()[-1]) == (0, "1 remembered")
-    assert "nothing was changed; add --yes to do it" in snell("memory", "consolidate", "default")[1]
+    assert "dry run: nothing was changed; add --yes to apply" in snell("memory", "consolidate", "default")[1]
     code, out, err = snell("memory", "health")
     assert (code, out.splitlines()[0], err) == (0, "status: healthy", "")
 
@@ -54,12 +52,12 @@ def test_memories_are_extracted_joined_and_their_health_told(snell, ids):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["journey"], "a journey has a start and an end; name two ids"),
-        (["journey", "nope"], "a journey has a start and an end"),
+        (["journey"], "`snell memory journey` needs two ids"),
+        (["journey", "nope"], "`snell memory journey` needs two ids"),
         (["journey", "nope", "none"], "there is no memory `nope`"),
         (["wander", "--limit", "21"], "`steps` is `21`, not a number from 1 to 20"),
-        (["map", "--format", "png"], "`png` is not a format for a map; there are json, mermaid, svg"),
-        (["extract"], "there is no text to look at"),
+        (["map", "--format", "png"], "`png` is not a format for a map; use json, mermaid, svg"),
+        (["extract"], "`text` is empty"),
         (["consolidate", "a/b"], "`a/b` is not a name for a namespace"),
     ],
 )

@@ -13,8 +13,6 @@ from tests.loopback import Answer, serving
 from tests.process.bare_environment import Environment
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
-
 WEBHOOK = '[[hooks]]\nname = "board"\nevent = "PreToolUse"\n{}\n[hooks.webhook]\nurl = "{}"\n'
 PROMPT = '[[hooks]]\nname = "ask"\nevent = "PreToolUse"\n{}\n[hooks.prompt]\nprompt = "may it?"\n'
 AGENT = '[[hooks]]\nname = "look"\nevent = "PreToolUse"\n{}\n[hooks.agent]\nprompt = "may it?"\n'

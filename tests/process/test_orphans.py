@@ -9,10 +9,7 @@ import pytest
 
 from tests.process.scene import Scene, wait_until
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 
 # Adoption cannot be taken back, so it happens in a process of its own.
 ADOPTER = """

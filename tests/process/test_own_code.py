@@ -15,7 +15,6 @@ import pytest
 from tests.process.machine import CALL, HOOK, Machine
 from tests.process.shim_scene import BOUND, ROOT
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 

@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +9,7 @@ import pytest
 from snell.model.events import event_from
 from snell.runtime.app import Runtime
 from snell.system.paths import Places
-
-pytestmark = pytest.mark.process
+from tests.fork_server import run_snell
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/howto").glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -80,15 +77,7 @@ def test_the_commands_of_the_page_on_memory_work(tmp_path):
 
 
 def snell(folder: Path, *words: str, codes: tuple[int, ...] = (0,)) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "snell", *words],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "SNELL_HOME": str(folder / "home")},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode in codes, (words, done.stdout, done.stderr)
-    return done.stdout
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "SNELL_HOME": str(folder / "home")}
+    code, out, err = run_snell(*words, cwd=folder, env=env)
+    assert code in codes, (words, out, err)
+    return out

@@ -12,8 +12,6 @@ import pytest
 from snell.cli.confirmation import AGENT_MARKERS
 from tests.process.machine import HOOK, Machine
 
-pytestmark = pytest.mark.process
-
 BAD = {"tool_input": {"command": "bad"}}
 
 
@@ -57,7 +55,7 @@ def test_while_paused_only_policy_hooks_speak_and_every_record_says_so(machine, 
     assert snell(machine, "pause", "5", "--why", "it hangs", is_person=True)[0] == 0
     during = machine.reason(BAD), machine.reason(BAD, SNELL_POLICY=policy(tmp_path))
     told = [snell(machine, *words)[1] for words in (["why"], ["log"], ["daemon", "status"], ["pause"])]
-    assert snell(machine, "pause", "--end") == (0, "all hooks run again\n")
+    assert snell(machine, "pause", "--end") == (0, "all hooks are enabled again\n")
     assert (before, during, machine.reason(BAD)) == ("not that", ("", "by policy"), "not that")
     assert all("paused by a person until" in text and "(it hangs)" in text for text in told)
 
@@ -70,12 +68,13 @@ def test_a_pause_outlives_the_daemon_and_is_in_the_journal(machine):
     snell(machine, "pause", "--end")
     rows = [json.loads(line) for line in snell(machine, "log", "--client", "person", "--json")[1].splitlines()]
     assert (after_restart, [row["event"] for row in rows]) == ("", ["Pause", "Resume"])
-    assert "everything but policy hooks is silent for 2 minutes: broken" in snell(machine, "why", rows[0]["id"])[1]
+    assert "only policy hooks run for 2 minutes: broken" in snell(machine, "why", rows[0]["id"])[1]
 
 
 def test_without_a_terminal_nothing_is_paused(machine):
     refused = (
-        "snell: a pause needs a person at a terminal, and standard input is not one; run it in a terminal of your own\n"
+        "snell: a pause needs a person at a terminal, but standard input is not a terminal; "
+        "run it in your own terminal\n"
     )
     assert snell(machine, "pause", "5") == (1, refused)
     assert machine.reason(BAD) == "not that"
@@ -85,7 +84,7 @@ def test_without_a_terminal_nothing_is_paused(machine):
 def test_an_agent_with_a_terminal_pauses_nothing(machine, marker):
     code, said = snell(machine, "pause", "5", is_person=True, **{marker: "1"})
     assert (code, f"{marker} is set" in said) == (1, True)
-    assert snell(machine, "pause") == (0, "nothing is paused\n")
+    assert snell(machine, "pause") == (0, "hooks are not paused\n")
 
 
 def test_the_socket_has_no_command_that_pauses(machine):
@@ -97,4 +96,4 @@ def test_the_socket_has_no_command_that_pauses(machine):
 @pytest.mark.parametrize("minutes", ["0", "-1", "241", "nan", "inf"])
 def test_only_some_minutes_can_be_paused(machine, minutes):
     code, said = snell(machine, "pause", "--", minutes, is_person=True)
-    assert (code, "give more than 0, at most 60" in said) == (1, True)
+    assert (code, "minutes must be between 1 and 60" in said) == (1, True)

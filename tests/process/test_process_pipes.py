@@ -7,10 +7,7 @@ import pytest
 
 from tests.process.scene import PYTHON, Scene, ended, outcome
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 
 
 TEN_MEGABYTES = b"x" * 10_000_000

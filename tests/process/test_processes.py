@@ -11,10 +11,7 @@ import pytest
 
 from tests.process.scene import HANG_BOUND, PYTHON, Scene, ended, outcome, wait_until
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 
 
 # Each of these would run for a minute.

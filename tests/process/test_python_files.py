@@ -13,8 +13,6 @@ from snell.runtime.python_hook_files import LoadedFile
 from tests.helpers import call, untimed
 from tests.process.desk import Desk, opened
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:

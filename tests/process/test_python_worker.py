@@ -18,8 +18,6 @@ from tests.helpers import call, hook, untimed
 from tests.process.desk import IMPORTS, Desk, opened
 from tests.process.scene import is_alive, wait_until
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
@@ -102,7 +100,7 @@ def test_a_file_that_does_not_load_says_why_and_where(desk: Desk, source: str, c
 def test_a_file_that_takes_the_process_down_while_loading_is_an_error_too(desk: Desk) -> None:
     assert (
         desk.load("import os; os._exit(0)").problem
-        == f"{desk.folder}/mine.py: loading it failed: the hook took its process down"
+        == f"{desk.folder}/mine.py: loading it failed: the hook ended the worker process"
     )
     assert desk.answers('@judges("Stop")\ndef f(): return Deny("still here")') == [
         Outcome(effects=(Deny("still here"),))
@@ -187,7 +185,7 @@ def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(desk:
         crashed(f"{path}:10: SystemExit: 2"),
         crashed(f"{path}:13: KeyError: 'missing'"),
         crashed(f"{path}: TypeError: returned str, which is not an effect; return Deny(...), Note(...) or None"),
-        crashed(f"{path}: a value is nested too deeply, or holds itself, and cannot be written as JSON"),
+        crashed(f"{path}: a value is nested too deeply, or contains itself, and cannot be written as JSON"),
         Outcome(effects=(Rewrite({"path": "/a"}),)),
         Outcome(effects=(Deny("no"),)),
     ]
@@ -216,7 +214,7 @@ def test_a_hook_that_takes_the_process_down_costs_only_itself(desk: Desk, body: 
     """)
     assert answers == [
         Outcome(effects=(Note("before"),)),
-        crashed("the hook took its process down"),
+        crashed("the hook ended the worker process"),
         Outcome(effects=(Deny("after"),)),
     ]
 

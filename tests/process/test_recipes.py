@@ -12,8 +12,6 @@ from snell.system.paths import Places
 from snell.testing import run_path
 from tests.loopback import Answer, serving
 
-pytestmark = pytest.mark.process
-
 PAGE = (Path(__file__).resolve().parents[2] / "docs/howto/recipes.md").read_text(encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.fork_server import run_snell
 from tests.process.scene import wait_until
 
 AGENT = Path(__file__).with_name("work_agent.py")
@@ -38,9 +39,7 @@ class Desk:
         )
 
     def snell(self, *words: str) -> tuple[int, str, str]:
-        process = self.start(*words)
-        out, err = process.communicate(timeout=120)
-        return process.returncode, out, err
+        return run_snell(*words, cwd=self.project, env=self.env, timeout=110)
 
     def run(self, part: str, *words: str, restarts: int = 10) -> tuple[int, str, str]:
         agent = [sys.executable, str(AGENT), part, str(self.notes), *words]
@@ -84,7 +83,7 @@ def test_an_agent_that_compacts_is_ended_even_if_it_will_not_and_its_effort_goes
     code, _, err = desk.run("compacts")
     assert (code, "the window is over (compact)" in err) == (0, True)
     second = desk.windows()[1]
-    assert "ended before it wrote anything down" in second
+    assert "ended without saving its state" in second
     assert "compaction: block" in desk.notes.read_text("utf-8")
 
 
@@ -94,7 +93,7 @@ def test_a_context_that_is_used_up_is_read_from_the_transcript_and_a_budget_ends
     assert (code, len(desk.windows()), "(exhausted)" in err) == (0, 2, True)
     desk.notes.unlink()
     code, _, err = desk.run("exhausted", restarts=1)
-    assert (code, len(desk.windows()), "given up after 1 restarts" in err) == (1, 2, True)
+    assert (code, len(desk.windows()), "stopped after 1 restarts" in err) == (1, 2, True)
 
 
 @pytest.mark.proves("S3-74")
@@ -104,12 +103,12 @@ def test_a_loop_goes_on_in_a_new_window_when_the_client_ends_the_turn(desk: Desk
     assert "Iteration 9/10: the work is not finished" in desk.windows()[1]
     said = [each for each in desk.notes.read_text("utf-8").split("\n---\n") if each.startswith("stop ")]
     assert [each.split(":")[0] for each in said] == ["stop 9", "stop 2"]
-    assert ("in a new window" in said[0], "10 rounds are used up" in said[1]) == (True, True)
+    assert ("in a new window" in said[0], "10 iterations are used up" in said[1]) == (True, True)
 
 
 def test_a_session_that_cannot_be_resumed_is_started_fresh(desk: Desk):
     code, _, err = desk.run("stale", "--resume", "gone")
-    assert (code, "starting a fresh one" in err) == (0, True)
+    assert (code, "starting a new one" in err) == (0, True)
     assert [window.split("\n")[0] for window in desk.windows()] == ["## window --resume gone", "## window "]
 
 
@@ -148,6 +147,6 @@ def test_a_window_that_writes_down_where_it_is_ends_no_other_pane(desk: Desk, tm
 
 
 def test_what_cannot_be_run_is_said(desk: Desk):
-    assert desk.snell("run")[0::2] == (1, "snell: there is nothing to run; for example `snell run -- claude`\n")
+    assert desk.snell("run")[0::2] == (1, "snell: no command was given; for example `snell run -- claude`\n")
     code, _, err = desk.snell("run", "--", "no-such-agent")
     assert (code, err) == (1, "snell: `no-such-agent` cannot be started: No such file or directory; check its name\n")

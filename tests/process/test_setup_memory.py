@@ -25,24 +25,24 @@ def stats(owner: Owner) -> str:
 
 @pytest.mark.parametrize(("typed", "written"), [("y\ny\n", ON), ("y\nn\n", OFF), ("y\n\n", OFF)])
 def test_a_person_is_told_and_asked_and_only_a_yes_is_one(owner: Owner, typed: str, written: str) -> None:
-    assert "capturing is off here" in stats(owner)
+    assert "capturing is off in this folder" in stats(owner)
     shown = owner.on_terminal("setup", "claude-code", typed=typed)
-    assert "secrets are taken out" in shown
+    assert "secrets are removed" in shown
     assert str(owner.home / "state" / "memory") in shown
     assert "in every project" in shown
     assert user_settings(owner).read_text() == written
-    assert ("capturing is on here" in stats(owner)) == (written == ON)
+    assert ("capturing is on in this folder" in stats(owner)) == (written == ON)
     assert ("memory: on:" if written == ON else "memory: off:") in " ".join(owner.snell("doctor")[1].split())
     again = owner.on_terminal("setup", "claude-code")  # who has answered is not asked again
-    assert "shall it?" not in again
-    assert "everything is installed and current" in again
+    assert "Enable memory?" not in again
+    assert "everything is installed and up to date" in again
 
 
 def test_without_a_terminal_nothing_is_asked_and_memory_stays_off(owner: Owner) -> None:
     code, out, _ = owner.snell("setup", "claude-code", "--yes")
     assert (code, user_settings(owner).exists()) == (0, False)
-    assert "memory: off. `snell setup --memory`" in out
-    assert "capturing is off here" in stats(owner)
+    assert "memory: off. To store" in out
+    assert "capturing is off in this folder" in stats(owner)
 
 
 def test_a_flag_is_an_answer_and_the_rest_of_the_file_stays(owner: Owner) -> None:
@@ -50,7 +50,7 @@ def test_a_flag_is_an_answer_and_the_rest_of_the_file_stays(owner: Owner) -> Non
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("# mine\n[pack.remember]\nbudget = 900  # small\n\n[pack.notes]\nenabled = true\n")
     code, out, _ = owner.snell("setup", "claude-code", "--yes", "--memory")
-    assert (code, f"memory: on, said in `{path}`" in out) == (0, True)
+    assert (code, f"memory: on, set in `{path}`" in out) == (0, True)
     kept = "# mine\n[pack.remember]\nenabled = {}\nbudget = 900  # small\n\n[pack.notes]\nenabled = true\n"
     assert path.read_text() == kept.format("true")
     assert owner.snell("setup", "claude-code", "--yes", "--no-memory")[0] == 0
@@ -61,7 +61,7 @@ def test_a_project_has_its_own_answer(owner: Owner) -> None:
     (owner.project / ".git").mkdir(exist_ok=True)
     code, out, _ = owner.snell("setup", "claude-code", "--scope", "project", "--yes", "--memory")
     assert (code, (owner.project / ".snell" / "snell.toml").read_text()) == (0, ON)
-    assert "once `snell trust` has approved it" in out
+    assert "after you approve it with `snell trust`" in out
     assert not user_settings(owner).exists()
 
 
@@ -72,7 +72,7 @@ def test_a_file_that_cannot_be_edited_is_left_alone_and_told_of(owner: Owner) ->
         path.write_text(text)
         code, out, err = owner.snell("setup", "claude-code", "--yes", "--memory")
         assert (code, path.read_text()) == (1, text)
-        assert "memory was not switched" in out + err
+        assert "the memory setting was not changed" in out + err
 
 
 def test_where_no_client_is_found_a_flag_still_switches_it(owner: Owner) -> None:
@@ -86,9 +86,9 @@ def test_where_no_client_is_found_a_flag_still_switches_it(owner: Owner) -> None
     assert not path.exists()
     for flag, word, text in (("--memory", "on", ON), ("--no-memory", "off", OFF)):
         code, out, _ = owner.snell("setup", flag)
-        assert (code, out.splitlines()[1:]) == (0, [f"memory: {word}, said in `{path}`"])
+        assert (code, out.splitlines()[1:]) == (0, [f"memory: {word}, set in `{path}`"])
         assert (out.startswith("no client was found on this machine"), path.read_text()) == (True, text)
-        assert f"capturing is {word} here" in stats(owner)
+        assert f"capturing is {word} in this folder" in stats(owner)
 
 
 def test_an_agent_cannot_switch_it(owner: Owner) -> None:

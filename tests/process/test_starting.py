@@ -6,8 +6,6 @@ import pytest
 
 from tests.process.scene import Scene, ended, outcome
 
-pytestmark = pytest.mark.process
-
 
 def start_error(scene: Scene, argv: list[str], **options: object) -> str | None:
     finished = scene.run(argv, **options)

@@ -4,8 +4,6 @@ import pytest
 
 from tests.process.author import README_CASES, README_HOOK, Author
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def author(tmp_path):
@@ -28,14 +26,14 @@ def test_the_verdict_has_a_colour_on_a_terminal_unless_nobody_wants_one(author):
 
 
 def test_fire_with_nothing_to_send_says_what_to_type(author):
-    told = "snell: there is nothing to send; type `snell fire --command 'git push --force'`, or pipe a payload in\r\n"
+    told = "snell: no event was given; try `snell fire --command 'git push --force'`, or pipe in a payload\r\n"
     assert author.on_terminal("fire") == told
 
 
 def test_trust_shows_the_code_and_what_a_person_answers_counts(author):
     author.write(".snell/hooks/x.py", "from snell import judges\n\n\n@judges('Stop')\ndef x():\n    return None\n")
     shown = [
-        f"{author.project} brings 1 thing",
+        f"{author.project} contains 1 item to approve",
         "",
         "  x  [new]  .snell/hooks/x.py:1",
         "      hook x judges Stop",
@@ -49,9 +47,9 @@ def test_trust_shows_the_code_and_what_a_person_answers_counts(author):
     ]
     assert author.on_terminal("trust", typed="n\n").splitlines()[1:] == [
         *shown,
-        "let these run, exactly as they are now? [y/N] nothing was approved",
+        "Approve these, exactly as they are now? [y/N] nothing was approved",
     ]
     assert author.on_terminal("trust", typed="y\n").splitlines()[1:] == [
         *shown,
-        "let these run, exactly as they are now? [y/N] approved 1 of 1; one changed byte makes a hook inert again",
+        "Approve these, exactly as they are now? [y/N] approved 1 of 1; a hook that changes must be approved again",
     ]

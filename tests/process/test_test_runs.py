@@ -11,7 +11,7 @@ import pytest
 
 from scripts.environment import FORMS
 
-pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 ROOT = Path(__file__).parents[2]
 UNSTEADY = """

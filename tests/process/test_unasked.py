@@ -13,8 +13,6 @@ from tests.hostile_repository import git, hostile
 from tests.process.author import Author
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
-
 SOURCE = Path(__file__).parents[2] / "src/snell"
 CASE = '[[case]]\nname = "{}"\nevent = {{ on = "Stop" }}\nexpect = "no_opinion"\n'
 
@@ -47,8 +45,8 @@ def plant(author: Author, ran, name: str, at: str = ".") -> None:
 def test_outside_a_project_nothing_runs_and_that_is_said(author, ran, place):
     plant(author, ran, "planted", place)
     code, out, err = author.snell("test")
-    told = "this folder is in no project (there is no `.snell` in it or above it), so no case was run"
-    advice = "name what to run, as in `snell test FOLDER`, or begin with `snell new hook NAME`"
+    told = "no project was found (no `.snell` in this folder or above it), so no case was run"
+    advice = "name a file or folder, as in `snell test FOLDER`, or create a hook with `snell new hook NAME`"
     assert (code, out, err) == (1, "", f"snell: {told}; {advice}\n")
     assert ran() == []
 
@@ -126,7 +124,7 @@ def test_a_snell_folder_that_is_a_link_to_another_place_runs_nothing(author, ran
     os.symlink(tmp_path / "elsewhere", author.project / ".snell")
     code, out, err = author.snell("test")
     assert (code, out, ran()) == (1, "", [])
-    assert "leads out of the project" in err
+    assert "is outside the project" in err
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
@@ -228,7 +226,7 @@ def test_no_command_runs_anything_of_the_repository_it_is_called_in(snell, trapp
 
 
 def test_only_one_module_starts_git():
-    assert [path.name for path in sorted(SOURCE.rglob("*.py")) if starts_git(path)] == ["git_looks.py"]
+    assert [path.name for path in sorted(SOURCE.rglob("*.py")) if starts_git(path)] == ["git_readonly.py"]
 
 
 def starts_git(path: Path) -> bool:

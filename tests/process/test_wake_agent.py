@@ -7,8 +7,6 @@ import pytest
 
 from tests.process.machine import HOOK, Machine
 
-pytestmark = pytest.mark.process
-
 SLOW = """
 [[hooks]]
 event = "Stop"

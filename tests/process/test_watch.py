@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.process
-
 BOUND = 60.0
 HOOKS = '[[hooks]]\nid="stop-it"\nevent="PreToolUse"\nmatcher="Bash"\ncommand="echo no >&2; exit 2"\n'
 WITHOUT_RICH = "import sys; sys.modules['rich'] = None; from snell.cli.main import main; sys.exit(main())"
@@ -126,9 +124,9 @@ def test_without_rich_a_terminal_gets_lines(watcher: Watcher) -> None:
         screen.wait_for("stop-it")
         assert screen.interrupt() == 0
     assert "┃" not in screen.text
-    assert "\x1b[31mdeny  \x1b[0m PreToolUse" in screen.text
+    assert "\x1b[31mdeny      \x1b[0m PreToolUse" in screen.text
 
 
 def test_a_number_that_cannot_be_is_a_mistake(watcher: Watcher) -> None:
     with watcher.watching("-n", "-1") as screen:
-        screen.wait_for("`-1` is not a number of decisions; ask for 0 to 1,000")
+        screen.wait_for("`-1`: --last must be between 0 and 1,000")

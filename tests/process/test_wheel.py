@@ -13,7 +13,6 @@ import pytest
 from snell.llm.embeddings.word_table import decode_table
 from tests.process.shim_scene import BOUND, ROOT, build_hook
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.shim_fixtures",)
 
 SCRIPT = "snell-{version}.data/scripts/snell-hook"

@@ -30,7 +30,7 @@ def fired(snell, event: str, window: str = "w1", **fields):
 def test_an_effort_lives_through_commands_and_windows(snell):
     started = snell("effort", "start", "Parser", "implement")
     assert started[0::2] == (0, "")
-    assert started[1].startswith("effort 1 (implement, no 1) begins in ")
+    assert started[1].startswith("effort 1 (implement, no 1) started in ")
     assert snell("task", "list")[1].split("\n")[1].split()[1:] == ["Parser", "active", "1", "-"]
     told = fired(snell, "SessionStart", source="startup")["hookSpecificOutput"]["additionalContext"]
     assert "skill implement" in told
@@ -50,7 +50,7 @@ def test_an_effort_lives_through_commands_and_windows(snell):
     assert "/f8" not in told
     rows = json.loads(snell("session", "list", "--json")[1])
     assert [each["endReason"] for each in rows] == ["replaced", "dehydrated", None]
-    assert snell("effort", "finish", "--keywords", "parser")[1] == "effort 1 is finished\n"
+    assert snell("effort", "finish", "--keywords", "parser")[1] == "effort 1 finished\n"
     code, _, err = snell("effort", "finish", "1")
     assert (code, err) == (1, "snell: effort 1 is finished; start a new one\n")
     state = Path(snell.project.parent / "home/state")
@@ -69,12 +69,12 @@ def test_what_is_not_there_is_said_in_one_line(snell):
         assert (code, out, err) == (
             1,
             "",
-            "snell: no effort is active here; `snell effort start TASK SKILL` begins one\n",
+            "snell: no active effort in this project; `snell effort start TASK SKILL` starts one\n",
         )
     assert snell("session", "show", "7")[0::2] == (1, "snell: there is no session `7`\n")
-    assert snell("task", "list")[1] == "there is no task yet; `snell effort start` begins one\n"
-    assert snell("agent", "list")[1] == "there are no agents yet\n"
-    assert "no agent has a name here yet" in snell("fleet")[1]
+    assert snell("task", "list")[1] == "no tasks yet; `snell effort start` creates one\n"
+    assert snell("agent", "list")[1] == "no agents yet\n"
+    assert "no named agents yet" in snell("fleet")[1]
 
 
 def test_a_project_that_was_moved_takes_its_efforts_along(snell, tmp_path):
@@ -99,7 +99,7 @@ def test_a_project_that_was_moved_before_it_wrote_anything_is_taken_along_when_a
     before.rename(after)
     snell.project = after
     code, _, err = snell("effort", "log", "--effort", "1", "one")
-    assert (code, f"`{before}`, is not there any more" in err, before.exists()) == (1, True, False)
+    assert (code, f"`{before}`, does not exist any more" in err, before.exists()) == (1, True, False)
     assert snell("effort", "resume", "1")[0] == 0
     assert snell("effort", "log", "one")[1] == f"logged in {after}/.tasks/t/1_FIX_LOG.md\n"
 
@@ -123,7 +123,7 @@ def test_agents_are_named_by_their_environment(snell):
         ["ann", "attention", "fix"],
         ["boss", "idle", "-"],
     ]
-    assert snell("agent", "status", "done")[0::2] == (1, "snell: which agent?; name it, or set AGENT_ID\n")
+    assert snell("agent", "status", "done")[0::2] == (1, "snell: no agent was named; give its name, or set AGENT_ID\n")
 
 
 def test_the_commands_of_the_page_work(snell, tmp_path: Path):
@@ -169,7 +169,7 @@ def test_what_somebody_else_named_tells_the_terminal_nothing(snell):
 
 def test_what_is_not_text_is_said(snell):
     code, out, err = snell("effort", "start", b"caf\xe9", "fix")
-    assert (code, out, err) == (1, "", "snell: `\\udce9` in what was given is not text; write it in UTF-8\n")
+    assert (code, out, err) == (1, "", "snell: an argument contains `\\udce9`, which is not UTF-8; write it in UTF-8\n")
 
 
 def test_a_log_is_not_written_through_a_link_out_of_the_project(snell, tmp_path):

@@ -1,1 +1,1 @@
-"""Ways in: thin. They parse, call the house and print."""
+"""The command line: parse the arguments, call an operation, print the result."""

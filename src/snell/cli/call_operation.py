@@ -1,4 +1,4 @@
-"""Ask the house something: the daemon when one is running, since it knows more; else a house of our own."""
+"""Call an operation: in the daemon when one is running, else in a runtime of this process."""
 
 import json
 import os
@@ -10,12 +10,16 @@ from snell.daemon.client import NoDaemonError, ask
 from snell.model.errors import SnellError
 from snell.system.paths import Places, places
 
-_TOLD = ("AGENT_", "CLAUDE_PLUGIN", "SNELL_SUPERVISOR")  # of the environment: who asks, and from which window
+_PASSED_ON = (
+    "AGENT_",
+    "CLAUDE_PLUGIN",
+    "SNELL_SUPERVISOR",
+)  # of the environment: they identify the calling agent and its session
 
 
 def call_operation(command: str, arguments: Mapping[str, Any] | None = None) -> Any:
-    """The answer to a remote call such as `effort.start`. Raises SnellError."""
-    env = {name: os.environ[name] for name in os.environ if name.startswith(_TOLD)}
+    """Return the result of an operation such as `effort.start`. Raises SnellError."""
+    env = {name: os.environ[name] for name in os.environ if name.startswith(_PASSED_ON)}
     env["CWD"] = os.getcwd()
     _require_text([arguments, env])
     where = places(os.environ)
@@ -23,20 +27,20 @@ def call_operation(command: str, arguments: Mapping[str, Any] | None = None) -> 
         return ask(where.run, command, arguments, env)
     except NoDaemonError:
         if not _has_team(where):
-            return _answered_here(command, arguments or {}, env)
-    from snell.cli.commands.daemon import ensure_started
+            return _call_in_this_process(command, arguments or {}, env)
+    from snell.cli.daemon_process import ensure_started
 
-    ensure_started(where.run)  # what other machines did is known to a daemon only
+    ensure_started(where.run)  # only the daemon knows what other machines did
     return ask(where.run, command, arguments, env)
 
 
 def _require_text(given: Any) -> None:
-    """Bytes that are no text come from the command line as halves of characters, which nobody can send."""
+    """Raise SnellError for bytes that are not UTF-8: Python passes them as surrogates, which cannot be sent."""
     try:
         json.dumps(given, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         shown = error.object[error.start : error.end].encode("utf-8", "backslashreplace").decode()
-        raise SnellError(f"`{shown}` in what was given is not text", advice="write it in UTF-8") from None
+        raise SnellError(f"an argument contains `{shown}`, which is not UTF-8", advice="write it in UTF-8") from None
 
 
 def _has_team(where: Places) -> bool:
@@ -45,12 +49,12 @@ def _has_team(where: Places) -> bool:
     return bool(load(where, Path("/"), os.environ).value("database"))
 
 
-def _answered_here(command: str, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
+def _call_in_this_process(command: str, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
     from snell.operations import call_for
     from snell.runtime.app import Runtime
 
     with Runtime.for_user() as runtime:
         call = call_for(command, runtime)
         if call is None:
-            raise SnellError(f"there is no command `{command}`")
+            raise SnellError(f"unknown command `{command}`")
         return call(arguments, env)

@@ -1,4 +1,4 @@
-"""Bars: in the terminal with plain characters, and as SVG."""
+"""Bar charts: as text for the terminal, and as SVG."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -23,16 +23,16 @@ class Bar(Struct, frozen=True):
 class Chart(Struct, frozen=True):
     title: str
     bars: tuple[Bar, ...]
-    note: str = ""  # what was left out
+    note: str = ""  # such as how many bars were left out
 
 
 def terminal_chart(chart: Chart, paint: Colours, width: int = WIDEST) -> list[str]:
-    """One line for each bar; what failed is drawn as `x`, what was refused as `-`."""
+    """Return one line per bar; failed calls are drawn as `x`, denied ones as `-`."""
     names = [without_middle(bar.name, LONGEST_NAME) for bar in chart.bars]
     longest = max(map(_columns, names), default=0)
     most = max((bar.value for bar in chart.bars), default=0.0)
     lines = [
-        f"  {name}{' ' * (longest - _columns(name))}  {_drawn(bar, most, width, paint)} {bar.label}".rstrip()
+        f"  {name}{' ' * (longest - _columns(name))}  {_draw_bar(bar, most, width, paint)} {bar.label}".rstrip()
         for name, bar in zip(names, chart.bars, strict=True)
     ]
     notes = [f"  {text}" for text in (NOTHING if not lines else "", chart.note) if text]
@@ -40,7 +40,7 @@ def terminal_chart(chart: Chart, paint: Colours, width: int = WIDEST) -> list[st
 
 
 def shorten(text: str, longest: int) -> str:
-    """Free of what a terminal would obey and XML has no place for, and not too wide for its place."""
+    """Replace control characters and cut the text to a width in terminal columns."""
     clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
     if _columns(clean) <= longest:
         return clean
@@ -50,7 +50,7 @@ def shorten(text: str, longest: int) -> str:
 
 
 def without_middle(text: str, longest: int) -> str:
-    """The same for names, whose beginning says where a tool is from and whose end says which one it is."""
+    """Shorten a name in the middle: its start names the tool's server, its end the tool."""
     clean = shorten(text, max(longest, _columns(text)))
     if _columns(clean) <= longest:
         return clean
@@ -59,9 +59,9 @@ def without_middle(text: str, longest: int) -> str:
     return f"{first}{last.removeprefix('…')}"
 
 
-def _drawn(bar: Bar, most: float, width: int, paint: Colours) -> str:
+def _draw_bar(bar: Bar, most: float, width: int, paint: Colours) -> str:
     length = max(1, round(bar.value / most * width)) if most > 0 and bar.value > 0 else 0
-    # The smallest part shows, but never hides that something went well.
+    # Even the smallest failed part gets a cell, but never the last one if some calls succeeded.
     room = length - (1 if bar.value > bar.failed + bar.denied else 0)
     failed = min(room, _cells(bar.failed, most, width))
     denied = min(room - failed, _cells(bar.denied, most, width))
@@ -74,7 +74,7 @@ def _cells(value: float, most: float, width: int) -> int:
 
 
 def _columns(text: str) -> int:
-    """How wide a terminal shows it: characters of the far east take two places, accents none."""
+    """Return the width in terminal columns: wide East Asian characters take two, combining ones none."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
@@ -82,11 +82,11 @@ def _columns(text: str) -> int:
 
 ROW, TOP, GAP, LEFT, RIGHT, WIDE = 26, 46, 22, 250, 290, 420
 _INK, _PALE, _LINE = "#1f2933", "#52606d", "#e4e7eb"
-_COLOURS = {"went well": "#2f7ed8", "denied": "#e8a33d", "failed": "#d64545"}
+_COLOURS = {"succeeded": "#2f7ed8", "denied": "#e8a33d", "failed": "#d64545"}
 
 
 def svg_charts(charts: Sequence[Chart]) -> str:
-    """Several charts, one below the other."""
+    """Return an SVG image with the charts below each other."""
     parts, y = [], 0
     for chart in charts:
         parts.append(_svg_chart(chart, y))

@@ -1,4 +1,4 @@
-"""Colours: on a terminal only, and not where `NO_COLOR` is set."""
+"""Terminal colours (only on a terminal, and not if `NO_COLOR` is set), and text made safe to print."""
 
 import os
 import sys
@@ -19,24 +19,24 @@ class Colours:
         return cls(sys.stdout.isatty() and "NO_COLOR" not in os.environ)
 
     def of(self, record: Mapping[str, Any]) -> Colour:
-        """The colour of a decision: red stops it, yellow changes it or asks, green lets it through."""
+        """Return the colour of a decision: red for deny, yellow for a rewrite or ask, green for allow."""
         usual = "yellow" if record.get("changes") else ""
         name = _OF_VERDICT.get(record["verdict"], usual)
         if name == "green" and usual:
             name = usual
-        colour: Colour = getattr(self, name) if name else _unchanged
+        colour: Colour = getattr(self, name) if name else _plain
         return colour
 
     def _with(self, on: bool) -> Callable[[int], Colour]:
         return lambda code: lambda text: f"\x1b[{code}m{text}\x1b[0m" if on else text
 
 
-def _unchanged(text: str) -> str:
+def _plain(text: str) -> str:
     return text
 
 
 def visible_lines(text: object) -> str:
-    """The same for a text of several lines; bytes that are no text are left to the stream, which spells them out."""
+    """Replace control characters except newline and tab; surrogates stay, since the stream escapes them."""
     kept = ("\n", "\t")
     return "".join(
         char if char.isprintable() or char in kept or "\ud800" <= char <= "\udfff" else "\ufffd" for char in str(text)
@@ -44,5 +44,5 @@ def visible_lines(text: object) -> str:
 
 
 def visible(text: object) -> str:
-    """What somebody else wrote, so that it tells the terminal nothing."""
+    """Replace control characters, so that text from other sources cannot steer the terminal."""
     return "".join(char if char.isprintable() else "\ufffd" for char in str(text))

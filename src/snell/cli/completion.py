@@ -1,4 +1,4 @@
-"""What may stand at the end of a line: read from the commands' own parsers, and from what there is."""
+"""Shell completion: the words that may come next, from the commands' parsers and from stored data."""
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,11 +8,11 @@ from snell.cli.call_operation import call_operation
 from snell.cli.main import COMMANDS, parser_of
 from snell.model.errors import SnellError
 
-Found = Iterable[tuple[str, str]]  # each word with what it is, in one line
+Found = Iterable[tuple[str, str]]  # each word with a description of one line
 
 
 def candidates(words: Sequence[str]) -> list[tuple[str, str]]:
-    """The words that could replace the last one, which may be empty."""
+    """Return the words that could replace the last one, which may be empty."""
     *before, begun = words
     found = _at(before, begun) if before else [*COMMANDS.items(), ("--help", "show all commands")]
     plain = ((word, " ".join(text.split())) for word, text in found)
@@ -23,14 +23,14 @@ def _at(before: Sequence[str], begun: str) -> Found:
     name, *rest = before
     if name not in COMMANDS:
         return []
-    place = _Place(name, parser_of(name))
+    state = _LineState(name, parser_of(name))
     for word in rest:
-        place.pass_by(word)
-    return place.expected(begun)
+        state.read_word(word)
+    return state.candidates(begun)
 
 
-class _Place:
-    """Where a line is in what its command takes."""
+class _LineState:
+    """How much of a command's arguments the words before the cursor have used."""
 
     def __init__(self, command: str, parser: argparse.ArgumentParser) -> None:
         self._command = command
@@ -40,9 +40,9 @@ class _Place:
         self._options = {name: each for each in parser._actions for name in each.option_strings}
         self._positionals = [each for each in parser._actions if not each.option_strings]
         self._waiting: argparse.Action | None = None  # an option that wants a value
-        self._is_over = False  # the rest is another program's
+        self._is_over = False  # the rest belongs to another program
 
-    def pass_by(self, word: str) -> None:
+    def read_word(self, word: str) -> None:
         if self._waiting:
             self._waiting = None
         elif word == "--":
@@ -60,7 +60,7 @@ class _Place:
         elif action.nargs not in ("*", "+", argparse.REMAINDER):
             self._positionals.pop(0)
 
-    def expected(self, begun: str) -> Found:
+    def candidates(self, begun: str) -> Found:
         if self._is_over:
             return []
         if self._waiting:
@@ -78,7 +78,7 @@ class _Place:
         try:
             return list(known()) if known else []
         except SnellError:
-            return []  # nobody who presses a key wants to read about it
+            return []  # an error message would disturb the line that the user is typing
 
 
 def _efforts() -> Found:
@@ -117,7 +117,7 @@ def _agents() -> Found:
     return ((each["id"], f"{each['status']} {each['label'] or ''}") for each in call_operation("db.agents.list"))
 
 
-# Arguments that name something there is: by command, and by what the command calls them.
+# Arguments that name stored data: (command, argument) -> the function that lists it.
 _KNOWN: Mapping[tuple[str, str], Callable[[], Any]] = {
     ("task", "path"): _tasks,
     ("effort", "task"): _task_names,

@@ -1,7 +1,7 @@
 """
-Things that loosen protection need a person: approving hooks, switching guards off.
+Require a person for commands that weaken protection, such as approving hooks, and ask yes/no questions.
 
-An agent that runs our commands in its shell is recognised by the variables its client sets there. That stops an agent
+An agent that runs `snell` in its shell is recognised by the variables that its client sets there. That stops an agent
 which was talked into approving its own hooks; it does not stop malware that runs as the user.
 """
 
@@ -36,43 +36,43 @@ AGENT_MARKERS = (
     "OPENCODE",
     "SNELL_RUN",
 )
-# With this a person says that there is no terminal, such as where an image is built.
+# Set by a user where there is no terminal, such as in an image build.
 WITHOUT_TERMINAL = "SNELL_SETUP_WITHOUT_TERMINAL"
 
 
 def is_agent(env: Mapping[str, str]) -> bool:
-    """Was this process started for an agent, or by a hook?"""
+    """Return whether this process was started for an agent, or by a hook."""
     return any(env.get(name) for name in AGENT_MARKERS)
 
 
 def require_person(env: Mapping[str, str], what: str) -> None:
-    """Refuse when this process was started for an agent, or by a hook."""
+    """Raise TrustError if this process was started for an agent, or by a hook."""
     marker = next((name for name in AGENT_MARKERS if env.get(name)), "")
     if marker:
-        raise TrustError(f"{what} needs a person, and this shell belongs to an agent ({marker} is set)", advice=_ADVICE)
+        raise TrustError(f"{what} needs a person, but this shell belongs to an agent ({marker} is set)", advice=_ADVICE)
 
 
 def require_terminal(env: Mapping[str, str], what: str) -> None:
-    """The same for what nobody may do without a terminal: pipes and scripts are refused too."""
+    """Raise TrustError for an agent, and if standard input is a pipe or a script."""
     require_person(env, what)
     if not sys.stdin.isatty():
-        raise TrustError(f"{what} needs a person at a terminal, and standard input is not one", advice=_ADVICE)
+        raise TrustError(f"{what} needs a person at a terminal, but standard input is not a terminal", advice=_ADVICE)
 
 
 def require_terminal_nearby(env: Mapping[str, str], what: str) -> None:
-    """The same where nothing has to be typed: a terminal at any end will do, or a person's word that there is none."""
+    """Raise TrustError for an agent, and if no stream is a terminal, unless the user has set the variable for that."""
     require_person(env, what)
     if env.get(WITHOUT_TERMINAL) == "1" or any(end.isatty() for end in (sys.stdin, sys.stdout, sys.stderr)):
         return
     try:
         os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
     except OSError:
-        advice = f"{_ADVICE}; where there can be none, as when an image is built, set {WITHOUT_TERMINAL}=1"
-        raise TrustError(f"{what} needs a person at a terminal, and there is none here", advice=advice) from None
+        advice = f"{_ADVICE}; without a terminal, as in an image build, set {WITHOUT_TERMINAL}=1"
+        raise TrustError(f"{what} needs a person at a terminal, but no terminal was found", advice=advice) from None
 
 
 def confirm(question: str) -> bool:
-    """Ask at the terminal; only a plain yes is one."""
+    """Ask at the terminal; return True only for `y` or `yes`."""
     if not sys.stdin.isatty():
         return False
     try:
@@ -81,4 +81,4 @@ def confirm(question: str) -> bool:
         return False
 
 
-_ADVICE = "run it in a terminal of your own"
+_ADVICE = "run it in your own terminal"

@@ -1,6 +1,7 @@
 """
-What the demo plays on: a project and a home that are gone afterwards, the real `snell-hook`, the daemon that it
-starts, and a stopwatch. Only the agent is a script.
+The environment of `snell demo`: a temporary project and home, the real `snell-hook`, and the daemon that it starts.
+
+Only the agent is simulated.
 """
 
 import contextlib
@@ -23,8 +24,8 @@ from snell.runtime.database_journal import StoreJournal
 from snell.system.paths import Places, places
 
 PROJECT = Path(__file__).parent / "demo_project"
-PATIENCE = 5.0  # seconds for a trace that is written after the answer, and for a daemon that leaves
-ROUNDS, PYTHON_ROUNDS = 60, 6  # few enough that nobody waits for them
+WAIT_SECONDS = 5.0  # for a trace that is written after the reply, and for a daemon that stops
+ROUNDS, PYTHON_ROUNDS = 60, 6  # few, so that the demo stays quick
 SETTINGS = "[pack.nudges]\nenabled = true\n[pack.remember]\nenabled = true\nnudge = false\n"
 PLAIN_HOOK = """\
 import json, re, sys
@@ -49,7 +50,7 @@ class DemoEnvironment:
         self._plain_hook.write_text(PLAIN_HOOK, encoding="utf-8")
 
     def send(self, event: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
-        """One event through `snell-hook`: what the store has about it, and the seconds until it was answered."""
+        """Send one event through `snell-hook`; return its record in the store, and the seconds until the reply."""
         before = self._last()
         payload = self._payload(event)
         start = time.perf_counter()
@@ -57,8 +58,8 @@ class DemoEnvironment:
         seconds = time.perf_counter() - start
         return self._record_after(before), seconds
 
-    def until_remembered(self) -> bool:
-        """Wait for what was captured: that happens after the answer."""
+    def wait_for_memory(self) -> bool:
+        """Wait until a memory was captured, which happens after the reply; return whether it was."""
 
         def is_known() -> bool:
             where = {"CWD": str(self.project)}
@@ -68,26 +69,26 @@ class DemoEnvironment:
             return _until(is_known)
         return False
 
-    def costs(self, event: Mapping[str, Any]) -> dict[str, float]:
-        """Median seconds of starting `/bin/true`, `snell-hook` and a plain Python hook, taking turns."""
+    def measure_costs(self, event: Mapping[str, Any]) -> dict[str, float]:
+        """Return the median seconds of `/bin/true`, `snell-hook` and a plain Python hook, run in turns."""
         payload = self._payload(event)
         plain = [sys.executable, str(self._plain_hook)]
         taken: dict[str, list[float]] = {"true": [], "snell": [], "python": []}
         for number in range(ROUNDS):
-            taken["true"].append(self._timed(["/bin/true"], payload))
-            taken["snell"].append(self._timed(hook_command(), payload))
+            taken["true"].append(self._seconds_of(["/bin/true"], payload))
+            taken["snell"].append(self._seconds_of(hook_command(), payload))
             if number % (ROUNDS // PYTHON_ROUNDS) == 0:
-                taken["python"].append(self._timed(plain, payload))
+                taken["python"].append(self._seconds_of(plain, payload))
         return {name: statistics.median(each) for name, each in taken.items()}
 
     def close(self) -> None:
-        """Send the daemon home and see it leave."""
+        """Stop the daemon and wait until it has ended."""
         self._database.close()
         try:
             daemon = int(ask(self.where.run, "stop")["pid"])
         except DaemonError:
             return
-        _until(lambda: not _lives(daemon))
+        _until(lambda: not _is_alive(daemon))
 
     def _payload(self, event: Mapping[str, Any]) -> bytes:
         usual = {"hook_event_name": "PreToolUse", "session_id": "demo", "cwd": str(self.project)}
@@ -100,7 +101,7 @@ class DemoEnvironment:
         return ""
 
     def _record_after(self, before: str) -> dict[str, Any]:
-        """The record of the decision that came after this one; its details are written a moment later."""
+        """Return the record of the next decision; its details are written a moment after the reply."""
         journal = StoreJournal(self._database)
         found: dict[str, Any] = {}
 
@@ -115,8 +116,8 @@ class DemoEnvironment:
             raise StoreError("the event did not reach the store", advice="try `snell-hook --help`, then `snell doctor`")
         return found
 
-    def _timed(self, argv: list[str], payload: bytes) -> float:
-        """As a client does it; not with `subprocess`, whose own cost would be most of what is measured."""
+    def _seconds_of(self, argv: list[str], payload: bytes) -> float:
+        """Start a program as a client does; `subprocess` itself would take most of the measured time."""
         stdin, give = os.pipe()
         take, stdout = os.pipe()
         os.write(give, payload)
@@ -135,7 +136,7 @@ class DemoEnvironment:
 
 
 def hook_command() -> list[str]:
-    """`snell-hook` of this installation: a native program, or what stands in for it."""
+    """Return the command line of this installation's `snell-hook`."""
     return [str(_program()), "--client", "claude-code"]
 
 
@@ -148,12 +149,14 @@ def _program() -> Path:
     beside = Path(sys.executable).with_name("snell-hook")
     found = beside if beside.is_file() else Path(shutil.which("snell-hook") or "")
     if not found.is_file():
-        raise StoreError("`snell-hook` is not installed", advice="install Snell with pip, or run `python3 dev.py demo`")
+        raise StoreError(
+            "`snell-hook` is not installed", advice="install Snell again, or run `python3 dev.py demo` in a clone"
+        )
     return found
 
 
 def _until(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + WAIT_SECONDS
     while not holds():
         if time.monotonic() > deadline:
             return False
@@ -161,7 +164,7 @@ def _until(holds: Callable[[], bool]) -> bool:
     return True
 
 
-def _lives(process: int) -> bool:
+def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
     except OSError:

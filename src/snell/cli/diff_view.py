@@ -1,4 +1,4 @@
-"""A change to a file, as a person wants to see it before saying yes: all that is added and all that goes."""
+"""Show a planned change to a file as a coloured diff."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _ITEMS = re.compile(r".*?, ?|.+")
 
 
 def render_change(change: Change, paint: Colours) -> Iterator[str]:
-    """The file, what it is for, and a diff of it; nothing where nothing changes."""
+    """Yield the file's name and purpose and a diff; nothing if the file does not change."""
     if not change.changes:
         return
     what = "new file" if change.before is None else "removed" if change.after is None else change.file.purpose
@@ -24,7 +24,7 @@ def render_change(change: Change, paint: Colours) -> Iterator[str]:
         colour = {"+": paint.green, "-": paint.red}.get(line[:1], paint.dim)
         yield f"  {colour(_with_tabs(line))}"
     if any(len(line) > WIDTH for line in (*before, *after)):
-        yield f"  {paint.dim('(a line that is too long for a screen is shown as several, further in)')}"
+        yield f"  {paint.dim('(long lines are wrapped and indented)')}"
 
 
 def _diff(before: list[str], after: list[str]) -> Iterator[str]:
@@ -39,8 +39,10 @@ def _lines(data: bytes | None) -> list[str]:
 
 def _pieces(line: str) -> Iterator[str]:
     """
-    A line, or the parts of one that nobody could read. They are told by what stands in them, so that those that stay
-    are the same before and after, and only what is new in a file of one line is shown as new.
+    Yield a line, or the parts of a line that is too long to read.
+
+    It is split by its content, so that unchanged parts are equal before and after: in a file of one line, only the new
+    parts are shown as new.
     """
     if len(line) <= WIDTH:
         yield line

@@ -1,7 +1,7 @@
 """
-The status line and the file suggestion: the command that somebody configured, or our own when nobody did.
+The status line and the file suggestion: run the configured command, or Snell's own default.
 
-They are settings of a client, not hooks: a failure shows nothing, and nobody waits longer than five seconds.
+They are settings of a client, not hooks: a failure shows nothing, and a command has at most five seconds.
 """
 
 import os
@@ -20,11 +20,11 @@ from snell.system.run_program import environment, run
 LIMIT = 5.0  # seconds
 MOST_SUGGESTIONS = 15
 MOST_FILES = 50_000
-INSIDE = "SNELL_DISPLAY"  # set for the command that we run: it must not run us again
+INSIDE = "SNELL_DISPLAY"  # set for the configured command, so that it cannot call Snell again
 
 
 class DisplayCommand(Struct, frozen=True):
-    """What is to be run: a command, nothing at all, or our own default."""
+    """Which command to run: a configured one, none at all, or (both fields empty) the default."""
 
     command: str = ""
     is_off: bool = False
@@ -33,7 +33,7 @@ class DisplayCommand(Struct, frozen=True):
 def choose_command(
     name: str, then: str, where: Places, cwd: Path, env: Mapping[str, str], policy: Path = POLICY_FILE
 ) -> DisplayCommand:
-    """The command that holds for `status_line` or `file_suggestion`; `then` is the one that set-up wrapped."""
+    """Return the command for `status_line` or `file_suggestion`; `then` is the user's earlier one."""
     if env.get(INSIDE):
         return DisplayCommand()
     loaded = load(where, cwd, env, policy_files=(policy,))
@@ -47,7 +47,7 @@ def choose_command(
 
 
 def lines_of(command: str, payload: bytes, cwd: str, env: Mapping[str, str], limit: float = LIMIT) -> list[str]:
-    """What the command prints, line by line; nothing when it fails or takes too long."""
+    """Return the lines that the command prints; none if it fails or takes too long."""
     inside = {**environment(env, {}), INSIDE: "1"}
     folder = cwd if os.path.isdir(cwd) else "/"
     finished = run(["/bin/sh", "-c", command], stdin=payload, cwd=folder, env=inside, timeout=limit)
@@ -58,7 +58,7 @@ def lines_of(command: str, payload: bytes, cwd: str, env: Mapping[str, str], lim
 
 
 def default_status(session: Mapping[str, Any]) -> list[str]:
-    """Model, folder, and how full the context is."""
+    """Return one line with the model, the folder and how full the context is."""
     model = _at(session, "model", "display_name")
     folder = _at(session, "workspace", "current_dir") or session.get("cwd")
     used = usage_in(session).get("used_percent")
@@ -72,7 +72,7 @@ def default_status(session: Mapping[str, Any]) -> list[str]:
 
 
 def usage_in(session: Mapping[str, Any]) -> dict[str, float]:
-    """How much of its context window a session uses, as far as the status line's input says."""
+    """Return how much of its context window a session uses, as far as the status line's input tells."""
     window = session.get("context_window")
     given = window if isinstance(window, Mapping) else {}
     named = {
@@ -85,14 +85,14 @@ def usage_in(session: Mapping[str, Any]) -> dict[str, float]:
 
 
 def default_suggestions(query: str, folder: str, env: Mapping[str, str], limit: float = LIMIT) -> list[str]:
-    """Files of the project that look like what was typed, best first."""
+    """Return the project's files that match the query, best match first."""
     words = query.lower().lstrip("@").strip()
     ranked = sorted((rank, len(path), path) for path in _files(folder, env, limit) if (rank := _rank(path, words)) < 9)
     return [path for _, _, path in ranked[:MOST_SUGGESTIONS]]
 
 
 def session_in(payload: bytes) -> dict[str, Any]:
-    """The input of a status line or file suggestion; empty when it cannot be read."""
+    """Parse the input of a status line or file suggestion; empty if it is not a JSON object."""
     try:
         found = msgspec.json.decode(payload)
     except (msgspec.DecodeError, RecursionError):

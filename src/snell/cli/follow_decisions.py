@@ -1,4 +1,4 @@
-"""Follow the decisions in the store as they are made, without ever holding up whoever makes them."""
+"""Follow the decisions in the store as they are made. Reading never blocks the processes that write them."""
 
 import time
 from typing import Any
@@ -6,25 +6,24 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.model.protocols import Transaction
+from snell.model.protocols import Database, Transaction
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.database_journal import session_beginning
-from snell.store.sqlite import SqliteDatabase
 
 AT_ONCE = 200
-TRACE_MS = 500  # a decision's trace follows it within moments, or never
+TRACE_MS = 500  # a decision's trace is written within this time, or never
 
 
 class Run(Struct, frozen=True):
     hook: str
     ms: float
-    said: str = ""  # such as `deny` or `rewrite, note`; nothing when it had no opinion
+    said: str = ""  # the effects, such as `deny` or `rewrite, note`; empty for no opinion
     failed: bool = False
 
 
-class Seen(Struct, frozen=True):
-    """One decision, as it is shown."""
+class SeenDecision(Struct, frozen=True):
+    """One decision and its hooks, as `snell watch` shows it."""
 
     id: str
     at: int
@@ -40,34 +39,34 @@ class Seen(Struct, frozen=True):
 
 
 class Follower:
-    """Gives every decision once, in the order in which they were made; `session` is the beginning of an id."""
+    """Return each decision once, in order; `session` is a prefix of a session id."""
 
-    def __init__(self, database: SqliteDatabase, session: str = "") -> None:
+    def __init__(self, database: Database, session: str = "") -> None:
         self._database = database
         self._session = session_beginning(session)
         self._at = 0
 
-    def earlier(self, number: int) -> list[Seen]:
-        """The last ones before now; `new` goes on from here."""
+    def earlier(self, number: int) -> list[SeenDecision]:
+        """Return the most recent decisions; `new` continues after them."""
         return self._database.run(lambda tx: self._earlier(tx, number), only_reads=True)
 
-    def new(self) -> list[Seen]:
-        """What was decided since the last look."""
+    def new(self) -> list[SeenDecision]:
+        """Return the decisions since the last call."""
         return self._database.run(self._new, only_reads=True)
 
-    def _earlier(self, tx: Transaction, number: int) -> list[Seen]:
+    def _earlier(self, tx: Transaction, number: int) -> list[SeenDecision]:
         self._at = decisions.newest_seq(tx)
         found = decisions.recent(tx, session_begins=self._session, limit=number)
-        return [_seen(tx, row) for row in reversed(found)]
+        return [_load(tx, row) for row in reversed(found)]
 
-    def _new(self, tx: Transaction) -> list[Seen]:
+    def _new(self, tx: Transaction) -> list[SeenDecision]:
         seen = []
         for row in decisions.rows_after(tx, self._at, AT_ONCE):
             if decisions.trace(tx, row.id) is None and 0 <= time.time() * 1000 - row.at < TRACE_MS:
-                break  # its hooks are not known yet; it comes with the next look
+                break  # its trace is not written yet; the next call returns it
             self._at = row.seq
             if self._is_wanted(row):
-                seen.append(_seen(tx, row))
+                seen.append(_load(tx, row))
         return seen
 
     def _is_wanted(self, row: Row) -> bool:
@@ -75,12 +74,12 @@ class Follower:
         return is_asked_for and row.session_id.startswith(self._session)
 
 
-def _seen(tx: Transaction, row: Row) -> Seen:
+def _load(tx: Transaction, row: Row) -> SeenDecision:
     trace = decisions.trace(tx, row.id)
     record: dict[str, Any] = msgspec.json.decode(trace.body) if trace and trace.body else {}
     late: list[dict[str, Any]] = msgspec.json.decode(trace.late) if trace else []
     runs = [run for each in record.get("rounds", ()) for run in each["runs"]] + late
-    return Seen(
+    return SeenDecision(
         id=row.id,
         at=row.at,
         session_id=row.session_id,

@@ -1,4 +1,4 @@
-"""Tool calls as a file for other programs: JSON lines, CSV or Parquet."""
+"""Export tool calls as JSON lines, CSV or Parquet."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ Pages = Iterator[list[Call]]
 
 
 def pages(database: Database, asked: Mapping[str, str]) -> Pages:
-    """All calls that were asked for, oldest first, some at a time, so that nobody waits for a long reading."""
+    """Yield the matching calls in pages, oldest first, so that no reading transaction is long."""
     at = (-1, "")
     while found := database.run(lambda tx, at=at: ledger.page(tx, asked, at, PAGE)):  # type: ignore[misc] # its default
         yield found
@@ -40,7 +40,7 @@ def write_json(found: Pages, out: BinaryIO) -> int:
 
 
 def write_csv(found: Pages, out: BinaryIO) -> int:
-    """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    """Write CSV; a text that a spreadsheet would read as a formula gets an apostrophe in front."""
     text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
@@ -56,7 +56,7 @@ def write_parquet(found: Pages, out: BinaryIO) -> int:
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
-        advice = "install it with `pip install pyarrow`, or export as json or csv"
+        advice = "install pyarrow into Snell's environment, or export as json or csv"
         raise SnellError("Parquet needs the package pyarrow, which is not installed", advice=advice) from None
     schema = pyarrow.schema([(name, pyarrow.int64() if name in _NUMBERS else pyarrow.string()) for name in COLUMNS])
     count = 0
@@ -76,7 +76,7 @@ FORMATS: Mapping[str, Callable[[Pages, BinaryIO], int]] = {
 
 
 def export(database: Database, asked: Mapping[str, str], form: str, path: str) -> int:
-    """Write to a file that only its owner can read, or to stdout; returns how many calls."""
+    """Write the matching calls to a file that only its owner can read, or to stdout; return their number."""
     found = pages(database, asked)
     if path == "-":
         return FORMATS[form](found, sys.stdout.buffer)
@@ -97,5 +97,5 @@ def _private(name: str, flags: int) -> int:
 def _cell(value: Any) -> Any:
     if not isinstance(value, str) or not value:
         return value
-    # Some programs look behind blanks, and some take the wide forms of these signs for the signs.
+    # Some programs ignore leading blanks, and some read the full-width forms of these signs as the signs.
     return f"'{value}" if value[0] in "\t\r\n" or value.lstrip()[:1] in tuple("=+-@＝＋－＠") else value

@@ -1,20 +1,20 @@
-"""Look through memories in a terminal: type a question, read, type the next one."""
+"""Browse memories in a terminal: type a query, read the results, type the next one."""
 
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
 from snell.cli.colours import Colours
-from snell.cli.commands.memory import render_memory
+from snell.cli.memory_view import render_memory
 from snell.model.errors import SnellError
 
-HELP = "a question, a number to read one, nothing for the newest, `q` to leave"
+HELP = "type a query to search, a number to read a memory, Enter for the newest, `q` to quit"
 
 PAGE = 3_000  # characters
 
 
 def browse(ask: Callable[[str], Mapping[str, Any]], source: TextIO, out: TextIO) -> int:
-    """Until there is no more input or the person leaves."""
+    """Read queries and print results until the input ends or the user quits."""
     paint = Colours(out.isatty())
     last: list[Mapping[str, Any]] = []
     out.write(f"{HELP}\n")
@@ -26,20 +26,20 @@ def browse(ask: Callable[[str], Mapping[str, Any]], source: TextIO, out: TextIO)
         if not line or word in ("q", "quit", "exit"):
             return 0
         if word.isdigit() and 1 <= int(word) <= len(last):
-            _read(last[int(word) - 1], source, out)
+            _show_pages(last[int(word) - 1], source, out)
             continue
-        last = _answered(ask, word, out)
+        last = _search(ask, word, out)
         out.writelines(
             f"{number:3}  {render_memory(memory, paint, time.time())}\n" for number, memory in enumerate(last, 1)
         )
 
 
-def _read(memory: Mapping[str, Any], source: TextIO, out: TextIO) -> None:
-    """A page at a time: a memory may be longer than anybody wants to scroll back."""
+def _show_pages(memory: Mapping[str, Any], source: TextIO, out: TextIO) -> None:
+    """Print a memory page by page."""
     rest = _printable(str(memory["content"]))
     while len(rest) > PAGE:
         cut = rest.rfind("\n", PAGE // 2, PAGE) + 1 or PAGE
-        out.write(f"{rest[:cut].rstrip()}\n-- {len(rest) - cut:,} more characters; return for more, `q` for no more: ")
+        out.write(f"{rest[:cut].rstrip()}\n-- {len(rest) - cut:,} more characters; Enter for more, `q` to stop: ")
         rest = rest[cut:]
         out.flush()
         line = source.readline()
@@ -49,17 +49,17 @@ def _read(memory: Mapping[str, Any], source: TextIO, out: TextIO) -> None:
     out.write(f"{rest}\n")
 
 
-def _answered(ask: Callable[[str], Mapping[str, Any]], word: str, out: TextIO) -> list[Mapping[str, Any]]:
+def _search(ask: Callable[[str], Mapping[str, Any]], word: str, out: TextIO) -> list[Mapping[str, Any]]:
     try:
         found: list[Mapping[str, Any]] = list(ask(word)["memories"])
     except SnellError as error:
         out.write(f"{error}\n")
         return []
     if not found:
-        out.write("nothing is known about that here\n")
+        out.write("no memory found\n")
     return found
 
 
 def _printable(text: str) -> str:
-    """What a memory holds must not steer the terminal."""
+    """Replace control characters, so that a memory cannot steer the terminal."""
     return "".join(each if each.isprintable() or each == "\n" else "?" for each in text)

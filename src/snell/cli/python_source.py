@@ -1,4 +1,4 @@
-"""A look at somebody's Python file without running it: its text, the hooks it declares, and whether it can be read."""
+"""Read a Python file without running it: its text, the hooks it declares, and syntax errors."""
 
 import ast
 import warnings
@@ -16,41 +16,41 @@ LARGEST = 1_000_000
 ROLES = frozenset({"judges", "rewrites", "informs", "watches"})
 
 
-class Look(Struct, frozen=True):
-    lines: tuple[str, ...] = ()  # the first ones
-    further: int = 0  # how many lines there are beyond these
+class SourceReview(Struct, frozen=True):
+    lines: tuple[str, ...] = ()  # at most MOST_LINES
+    further: int = 0  # the number of lines after these
     hooks: tuple[str, ...] = ()
     problem: str = ""
 
 
-def look_at(path: Path) -> Look:
-    """What a person should see of a file before it may run. Nothing of it is executed."""
+def review_source(path: Path) -> SourceReview:
+    """Return what a person should see of a file before approving it. Nothing of it is executed."""
     try:
         source = read_capped(path, LARGEST)
     except (OSError, SnellError) as error:
-        return Look(problem=f"it cannot be shown: {error}")
+        return SourceReview(problem=f"cannot be shown: {error}")
     lines = [line.removesuffix("\r").expandtabs(4) for line in source.decode("utf-8", "replace").split("\n")]
     while lines and not lines[-1].strip():
         lines.pop()
-    hooks, problem = _declared(source)
-    return Look(tuple(lines[:MOST_LINES]), max(len(lines) - MOST_LINES, 0), hooks, problem)
+    hooks, problem = _find_hooks(source)
+    return SourceReview(tuple(lines[:MOST_LINES]), max(len(lines) - MOST_LINES, 0), hooks, problem)
 
 
 def visible(text: str) -> str:
-    """Text that cannot move the cursor, hide itself or change what stands before it."""
+    """Escape characters that could move the cursor or hide text."""
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
-def _declared(source: bytes) -> tuple[tuple[str, ...], str]:
+def _find_hooks(source: bytes) -> tuple[tuple[str, ...], str]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in a string is not our business
+            warnings.simplefilter("ignore")  # such as an invalid escape in a string
             compile(source, "<hook>", "exec", dont_inherit=True)
             tree = ast.parse(source)
     except SyntaxError as error:
-        return (), f"it cannot run: line {error.lineno}: {error.msg}"
+        return (), f"syntax error{f' in line {error.lineno}' if error.lineno else ''}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:
-        return (), f"it cannot run: {error}"
+        return (), f"cannot be parsed: {error}"
     return tuple(_hooks(tree)), ""
 
 

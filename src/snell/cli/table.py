@@ -1,4 +1,4 @@
-"""Rows as a table for people, or as JSON for programs."""
+"""Print rows as a table for people, or as JSON for programs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ LONGEST = 60
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, as_json: bool, nothing: str) -> None:
-    """`columns` are the fields to show and their headings; JSON has everything."""
+    """Print rows; `columns` maps the fields of the table to their headings, JSON has all fields."""
     if as_json:
         print(msgspec.json.encode(rows).decode())
     elif not rows:

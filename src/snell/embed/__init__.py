@@ -1,10 +1,10 @@
 """
-For people who write an agent loop of their own:
+Snell inside Python agents: a tool runner with hooks, for authors of an agent loop.
 
     runner = ToolRunner([Tool("Bash", run=shell)], hooks={"PreToolUse": [HookMatcher(matcher="*", hooks=[look])]})
     result = runner.run("Bash", {"command": "ls"})
 
-Names are looked up when they are first used.
+Names are imported on first use.
 """
 
 from typing import TYPE_CHECKING, Any

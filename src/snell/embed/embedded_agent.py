@@ -1,7 +1,7 @@
 """
-One agent inside somebody's program: whose hooks count for it, which session it is, and where it works.
+One agent inside another program: its runtime, session and working directory, and the events that it fires.
 
-The agent loop and the adapters for other libraries meet here, so that a hook sees the same event wherever it is used.
+The tool runner and the adapters share it, so that a hook sees the same event in all of them.
 """
 
 import os
@@ -24,7 +24,7 @@ from snell.runtime.callback_hooks import event_named
 
 
 class PromptResult(Struct, frozen=True, kw_only=True):
-    """A prompt as the hooks left it. A refused one does not go to the model."""
+    """A prompt after the hooks. A refused one is not sent to the model."""
 
     prompt: str
     refusal: str = ""
@@ -34,7 +34,7 @@ class PromptResult(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What the model gets to see: the prompt, then the notes."""
+        """The text for the model: the prompt, then the notes."""
         return "\n".join(filter(None, [self.prompt, *self.notes]))
 
 
@@ -44,52 +44,52 @@ class EmbeddedAgent(Struct, frozen=True, kw_only=True, eq=False):
     cwd: str = ""
     client: str = "embedded"
     agent_id: str = ""  # of a sub-agent
-    above: tuple[str, ...] = ()  # the session and the agents that it is a sub-agent of
+    above: tuple[str, ...] = ()  # the session and the agents above this sub-agent
     agent_type: str = ""
-    known_as: Mapping[str, str] = {}  # Claude Code's name for a tool that does the same, by the tool's own name
+    known_as: Mapping[str, str] = {}  # tool name -> the name of a similar tool of Claude Code
     approve: Callable[[Approval], Any] | None = None
 
     @property
     def name(self) -> str:
-        """What hooks of this agent alone are known by."""
+        """The id of this agent, for hooks of this agent alone."""
         return self.agent_id or self.session_id
 
     @property
     def lineage(self) -> tuple[str, ...]:
         return (*self.above, self.name)
 
-    def below(self, agent_type: str) -> "EmbeddedAgent":
-        """A sub-agent of this agent."""
+    def subagent(self, agent_type: str) -> "EmbeddedAgent":
+        """Return a new sub-agent of this agent."""
         return replace(self, agent_id=f"agent-{uuid.uuid4().hex}", agent_type=agent_type, above=self.lineage)
 
     def event(self, name: str, tool: str = "", **fields: Any) -> Event:
-        """An event of this agent."""
-        claudes = self.known_as.get(tool, tool)
+        """Return an event of this agent."""
+        claude_name = self.known_as.get(tool, tool)
         agent = {"agent_id": self.agent_id, "agent_type": self.agent_type} if self.agent_id else {}
-        named = {"tool_name": claudes} if tool else {}
+        named = {"tool_name": claude_name} if tool else {}
         common = {"session_id": self.session_id, "cwd": self.cwd or _cwd(), "hook_event_name": name}
         return Event(
             name=name,
             payload={**common, **agent, **named, **fields},
             client=self.client,
-            tool=claudes,
+            tool=claude_name,
             tool_name=tool,
-            kind=kind_of(claudes, fields.get("tool_input")),
+            kind=kind_of(claude_name, fields.get("tool_input")),
             lineage=self.lineage,
         )
 
     def fire(self, name: str, **fields: Any) -> Decision:
-        """Have the hooks decide an event of this agent."""
+        """Let the hooks decide an event of this agent."""
         return self.runtime.decide(self.event(event_named(name), **fields))
 
     async def fire_async(self, name: str, **fields: Any) -> Decision:
-        """The same without blocking the loop."""
+        """Do the same without blocking the event loop."""
         return await self.runtime.decide_async(self.event(event_named(name), **fields))
 
     def plan(
         self, tool: str, tool_input: Input, execute: Callable[[Input], Any], tool_use_id: str = "", **more: Any
     ) -> Plan:
-        """A call of this agent's; `more` are further fields of a plan."""
+        """Return the plan of a tool call; `more` are further fields of the plan."""
         id_ = tool_use_id or f"call_{uuid.uuid4().hex}"
 
         def event(name: str, fields: Input) -> Event:
@@ -104,29 +104,29 @@ class EmbeddedAgent(Struct, frozen=True, kw_only=True, eq=False):
         return await run_call_async(self.runtime, plan)
 
     def submit(self, prompt: str) -> PromptResult:
-        """Have the hooks look at a prompt before the model gets it."""
+        """Let the hooks check a prompt before the model gets it."""
         return prompt_result(self.fire("UserPromptSubmit", prompt=prompt))
 
     async def submit_async(self, prompt: str, *, takes_notes: bool = True) -> PromptResult:
-        """The same without blocking the loop. Notes that cannot be given now wait for an event where they can."""
+        """Do the same without blocking the event loop. With `takes_notes=False` notes wait for a later event."""
         event = replace(self.event("UserPromptSubmit", prompt=prompt), takes_notes=takes_notes)
         return prompt_result(await self.runtime.decide_async(event))
 
 
 def embedded_agent_for(runtime: Runtime, client: str, options: Mapping[str, Any]) -> EmbeddedAgent:
-    """An adapter's options as an embedding; a session that nobody named gets a name."""
+    """Return the agent for an adapter's options, with a new session id if there is none."""
     return EmbeddedAgent(runtime=runtime, client=client, **{"session_id": f"{client}-{uuid.uuid4().hex}", **options})
 
 
 def _cwd() -> str:
     try:
         return os.getcwd()
-    except OSError:  # the folder was removed under us
+    except OSError:  # the working directory was removed
         return ""
 
 
 def library(module: str, package: str) -> Any:
-    """A library that an adapter is for; it is imported when the adapter is first used."""
+    """Import the library of an adapter, when the adapter is first used."""
     from importlib import import_module
 
     try:
@@ -138,7 +138,7 @@ def library(module: str, package: str) -> Any:
 
 
 def prompt_result(decision: Decision) -> PromptResult:
-    """What a decision about a prompt means for it."""
+    """Return the prompt after a decision about it."""
     stop = (decision.stop.text or f"`{decision.stop.hook}` ends the turn") if decision.stop else ""
     refused = decision.verdict is Verdict.DENY
     return PromptResult(
@@ -150,8 +150,8 @@ def prompt_result(decision: Decision) -> PromptResult:
     )
 
 
-def stop_is_blocked(decision: Decision) -> str:
-    """Why an agent that wants to stop is to go on; empty when it may stop."""
+def reason_to_continue(decision: Decision) -> str:
+    """Return why an agent that wants to stop must continue; empty if it may stop."""
     if decision.event.name not in TURN_ENDS or decision.verdict is not Verdict.DENY:
         return ""
     return "\n".join(filter(None, [decision.reason or "a hook keeps the agent going", decision.note]))

@@ -1,4 +1,4 @@
-"""What a tool of an MCP server gives, as hooks see it and as they may change it; two adapters have such results."""
+"""Convert results of MCP tools for hooks, and changes of hooks back; for the two MCP adapters."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ PACKAGE = "mcp"
 
 
 def result_for_hooks(result: Any) -> Any:
-    """Text where there is nothing else, otherwise the blocks as they go over the wire."""
+    """Return the text of a result that is only text, else its blocks as JSON."""
     blocks = [block.model_dump(mode="json", exclude_none=True) for block in result.content]
     if all(block.get("type") == "text" for block in blocks):
         return "\n".join(block["text"] for block in blocks)
@@ -17,7 +17,7 @@ def result_for_hooks(result: Any) -> Any:
 
 
 def structured_content(old: dict[str, Any], value: Any) -> dict[str, Any] | None:
-    """The other form of a result: the library writes all but texts as JSON, and wraps what is no object."""
+    """Return the structured form of a changed result; the library wraps values that are not objects."""
     is_wrapped = old.keys() == {"result"}
     if isinstance(value, str) and not (is_wrapped and isinstance(old["result"], str)):
         try:
@@ -29,16 +29,16 @@ def structured_content(old: dict[str, Any], value: Any) -> dict[str, Any] | None
     return {"result": value} if is_wrapped else None
 
 
-def fits(result: Any, schema: Any) -> bool:
-    """Does it have the type that its tool declares? Clients throw away one that has not; an error may be any text."""
+def matches_schema(result: Any, schema: Any) -> bool:
+    """Whether a result matches the output schema of its tool; clients discard one that does not."""
     from snell.packs.tool_inputs.input_check import schema_faults
 
     value = result.structured_content
     return schema is None or (value is not None and not schema_faults(value, schema))
 
 
-def blocks(value: Any) -> Any:
-    """Blocks as they were shown to the hook go back as blocks."""
+def content_blocks(value: Any) -> Any:
+    """Return content blocks for a list of blocks from a hook; other values stay."""
     if not (isinstance(value, list) and all(isinstance(each, dict) and "type" in each for each in value)):
         return value
     adapter = library("pydantic", PACKAGE).TypeAdapter(library("mcp.types", PACKAGE).ContentBlock)

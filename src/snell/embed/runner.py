@@ -1,8 +1,8 @@
 """
-The tool runner: an agent's tools, with hooks around every call, and the events of the session it belongs to.
+The tool runner: runs an agent's tools with hooks around every call, and fires the events of its session.
 
-`run` is for plain code, `run_async` for coroutines; so are `submit` and `fire`. Everything that happens is also
-reported as notices, see `stream.py`.
+`run` is for plain code, `run_async` for coroutines; likewise `submit` and `fire`. All steps are also reported as
+notices, see `stream.py`.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.embed.embedded_agent import EmbeddedAgent, PromptResult, prompt_result, stop_is_blocked
+from snell.embed.embedded_agent import EmbeddedAgent, PromptResult, prompt_result, reason_to_continue
 from snell.embed.stream import (
     STREAM,
     Error,
@@ -36,11 +36,11 @@ from snell.runtime.app import Runtime
 from snell.runtime.callback_hooks import AnyMatcher, Registration, hooks_from
 
 CANCELLED = "the session was cancelled"
-CLOSED = "this runner is closed: its hooks are gone, so it runs nothing any more"
+CLOSED = "this runner is closed: its hooks are unregistered, so it runs no more tools"
 
 
 class ToolRunner:
-    """Runs tools in this order: enabled, valid, PreToolUse, permission, execute, PostToolUse or PostToolUseFailure."""
+    """Run tools in these steps: enabled, valid, PreToolUse, permission, execute, PostToolUse or PostToolUseFailure."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class ToolRunner:
         max_calls: int | None = None,
     ) -> None:
         """
-        `house` brings further hooks, such as a person's own (`Runtime.for_user()`). `approve` is asked about calls that
-        need an approval. With `validates_rewrites=False` what a hook rewrote is not validated again.
+        `runtime` brings further hooks, such as those of the user (`Runtime.for_user()`). `approve` is called for calls
+        that need an approval. With `validates_rewrites=False` an input that a hook rewrote is not validated again.
         """
         self.tools = tools_by_name(tools)
         self._checks = {name: tool.check() for name, tool in self.tools.items()}
-        self._is_own_house = runtime is None
-        self.runtime = runtime or Runtime.embed(schemas={})  # the tools' own schemas count, and are checked here
+        self._owns_runtime = runtime is None
+        self.runtime = runtime or Runtime.embed(schemas={})  # inputs are checked here, by the schemas of the tools
         self.validates_rewrites = validates_rewrites
         self.max_calls = max_calls
         self.listeners = Listeners([on_notice] if on_notice else [])
@@ -74,57 +74,57 @@ class ToolRunner:
             approve=approve,
         )
         self._shared = _Shared()
-        self._is_kept_going = False
+        self._was_continued = False
         self._has_stopped = False
-        self._above: ToolRunner | None = None
+        self._parent: ToolRunner | None = None
         self._is_closed = False
         self.register(hooks or {})
 
     def register(self, hooks: Registration, group: str = "") -> list[Hook]:
-        """Add hooks for this session; those of a group can be taken back together."""
+        """Add hooks for this session; hooks of a group can be unregistered together."""
         self.listeners.add(hooks.get(STREAM, ()))
         found = hooks_from(_without_stream(hooks))
-        # Not by `session_id`: such hooks go when a session ends, and whoever goes on would have no guards any more.
-        if self.at.agent_id or not self._is_own_house:
+        # Not by `session_id`: such hooks end with the session, and a caller that continues would have no guards.
+        if self.at.agent_id or not self._owns_runtime:
             found = [replace(hook, only_for=self.at.name) for hook in found]
         return self.runtime.register(*found, group=group or self.at.name)
 
     def unregister(self, group: str) -> int:
-        """Take a group of hooks back; returns how many."""
+        """Unregister a group of hooks; returns how many."""
         return self.runtime.unregister(group=group)
 
     def run(self, tool: str, tool_input: Input, tool_use_id: str = "") -> Result:
-        """One call of the model's; whatever happens to it is in the result."""
+        """Run a tool call of the model; refusals and failures are in the result."""
         id_ = tool_use_id or f"call_{uuid.uuid4().hex}"
         begun = self._begin(tool, tool_input, id_)
         return self._end(begun if isinstance(begun, Result) else self.at.run(begun), id_)
 
     async def run_async(self, tool: str, tool_input: Input, tool_use_id: str = "") -> Result:
-        """The same without blocking the loop. Cancelling the task interrupts the tool, and hooks get to know it."""
+        """Do the same without blocking the event loop. Cancelling the task interrupts the tool, and fires the hooks."""
         id_ = tool_use_id or f"call_{uuid.uuid4().hex}"
         begun = self._begin(tool, tool_input, id_)
         return self._end(begun if isinstance(begun, Result) else await self._cancellable(begun), id_)
 
     def cancel(self) -> None:
-        """From any thread: interrupt the calls that `run_async` waits for, and let no further one begin."""
+        """Interrupt the calls of `run_async` and refuse further ones. Can be called from any thread."""
         self._shared.is_cancelled = True
         for each in tuple(self._shared.running):
             each.get_loop().call_soon_threadsafe(each.cancel)
 
     def close(self) -> None:
-        """Take all hooks back and, unless the house is somebody else's, wait for what still runs; nothing runs then."""
-        self._is_closed = True  # first: no call may slip through between the hooks' end and ours
+        """Unregister all hooks and refuse further calls; close the runtime if this runner has made it."""
+        self._is_closed = True  # first, so that no call runs between the end of the hooks and this one
         self.unregister(self.at.session_id)
-        if self._is_own_house:
+        if self._owns_runtime:
             self.runtime.close()
 
     @property
     def is_closed(self) -> bool:
-        """Has this runner, or one that it is a sub-agent of, given its hooks back?"""
-        return self._is_closed or (self._above is not None and self._above.is_closed)
+        """Whether this runner, or one above this sub-agent, is closed."""
+        return self._is_closed or (self._parent is not None and self._parent.is_closed)
 
     def submit(self, prompt: str) -> PromptResult:
-        """Have the hooks look at a prompt; they may reword it, add to it or refuse it."""
+        """Let the hooks check a prompt; they may change it, add notes or refuse it."""
         if self.is_closed:
             return PromptResult(prompt=prompt, refusal=CLOSED)
         return prompt_result(self.fire("UserPromptSubmit", prompt=prompt))
@@ -135,29 +135,29 @@ class ToolRunner:
         return prompt_result(await self.fire_async("UserPromptSubmit", prompt=prompt))
 
     def stop(self) -> str:
-        """The agent wants to stop. Returns why it is to go on, or nothing: then it may."""
-        return self._stopped(self.fire(self._stop_event(), stop_hook_active=self._is_kept_going))
+        """Report that the agent wants to stop; returns why it must continue, or an empty text."""
+        return self._note_stop(self.fire(self._stop_event(), stop_hook_active=self._was_continued))
 
     async def stop_async(self) -> str:
-        return self._stopped(await self.fire_async(self._stop_event(), stop_hook_active=self._is_kept_going))
+        return self._note_stop(await self.fire_async(self._stop_event(), stop_hook_active=self._was_continued))
 
     def fire(self, name: str, **fields: Any) -> Decision:
-        """Any other event of the session: `runner.fire("PreCompact", trigger="auto")`."""
-        return self._shown(self.at.fire(name, **fields))
+        """Fire any other event of the session: `runner.fire("PreCompact", trigger="auto")`."""
+        return self._report(self.at.fire(name, **fields))
 
     async def fire_async(self, name: str, **fields: Any) -> Decision:
-        return self._shown(await self.at.fire_async(name, **fields))
+        return self._report(await self.at.fire_async(name, **fields))
 
     def emit(self, notice: Notice) -> None:
-        """Report something to everybody who listens."""
+        """Send a notice to all listeners."""
         if not self.listeners:
             return
-        self.listeners.tell(replace(notice, session_id=self.at.session_id, agent_id=self.at.agent_id))
+        self.listeners.notify(replace(notice, session_id=self.at.session_id, agent_id=self.at.agent_id))
 
     @contextmanager
     def session(self, source: str = "startup") -> Iterator[Decision]:
-        """SessionStart now, SessionEnd at the end of the block; yields what hooks said at the start."""
-        self._say_hello()
+        """Fire SessionStart now and SessionEnd at the end of the block; yields the decision about the start."""
+        self._announce_session()
         start = self.fire("SessionStart", source=source)
         try:
             yield start
@@ -166,7 +166,7 @@ class ToolRunner:
 
     @asynccontextmanager
     async def session_async(self, source: str = "startup") -> AsyncIterator[Decision]:
-        self._say_hello()
+        self._announce_session()
         start = await self.fire_async("SessionStart", source=source)
         try:
             yield start
@@ -175,17 +175,17 @@ class ToolRunner:
 
     @contextmanager
     def subagent(self, agent_type: str, hooks: Registration | None = None) -> "Iterator[ToolRunner]":
-        """A runner for a sub-agent. Its hooks see its events and those below it, and are gone when the block ends."""
+        """Yield a runner for a sub-agent. Its hooks see events of it and its sub-agents until the block ends."""
         child = self._child(agent_type, hooks)
         try:
             child.fire("SubagentStart")
             yield child
-        finally:  # one that failed has stopped as well
+        finally:  # a sub-agent that failed has stopped as well
             try:
                 if not child._has_stopped:
                     child.stop()
             finally:
-                child._end_of_block()
+                child._close_subagent()
 
     @asynccontextmanager
     async def subagent_async(self, agent_type: str, hooks: Registration | None = None) -> "AsyncIterator[ToolRunner]":
@@ -198,22 +198,22 @@ class ToolRunner:
                 if not child._has_stopped:
                     await child.stop_async()
             finally:
-                child._end_of_block()
+                child._close_subagent()
 
-    def _end_of_block(self) -> None:
+    def _close_subagent(self) -> None:
         self._is_closed = True
         self.unregister(self.at.agent_id)
 
     def _stop_event(self) -> str:
         return "SubagentStop" if self.at.agent_id else "Stop"
 
-    def _stopped(self, decision: Decision) -> str:
-        why = stop_is_blocked(decision)
-        self._is_kept_going, self._has_stopped = bool(why), not why
+    def _note_stop(self, decision: Decision) -> str:
+        why = reason_to_continue(decision)
+        self._was_continued, self._has_stopped = bool(why), not why
         return why
 
     def _begin(self, name: str, tool_input: Input, tool_use_id: str) -> Plan | Result:
-        """The plan of a call, or the result of one that never comes to be."""
+        """Return the plan of a call, or the result of a call that cannot run."""
         self.emit(ToolCalled(tool=name, input=deep_copy(tool_input), tool_use_id=tool_use_id))
         tool, shared = self.tools.get(name), self._shared
         if shared.is_cancelled:
@@ -223,7 +223,7 @@ class ToolRunner:
         if tool is None:
             return Result(status="unknown", tool=name, input=tool_input, error=f"there is no tool `{name}`")
         if self.max_calls is not None and shared.calls >= self.max_calls:
-            error = f"the {self.max_calls} tool calls of this session are used up"
+            error = f"this session has used all of its {self.max_calls} tool calls"
             return Result(status="over budget", tool=name, input=tool_input, error=error)
         shared.calls += 1
         return self.at.plan(
@@ -231,16 +231,16 @@ class ToolRunner:
             tool_input,
             tool.execute(),
             tool_use_id,
-            is_enabled=tool.enabled(),
+            is_enabled=tool.enabled_check(),
             validate=self._checks[name],
             permission=partial(self._permission, tool),
             validates_rewrites=self.validates_rewrites,
             timeout=tool.timeout,
-            on_decision=self._shown,
+            on_decision=self._report,
         )
 
     def _permission(self, tool: Tool, value: Input) -> Any:
-        """The tool's own rule; whoever closed the runner after the call began may have taken its hooks away."""
+        """Apply the tool's permission rule; refuse if the runner was closed after the call began."""
         if self.is_closed:
             return Deny(CLOSED)
         return tool.permission(value) if tool.permission else None
@@ -266,13 +266,13 @@ class ToolRunner:
             return await running
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if not self._shared.is_cancelled or (task and task.cancelling()):  # whoever waits for us was cancelled
+            if not self._shared.is_cancelled or (task and task.cancelling()):  # the waiting task itself was cancelled
                 raise
             return Result(status="cancelled", tool=plan.tool, input=plan.input, error=CANCELLED)
         finally:
             self._shared.running.discard(running)
 
-    def _shown(self, decision: Decision) -> Decision:
+    def _report(self, decision: Decision) -> Decision:
         if not self.listeners:
             return decision
         for _, hook, outcome in decision.runs():
@@ -289,21 +289,21 @@ class ToolRunner:
             self.emit(Error(message=f"hook `{failure.hook}` failed: {failure.text}", kind="hook"))
         return decision
 
-    def _say_hello(self) -> None:
+    def _announce_session(self) -> None:
         self.emit(SessionInfo(cwd=self.at.cwd, tools=tuple(self.tools)))
 
     def _child(self, agent_type: str, hooks: Registration | None) -> "ToolRunner":
-        child = copy(self)  # the same house, tools and budget
-        child.at = self.at.below(agent_type)
+        child = copy(self)  # the same runtime, tools and budget
+        child.at = self.at.subagent(agent_type)
         child.listeners = self.listeners.copy()
-        child._above, child._is_closed = self, False
-        child._is_kept_going = child._has_stopped = False
+        child._parent, child._is_closed = self, False
+        child._was_continued = child._has_stopped = False
         child.register(hooks or {})
         return child
 
 
 class _Shared:
-    """What a session and its sub-agents have in common."""
+    """State that a session shares with its sub-agents."""
 
     def __init__(self) -> None:
         self.calls = 0

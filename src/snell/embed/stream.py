@@ -1,6 +1,5 @@
 """
-What an agent loop reports while it runs, to displays and to hooks that watch. One type for each thing that happens;
-as JSON each carries its name in `type`.
+Notices that an agent loop sends to listeners while it runs: one type per kind, named in `type` in JSON.
 """
 
 import inspect
@@ -16,11 +15,11 @@ from snell.model.catalogue import row_of
 from snell.model.errors import HookError
 from snell.runtime.callback_hooks import AnyMatcher, check_matchers
 
-STREAM = "Stream"  # under this name of a registration stand listeners
+STREAM = "Stream"  # the name of listeners in a registration
 
 
 class Notice(Struct, frozen=True, kw_only=True, tag_field="type"):
-    """Something that happened in a session."""
+    """Base of all notices of a session."""
 
     session_id: str = ""
     agent_id: str = ""
@@ -36,13 +35,13 @@ class SessionInfo(Notice, frozen=True, kw_only=True, tag="session_info"):
 
 
 class Status(Notice, frozen=True, kw_only=True, tag="status"):
-    """Where the loop is, in words."""
+    """The state of the loop, as text for users."""
 
     text: str
 
 
 class Text(Notice, frozen=True, kw_only=True, tag="text"):
-    """What the model says."""
+    """A text of the model."""
 
     text: str
 
@@ -52,7 +51,7 @@ class Thinking(Notice, frozen=True, kw_only=True, tag="thinking"):
 
 
 class ToolCalled(Notice, frozen=True, kw_only=True, tag="tool_call"):
-    """What the model wished; what ran is in the result."""
+    """A call as the model requested it; the result has the input that ran."""
 
     tool: str
     input: Input
@@ -68,7 +67,7 @@ class ToolReturned(Notice, frozen=True, kw_only=True, tag="tool_result"):
 
 
 class WorkProduct(Notice, frozen=True, kw_only=True, tag="work_product"):
-    """Something that is meant to stay: a file, a page, a report."""
+    """A result that stays: a file, a page, a report."""
 
     name: str
     path: str = ""
@@ -76,14 +75,14 @@ class WorkProduct(Notice, frozen=True, kw_only=True, tag="work_product"):
 
 
 class AuthRequired(Notice, frozen=True, kw_only=True, tag="auth_required"):
-    """Somebody has to log in before this can go on."""
+    """The user must log in before the agent can continue."""
 
     service: str
     url: str = ""
 
 
 class IterationEnd(Notice, frozen=True, kw_only=True, tag="iteration_end"):
-    """One round of model and tools is over."""
+    """One round of model and tools has ended."""
 
     number: int
     reason: str = ""
@@ -108,7 +107,7 @@ Listener = Callable[[Notice], Any]
 
 
 class Listeners:
-    """Whoever wants to know. A listener that fails costs an error notice and nothing else."""
+    """The listeners of a session. The failure of a listener only causes an error notice."""
 
     def __init__(self, listeners: Iterable[Listener] = ()) -> None:
         self._all: list[tuple[Predicate | None, Listener]] = [(None, each) for each in listeners]
@@ -117,27 +116,28 @@ class Listeners:
         return bool(self._all)
 
     def add(self, matchers: Iterable[AnyMatcher]) -> None:
-        """Listeners as they are registered under `Stream`; a matcher reads the type of a notice."""
+        """Add the listeners of a registration; their matcher is compared with the type of a notice."""
         for each in check_matchers(STREAM, matchers):
             fits = compile_matcher(each.matcher, None, row_of("PreToolUse"))
             if wrong := [listener for listener in each.hooks if inspect.iscoroutinefunction(listener)]:
-                raise HookError(f"`{wrong[0].__name__}` is a coroutine; a listener of the stream is called at once")
+                raise HookError(f"`{wrong[0].__name__}` is a coroutine; listeners must be plain functions")
             self._all += [(fits, listener) for listener in each.hooks]
 
     def copy(self) -> "Listeners":
-        """The same listeners, to which others can be added."""
+        """Return a copy to which listeners can be added."""
         other = Listeners()
         other._all = list(self._all)
         return other
 
-    def tell(self, notice: Notice) -> None:
-        failed = [error for fits, listener in self._all if (error := _told(fits, listener, notice))]
-        if not isinstance(notice, Error):  # or a listener that fails on errors would be told of that, too
+    def notify(self, notice: Notice) -> None:
+        """Call all listeners whose matcher matches."""
+        failed = [error for fits, listener in self._all if (error := _call_listener(fits, listener, notice))]
+        if not isinstance(notice, Error):  # else a listener that fails on errors would be called again and again
             for error in failed:
-                self.tell(Error(message=error, kind="listener", session_id=notice.session_id))
+                self.notify(Error(message=error, kind="listener", session_id=notice.session_id))
 
 
-def _told(fits: Predicate | None, listener: Listener, notice: Notice) -> str:
+def _call_listener(fits: Predicate | None, listener: Listener, notice: Notice) -> str:
     if fits and not fits(notice.type):
         return ""
     try:

@@ -1,10 +1,10 @@
 """
-One tool call inside somebody's agent, from the model's wish to what the model gets to see:
+The steps of one tool call in an embedded agent, from the model's request to the result for the model:
 
     enabled -> valid -> PreToolUse -> permission -> execute -> PostToolUse or PostToolUseFailure
 
-The course is a generator that says what to do next, so that it is written once for plain code and for coroutines; the
-two drivers are in `tool_driver.py`. INVARIANT: what the hooks and the permission step saw last is what is executed.
+The steps are a generator, so that they are written once for plain code and for coroutines; the two drivers are in
+`tool_drivers.py`. INVARIANT: the input that the hooks and the permission rule saw last is the one that is executed.
 """
 
 from asyncio import CancelledError
@@ -24,7 +24,7 @@ Status = Literal[
 
 
 class Approval(Struct, frozen=True):
-    """What a person is asked about: the call as it would run, and why it is asked about."""
+    """A request to the user: the call as it would run, and why it needs an approval."""
 
     tool: str
     input: Input
@@ -32,19 +32,19 @@ class Approval(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True, eq=False):
-    """A wished call, and what stands between it and the tool. Every function here may be a coroutine."""
+    """A requested call with its checks. Every function here may be a coroutine."""
 
     tool: str
     input: Input
     execute: Callable[[Input], Any]
-    event: Callable[[str, Input], Event]  # the event of this name about this call, with these fields
+    event: Callable[[str, Input], Event]  # returns the event of this name about this call, with these fields
     is_enabled: Callable[[], Any] | None = None
-    validate: Callable[[Input], Any] | None = None  # what is wrong: texts, False, or nothing
+    validate: Callable[[Input], Any] | None = None  # returns problems: texts, False, or nothing
     permission: Callable[[Input], Any] | None = None  # Allow, Ask, Deny, Rewrite, several of them, or nothing
-    approve: Callable[[Approval], Any] | None = None  # True lets the call through
+    approve: Callable[[Approval], Any] | None = None  # True allows the call
     validates_rewrites: bool = True
-    passes: tuple[type[BaseException], ...] = ()  # what a library raises to steer itself, which is no failure
-    shown: Callable[[Any], Any] | None = None  # what hooks see of an output; absent = all of it
+    passes: tuple[type[BaseException], ...] = ()  # exceptions by which a library controls itself; not failures
+    output_for_hooks: Callable[[Any], Any] | None = None  # converts an output for hooks
     timeout: float | None = None
     on_decision: Callable[[Decision], None] | None = None
 
@@ -52,13 +52,13 @@ class Plan(Struct, frozen=True, kw_only=True, eq=False):
 class Result(Struct, frozen=True, kw_only=True):
     status: Status
     tool: str = ""
-    input: Input = {}  # as it was executed, or as it was when the call ended
+    input: Input = {}  # as executed, or as it was when the call ended
     output: Any = None
     error: str = ""  # why there is no output
-    notes: tuple[str, ...] = ()  # what hooks say to the model
-    tells: tuple[str, ...] = ()  # what hooks say to the person
-    stop: str = ""  # a hook ends the turn, for this reason
-    failures: tuple[Reason, ...] = ()  # hooks that could not do their job, and why
+    notes: tuple[str, ...] = ()  # texts of hooks for the model
+    tells: tuple[str, ...] = ()  # texts of hooks for the user
+    stop: str = ""  # the reason, if a hook ends the turn
+    failures: tuple[Reason, ...] = ()  # hooks that failed, and why
     exception: BaseException | None = None  # what the tool raised
 
     @property
@@ -67,19 +67,19 @@ class Result(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What the model gets to see: the output or the error, then the notes."""
-        said = self.error if self.is_error else "" if self.output is None else str(self.output)
-        return "\n".join(filter(None, [said, *self.notes]))
+        """The text for the model: the output or the error, then the notes."""
+        text = self.error if self.is_error else "" if self.output is None else str(self.output)
+        return "\n".join(filter(None, [text, *self.notes]))
 
 
 class Decide(Struct, frozen=True):
-    """To the driver: have the hooks decide this event."""
+    """Request to the driver: let the hooks decide this event."""
 
     event: Event
 
 
 class Do(Struct, frozen=True):
-    """To the driver: call this, and wait for it when it is a coroutine. A tool may block, and may have a limit."""
+    """Request to the driver: call a function and await a coroutine. A tool may block and may have a time limit."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
@@ -88,31 +88,31 @@ class Do(Struct, frozen=True):
 
 
 class OutOfTimeError(Exception):
-    """The tool had no more time; raised by drivers."""
+    """The tool reached its time limit; raised by drivers."""
 
 
-Course = Generator[Decide | Do, Any, Result]
+CallSteps = Generator[Decide | Do, Any, Result]
 Steps = Generator[Decide | Do, Any, None]
 
 
 class EndedError(Exception):
-    """The call ends here, without the tool."""
+    """The call ends before the tool runs."""
 
     def __init__(self, status: Status, reason: str, stop: str = "") -> None:
         self.status, self.reason, self.stop = status, reason, stop
 
 
-def tool_call_steps(plan: Plan) -> Course:
-    """What to do, step by step."""
+def tool_call_steps(plan: Plan) -> CallSteps:
+    """Yield the steps of a call and return its result."""
     call = _Call(plan)
     try:
-        yield from call.enabled()
-        yield from call.valid(call.input)
-        yield from call.judged()
-        yield from call.permitted()
+        yield from call.require_enabled()
+        yield from call.require_valid(call.input)
+        yield from call.run_pre_hooks()
+        yield from call.require_permission()
     except EndedError as ended:
         return call.result(ended.status, error=ended.reason, stop=ended.stop)
-    return (yield from call.executed())
+    return (yield from call.execute())
 
 
 class _Call:
@@ -125,58 +125,58 @@ class _Call:
         self.tells: list[str] = []
         self.failures: list[Reason] = []
 
-    def enabled(self) -> Steps:
-        if self.plan.is_enabled and not (yield from self.asked("whether it is enabled", self.plan.is_enabled)):
+    def require_enabled(self) -> Steps:
+        if self.plan.is_enabled and not (yield from self.call_builder("whether it is enabled", self.plan.is_enabled)):
             raise EndedError("disabled", f"the tool `{self.plan.tool}` is disabled")
 
-    def valid(self, value: Input, who: str = "") -> Steps:
+    def require_valid(self, value: Input, who: str = "") -> Steps:
         found = _wrong_shape(value)
         if not found and self.plan.validate:
             try:
-                found = _texts((yield from self.asked("whether its input is valid", self.plan.validate, value)))
+                found = _texts((yield from self.call_builder("whether its input is valid", self.plan.validate, value)))
             except ValueError as error:
                 found = [str(error) or type(error).__name__]
         if found:
             start = f"{who} rewrote the input of `{self.plan.tool}` wrongly" if who else "the input is not valid"
             raise EndedError("invalid", f"{start}: {'; '.join(found)}")
-        self.input = _copied(value)
+        self.input = _copy(value)
 
-    def judged(self) -> Steps:
-        decision = yield from self.decided("PreToolUse")
+    def run_pre_hooks(self) -> Steps:
+        decision = yield from self.decide("PreToolUse")
         self.check(decision)
         if decision.is_rewritten:
-            yield from self.rewritten(decision.event.tool_input, _who(decision))
+            yield from self.apply_rewrite(decision.event.tool_input, _who(decision))
 
     def check(self, decision: Decision) -> None:
-        """What a decision before the call means for it."""
+        """End the call if the decision refuses or defers it."""
         if decision.stop:
             reason = decision.stop.text or f"`{decision.stop.hook}` ends the turn"
             raise EndedError("refused", decision.reason or reason, stop=reason)
         if decision.verdict is Verdict.DENY:
-            raise EndedError("refused", decision.reason or "a hook refused without a reason")
+            raise EndedError("refused", decision.reason or "a hook refused it without a reason")
         if decision.verdict is Verdict.DEFER:
-            raise EndedError("deferred", decision.reason or "a hook put the call off")
+            raise EndedError("deferred", decision.reason or "a hook deferred the call")
         self.verdict, self.why = decision.verdict, decision.reason
 
-    def rewritten(self, value: Input, who: str) -> Steps:
-        """Let a rewrite take effect, after it was looked at as the original was."""
+    def apply_rewrite(self, value: Input, who: str) -> Steps:
+        """Use a rewritten input after validating it like the original."""
         if self.plan.validates_rewrites:
-            yield from self.valid(value, who)
+            yield from self.require_valid(value, who)
             return
         if wrong := _wrong_shape(value):
             raise EndedError("invalid", f"{who} rewrote the input of `{self.plan.tool}` wrongly: {'; '.join(wrong)}")
-        self.input = _copied(value)
+        self.input = _copy(value)
         self.tells.append(f"{who} rewrote the input of `{self.plan.tool}`, which is not validated again")
 
-    def permitted(self) -> Steps:
-        asks = yield from self.permission()
+    def require_permission(self) -> Steps:
+        asks = yield from self.apply_permission_rule()
         if self.verdict is Verdict.ASK or (asks is not None and self.verdict is not Verdict.ALLOW):
-            yield from self.approved("\n".join(filter(None, [self.why, asks])))
+            yield from self.require_approval("\n".join(filter(None, [self.why, asks])))
 
-    def permission(self) -> Generator[Decide | Do, Any, str | None]:
-        """The tool's own rule about the input as it is now; returns why a person is to be asked, if so."""
+    def apply_permission_rule(self) -> Generator[Decide | Do, Any, str | None]:
+        """Apply the tool's permission rule to the current input; returns why the user must approve, or None."""
         rule = self.plan.permission
-        given = (yield from self.asked("whether it is permitted", rule, self.input)) if rule else None
+        given = (yield from self.call_builder("whether it is permitted", rule, self.input)) if rule else None
         asks: str | None = None
         for each in _effects(given):
             if isinstance(each, Deny):
@@ -184,76 +184,78 @@ class _Call:
             if isinstance(each, Ask):
                 asks = each.because
             if isinstance(each, Rewrite):
-                yield from self.judged_again(each.applied_to(self.input), "the permission rule")
+                yield from self.run_pre_hooks_again(each.applied_to(self.input), "the permission rule")
         return asks
 
-    def judged_again(self, value: Any, who: str) -> Steps:
-        """What somebody rewrote after the hooks had judged is judged once more; hooks may not rewrite it again."""
+    def run_pre_hooks_again(self, value: Any, who: str) -> Steps:
+        """Run the hooks once more for an input that was rewritten after them; they may not rewrite it again."""
         if json_equal(value, self.input):
             return
-        yield from self.rewritten(value, who)
-        decision = yield from self.decided("PreToolUse")
+        yield from self.apply_rewrite(value, who)
+        decision = yield from self.decide("PreToolUse")
         self.check(decision)
         if decision.is_rewritten:
-            again = f"{_who(decision)} would rewrite what had already been rewritten and judged"
+            again = f"{_who(decision)} would rewrite an input that was already rewritten and checked"
             raise EndedError("refused", again)
 
-    def approved(self, reason: str) -> Steps:
-        """Hooks may answer in a person's place; without anybody to ask the answer is no."""
-        decision = yield from self.decided("PermissionRequest")
+    def require_approval(self, reason: str) -> Steps:
+        """Ask for approval: hooks may answer for the user; without an `approve` function the call is refused."""
+        decision = yield from self.decide("PermissionRequest")
         self.check(decision)
         if decision.is_rewritten:
-            yield from self.judged_again(decision.event.tool_input, _who(decision))
+            yield from self.run_pre_hooks_again(decision.event.tool_input, _who(decision))
             asked = self.input
-            yield from self.permission()
+            yield from self.apply_permission_rule()
             if not json_equal(asked, self.input):
-                raise EndedError("refused", "the permission rule would rewrite what had already been judged")
+                raise EndedError("refused", "the permission rule would rewrite an input that was already checked")
         if decision.verdict is Verdict.ALLOW:
             return
         if not self.plan.approve:
-            raise EndedError("refused", f"{reason or 'this needs an approval'}; nobody is there who could be asked")
-        approval = Approval(self.plan.tool, _copied(self.input), reason)
-        if (yield from self.asked("whether it is approved", self.plan.approve, approval)) is not True:
+            raise EndedError(
+                "refused", f"{reason or 'this needs an approval'}; there is no `approve` function to ask the user"
+            )
+        approval = Approval(self.plan.tool, _copy(self.input), reason)
+        if (yield from self.call_builder("whether it is approved", self.plan.approve, approval)) is not True:
             raise EndedError("refused", f"the user refused{': ' + reason if reason else ''}")
 
-    def asked(self, what: str, function: Callable[..., Any], *given: Any) -> Generator[Decide | Do, Any, Any]:
-        """The answer of one of the builder's own functions. One that could not answer has not said yes."""
+    def call_builder(self, what: str, function: Callable[..., Any], *given: Any) -> Generator[Decide | Do, Any, Any]:
+        """Call a function of the embedding program; an exception in it refuses the call."""
         try:
-            return (yield Do(function, tuple(map(_copied, given))))
+            return (yield Do(function, tuple(map(_copy, given))))
         except Exception as error:
             if isinstance(error, ValueError) and function is self.plan.validate:
                 raise
             why = f"{type(error).__name__}: {error}"
-            raise EndedError("refused", f"nobody could say {what} for `{self.plan.tool}`: {why}") from None
+            raise EndedError("refused", f"cannot tell {what} for `{self.plan.tool}`: {why}") from None
 
-    def executed(self) -> Course:
+    def execute(self) -> CallSteps:
         plan = self.plan
         try:
-            output = yield Do(plan.execute, (_copied(self.input),), is_tool=True, timeout=plan.timeout)
+            output = yield Do(plan.execute, (_copy(self.input),), is_tool=True, timeout=plan.timeout)
         except plan.passes:
             raise
         except OutOfTimeError as error:
-            return (yield from self.failed("timeout", f"did not finish within {plan.timeout:g} s", error))
+            return (yield from self.fail("timeout", f"did not finish within {plan.timeout:g} s", error))
         except (CancelledError, KeyboardInterrupt, SystemExit) as error:
-            yield from self.failed("cancelled", "was interrupted", error)
+            yield from self.fail("cancelled", "was interrupted", error)
             raise
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is its result
-            return (yield from self.failed("failed", str(error) or type(error).__name__, error))
-        shown = plan.shown(output) if plan.shown else output
-        if nests_deeper_than(DEEPEST, shown):  # or it holds itself; nobody could write it down
+            return (yield from self.fail("failed", str(error) or type(error).__name__, error))
+        shown = plan.output_for_hooks(output) if plan.output_for_hooks else output
+        if nests_deeper_than(DEEPEST, shown):  # or it contains itself, so it cannot be stored
             shown = f"{type(shown).__name__}, nested over {DEEPEST} levels"
-        decision = yield from self.decided("PostToolUse", tool_response=deep_copy(shown))
+        decision = yield from self.decide("PostToolUse", tool_response=deep_copy(shown))
         if decision.is_rewritten:
             output = decision.event.tool_response
         return self.result("done", output=output, stop=self._stop(decision))
 
-    def failed(self, status: Status, error: str, raised: BaseException) -> Course:
-        decision = yield from self.decided("PostToolUseFailure", error=error, is_interrupt=status == "cancelled")
+    def fail(self, status: Status, error: str, raised: BaseException) -> CallSteps:
+        decision = yield from self.decide("PostToolUseFailure", error=error, is_interrupt=status == "cancelled")
         return self.result(status, error=error, exception=raised, stop=self._stop(decision))
 
-    def decided(self, name: str, **fields: Any) -> Generator[Decide | Do, Any, Decision]:
-        """What the hooks say to an event about the call as it is now; they get a copy, since they may spoil it."""
-        decision: Decision = yield Decide(self.plan.event(name, {"tool_input": _copied(self.input), **fields}))
+    def decide(self, name: str, **fields: Any) -> Generator[Decide | Do, Any, Decision]:
+        """Let the hooks decide an event about the current call; they get a copy, since they may change it."""
+        decision: Decision = yield Decide(self.plan.event(name, {"tool_input": _copy(self.input), **fields}))
         if self.plan.on_decision:
             self.plan.on_decision(decision)
         self.notes += [note.text for note in decision.notes]
@@ -273,21 +275,21 @@ class _Call:
         )
 
     def _stop(self, decision: Decision) -> str:
-        """After the call nothing can be refused any more; what a hook has against it goes to the model."""
+        """Return why the turn ends, if so; after the call a refusal becomes a note for the model."""
         if decision.verdict is Verdict.DENY and decision.reason:
             self.notes.append(decision.reason)
         return decision.stop.text or f"`{decision.stop.hook}` ends the turn" if decision.stop else ""
 
 
 def deep_copy(value: Any) -> Any:
-    """The same data in containers of its own, so that nobody changes it behind our back; as it is when too deep."""
-    return value if nests_deeper_than(DEEPEST, value) else _copied(value)
+    """Copy dictionaries and lists, so that callers cannot change them later; a value that nests too deep stays."""
+    return value if nests_deeper_than(DEEPEST, value) else _copy(value)
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _copied(each) for key, each in value.items()}
-    return [_copied(each) for each in value] if isinstance(value, list) else value
+        return {key: _copy(each) for key, each in value.items()}
+    return [_copy(each) for each in value] if isinstance(value, list) else value
 
 
 def _wrong_shape(value: Any) -> list[str]:
@@ -297,14 +299,13 @@ def _wrong_shape(value: Any) -> list[str]:
 
 
 def _texts(found: Any) -> list[str]:
-    """What is wrong, from what a check answered; a plain yes or no is an answer, too."""
+    """Return the problems from the result of a check, which may also be True or False."""
     if found is None or found is True or found == "":
         return []
     if found is False:
-        return ["the tool's own check refuses it"]
+        return ["the tool's check refuses it"]
     if isinstance(found, str) or not isinstance(found, Iterable):
-        said = found if isinstance(found, str) else f"the tool's own check answered {type(found).__name__}, not texts"
-        return [said]
+        return [found if isinstance(found, str) else f"the tool's check returned {type(found).__name__}, not texts"]
     return [str(each) for each in found]
 
 
@@ -314,7 +315,7 @@ def _effects(given: Any) -> Sequence[Any]:
         if not isinstance(each, Allow | Ask | Deny | Rewrite):
             advice = "return Allow, Ask, Deny, Rewrite or nothing"
             raise EndedError("refused", f"a permission rule returned {type(each).__name__}; {advice}")
-    # A refusal counts whatever else is said; and a question is about the rewritten input.
+    # A refusal comes first; a request for approval is about the rewritten input.
     return sorted(effects, key=lambda each: (not isinstance(each, Deny), not isinstance(each, Rewrite)))
 
 

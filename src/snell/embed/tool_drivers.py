@@ -1,8 +1,8 @@
 """
-Two drivers for the course of a tool call.
+Drive the steps of a tool call, in plain code and in an event loop.
 
-In plain code everything happens in the caller's thread, and a tool cannot be ended. Inside an event loop coroutines
-are awaited and plain tools run in a thread; one that runs out of time is left behind there.
+In plain code all steps run in the caller's thread, and a tool cannot be interrupted. In an event loop coroutines are
+awaited and plain tools run in a thread; a tool that reaches its time limit keeps that thread.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from snell.runtime.executor import run_in_thread
 
 
 def run_call(runtime: Runtime, plan: Plan) -> Result:
-    """See a call through to its end."""
+    """Run a call to its end."""
     steps = tool_call_steps(plan)
     answer, error = None, None
     try:
@@ -24,8 +24,8 @@ def run_call(runtime: Runtime, plan: Plan) -> Result:
             step = steps.throw(error) if error else steps.send(answer)
             answer, error = None, None
             try:
-                answer = runtime.decide(step.event) if isinstance(step, Decide) else _done(step)
-            except BaseException as raised:  # noqa: BLE001 - the course knows what it means, and raises the rest
+                answer = runtime.decide(step.event) if isinstance(step, Decide) else _call(step)
+            except BaseException as raised:  # noqa: BLE001 - the steps handle it or raise it again
                 error = raised
     except StopIteration as done:
         result: Result = done.value
@@ -33,7 +33,7 @@ def run_call(runtime: Runtime, plan: Plan) -> Result:
 
 
 async def run_call_async(runtime: Runtime, plan: Plan) -> Result:
-    """The same without blocking the loop."""
+    """Do the same without blocking the event loop."""
     steps = tool_call_steps(plan)
     answer, error = None, None
     try:
@@ -41,15 +41,15 @@ async def run_call_async(runtime: Runtime, plan: Plan) -> Result:
             step = steps.throw(error) if error else steps.send(answer)
             answer, error = None, None
             try:
-                answer = await (runtime.decide_async(step.event) if isinstance(step, Decide) else _awaited(step))
-            except BaseException as raised:  # noqa: BLE001 - the course knows what it means, and raises the rest
+                answer = await (runtime.decide_async(step.event) if isinstance(step, Decide) else _call_async(step))
+            except BaseException as raised:  # noqa: BLE001 - the steps handle it or raise it again
                 error = raised
     except StopIteration as done:
         result: Result = done.value
         return result
 
 
-def _done(step: Do) -> Any:
+def _call(step: Do) -> Any:
     result = step.function(*step.arguments)
     return _run(result, step.timeout) if inspect.isawaitable(result) else result
 
@@ -64,7 +64,7 @@ def _run(result: Awaitable[Any], limit: float | None) -> Any:
     raise TypeError("a coroutine cannot be waited for inside a running event loop; use `run_async`")
 
 
-async def _awaited(step: Do) -> Any:
+async def _call_async(step: Do) -> Any:
     if step.is_tool and not inspect.iscoroutinefunction(step.function):
         result = await _within(run_in_thread(step.function, *step.arguments), step.timeout)
     else:

@@ -1,6 +1,5 @@
 """
-From a text to a file in the inbox: classify -> redact -> describe -> deliver. Nothing else is written, and nothing
-before it is redacted.
+Capture a text into the inbox: classify, redact, describe, deliver. Nothing is written before it is redacted.
 """
 
 import time
@@ -15,7 +14,7 @@ from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import LARGEST, InboxEntry, decode_entry, encode_entry, stamp
 from snell.memory.project_identity import project_of
 from snell.memory.signals import Signal, classify, importance_of, namespace_of
-from snell.memory.tool_extraction import whole_words
+from snell.memory.tool_extraction import cut_at_word
 from snell.memory.types import NotRememberedError, content_hash
 from snell.model.context import Context
 from snell.model.events import Event
@@ -23,12 +22,12 @@ from snell.redact import find, is_too_secret, redact, redact_data
 from snell.system.files import FileError, read_capped
 
 PIECE = 5_000  # characters of one capture
-WHOLE = 800  # a message up to here is captured as it is; of a longer one, the paragraphs with a signal
-COMPARED = 50  # files against which a text from a transcript is compared
+WHOLE = 800  # a message up to this length is captured as it is; of a longer one, the paragraphs with a signal
+COMPARED = 50  # files that a text from a transcript is compared with
 
 
-class Captured(Struct, frozen=True, kw_only=True):
-    """What became of one text."""
+class CaptureResult(Struct, frozen=True, kw_only=True):
+    """The result of capturing one text."""
 
     queued: bool = False
     reason: str = ""  # why not
@@ -49,7 +48,7 @@ def inbox_of(here: Context) -> Inbox | None:
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """Where texts come from: what their files say besides the text. Looked up once for all of them."""
+    """The origin of texts: what their inbox files contain besides the text. Determined once for all of them."""
 
     event: Event
     place: str
@@ -64,36 +63,36 @@ def source_of(event: Event, here: Context, *, tag: str, context: dict[str, Any])
     return Source(event=event, place=place[:1024], project=project_of(place), tag=tag.lower()[:100], context=safe)
 
 
-def capture(text: str, source: Source, inbox: Inbox | None, known: set[str] | None = None) -> Captured:
-    """Put a text into the inbox, if it is worth it; `known` holds the hashes of what is there."""
-    told, data = prepare_entry(text, source, known)
+def capture(text: str, source: Source, inbox: Inbox | None, known: set[str] | None = None) -> CaptureResult:
+    """Put a text into the inbox if it has a signal; `known` holds the hashes of the captured texts."""
+    result, data = prepare_entry(text, source, known)
     if not data:
-        return told
+        return result
     if inbox is None:
-        return replace(told, queued=False, reason="this house keeps no files")
-    return replace(told, path=str(inbox.deliver(data)))
+        return replace(result, queued=False, reason="there is no state folder")
+    return replace(result, path=str(inbox.deliver(data)))
 
 
-def prepare_entry(text: str, source: Source, known: set[str] | None = None) -> tuple[Captured, bytes]:
-    """What becomes of a text, and the file for the inbox; that is empty where there is none."""
+def prepare_entry(text: str, source: Source, known: set[str] | None = None) -> tuple[CaptureResult, bytes]:
+    """Return the result for a text, and the file for the inbox; that is empty if the text is not captured."""
     signal = classify(text)
-    told = Captured(tier=signal.tier, score=signal.score, patterns=signal.types, length=len(text))
+    result = CaptureResult(tier=signal.tier, score=signal.score, patterns=signal.types, length=len(text))
     if signal.tier == 3:
-        return replace(told, reason="no signal"), b""
+        return replace(result, reason="no signal"), b""
     secrets = find(text)
-    told = replace(told, redactions=len(secrets))
+    result = replace(result, redactions=len(secrets))
     if is_too_secret(text, secrets):
-        return replace(told, reason="too secret"), b""
+        return replace(result, reason="too secret"), b""
     safe = redact(text) if secrets else text
     digest = content_hash(safe)
     if known is not None and digest in known:
-        return replace(told, reason="there already"), b""
+        return replace(result, reason="there already"), b""
     if known is not None:
         known.add(digest)
-    return replace(told, queued=True), encode_entry(_waiting(safe, signal, source))
+    return replace(result, queued=True), encode_entry(_entry(safe, signal, source))
 
 
-def _waiting(safe: str, signal: Signal, source: Source) -> InboxEntry:
+def _entry(safe: str, signal: Signal, source: Source) -> InboxEntry:
     return InboxEntry(
         content=safe,
         source_hook=source.event.name,
@@ -111,19 +110,19 @@ def _waiting(safe: str, signal: Signal, source: Source) -> InboxEntry:
 
 
 def hashes_in(inbox: Inbox) -> set[str]:
-    """What was captured last, as hashes of the redacted texts."""
-    return {content_hash(waiting.content) for path in inbox.newest(COMPARED) for waiting in _read(path)}
+    """Return the hashes of the texts that were captured last, redacted."""
+    return {content_hash(entry.content) for path in inbox.newest(COMPARED) for entry in _read(path)}
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A message in parts that can be captured: all of it is in one of them."""
+    """Yield a message in parts that can be captured; together they contain all of it."""
     if len(text) <= WHOLE:
         yield text
         return
     for paragraph in text.split("\n\n"):
         rest = paragraph.strip()
         while rest:
-            part = whole_words(rest, PIECE)  # half of a secret would not be recognised
+            part = cut_at_word(rest, PIECE)  # half of a secret would not be recognised
             yield part.strip()
             rest = rest[len(part) :].strip()
 

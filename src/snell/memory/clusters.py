@@ -1,9 +1,9 @@
 """
-Regions: groups of memories that have more to do with each other than with the rest.
+Group memories into regions: those that have more in common with each other than with the rest.
 
-Each memory is tied to its nearest ones, as strongly as they are more alike than two memories usually are. Then memories
-move to the neighbours they are tied to most, until nobody gains by moving; and the groups do the same among themselves
-(modularity, as Louvain's method raises it). How near is near follows from the memories, so there is nothing to choose.
+A graph connects each memory with its nearest ones; an edge weighs as much as the two are more similar than two memories
+usually are. Memories then move to the group they are most connected with, until no move raises the modularity, and the
+groups are merged in the same way (Louvain's method). The thresholds follow from the memories themselves.
 """
 
 import math
@@ -17,26 +17,26 @@ from snell.llm.embeddings.stems import STOP_WORDS
 from snell.memory.vector_space import Space
 
 KEYWORDS = 4
-TIES = 6  # of each memory
-OUTLIER = 0.2  # less near to the middle of a group than this, a memory does not belong to it
+EDGES = 6  # of each memory
+OUTLIER = 0.2  # a memory with less similarity to the centre of a group does not belong to it
 _WORD = re.compile(r"[^\W\d_][\w-]*\w")
 
-Graph = list[dict[int, float]]  # for each node, what it is tied to and how strongly; itself included
+Graph = list[dict[int, float]]  # for each node the weights of its edges; itself included
 
 
 class Region(Struct, frozen=True, kw_only=True):
-    """Memories about the same thing; the first one is the most typical."""
+    """Memories about the same subject; the first one is the most typical."""
 
     keywords: tuple[str, ...] = ()
-    coherence: float = 0.0  # how near its memories are to its middle, on average
+    coherence: float = 0.0  # average similarity of its memories to its centre
     members: tuple[str, ...] = ()
 
 
 def regions(
     space: Space, texts: Mapping[str, str], smallest: int = 3, most: int | None = None
 ) -> tuple[list[Region], list[str]]:
-    """The groups, the largest first, and the memories that belong to none."""
-    groups = _groups(_ties(space)) if len(space) >= smallest else []
+    """Return the groups, the largest first, and the memories that belong to none."""
+    groups = _groups(_edges(space)) if len(space) >= smallest else []
     found = [_region(space, group) for group in groups]
     large = sorted((each for each in found if len(each.members) >= smallest), key=_rank)[:most]
     named = _with_keywords(large, texts)
@@ -48,11 +48,11 @@ def _rank(region: Region) -> tuple[int, float, tuple[str, ...]]:
     return -len(region.members), -region.coherence, region.members
 
 
-def _ties(space: Space) -> Graph:
+def _edges(space: Space) -> Graph:
     graph: Graph = [{} for _ in range(len(space))]
-    usual = space.usual()
+    usual = space.chance_similarity()
     for index in range(len(space)):
-        for near in space.neighbours(index, TIES):
+        for near in space.neighbours(index, EDGES):
             strength = near.similarity - usual
             if strength > 0:
                 graph[index][near.index] = graph[near.index][index] = strength
@@ -60,46 +60,46 @@ def _ties(space: Space) -> Graph:
 
 
 def _groups(graph: Graph) -> list[list[int]]:
-    """Nodes that belong together, by the graph's own nodes."""
+    """Return the nodes that belong together, as indices of the graph."""
     members = [[node] for node in range(len(graph))]
     while True:
-        group = _moved(graph)
+        group = _assign_groups(graph)
         names = {name: number for number, name in enumerate(dict.fromkeys(group))}
         if len(names) == len(graph):
             return members
         joined: list[list[int]] = [[] for _ in names]
-        ties: Graph = [defaultdict(float) for _ in names]
+        merged_graph: Graph = [defaultdict(float) for _ in names]
         for node, near in enumerate(graph):
             here = names[group[node]]
             joined[here] += members[node]
             for other, strength in near.items():
-                ties[here][names[group[other]]] += strength
-        graph, members = ties, joined
+                merged_graph[here][names[group[other]]] += strength
+        graph, members = merged_graph, joined
 
 
-def _moved(graph: Graph) -> list[int]:
-    """The group of each node, after all moves that raise the modularity."""
+def _assign_groups(graph: Graph) -> list[int]:
+    """Return the group of each node after all moves that raise the modularity."""
     weight = [sum(near.values()) for near in graph]
-    whole = sum(weight) or 1.0
+    total_weight = sum(weight) or 1.0
     group, total = list(range(len(graph))), list(weight)
-    for _ in range(50):  # it ends by itself; rounding must not keep it from doing so
+    for _ in range(50):  # it ends by itself; the limit is for rounding errors
         is_moving = False
         for node, near in enumerate(graph):
-            home = group[node]
-            total[home] -= weight[node]
-            pull: dict[int, float] = defaultdict(float)
+            current = group[node]
+            total[current] -= weight[node]
+            weights: dict[int, float] = defaultdict(float)
             for other, strength in near.items():
                 if other != node:
-                    pull[group[other]] += strength
-            stay = pull[home] - weight[node] * total[home] / whole
-            best, gain = home, stay + 1e-9
-            for name in sorted(pull):
-                worth = pull[name] - weight[node] * total[name] / whole
-                if worth > gain:
-                    best, gain = name, worth
+                    weights[group[other]] += strength
+            stay = weights[current] - weight[node] * total[current] / total_weight
+            best, gain = current, stay + 1e-9
+            for name in sorted(weights):
+                value = weights[name] - weight[node] * total[name] / total_weight
+                if value > gain:
+                    best, gain = name, value
             group[node] = best
             total[best] += weight[node]
-            is_moving |= best != home
+            is_moving |= best != current
         if not is_moving:
             break
     return group
@@ -114,10 +114,10 @@ def _region(space: Space, members: Sequence[int]) -> Region:
 
 
 def _with_keywords(found: Sequence[Region], texts: Mapping[str, str]) -> list[Region]:
-    """Words that many memories of a region have and few of the others."""
+    """Add keywords: words that many memories of a region have and few of the others."""
     words = {each: _words(text) for each, text in texts.items()}
-    inside = [_counted(words[each] for each in region.members) for region in found]
-    overall = _counted(words.values())
+    inside = [_count_words(words[each] for each in region.members) for region in found]
+    overall = _count_words(words.values())
 
     def weight(counts: Mapping[str, int], word: str, size: int) -> float:
         share = counts[word] / size
@@ -136,7 +136,7 @@ def _words(text: str) -> set[str]:
     return {word for word in found if 2 < len(word) < 30 and word not in STOP_WORDS}
 
 
-def _counted(sets: Iterable[set[str]]) -> dict[str, int]:
+def _count_words(sets: Iterable[set[str]]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for each in sets:
         for word in each:

@@ -1,4 +1,4 @@
-"""Memories that say the same, joined into one."""
+"""Merge memories that say the same."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -15,11 +15,11 @@ from snell.memory.vector_space import Space
 from snell.model.protocols import Transaction
 
 Strategy = Literal["keep_newest", "keep_oldest", "keep_highest_importance", "merge_content"]
-_NO_LIMIT = 2.0  # of similarity: nothing is too similar
+_NO_LIMIT = 2.0  # a similarity that no memory reaches
 
 
 class Joined(Struct, frozen=True, kw_only=True):
-    """A group that is one memory now, or would be."""
+    """A group that is one memory now, or would be after a dry run."""
 
     kept: str
     gone: tuple[str, ...]
@@ -37,18 +37,18 @@ def consolidate(
     dry_run: bool = True,
     max_groups: int = 50,
 ) -> list[Joined]:
-    """The groups of a namespace whose memories are at least so alike, the largest first. A dry run changes nothing."""
+    """Merge the groups of a namespace that are at least so similar, the largest first. A dry run changes nothing."""
     space = Space(vectors_of(tx, project=project, namespace=namespace))
     memories = get_many(tx, space.ids)
     groups = sorted(_groups(space, memories, similarity_threshold), key=lambda each: -len(each[0]))
     return [
-        _joined(tx, shortlist, [memories[each] for each in ids], least, strategy, dry_run=dry_run)
+        _join(tx, shortlist, [memories[each] for each in ids], least, strategy, dry_run=dry_run)
         for ids, least in groups[:max_groups]
     ]
 
 
 def _groups(space: Space, memories: dict[str, Memory], threshold: float) -> list[tuple[list[str], float]]:
-    """Around the most important memories, those of the same project that say the same; each is in one group."""
+    """Group memories of the same project around the most important ones; each memory is in one group."""
     found, free = [], set(space.ids)
     for leader in sorted(space.ids, key=lambda each: (-memories[each].importance, each)):
         if leader not in free:
@@ -60,7 +60,7 @@ def _groups(space: Space, memories: dict[str, Memory], threshold: float) -> list
             if each in free
             and each != leader
             and near[space.place[each]] >= threshold
-            and (similarity := _said_again(memories[each], memories[leader])) >= threshold
+            and (similarity := _repetition(memories[each], memories[leader])) >= threshold
         }
         if close:
             free -= {leader, *close}
@@ -68,21 +68,21 @@ def _groups(space: Space, memories: dict[str, Memory], threshold: float) -> list
     return found
 
 
-def _said_again(one: Memory, other: Memory) -> float:
-    """How much one repeats the other: by its wording, since what means much the same need not say the same."""
+def _repetition(one: Memory, other: Memory) -> float:
+    """Return how much one repeats the other, by its wording: a similar meaning need not be the same statement."""
     if one.project != other.project or not agree(one.content, other.content):
         return 0.0
     return cosine(wording_of(one.content), wording_of(other.content))
 
 
-def _joined(
+def _join(
     tx: Transaction, shortlist: Shortlist, group: Sequence[Memory], least: float, strategy: Strategy, *, dry_run: bool
 ) -> Joined:
     ordered = sorted(group, key=_ORDERS[strategy])
     kept, gone = ordered[0].id, [each.id for each in ordered[1:]]
     if not dry_run and strategy == "merge_content":
         forget(tx, [each.id for each in ordered])
-        kept = remember(tx, _merged(ordered), shortlist, similar=_NO_LIMIT, is_gated=False).id
+        kept = remember(tx, _merge(ordered), shortlist, similar=_NO_LIMIT, is_gated=False).id
         gone = [each.id for each in ordered]
     elif not dry_run:
         forget(tx, gone)
@@ -97,7 +97,7 @@ _ORDERS = {
 }
 
 
-def _merged(group: Sequence[Memory]) -> Draft:
+def _merge(group: Sequence[Memory]) -> Draft:
     first = group[0]
     texts = dict.fromkeys(each.content for each in group)
     return Draft(

@@ -1,4 +1,4 @@
-"""Importance changes: what is not used fades, what proves useful counts for more."""
+"""Change the importance of memories: unused ones decay, useful ones are reinforced."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from snell.memory.types import ANY, Memory, NotRememberedError
 from snell.model.protocols import Transaction
 
 DAY_MS = 86_400_000
-Fading = Literal["exponential", "linear", "step"]
+DecayFunction = Literal["exponential", "linear", "step"]
 Boost = Literal["additive", "multiplicative", "set_value"]
 
 
@@ -28,19 +28,19 @@ def decay(
     *,
     project: str = ANY,
     namespace: str = "",
-    function: Fading = "exponential",
+    function: DecayFunction = "exponential",
     half_life_days: float = 30,
     min_importance: float = 0.1,
     access_weight: float = 0.3,
     dry_run: bool = True,
     now: int = 0,
 ) -> list[Change]:
-    """Let memories fade; returns those whose importance changes."""
+    """Let memories decay; returns those whose importance changes."""
     _check(function, half_life_days, min_importance, access_weight)
     now = now or now_ms()
     changes = []
     for memory in iter_memories(tx, project=project, namespace=namespace):
-        faded = faded_importance(memory, now, function, half_life_days, min_importance, access_weight)
+        faded = decayed_importance(memory, now, function, half_life_days, min_importance, access_weight)
         if abs(faded - memory.importance) >= 0.001:
             changes.append(Change(memory.id, memory.importance, faded))
     if not dry_run:
@@ -49,16 +49,21 @@ def decay(
     return changes
 
 
-def faded_importance(
-    memory: Memory, now: int, function: Fading, half_life_days: float, min_importance: float, access_weight: float
+def decayed_importance(
+    memory: Memory,
+    now: int,
+    function: DecayFunction,
+    half_life_days: float,
+    min_importance: float,
+    access_weight: float,
 ) -> float:
     """
-    What is left of it. Use and importance lengthen the half-life; a share of `access_weight` does not fade at all for
-    what is used often. It never rises, and never goes below the floor unless it was there already.
+    Return the importance that is left. Use and importance lengthen the half-life; for often used memories a share of
+    `access_weight` does not decay at all. It never rises, and never goes below the minimum unless it was there already.
     """
     days = max(0, now - max(memory.accessed_at, memory.updated_at)) / DAY_MS
     half_life = half_life_days * 1.5 ** min(memory.accesses, 20) * (1 + memory.importance)
-    left = _left(function, days / half_life)
+    left = _share_left(function, days / half_life)
     stability = min(1.0, math.log1p(memory.accesses) / math.log(101))
     factor = (1 - access_weight) * left + access_weight * max(left, stability)
     return round(min(memory.importance, max(min_importance, memory.importance * factor)), 4)
@@ -73,16 +78,16 @@ def reinforce(
     update_access: bool = True,
     now: int = 0,
 ) -> list[Change]:
-    """Let these count for more, between 0 and 1. An id that is not there is a problem, and then nothing changes."""
+    """Raise the importance of these, up to 1; raises an error and changes nothing if an id does not exist."""
     if boost_type not in _BOOSTS:
         raise NotRememberedError(f"`{boost_type}` is not a kind of boost", advice=f"there are {', '.join(_BOOSTS)}")
     if not 0 <= boost_amount <= 10:
         raise NotRememberedError("the amount of a boost is a number from 0 to 10")
     now = now or now_ms()
-    boosted = _BOOSTS[boost_type]
+    boost = _BOOSTS[boost_type]
     changes = []
     for memory in [get(tx, memory_id) for memory_id in dict.fromkeys(memory_ids)]:
-        after = round(max(0.0, min(1.0, boosted(memory.importance, boost_amount))), 4)
+        after = round(max(0.0, min(1.0, boost(memory.importance, boost_amount))), 4)
         changes.append(Change(memory.id, memory.importance, after))
         tx.do("UPDATE memories SET importance = ?, updated_at = ? WHERE id = ?", after, now, memory.id)
     if update_access:
@@ -97,7 +102,7 @@ _BOOSTS: Mapping[str, Callable[[float, float], float]] = {
 }
 
 
-def _left(function: Fading, half_lives: float) -> float:
+def _share_left(function: DecayFunction, half_lives: float) -> float:
     if function == "linear":
         return max(0.0, 1 - half_lives / 2)
     if function == "step":
@@ -107,8 +112,8 @@ def _left(function: Fading, half_lives: float) -> float:
 
 def _check(function: str, half_life_days: float, min_importance: float, access_weight: float) -> None:
     if function not in ("exponential", "linear", "step"):
-        raise NotRememberedError(f"`{function}` is not a way to fade", advice="there are exponential, linear, step")
+        raise NotRememberedError(f"`{function}` is not a decay function", advice="use exponential, linear or step")
     if not 1 <= half_life_days <= 365:
         raise NotRememberedError("the half-life is a number of days from 1 to 365")
     if not 0 <= min_importance <= 1 or not 0 <= access_weight <= 1:
-        raise NotRememberedError("the least importance and the weight of use are numbers from 0 to 1")
+        raise NotRememberedError("the minimum importance and the access weight are numbers from 0 to 1")

@@ -1,4 +1,4 @@
-"""Memories out of a store and into one: JSON or CSV, a row for each memory, without vectors (those are made anew)."""
+"""The format of exported memories: JSON or CSV, a row for each memory, without vectors (an import computes them)."""
 
 import contextlib
 import csv
@@ -24,7 +24,7 @@ class _File(Struct):
 
 
 def write_memories(memories: Iterable[Memory], form: str) -> bytes:
-    """The memories as the bytes of a file."""
+    """Return the memories as the bytes of a file."""
     check_form(form)
     if form == "json":
         return msgspec.json.format(msgspec.json.encode({"version": VERSION, "memories": list(memories)})) + b"\n"
@@ -32,18 +32,18 @@ def write_memories(memories: Iterable[Memory], form: str) -> bytes:
 
 
 def read(data: bytes, form: str) -> list[Memory]:
-    """The memories in a file; a `NotRememberedError` says which row is wrong."""
+    """Return the memories in a file; raises `NotRememberedError` with the row that is wrong."""
     check_form(form)
     return _from_json(data) if form == "json" else list(_from_csv(data))
 
 
 def form_of(path: str, form: str = "") -> str:
-    """The format: the one that was named, else the ending of the name; JSON where it has none."""
+    """Return the format: the one that was named, else the file name's suffix; JSON if it has none."""
     return form or PurePath(path).suffix[1:].lower() or "json"
 
 
 def draft_of(memory: Memory) -> Draft:
-    """What has to be remembered to have this memory again."""
+    """Return the draft that stores this memory again."""
     return Draft(
         content=memory.content,
         namespace=memory.namespace,
@@ -58,9 +58,9 @@ def draft_of(memory: Memory) -> Draft:
 
 
 def check_form(form: str) -> None:
-    """Raises NotRememberedError for a format that is not known."""
+    """Raise NotRememberedError for an unknown format."""
     if form not in FORMATS:
-        hint = "; parquet needs a library that Snell does without" if form == "parquet" else ""
+        hint = "; parquet needs a library that Snell does not use" if form == "parquet" else ""
         raise NotRememberedError(f"`{form}` is not a format for memories{hint}", advice=f"use {' or '.join(FORMATS)}")
 
 
@@ -69,7 +69,7 @@ def _from_json(data: bytes) -> list[Memory]:
         file = msgspec.json.decode(data, type=_File | list[Memory])
     except (msgspec.DecodeError, RecursionError) as error:
         _check_version(data)
-        raise NotRememberedError(f"the file does not hold memories: {error}") from None
+        raise NotRememberedError(f"the file does not contain memories: {error}") from None
     if isinstance(file, list):
         return file
     _check_version(data)
@@ -81,12 +81,12 @@ class _Head(Struct):
 
 
 def _check_version(data: bytes) -> None:
-    """Another version explains whatever else seems wrong."""
+    """Raise if the version differs, which explains any other error."""
     with contextlib.suppress(msgspec.DecodeError, RecursionError):
         found = msgspec.json.decode(data, type=_Head).version
         if found != VERSION:
-            advice = "upgrade Snell, or export it anew with this one"
-            raise NotRememberedError(f"the file is of version {found}, and this program reads {VERSION}", advice=advice)
+            advice = "upgrade Snell, or export it again with this version"
+            raise NotRememberedError(f"the file has version {found}, and this program reads {VERSION}", advice=advice)
 
 
 def _csv(memories: Iterable[Memory]) -> str:
@@ -105,7 +105,7 @@ def _cell(value: Any) -> Any:
 
 def _from_csv(data: bytes) -> Iterator[Memory]:
     csv.field_size_limit(1_000_000)
-    # Strict: a quote that has no end would make one memory of all that follows it.
+    # Strict: a quote without an end would make one memory of everything that follows.
     table = csv.DictReader(io.StringIO(data.decode("utf-8", "replace"), newline=""), strict=True)
     begin = 1
     try:

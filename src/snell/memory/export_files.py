@@ -1,4 +1,4 @@
-"""Memories to a file and back. A file that is there is not replaced; nothing is taken in before all of it is read."""
+"""Export memories to a file and import them. An existing file is not replaced; an import is all or nothing."""
 
 import contextlib
 import errno
@@ -14,8 +14,8 @@ from snell.memory.exchange_format import LARGEST, check_form, draft_of, form_of,
 from snell.memory.remember import remember
 from snell.memory.service import Memories
 from snell.memory.shortlist import shortlist_of
-from snell.memory.types import ANY, NotRememberedError
-from snell.memory.validation import is_id, validate_draft
+from snell.memory.types import ANY, Memory, NotRememberedError
+from snell.memory.validation import is_id, redact_draft, validate_draft
 from snell.model.protocols import Transaction
 from snell.system.files import FileError, read_capped, write_atomically
 
@@ -42,13 +42,13 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def _check_target(target: Path) -> None:
-    """Before anything is read: what is there is not replaced, and no folder is made."""
+    """Check before anything is read: an existing file is not replaced, and no folder is created."""
     if target.is_dir():
         raise NotRememberedError("is a folder", where=f"`{target}`", advice="name a new file in it")
     if target.exists() or target.is_symlink():
-        raise NotRememberedError("is there already", where=f"`{target}`", advice="name a new file")
+        raise NotRememberedError("exists already", where=f"`{target}`", advice="name a new file")
     if not target.parent.is_dir():
-        raise NotRememberedError("is no folder", where=f"`{target.parent}`", advice="make it, or name another")
+        raise NotRememberedError("is not a folder", where=f"`{target.parent}`", advice="create it, or name another")
 
 
 def _why(error: OSError) -> str:
@@ -59,23 +59,12 @@ def import_memories(
     memories: Memories, path: str, *, project: str, form: str = "", is_dry: bool = True, similar: float = 0.95
 ) -> dict[str, Any]:
     """
-    Take in the memories of a file, all or none. Each keeps its project, unless one is named (`*`: its own).
+    Import the memories of a file, all or none. Each keeps its project, unless one is named (`*`: its own).
 
-    What a file says is not believed: it is redacted and checked like anything else.
+    A file is not trusted: it is redacted and checked like any other input.
     """
-    source = _absolute(path)
-    try:
-        found = read(read_capped(source, LARGEST), form_of(path, form))
-    except OSError as error:
-        advice = "name a file that `snell memory export` wrote"
-        raise NotRememberedError(f"cannot be read: {_why(error)}", where=f"`{source}`", advice=advice) from None
-    except FileError as error:
-        raise NotRememberedError(error.message, where=f"`{source}`", advice=error.advice) from None
-    except NotRememberedError as error:  # which says what is wrong, and perhaps in which line
-        where = f"`{source}`, {error.where}" if error.where else f"`{source}`"
-        advice = error.advice or "nothing was taken in; mend it, or export it anew with `snell memory export`"
-        raise NotRememberedError(error.message, where=where, advice=advice) from None
-    pairs = [(validate_draft(memories.redact_draft(draft_of(memory))), memory) for memory in found]
+    found = _read_file(_absolute(path), form_of(path, form))
+    pairs = [(validate_draft(redact_draft(draft_of(memory))), memory) for memory in found]
     if project != ANY:
         pairs = [(replace(draft, project=project), memory) for draft, memory in pairs]
     statuses: Counter[str] = Counter()
@@ -96,8 +85,22 @@ def import_memories(
     return {"memories": len(found), "statuses": dict(statuses), "dry_run": is_dry}
 
 
-class _Undo(Exception):  # noqa: N818 - nothing is wrong: a rehearsal leaves nothing behind
-    """Take back what was only tried."""
+class _Undo(Exception):  # noqa: N818 - not an error: it rolls a dry run back
+    """Roll the transaction back."""
+
+
+def _read_file(source: Path, form: str) -> list[Memory]:
+    try:
+        return read(read_capped(source, LARGEST), form)
+    except OSError as error:
+        advice = "name a file that `snell memory export` wrote"
+        raise NotRememberedError(f"cannot be read: {_why(error)}", where=f"`{source}`", advice=advice) from None
+    except FileError as error:
+        raise NotRememberedError(error.message, where=f"`{source}`", advice=error.advice) from None
+    except NotRememberedError as error:  # it says what is wrong, and perhaps in which line
+        where = f"`{source}`, {error.where}" if error.where else f"`{source}`"
+        advice = error.advice or "nothing was imported; correct it, or export it again with `snell memory export`"
+        raise NotRememberedError(error.message, where=where, advice=advice) from None
 
 
 def _absolute(path: str) -> Path:

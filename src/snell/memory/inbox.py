@@ -1,10 +1,10 @@
 """
-An inbox on the disk, as Maildir has it: whoever delivers needs nobody to be there, and nothing is ever half there.
+An inbox on disk in the style of Maildir: a hook can deliver without a daemon, and no file is ever incomplete.
 
     tmp/  being written      new/  waiting      processed/  done, kept for a week      quarantine/  failed three times
 
-A file is written in `tmp`, made to last, then linked into `new` under a name that sorts by time. It leaves `new` only
-after what it says has been kept, so a crash means that it is taken up again, never that it is lost.
+A file is written in `tmp`, synced, then linked into `new` under a name that sorts by time. It leaves `new` only after
+its content has been stored, so after a crash it is processed again and never lost.
 """
 
 import contextlib
@@ -24,12 +24,12 @@ from snell.system.paths import make_private
 FOLDERS = ("tmp", "new", "processed", "quarantine", "state")
 LARGEST = 1_048_576
 MOST_WAITING = 200_000
-COUNT_EVERY = 256  # deliveries between two looks at how many wait
-STRIKES = 3
-SYNCED_AT_ONCE = 8  # files that the disk is asked to keep
+COUNT_EVERY = 256  # deliveries between two counts of the waiting files
+MAX_FAILURES = 3
+SYNCED_AT_ONCE = 8  # files that are synced in parallel
 RECOVER_AFTER, ORPHAN_AFTER = 5 * 60.0, 3600.0  # seconds in tmp
 KEEP_PROCESSED, STALE_AFTER = 7 * 86_400.0, 86_400.0
-KEEP_STATE = 90 * 86_400.0  # where a session's transcript was left; a session that old is read from its beginning
+KEEP_STATE = 90 * 86_400.0  # the transcript position of a session; an older session is read from its beginning
 
 _STRIKE = re.compile(r"\.strike(\d)\Z")
 _lock = threading.Lock()
@@ -38,7 +38,7 @@ _last_ns = 0
 
 
 class InboxFullError(SnellError):
-    """Too much waits already."""
+    """Too many captures are waiting."""
 
     id = "memory.inbox"
 
@@ -46,7 +46,7 @@ class InboxFullError(SnellError):
 class Inbox:
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._is_made = False
+        self._has_folders = False
         self._delivered = 0
 
     def deliver(self, data: bytes) -> Path:
@@ -54,18 +54,18 @@ class Inbox:
         return self.deliver_all([data])[0]
 
     def deliver_all(self, files: Sequence[bytes]) -> list[Path]:
-        """Put files into the inbox, in this order. They wait for the disk together."""
+        """Put files into the inbox, in this order. They are synced together."""
         for data in files:
             if len(data) > LARGEST:
                 raise InboxFullError(f"is longer than {LARGEST:,} bytes", where="a capture")
-        self._make()
+        self._make_folders()
         names: list[str] = []
         try:
             for data in files:
-                self._count()
-                names.append(_written(self.root / "tmp", data))
+                self._check_capacity()
+                names.append(_write_new(self.root / "tmp", data))
             _sync_all([self.root / "tmp" / name for name in names])
-            targets = [self._linked(name) for name in names]
+            targets = [self._link(name) for name in names]
         finally:
             for name in names:
                 _remove(self.root / "tmp" / name)
@@ -73,7 +73,7 @@ class Inbox:
             _sync(self.root / "new")
         return targets
 
-    def _linked(self, name: str) -> Path:
+    def _link(self, name: str) -> Path:
         while True:
             target = self.root / "new" / name
             try:
@@ -84,7 +84,7 @@ class Inbox:
             return target
 
     def waiting(self, most: int) -> list[Path]:
-        """The oldest files that wait, in order."""
+        """Return the oldest waiting files, in order."""
         try:
             names = os.listdir(self.root / "new")
         except OSError:
@@ -93,7 +93,7 @@ class Inbox:
         return [self.root / "new" / name for name in heapq.nsmallest(most, wanted)]
 
     def newest(self, most: int, folders: Sequence[str] = ("new", "processed")) -> list[Path]:
-        """The files that came last, waiting or done."""
+        """Return the files that came last, waiting or done."""
         found: list[tuple[str, Path]] = []
         for folder in folders:
             with contextlib.suppress(OSError):
@@ -107,29 +107,29 @@ class Inbox:
             return 0
 
     def mark_done(self, path: Path) -> None:
-        """It has been taken care of."""
+        """Move a file that was processed."""
         os.replace(path, self.root / "processed" / _STRIKE.sub("", path.name))
 
-    def strike(self, path: Path) -> bool:
-        """It failed. After the third time it goes to quarantine; returns whether it did."""
+    def mark_failed(self, path: Path) -> bool:
+        """Count a failure of a file. After the third it goes to quarantine; returns whether it did."""
         match = _STRIKE.search(path.name)
-        strikes = 1 + (int(match.group(1)) if match else 0)
+        failures = 1 + (int(match.group(1)) if match else 0)
         name = _STRIKE.sub("", path.name)
-        if strikes >= STRIKES:
+        if failures >= MAX_FAILURES:
             os.replace(path, self.root / "quarantine" / name)
             return True
-        os.replace(path, path.with_name(f"{name}.strike{strikes}"))
+        os.replace(path, path.with_name(f"{name}.strike{failures}"))
         return False
 
     @contextlib.contextmanager
-    def emptying(self, wait: float = 0.0) -> Iterator[bool]:
-        """One at a time empties it; False when somebody else does, for longer than one would wait."""
+    def drain_lock(self, wait: float = 0.0) -> Iterator[bool]:
+        """Lock the inbox for the process that drains it; False when another holds the lock for longer than `wait`."""
         if not self.root.is_dir():
             yield False
             return
         held = contextlib.ExitStack()
         try:
-            self._make()
+            self._make_folders()
             held.enter_context(file_lock(self.root / "drain.lock", wait))
         except FileError:
             yield False
@@ -137,45 +137,50 @@ class Inbox:
         with held:
             yield True
 
-    def tidy(self, is_whole: Callable[[bytes], bool], now: float | None = None) -> list[str]:
+    def tidy(self, is_valid: Callable[[bytes], bool], now: float | None = None) -> list[str]:
         """
-        What a crash left behind and what is old. A whole file in `tmp` still gets delivered, a broken one goes after an
-        hour; returns what a person should know.
+        Clean up after crashes and delete old files; returns messages for the user.
+
+        A complete file in `tmp` is still delivered, an incomplete one is deleted after an hour.
         """
         now = time.time() if now is None else now
-        for path, age in self._aged("tmp", now):
-            if age > RECOVER_AFTER and _is_good(path, is_whole):
-                with contextlib.suppress(OSError):
-                    os.replace(path, self.root / "new" / path.name)
-            elif age > ORPHAN_AFTER:
-                _remove(path)
-        for path, age in self._aged("processed", now):
-            if age > KEEP_PROCESSED:
-                _remove(path)
-        for path, age in self._aged("state", now):
-            if age > KEEP_STATE and path.suffix == ".json":
-                _remove(path)
+        self._recover(is_valid, now)
+        self._delete_old("processed", KEEP_PROCESSED, now)
+        self._delete_old("state", KEEP_STATE, now, ".json")
         oldest = self.waiting(1)
         waited = max((now - path.stat().st_mtime for path in oldest if path.exists()), default=0.0)
         if waited <= STALE_AFTER:
             return []
         return [f"memory: {self.count()} captures wait in {self.root}, the oldest for {waited / 3600:.0f} hours"]
 
-    def _aged(self, folder: str, now: float) -> Iterator[tuple[Path, float]]:
+    def _recover(self, is_valid: Callable[[bytes], bool], now: float) -> None:
+        for path, age in self._ages("tmp", now):
+            if age > RECOVER_AFTER and _is_valid_file(path, is_valid):
+                with contextlib.suppress(OSError):
+                    os.replace(path, self.root / "new" / path.name)
+            elif age > ORPHAN_AFTER:
+                _remove(path)
+
+    def _delete_old(self, folder: str, keep: float, now: float, suffix: str = "") -> None:
+        for path, age in self._ages(folder, now):
+            if age > keep and path.name.endswith(suffix):
+                _remove(path)
+
+    def _ages(self, folder: str, now: float) -> Iterator[tuple[Path, float]]:
         with contextlib.suppress(OSError), os.scandir(self.root / folder) as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):
                     if entry.is_file(follow_symlinks=False):
                         yield Path(entry.path), now - entry.stat(follow_symlinks=False).st_mtime
 
-    def _make(self) -> None:
-        if not self._is_made:
+    def _make_folders(self) -> None:
+        if not self._has_folders:
             make_private(self.root)
             for folder in FOLDERS:
                 make_private(self.root / folder)
-            self._is_made = True
+            self._has_folders = True
 
-    def _count(self) -> None:
+    def _check_capacity(self) -> None:
         if self._delivered % COUNT_EVERY == 0 and self.count() >= MOST_WAITING:
             advice = "run `snell memory drain`"
             raise InboxFullError(f"{MOST_WAITING:,} captures wait already", where=f"`{self.root}`", advice=advice)
@@ -183,15 +188,15 @@ class Inbox:
 
 
 def _new_name() -> str:
-    """Sorts by time; the counter keeps the order of what one process writes in the same instant."""
-    global _last_ns  # one sequence of names for the whole process
+    """Return a name that sorts by time; the counter keeps the order of files of one process in the same instant."""
+    global _last_ns  # one sequence of names for the process
     with _lock:
         _last_ns = max(time.time_ns(), _last_ns + 1)
         return f"{_last_ns:020d}-{os.getpid()}-{next(_counter):08x}.json"
 
 
-def _written(folder: Path, data: bytes) -> str:
-    """A new file in the folder; its name."""
+def _write_new(folder: Path, data: bytes) -> str:
+    """Create a file in the folder; returns its name."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     while True:
         name = _new_name()
@@ -212,7 +217,7 @@ def _written(folder: Path, data: bytes) -> str:
 
 
 def _sync_all(paths: Sequence[Path]) -> None:
-    """Several at a time: a file system writes those together that are asked for together."""
+    """Sync several at a time: a file system writes those together that are requested together."""
     if len(paths) < SYNCED_AT_ONCE:
         for path in paths:
             _sync_file(path)
@@ -241,9 +246,9 @@ def _sync(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _is_good(path: Path, is_whole: Callable[[bytes], bool]) -> bool:
+def _is_valid_file(path: Path, is_valid: Callable[[bytes], bool]) -> bool:
     try:
-        return is_whole(path.read_bytes()[: LARGEST + 1])
+        return is_valid(path.read_bytes()[: LARGEST + 1])
     except OSError:
         return False
 

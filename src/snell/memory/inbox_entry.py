@@ -1,4 +1,4 @@
-"""The file that waits in the inbox until it is remembered: what stands in it, and whether that can be believed."""
+"""The content of an inbox file: encode it, decode it and check it."""
 
 import re
 import time
@@ -21,7 +21,7 @@ _DEVICE = re.compile(r"(?:^|[/\\])(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\.[^/\
 
 
 class InboxEntry(Struct, frozen=True, kw_only=True):
-    """One capture, as it is written. The text is redacted already."""
+    """One capture, as it is written. The text is already redacted."""
 
     version: int = VERSION
     content: str
@@ -38,36 +38,45 @@ class InboxEntry(Struct, frozen=True, kw_only=True):
     client: str = ""
 
 
-def encode_entry(waiting: InboxEntry) -> bytes:
-    """The bytes of the file; an importance outside 0 to 1 is brought inside."""
-    importance = max(0.0, min(1.0, waiting.suggested_importance))
-    return msgspec.json.encode(msgspec.structs.replace(waiting, suggested_importance=importance))
+def encode_entry(entry: InboxEntry) -> bytes:
+    """Return the bytes of the file; an importance outside 0 to 1 is clamped."""
+    importance = max(0.0, min(1.0, entry.suggested_importance))
+    return msgspec.json.encode(msgspec.structs.replace(entry, suggested_importance=importance))
 
 
 def decode_entry(data: bytes) -> InboxEntry:
-    """What the file says; a `NotRememberedError` says what is wrong with it."""
+    """Return the content of a file; raises `NotRememberedError` with what is wrong."""
     if len(data) > LARGEST:
         raise NotRememberedError(f"the file has more than {LARGEST:,} bytes")
     try:
-        waiting = msgspec.json.decode(data, type=InboxEntry)
+        entry = msgspec.json.decode(data, type=InboxEntry)
     except (msgspec.DecodeError, RecursionError) as error:
         raise NotRememberedError(f"the file is not a capture: {error}") from None
-    _check(waiting)
-    return waiting
+    _check(entry)
+    return entry
 
 
-def draft_of(waiting: InboxEntry, project: str) -> Draft:
-    """The draft that a capture is."""
+def is_valid_entry(data: bytes) -> bool:
+    """Whether a file can be decoded."""
+    try:
+        decode_entry(data)
+    except NotRememberedError:
+        return False
+    return True
+
+
+def draft_of(entry: InboxEntry, project: str) -> Draft:
+    """Return the draft of a capture."""
     return Draft(
-        content=waiting.content,
-        namespace=waiting.suggested_namespace,
-        project=waiting.project or project,
-        tags=waiting.suggested_tags,
-        importance=waiting.suggested_importance,
-        metadata={**waiting.context, "client": waiting.client, "patterns": list(waiting.signal_patterns_matched)},
-        source=waiting.source_hook,
-        signal={1: STRONG, 2: MODERATE}.get(waiting.signal_tier, 0.0),
-        at=_milliseconds(waiting.timestamp),
+        content=entry.content,
+        namespace=entry.suggested_namespace,
+        project=entry.project or project,
+        tags=entry.suggested_tags,
+        importance=entry.suggested_importance,
+        metadata={**entry.context, "client": entry.client, "patterns": list(entry.signal_patterns_matched)},
+        source=entry.source_hook,
+        signal={1: STRONG, 2: MODERATE}.get(entry.signal_tier, 0.0),
+        at=_milliseconds(entry.timestamp),
     )
 
 
@@ -75,25 +84,25 @@ def stamp(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def _check(waiting: InboxEntry) -> None:
-    if waiting.version != VERSION:
-        raise NotRememberedError(f"the file is of version {waiting.version}, and this program reads {VERSION}")
-    if not waiting.content.strip():
+def _check(entry: InboxEntry) -> None:
+    if entry.version != VERSION:
+        raise NotRememberedError(f"the file has version {entry.version}, and this program reads {VERSION}")
+    if not entry.content.strip():
         raise NotRememberedError("there is nothing to remember: the text is empty")
-    if len(waiting.content) > LONGEST:
-        raise NotRememberedError(f"the text has {len(waiting.content):,} characters, and {LONGEST:,} is the most")
-    check_importance(waiting.suggested_importance)
-    check_namespace(waiting.suggested_namespace)
-    if waiting.signal_tier not in (1, 2, 3):
-        raise NotRememberedError(f"the tier is {waiting.signal_tier}, not 1, 2 or 3")
-    if nests_deeper_than(METADATA_DEPTH, waiting.context) or len(msgspec.json.encode(waiting.context)) > METADATA_BYTES:
+    if len(entry.content) > LONGEST:
+        raise NotRememberedError(f"the text has {len(entry.content):,} characters, and {LONGEST:,} is the most")
+    check_importance(entry.suggested_importance)
+    check_namespace(entry.suggested_namespace)
+    if entry.signal_tier not in (1, 2, 3):
+        raise NotRememberedError(f"the tier is {entry.signal_tier}, not 1, 2 or 3")
+    if nests_deeper_than(METADATA_DEPTH, entry.context) or len(msgspec.json.encode(entry.context)) > METADATA_BYTES:
         raise NotRememberedError("the context is too deep or too large")
-    _check_place(waiting.project_root_dir)
+    _check_folder(entry.project_root_dir)
 
 
-def _check_place(path: str) -> None:
+def _check_folder(path: str) -> None:
     if len(path) > PROJECT_DIR or "\0" in path:
-        raise NotRememberedError("the project's folder is too long or holds a NUL")
+        raise NotRememberedError("the project's folder is too long or contains a NUL")
     if path.startswith(("\\\\", "//")):
         raise NotRememberedError("the project's folder is on another machine")
     if _DEVICE.search(path):
@@ -101,7 +110,7 @@ def _check_place(path: str) -> None:
 
 
 def _milliseconds(text: str) -> int:
-    """When it was said; 0 (now) if that cannot be read or lies in the future."""
+    """Return when it was captured; 0 (now) if that is invalid or in the future."""
     try:
         seconds = timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""A map of memories as text: SVG for people, Mermaid for whatever shows Markdown."""
+"""Draw a map of memories: SVG for browsers, Mermaid for Markdown viewers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ from snell.memory.map_layout import Layout
 from snell.memory.types import Memory
 
 WIDTH, HEIGHT, MARGIN, HEAD, LEGEND = 1000, 700, 60, 48, 250
-LETTER = 6.9  # how wide one is, about
-LEGEND_LETTERS = int((LEGEND - 38 - 8) / LETTER)  # beside the dot, with a little room at the edge
-MOST_IN_MERMAID = 60  # more of them than that nobody can read, and renderers refuse long texts
-# Told apart also by people who see few colours (after Okabe and Ito), and dark enough on white.
+LETTER = 6.9  # approximate width of a letter
+LEGEND_LETTERS = int((LEGEND - 38 - 8) / LETTER)  # beside the dot, with a margin
+MOST_IN_MERMAID = 60  # a larger chart is unreadable, and renderers refuse long texts
+# Distinguishable also with colour blindness (after Okabe and Ito), and dark enough on white.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7a5195", "#5c7a29")
 GREY = "#8a8f98"
-_PLAIN = " .,:;-–—/_…'’+=!?()*@$~"  # what means nothing to Mermaid between quotes
+_PLAIN = " .,:;-–—/_…'’+=!?()*@$~"  # no special meaning for Mermaid between quotes
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]+")
 
 
@@ -33,7 +33,7 @@ class Box(NamedTuple):
 
 
 def svg(layout: Layout, memories: Mapping[str, Memory], regions: Sequence[Region], *, edges: bool = True) -> str:
-    """A picture: one dot for each memory, as large as it is important, coloured by region."""
+    """Return a picture: one dot for each memory, sized by importance, coloured by region."""
     colours = _colours(regions)
     at = {each: _on_page(point) for each, point in layout.points.items()}
     lines = [_head(len(memories), len(regions))]
@@ -41,7 +41,7 @@ def svg(layout: Layout, memories: Mapping[str, Memory], regions: Sequence[Region
         (x1, y1), (x2, y2) = at[edge.start], at[edge.end]
         strength = f'stroke-opacity="{0.15 + 0.6 * max(0.0, edge.similarity):.2f}"'
         lines.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {strength}/>')
-    # What is small or far away is drawn first, so that it hides nothing.
+    # Small and distant dots are drawn first, so that they hide nothing.
     order = sorted(at, key=lambda each: (_depth(layout, each), memories[each].importance, each))
     lines += [_dot(memories[each], at[each], colours.get(each, GREY), _depth(layout, each)) for each in order]
     lines += _labels(memories, at, order)
@@ -50,7 +50,7 @@ def svg(layout: Layout, memories: Mapping[str, Memory], regions: Sequence[Region
 
 
 def mermaid(layout: Layout, memories: Mapping[str, Memory], regions: Sequence[Region], *, edges: bool = True) -> str:
-    """A flow chart: a frame for each region, a node for each memory, a line between like ones."""
+    """Return a flow chart: a frame for each region, a node for each memory, a line between similar ones."""
     shown = sorted(layout.points, key=lambda each: (-memories[each].importance, each))[:MOST_IN_MERMAID]
     names = {each: f"m{number}" for number, each in enumerate(shown, start=1)}
     lines, inside = ["graph LR"], set()
@@ -72,7 +72,7 @@ def mermaid(layout: Layout, memories: Mapping[str, Memory], regions: Sequence[Re
 
 
 def brief(text: str, most: int = 42) -> str:
-    """The beginning of a text on one line."""
+    """Return the beginning of a text on one line."""
     line = " ".join(_CONTROL.sub(" ", text[: most * 8]).split())
     if len(line) <= most:
         return line
@@ -83,26 +83,26 @@ def brief(text: str, most: int = 42) -> str:
 def _head(memories: int, regions: int) -> str:
     size = f'viewBox="0 0 {WIDTH + LEGEND} {HEIGHT}" width="{WIDTH + LEGEND}" height="{HEIGHT}"'
     style = 'font-family="system-ui, sans-serif" font-size="12"'
-    said = f"{memories} memor{'y' if memories == 1 else 'ies'} in {regions} region{'' if regions == 1 else 's'}"
+    title = f"{memories} memor{'y' if memories == 1 else 'ies'} in {regions} region{'' if regions == 1 else 's'}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style} role="img" aria-label="{said}">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style} role="img" aria-label="{title}">\n'
         f'<rect width="100%" height="100%" fill="#ffffff"/>\n'
-        f'<text x="{MARGIN / 2}" y="30" font-size="17" font-weight="600" fill="#22262c">{said}</text>\n'
+        f'<text x="{MARGIN / 2}" y="30" font-size="17" font-weight="600" fill="#22262c">{title}</text>\n'
         f'<g stroke="#5b6470" stroke-width="1.2">'
     )
 
 
 def _dot(memory: Memory, at: tuple[float, float], colour: str, depth: float) -> str:
     radius = 4 + 9 * memory.importance
-    told = escape(f"{brief(memory.content, 300)} ({memory.namespace}, importance {memory.importance:.2f})")
+    title = escape(f"{brief(memory.content, 300)} ({memory.namespace}, importance {memory.importance:.2f})")
     return (
         f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius * (0.6 + 0.4 * depth):.1f}" fill="{colour}"'
-        f' fill-opacity="{0.45 + 0.5 * depth:.2f}" stroke="#ffffff" stroke-width="1.5"><title>{told}</title></circle>'
+        f' fill-opacity="{0.45 + 0.5 * depth:.2f}" stroke="#ffffff" stroke-width="1.5"><title>{title}</title></circle>'
     )
 
 
 def _labels(memories: Mapping[str, Memory], at: Mapping[str, tuple[float, float]], order: Sequence[str]) -> list[str]:
-    """Texts beside the dots, the important ones first; one that finds no free room is left to the tooltip."""
+    """Return texts beside the dots, the important ones first; one without free space is left to the tooltip."""
     taken = [_around(at[each], 4 + 9 * memories[each].importance) for each in at]
     found = ["</g>", '<g fill="#22262c">']
     for each in reversed(order):
@@ -156,11 +156,11 @@ def _on_page(point: Sequence[float]) -> tuple[float, float]:
 
 
 def _depth(layout: Layout, each: str) -> float:
-    """How near to the one who looks; on a flat map all are in front."""
+    """Return how near a point is to the viewer; on a flat map all are in front."""
     point = layout.points[each]
     return point[2] if len(point) > 2 else 1.0
 
 
 def _mermaid_text(text: str) -> str:
-    """Nothing of a memory may end its box or be taken for markup; Mermaid reads entities with `#` in place of `&`."""
+    """Escape a text, so that it cannot end its box or act as markup; Mermaid's entities begin with `#`, not `&`."""
     return "".join(each if each.isalnum() or each in _PLAIN else f"#{ord(each)};" for each in text)

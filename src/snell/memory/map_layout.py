@@ -1,8 +1,8 @@
 """
-Where to draw memories, so that what is alike lies together.
+Compute where to draw memories, so that similar ones are close together.
 
-Points begin where the space is widest, then like ones pull each other and all push each other off, until nothing
-overlaps. The same memories always give the same picture.
+Points start on the principal axes; then similar ones attract and all repel each other, until nothing overlaps. The
+same memories always give the same picture.
 """
 
 import math
@@ -14,14 +14,14 @@ from msgspec import Struct
 from snell.memory.vector_space import Space
 
 MOST_POINTS = 100
-NEAREST = 3  # edges that each point asks for
+NEAREST = 3  # edges of each point
 ROUNDS = 60
 
 Point = list[float]
 
 
 class Edge(Struct, frozen=True):
-    """Two memories that are alike, by id."""
+    """Two similar memories, by id."""
 
     start: str
     end: str
@@ -29,28 +29,28 @@ class Edge(Struct, frozen=True):
 
 
 class Layout(Struct, frozen=True):
-    """Points in a box from 0 to 1 in every direction, by id, and edges between the like ones."""
+    """Points in a box from 0 to 1 in every direction, by id, and edges between similar ones."""
 
     points: dict[str, tuple[float, ...]]
     edges: tuple[Edge, ...]
 
 
 def compute_layout(space: Space, dimensions: int = 2, groups: Sequence[Sequence[str]] = ()) -> Layout:
-    """A place for each memory; those of a group stay together."""
+    """Return a position for each memory; those of a group stay together."""
     pairs = _pairs(space)
-    points = _spread(_widest(space, dimensions))
-    together = [[space.place[each] for each in group] for group in groups]
+    points = _scale_to_box(_principal_axes(space, dimensions))
+    members = [[space.place[each] for each in group] for group in groups]
     for done in range(ROUNDS):
-        _settle(points, pairs, together, step=0.05 * (1 - done / ROUNDS))
-    placed = _spread(points)
+        _move_points(points, pairs, members, step=0.05 * (1 - done / ROUNDS))
+    placed = _scale_to_box(points)
     edges = tuple(Edge(space.ids[a], space.ids[b], round(near, 4)) for (a, b), near in sorted(pairs.items()))
     return Layout({each: tuple(round(x, 4) for x in placed[n]) for n, each in enumerate(space.ids)}, edges)
 
 
 def _pairs(space: Space) -> dict[tuple[int, int], float]:
-    """Each memory with the few that are nearest to it."""
+    """Return each memory with the few that are nearest to it."""
     found: dict[tuple[int, int], float] = {}
-    usual = space.usual()
+    usual = space.chance_similarity()
     for index in range(len(space)):
         for near in space.neighbours(index, NEAREST):
             if near.similarity > usual:
@@ -58,13 +58,13 @@ def _pairs(space: Space) -> dict[tuple[int, int], float]:
     return found
 
 
-def _widest(space: Space, dimensions: int) -> list[Point]:
-    """The first principal components, by power iteration on the similarities."""
-    alike = [space.similarities_of(index) for index in range(len(space))]
-    centred = _centred(alike)
+def _principal_axes(space: Space, dimensions: int) -> list[Point]:
+    """Return the first principal components, by power iteration on the similarities."""
+    similarities = [space.similarities_of(index) for index in range(len(space))]
+    centred = _centre(similarities)
     axes: list[Point] = []
     for number in range(dimensions):
-        # The start may be anything that does not stand at right angles to the answer.
+        # The start may be any vector that is not orthogonal to the result.
         axis = _normal([math.sin(1.0 + (number + 1) * index) for index in range(len(space))])
         for _ in range(30):
             axis = [sum(map(mul, row, axis)) for row in centred]
@@ -76,11 +76,11 @@ def _widest(space: Space, dimensions: int) -> list[Point]:
     return [list(point) for point in zip(*axes, strict=True)] if len(space) else []
 
 
-def _centred(alike: Sequence[Sequence[float]]) -> list[Point]:
-    count = len(alike)
-    means = [sum(row) / count for row in alike]
-    whole = sum(means) / count if count else 0.0
-    return [[value - means[i] - means[j] + whole for j, value in enumerate(row)] for i, row in enumerate(alike)]
+def _centre(similarities: Sequence[Sequence[float]]) -> list[Point]:
+    count = len(similarities)
+    means = [sum(row) / count for row in similarities]
+    mean = sum(means) / count if count else 0.0
+    return [[value - means[i] - means[j] + mean for j, value in enumerate(row)] for i, row in enumerate(similarities)]
 
 
 def _normal(axis: Point) -> Point:
@@ -88,10 +88,10 @@ def _normal(axis: Point) -> Point:
     return [each / length for each in axis] if length > 1e-12 else [0.0 for _ in axis]
 
 
-def _settle(
-    points: list[Point], pairs: Mapping[tuple[int, int], float], together: Sequence[Sequence[int]], step: float
+def _move_points(
+    points: list[Point], pairs: Mapping[tuple[int, int], float], groups: Sequence[Sequence[int]], step: float
 ) -> None:
-    """One small move of every point."""
+    """Move every point by a small step."""
     count, room = len(points), 0.9 / math.sqrt(len(points) or 1)
     moves = [[0.0] * len(point) for point in points]
     for a in range(count):
@@ -99,11 +99,8 @@ def _settle(
             _push(points, moves, a, b, room)
     for (a, b), near in pairs.items():
         _pull(points, moves, a, b, near, room)
-    for group in together:
-        middle = [sum(column) / len(group) for column in zip(*(points[each] for each in group), strict=True)]
-        for each in group:
-            for axis, (here, there) in enumerate(zip(points[each], middle, strict=True)):
-                moves[each][axis] += (there - here) * 2
+    for group in groups:
+        _pull_together(points, moves, group)
     for point, move in zip(points, moves, strict=True):
         length = math.sqrt(sum(each * each for each in move))
         scale = min(step, length) / length if length else 0.0
@@ -111,8 +108,16 @@ def _settle(
             point[axis] += part * scale
 
 
+def _pull_together(points: list[Point], moves: list[Point], group: Sequence[int]) -> None:
+    """Pull the points of a group to their centre."""
+    middle = [sum(column) / len(group) for column in zip(*(points[each] for each in group), strict=True)]
+    for each in group:
+        for axis, (here, there) in enumerate(zip(points[each], middle, strict=True)):
+            moves[each][axis] += (there - here) * 2
+
+
 def _pull(points: list[Point], moves: list[Point], a: int, b: int, near: float, room: float) -> None:
-    """Like ones come closer, up to an arm's length."""
+    """Pull similar points together, up to a minimum distance."""
     apart = [there - here for here, there in zip(points[a], points[b], strict=True)]
     length = math.sqrt(sum(each * each for each in apart))
     force = 3 * near * max(0.0, length - room) / (length or 1.0)
@@ -132,8 +137,8 @@ def _push(points: list[Point], moves: list[Point], a: int, b: int, room: float) 
         moves[b][axis] -= each * force
 
 
-def _spread(points: Sequence[Point]) -> list[Point]:
-    """The same picture, filling the box."""
+def _scale_to_box(points: Sequence[Point]) -> list[Point]:
+    """Return the same picture, scaled to fill the box."""
     if not points:
         return []
     columns = []

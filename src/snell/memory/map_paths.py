@@ -1,4 +1,4 @@
-"""Ways through the memories: a journey from one to another, and a walk without an aim."""
+"""Paths through the memories: from one to another, or a random walk."""
 
 import math
 from random import Random
@@ -11,7 +11,7 @@ CHOICES = 10  # the nearest ones, among which a walk chooses
 
 
 class Stop(Struct, frozen=True):
-    """One memory on a way, how far along it is (0 to 1), and how near to where the way led or came from."""
+    """One memory on a path, how far along it is (0 to 1), and its similarity to the point on the path."""
 
     id: str
     part: float
@@ -20,9 +20,9 @@ class Stop(Struct, frozen=True):
 
 def journey(space: Space, start: str, end: str, steps: int) -> list[Stop]:
     """
-    From one memory to another over those that lie between them; each is visited once.
+    Return a path from one memory to another over those between them; each is visited once.
 
-    INVARIANT: it begins at `start` and ends at `end`. Where there are too few memories it has fewer stops.
+    INVARIANT: it begins at `start` and ends at `end`. If there are too few memories it has fewer stops.
     """
     first, last = space.place[start], space.place[end]
     a, b = space.direction(first), space.direction(last)
@@ -35,13 +35,13 @@ def journey(space: Space, start: str, end: str, steps: int) -> list[Stop]:
         best = _nearest_to(space, between(a, b, part), visited)
         if best is not None:
             visited.add(best.index)
-            found.append(Stop(space.ids[best.index], round(part, 4), _rounded(best.similarity)))
+            found.append(Stop(space.ids[best.index], round(part, 4), _round(best.similarity)))
     return [*found, Stop(end, 1.0, 1.0)]
 
 
 def wander(space: Space, start: str, steps: int, temperature: float, chance: Random) -> list[Stop]:
     """
-    From neighbour to neighbour. At temperature 0 always to the nearest one; the higher, the farther it may leap.
+    Return a walk from neighbour to neighbour. At temperature 0 always to the nearest; the higher, the farther it leaps.
 
     The similarity of a stop is to the one before it.
     """
@@ -51,10 +51,10 @@ def wander(space: Space, start: str, steps: int, temperature: float, chance: Ran
         near = [each for each in space.neighbours(here, CHOICES + len(visited)) if each.index not in visited][:CHOICES]
         if not near:
             break
-        chosen = _chosen(near, temperature, chance)
+        chosen = _choose(near, temperature, chance)
         here = chosen.index
         visited.add(here)
-        found.append(Stop(space.ids[here], round(step / steps, 4), _rounded(chosen.similarity)))
+        found.append(Stop(space.ids[here], round(step / steps, 4), _round(chosen.similarity)))
     return found
 
 
@@ -65,7 +65,7 @@ def _nearest_to(space: Space, direction: list[float], visited: set[int]) -> Neig
     return None if index is None else Neighbour(index, similarities[index])
 
 
-def _chosen(near: list[Neighbour], temperature: float, chance: Random) -> Neighbour:
+def _choose(near: list[Neighbour], temperature: float, chance: Random) -> Neighbour:
     if temperature <= 0:
         return near[0]
     best = near[0].similarity
@@ -73,5 +73,5 @@ def _chosen(near: list[Neighbour], temperature: float, chance: Random) -> Neighb
     return chance.choices(near, weights)[0]
 
 
-def _rounded(similarity: float) -> float:
+def _round(similarity: float) -> float:
     return round(max(-1.0, min(1.0, similarity)), 4)

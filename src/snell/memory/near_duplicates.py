@@ -1,9 +1,9 @@
 """
-Do two texts that look alike say the same?
+Decide whether two similar texts say the same.
 
-Nearly the same words with another number, another name or a `not` are a correction, not a repetition. So what looks
-alike counts as the same only where numbers, names, what is denied and what is set against what agree, and where no
-word of weight was put in the place of another.
+Nearly the same words with another number, another name or a `not` are a correction, not a repetition. So similar texts
+count as the same only if numbers, names, negations and contrasts agree, and if no content word was replaced by
+another.
 """
 
 import re
@@ -23,27 +23,27 @@ _NUMBERS = {name: str(number) for number, name in enumerate(_COUNTED.split()) if
 _DENIALS = "not no never cannot without none neither nor nothing nobody hardly avoid stop disallow forbid forbidden"
 _DENIES = frozenset(_DENIALS.split())
 _CONTRASTS = "instead rather over before after than versus vs unless until"
-_AGAINST = frozenset(_CONTRASTS.split())
-# How a thing is said; another word here says nothing else.
-_SAYING = (
+_CONTRASTING = frozenset(_CONTRASTS.split())
+# How a statement is phrased; another word of these changes nothing.
+_PHRASING = (
     "decide decided decision choose chose chosen pick picked select selected settle settled agree agreed adopt went"
     " note noted remember important reminder please should must always now currently today really simply basically"
     " actually finally team project since because therefore thus hence want wanted like prefer make sure use used"
     " using keep see look found find turned turns said says tell"
 )
-_FRAME = frozenset(stem(word) for word in _SAYING.split())
+_FRAME = frozenset(stem(word) for word in _PHRASING.split())
 
 
 class Details(Struct, frozen=True):
     words: frozenset[str]  # all of them
     special: frozenset[str]  # numbers, versions, identifiers, paths, flags
-    telling: frozenset[str]  # the other words of weight
-    denied: frozenset[str]  # what comes after a `not`
-    against: frozenset[tuple[str, ...]]  # what is set against what: `uv instead of pip`
+    telling: frozenset[str]  # the other content words
+    denied: frozenset[str]  # the words after a `not`
+    against: frozenset[tuple[str, ...]]  # contrasts: `uv instead of pip`
 
 
 def agree(one: str, other: str) -> bool:
-    """Whether these texts, which look alike, say the same."""
+    """Whether these similar texts say the same."""
     a, b = details_of(one), details_of(other)
     if not a.special <= b.words or not b.special <= a.words or a.denied != b.denied or a.against != b.against:
         return False
@@ -52,17 +52,17 @@ def agree(one: str, other: str) -> bool:
 
 def corrects(new: str, old: str) -> bool:
     """
-    Whether the new text is about the very same thing as the old one, with another number or the other way round.
+    Whether the new text is about the same thing as the old one, with another number or the opposite statement.
 
-    Another identifier or path is another thing, and so is a number that stands for a thing (`error 4201`), unless the
-    new text says itself that something changed.
+    Another identifier or path is another thing, and so is a number that names a thing (`error 4201`), unless the new
+    text says itself that something changed.
     """
     a, b = details_of(new), details_of(old)
     changed = a.special - b.words, b.special - a.words
     kinds = [frozenset(map(_kind, each)) for each in changed]
     if a.telling != b.telling or kinds[0] != kinds[1] or agree(new, old):
         return False
-    return bool(_SAYS_SO.search(new)) or (kinds[0] <= {"number"} and _says_another_of_the_same(new, changed[0]))
+    return bool(_SAYS_CHANGED.search(new)) or (kinds[0] <= {"number"} and _are_values(new, changed[0]))
 
 
 @lru_cache(maxsize=256)
@@ -78,19 +78,19 @@ def details_of(text: str) -> Details:
         frozenset(stem(each) for each in lowered if each not in special and _is_telling(each)),
         frozenset(_next(lowered, at) for at, each in enumerate(lowered) if each in _DENIES),
         frozenset(
-            (each, _before(lowered, at), _next(lowered, at)) for at, each in enumerate(lowered) if each in _AGAINST
+            (each, _before(lowered, at), _next(lowered, at)) for at, each in enumerate(lowered) if each in _CONTRASTING
         ),
     )
 
 
 def _plain(word: str) -> str:
-    """In lower case; `don't` is a `not`."""
+    """Return the word in lower case; `don't` is a `not`."""
     low = word.lower().removesuffix("'s")
     return "not" if low.endswith("n't") or low in ("cant", "dont", "wont") else low
 
 
 def _is_telling(word: str) -> bool:
-    return word not in STOP_WORDS and word not in _DENIES and word not in _AGAINST and stem(word) not in _FRAME
+    return word not in STOP_WORDS and word not in _DENIES and word not in _CONTRASTING and stem(word) not in _FRAME
 
 
 def _next(words: list[str], at: int) -> str:
@@ -101,17 +101,17 @@ def _before(words: list[str], at: int) -> str:
     return next((stem(each) for each in reversed(words[max(0, at - 8) : at]) if each not in _FILLERS), "")
 
 
-_FILLERS = (STOP_WORDS - {"use", "used", "uses", "using"}) | _DENIES | _AGAINST
+_FILLERS = (STOP_WORDS - {"use", "used", "uses", "using"}) | _DENIES | _CONTRASTING
 
 
-_SAYS_SO = re.compile(
+_SAYS_CHANGED = re.compile(
     r"\b(?:no longer|not any ?more|instead|now|(?:changed|moved|renamed|updated|raised|lowered|switched) (?:from|to)"
     r"|correct(?:ion|ed)|as of)\b",
     re.IGNORECASE,
 )
 _PLAIN_NUMBER = re.compile(r"[<>=!~^]*v?\d[\d.,:]*[a-z%]{0,3}\Z")
 _SENTENCE = re.compile(r"[.;!?]\s")
-# Between what a text is about and what it says of it.
+# Between the subject of a text and what it states.
 _LINK = "is are was were be has have had of on in at to from with by for"
 _LINKS = frozenset(_LINK.split())
 _CONDITIONS = frozenset({"if", "when", "whenever", "where", "while"})
@@ -127,16 +127,16 @@ def _kind(word: str) -> str:
     return "number" if _PLAIN_NUMBER.match(word) else "name"
 
 
-def _says_another_of_the_same(text: str, changed: frozenset[str]) -> bool:
-    """Whether each changed number is what is said of a thing that was named before, not part of the thing's name."""
+def _are_values(text: str, changed: frozenset[str]) -> bool:
+    """Whether each changed number is a value of a thing named before it, not part of the thing's name."""
     for sentence in _SENTENCE.split(text[:LONGEST]):
         words = [_plain(_NUMBERS.get(each.lower(), each)) for each in _WORD.findall(sentence)]
-        if not all(_is_said(words[:at], words[at + 1 :]) for at, each in enumerate(words) if each in changed):
+        if not all(_is_value(words[:at], words[at + 1 :]) for at, each in enumerate(words) if each in changed):
             return False
     return True
 
 
-def _is_said(before: list[str], after: list[str]) -> bool:
+def _is_value(before: list[str], after: list[str]) -> bool:
     if not before or before[-1] in _NAMED_BY_NUMBER or _CONDITIONS.intersection(before):
         return False
     subject = next((at for at, each in enumerate(before) if _is_telling(each)), len(before))

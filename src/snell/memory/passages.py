@@ -1,7 +1,7 @@
 """
-The part of a long text that a reader needs: the sentences that fit a question, and those that say something lasting.
+Select the part of a long text that a reader needs: the sentences that fit a question, and those with a signal.
 
-A captured file is kept whole, and what was decided may stand in its middle; its beginning alone would hide that.
+A captured file is kept complete, and a decision may be in its middle; its beginning alone would hide that.
 """
 
 import math
@@ -14,9 +14,9 @@ from snell.llm.embeddings.stems import telling_terms, terms
 from snell.memory.signals import classify
 
 LEFT_OUT = "..."
-LOOKED_AT = 100_000  # characters
-SIGNALS = 400  # sentences that are looked at for a signal, those that fit best first
-HEADING = 200  # characters: a first line up to here, such as `File: a.md`, says where the rest is from
+LONGEST = 100_000  # characters
+SIGNALS = 400  # sentences that are checked for a signal, those that fit best first
+HEADING = 200  # characters: a first line up to this length, such as `File: a.md`, says where the rest is from
 
 _SENTENCE = re.compile(r"[^\n]*?(?:[.!?;](?=\s)|\n|$)[ \t]*\n*")
 
@@ -33,17 +33,17 @@ class _Sentence(Struct):
 
 
 def passage(text: str, question: str, most: int) -> str:
-    """The text itself if it is short; otherwise about so many characters of it, around what fits the question."""
+    """Return the text itself if it is short; otherwise about `most` characters of it, around what fits the question."""
     if len(text) <= most:
         return text
-    sentences = _weighed(text[:LOOKED_AT], telling_terms(question))
-    chosen = _chosen(text, sentences, most)
+    sentences = _weigh(text[:LONGEST], telling_terms(question))
+    chosen = _choose(text, sentences, most)
     if not chosen:
         return f"{text[:most]}{LEFT_OUT}"
-    return _joined(text, [sentences[at] for at in sorted(chosen)], question, most)
+    return _join(text, [sentences[at] for at in sorted(chosen)], question, most)
 
 
-def _weighed(text: str, wanted: list[str]) -> list[_Sentence]:
+def _weigh(text: str, wanted: list[str]) -> list[_Sentence]:
     found = [_Sentence(match.start(), match.end()) for match in _SENTENCE.finditer(text) if match.group().strip()]
     held = [set(terms(text[each.begin : each.end])).intersection(wanted) for each in found]
     often = Counter(term for each in held for term in each)
@@ -54,19 +54,19 @@ def _weighed(text: str, wanted: list[str]) -> list[_Sentence]:
     return found
 
 
-def _chosen(text: str, sentences: list[_Sentence], most: int) -> set[int]:
-    """The heading, what fits best and the strongest signal; then more of either, and what stands around them."""
+def _choose(text: str, sentences: list[_Sentence], most: int) -> set[int]:
+    """Select the heading, the best fit and the strongest signal; then more of either, and their neighbours."""
     by_fit = sorted(range(len(sentences)), key=lambda at: -(sentences[at].fits + sentences[at].signal))
     by_signal = sorted(range(len(sentences)), key=lambda at: (-sentences[at].signal, -sentences[at].fits))
-    told = [at for at in by_fit if sentences[at].fits or sentences[at].signal]
-    first = [at for at in (by_fit[:1] + by_signal[:1]) if at in told]
+    relevant = [at for at in by_fit if sentences[at].fits or sentences[at].signal]
+    first = [at for at in (by_fit[:1] + by_signal[:1]) if at in relevant]
     if not first:
         return set()
     heading = [0] if sentences[0].length <= HEADING and text[sentences[0].end - 1] == "\n" else []
-    around = [near for at in told for near in (at + 1, at - 1) if 0 <= near < len(sentences)]
+    around = [near for at in relevant for near in (at + 1, at - 1) if 0 <= near < len(sentences)]
     chosen: set[int] = set()
     room = most
-    for at in (*heading, *first, *told, *around):
+    for at in (*heading, *first, *relevant, *around):
         if at in chosen:
             continue
         if sentences[at].length <= room or at in first:
@@ -75,20 +75,20 @@ def _chosen(text: str, sentences: list[_Sentence], most: int) -> set[int]:
     return chosen
 
 
-def _joined(text: str, sentences: list[_Sentence], question: str, most: int) -> str:
+def _join(text: str, sentences: list[_Sentence], question: str, most: int) -> str:
     parts: list[str] = []
     last = 0
     for each in sentences:
         if each.begin > last:
             parts.append(f"{LEFT_OUT} ")
-        parts.append(_around_the_words(text[each.begin : each.end], question, most // 2))
+        parts.append(_cut_around_match(text[each.begin : each.end], question, most // 2))
         last = each.end
     end = LEFT_OUT if last < len(text) else ""
     return f"{''.join(parts).rstrip()} {end}".rstrip()
 
 
-def _around_the_words(sentence: str, question: str, most: int) -> str:
-    """One that is too long by itself, such as a line of data, is cut around the first word that was asked for."""
+def _cut_around_match(sentence: str, question: str, most: int) -> str:
+    """Cut a sentence that is too long by itself, such as a line of data, around the first matching word."""
     if len(sentence) <= most:
         return sentence
     wanted = set(telling_terms(question))

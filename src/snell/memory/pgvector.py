@@ -1,8 +1,8 @@
 """
-pgvector on a server that has it, or lets us have it: the vectors of memories once more, in columns with an index.
+Use pgvector on a server that has it: additional columns with the vectors of memories, and an index.
 
-The columns are worked out by the server from the plain ones, so whoever writes a memory, with this extension in mind or
-without, fills them. Where it cannot be had everything works the plain way.
+The server computes these columns from the plain ones, so every writer fills them, with or without knowledge of the
+extension. Without it everything works in the plain way.
 """
 
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 from snell.memory.types import ANY
 from snell.model.protocols import Transaction
 
-SCHEMA = "public"  # where it goes; never into a schema of ours, which somebody may drop
+SCHEMA = "public"  # where it is created; never in a schema of ours, which a user may drop
 WIDTH, MODEL_WIDTH = 256, 384  # of the offline vectors, and of MiniLM's, which alone have an index
 
-_FOUND = "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+_EXTENSION_SCHEMA = (
+    "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+)
 _HAS_COLUMNS = (
     "SELECT 1 FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'memories'"
     " AND column_name = 'dense_near'"
@@ -35,23 +37,23 @@ CREATE INDEX memories_by_dense_near ON memories USING hnsw
 
 
 def vectors_schema(connection: Any, psycopg: Any, lock: int) -> str:
-    """The schema of the extension, quoted, when memories have columns of its kind; empty if they cannot."""
+    """Return the schema of the extension, quoted, if memories have its columns; empty if they cannot."""
     try:
         with connection.transaction():
-            found = connection.execute(_FOUND).fetchone()
+            found = connection.execute(_EXTENSION_SCHEMA).fetchone()
             is_there = found and connection.execute(_HAS_COLUMNS).fetchone()
         with connection.transaction():
-            schema = _quoted(found[0]) if is_there else _made(connection, lock)
-            # So that an index which knows nothing of projects brings enough of the one that is asked for.
+            schema = _quote(found[0]) if is_there else _create(connection, lock)
+            # So that an index over all projects returns enough rows of the one that is asked for.
             connection.execute("SET hnsw.ef_search TO 200")
             connection.execute("SET hnsw.iterative_scan TO strict_order")
-    except psycopg.Error:  # it is not installed there, too old, or not for this user: all of them are usual
+    except psycopg.Error:  # not installed there, too old, or not permitted for this user: all of them are usual
         return ""
     return schema
 
 
 def nearest(tx: Transaction, column: str, vector: bytes, *, project: str, namespace: str, most: int) -> list[int]:
-    """The `seq` of the memories whose vectors are nearest, the nearest first; `column` is that of their signatures."""
+    """Return the `seq` of the memories with the nearest vectors, the nearest first; `column` is their signature's."""
     if not any(vector):
         return []
     plain, ours, indexed = _COLUMNS_OF[column]
@@ -62,7 +64,7 @@ def nearest(tx: Transaction, column: str, vector: bytes, *, project: str, namesp
             where.append(f"{name} = ?")
             values.append(value)
     numbers = [(each + 128) % 256 - 128 for each in vector]
-    # An index serves the very expression that it was made of.
+    # An index serves exactly the expression that it was created with.
     left = f"({ours}::{kind})" if len(vector) == indexed else ours
     order = f"{left} OPERATOR({tx.vectors}.<=>) CAST(? AS {kind})"
     sql = f"SELECT seq FROM memories WHERE {' AND '.join(where)} ORDER BY {order} LIMIT ?"
@@ -72,17 +74,17 @@ def nearest(tx: Transaction, column: str, vector: bytes, *, project: str, namesp
 _COLUMNS_OF = {"signature": ("vector", "near", WIDTH), "dense_signature": ("dense", "dense_near", MODEL_WIDTH)}
 
 
-def _made(connection: Any, lock: int) -> str:
+def _create(connection: Any, lock: int) -> str:
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock,))
-    connection.execute("SET LOCAL statement_timeout TO 0")  # once for all memories there are
-    if not connection.execute(_FOUND).fetchone():
+    connection.execute("SET LOCAL statement_timeout TO 0")  # it runs once over all memories
+    if not connection.execute(_EXTENSION_SCHEMA).fetchone():
         connection.execute(f"CREATE EXTENSION vector SCHEMA {SCHEMA}")
-    schema = _quoted(connection.execute(_FOUND).fetchone()[0])
+    schema = _quote(connection.execute(_EXTENSION_SCHEMA).fetchone()[0])
     if not connection.execute(_HAS_COLUMNS).fetchone():
         sizes = {"width": WIDTH, "model_width": MODEL_WIDTH}
         connection.execute(_COLUMNS.format(schema=schema, vector=f"{schema}.vector", **sizes))
     return schema
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

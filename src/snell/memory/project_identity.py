@@ -1,30 +1,33 @@
-"""The project that a folder belongs to, for memories: by its repository's remote, else by the folder itself."""
+"""Identify the project of a folder, for memories: by its repository's remote, else by the folder itself."""
 
 import os
+import re
 from functools import lru_cache
 from pathlib import Path
 
-from snell.memory.git_remote import origin_in, project_of_remote
-from snell.memory.project_renames import Checkout, follow, is_news
+from snell.memory.project_renames import Checkout, follow, is_new
 from snell.memory.rows import move_project
 from snell.model.protocols import Transaction
 from snell.system.files import FileError, read_capped
 
 LARGEST = 256_000
 DEEPEST = 64
+_SCP = re.compile(r"(?:[\w.+-]+@)?([\w.-]+):(?!//)(.+)\Z")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/:]+|\[[^\]]+\])(?::(\d+))?/+(.+)\Z", re.IGNORECASE)
+_DEFAULT_PORTS = {"22", "80", "443", "9418"}
 
 
 def project_of(folder: str) -> str:
-    """`host/owner/name` of the remote; without one, the real path of the repository or of the folder."""
+    """Return `host/owner/name` of the remote; without one, the real path of the repository or of the folder."""
     if not folder or not os.path.isabs(folder) or "\0" in folder:
         return ""
     root, config = _repository(Path(os.path.realpath(folder)))
     stamp = _stamp(config)
-    return _named(str(config), stamp) or str(root) if stamp else str(root)
+    return _remote_name(str(config), stamp) or str(root) if stamp else str(root)
 
 
 def earlier_name(folder: str) -> str:
-    """What the project was called before its repository had a remote; empty where that is its name still."""
+    """Return the project's name before its repository had a remote; empty if that is still its name."""
     if not folder or not os.path.isabs(folder) or "\0" in folder:
         return ""
     root, _ = _repository(Path(os.path.realpath(folder)))
@@ -32,68 +35,68 @@ def earlier_name(folder: str) -> str:
 
 
 def checkout_of(folder: str) -> Checkout:
-    """The repository that a folder is in, by what stays when its remote or its place changes; unknown without one."""
+    """Return the repository of a folder, by what stays when its remote or its path changes; unknown without one."""
     name = project_of(folder)
     if not name:
         return Checkout("", "", "")
     root, config = _repository(Path(os.path.realpath(folder)))
     try:
-        # git writes this file when it makes a repository, and nobody does later. So a new repository at an old place,
-        # or with a number on the disk that was used before, is another one.
+        # git writes this file only when it creates a repository. So a new repository at an old path, or with a reused
+        # inode, is another one.
         made = os.stat(config.parent / "description").st_mtime_ns
         return Checkout(f"{os.stat(config.parent).st_ino}:{made}", str(root), name)
     except OSError:
         return Checkout("", str(root), name)
 
 
-def has_to_come_along(tx: Transaction, folder: str) -> bool:
-    """Has `came_along` anything to do? Mostly not, and a look keeps nobody from writing."""
+def needs_rename(tx: Transaction, folder: str) -> bool:
+    """Whether `follow_rename` has anything to do. Mostly not, and reading does not block writers."""
     old = earlier_name(folder)
-    return bool(old and tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old)) or is_news(
+    return bool(old and tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old)) or is_new(
         tx, checkout_of(folder)
     )
 
 
-def came_along(tx: Transaction, folder: str) -> int:
-    """Let what was kept under an earlier name of the folder's project follow it; returns how many did."""
+def follow_rename(tx: Transaction, folder: str) -> int:
+    """Move memories from an earlier name of the folder's project to its current one; returns how many."""
     moved = move_project(tx, old, project_of(folder)) if (old := earlier_name(folder)) else 0
     return moved + follow(tx, checkout_of(folder), is_current)
 
 
 def is_current(checkout: Checkout) -> bool:
-    """Is it still there, under the name that it had?"""
+    """Whether it still exists under the name that it had."""
     return checkout_of(checkout.root) == checkout
 
 
 def shared_name(folder: str) -> str:
     """
-    What a team calls the project in this folder: its repository's remote, with the place in it; else the path as it is.
+    Return the team's name of the project in this folder: the remote plus the path in it; else the local path.
 
-    A linked worktree goes by its path, too: beside the repository's own checkout it is a second one.
+    A linked worktree has its local path: beside the repository's own checkout it is a second one.
     """
     real = Path(os.path.realpath(folder))
     root, config = _repository(real)
-    name = _named(str(config), stamp) if (stamp := _stamp(config)) else ""
+    name = _remote_name(str(config), stamp) if (stamp := _stamp(config)) else ""
     if not name or config.parent != root / ".git" or not real.is_relative_to(root):
         return folder
     return os.path.normpath(f"{name}/{real.relative_to(root).as_posix()}")
 
 
 def _repository(folder: Path) -> tuple[Path, Path]:
-    """The root of the repository and the file of its settings; the folder itself where there is none."""
+    """Return the root of the repository and its configuration file; the folder itself if there is none."""
     for place in (folder, *folder.parents[:DEEPEST]):
         git = place / ".git"
         if git.is_dir():
             return place, git / "config"
         if git.is_file():
-            config = _linked(git)
+            config = _worktree_config(git)
             # All worktrees of a repository are one project.
             return config.parent.parent if config.parent.name == ".git" else place, config
     return folder, folder / ".git" / "config"
 
 
-def _linked(git: Path) -> Path:
-    """A worktree says in a file where the repository's own folder is."""
+def _worktree_config(git: Path) -> Path:
+    """Return the configuration of a worktree, which names the repository's own folder in a file."""
     text = _text(git).partition("gitdir:")[2].strip()
     place = git.parent / text if text else git
     common = _text(place / "commondir").strip()
@@ -108,7 +111,7 @@ def _stamp(path: Path) -> int:
 
 
 @lru_cache(maxsize=256)
-def _named(config: str, _stamp: int) -> str:
+def _remote_name(config: str, _stamp: int) -> str:
     return project_of_remote(origin_in(_text(Path(config))))
 
 
@@ -117,3 +120,36 @@ def _text(path: Path) -> str:
         return read_capped(path, LARGEST).decode("utf-8", "replace")
     except (OSError, FileError):
         return ""
+
+
+def project_of_remote(url: str) -> str:
+    """
+    Return `host/owner/name` from any notation of a repository's address; empty when it has no host.
+
+    The user, a default port, `.git`, a slash at the end and the case are ignored.
+    """
+    url = url.strip()
+    if match := _URL.match(url):
+        host, port, path = match.groups()
+    elif (match := _SCP.match(url)) and len(match.group(1)) > 1:  # one letter is a drive
+        host, path = match.groups()
+        port = None
+    else:
+        return ""
+    place = f"{host}:{port}" if port and port not in _DEFAULT_PORTS else host
+    path = path.split("?")[0].split("#")[0].strip("/").removesuffix(".git").strip("/")
+    return re.sub(r"/+", "/", f"{place}/{path.removeprefix('~/')}").lower() if path else ""
+
+
+def origin_in(config: str) -> str:
+    """Return the address of `origin` in the text of a git configuration, else of the first remote."""
+    found: dict[str, str] = {}
+    remote = ""
+    for line in config.splitlines():
+        if heading := re.match(r'\s*\[remote "([^"]+)"\]', line):
+            remote = heading.group(1)
+        elif line.lstrip().startswith("["):
+            remote = ""
+        elif remote and (value := re.match(r"\s*url\s*=\s*(\S+)", line)):
+            found.setdefault(remote, value.group(1))
+    return found.get("origin") or next(iter(found.values()), "")

@@ -1,9 +1,9 @@
 """
-A repository keeps its memories when its project gets another name: a remote that is renamed, removed or added again.
+Keep a repository's memories when its project is renamed: a remote that changes, is removed or added again.
 
-Each repository is noted with the name it had last. INVARIANT: one that only points somewhere else, at a project that
-has memories of its own, brings none along and takes none away when it leaves; else pointing at a project for a moment
-would mix the two.
+The last name of each repository is stored. INVARIANT: a repository that is only pointed at another project with
+memories of its own neither brings memories there nor takes any away when it leaves; otherwise pointing at a project
+for a moment would mix the two.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from snell.model.protocols import Transaction
 
 
 class Checkout(Struct, frozen=True):
-    """One repository on this machine: what never changes about it, where it is, and what its project is called."""
+    """One repository on this machine: its permanent identity, its path, and its project's name."""
 
     repository: str
     root: str
@@ -29,13 +29,13 @@ class Checkout(Struct, frozen=True):
 
 def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool]) -> int:
     """
-    Let the memories go along if the project was called otherwise when this repository was last seen.
+    Move the memories if the project had another name when this repository was last seen.
 
-    `is_current` says of another checkout whether it is still there under its name. Returns how many came along.
+    `is_current` tells whether another checkout still exists under its name. Returns how many were moved.
     """
-    if not is_news(tx, now):
+    if not is_new(tx, now):
         return 0
-    known = _noted(tx, now.repository)
+    known = _last_checkout(tx, now.repository)
     put_meta(tx, f"{_REPOSITORY}{now.repository}", msgspec.json.encode(now).decode())
     if known is None or known.project == now.project or not _may_follow(tx, known.project, now.project):
         return 0
@@ -43,18 +43,18 @@ def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool
     tx.do("DELETE FROM meta WHERE name = ?", f"{_RENAMED}{now.project}")
     others = (each for each in checkouts(tx) if each.project == known.project and each.repository != now.repository)
     if any(map(is_current, others)):
-        return _copied(tx, known.project, now.project)
+        return _copy(tx, known.project, now.project)
     return move_project(tx, known.project, now.project)
 
 
-def is_news(tx: Transaction, now: Checkout) -> bool:
-    """Has `follow` anything to do?"""
-    return bool(now.repository and now.project) and _noted(tx, now.repository) != now
+def is_new(tx: Transaction, now: Checkout) -> bool:
+    """Whether `follow` has anything to do."""
+    return bool(now.repository and now.project) and _last_checkout(tx, now.repository) != now
 
 
 def was_called(tx: Transaction, repository: str, name: str) -> bool:
-    """Was this the name of the repository's project before the one it has now?"""
-    known = _noted(tx, repository)
+    """Whether this was an earlier name of the repository's project."""
+    known = _last_checkout(tx, repository)
     return bool(known and name and get_meta(tx, f"{_RENAMED}{name}") == known.project)
 
 
@@ -62,13 +62,13 @@ _REPOSITORY, _RENAMED = "memory_repository:", "memory_renamed:"
 
 
 def _may_follow(tx: Transaction, old: str, new: str) -> bool:
-    """Into a name that nobody uses yet, or one that this project has been given before."""
+    """Whether the new name is unused, or was given to this project before."""
     is_new = not tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", new)
     return is_new or get_meta(tx, f"{_RENAMED}{old}") == new
 
 
-def _copied(tx: Transaction, old: str, new: str) -> int:
-    """Another checkout goes on under the old name, so both know what was known so far."""
+def _copy(tx: Transaction, old: str, new: str) -> int:
+    """Copy the memories: another checkout keeps the old name, so both projects need them."""
     drafts = [draft_of(memory) for memory in iter_memories(tx, project=old)]
     nearest = Shortlist()
     kept = (
@@ -78,12 +78,12 @@ def _copied(tx: Transaction, old: str, new: str) -> int:
     return sum(each.is_stored for each in kept)
 
 
-def _noted(tx: Transaction, repository: str) -> Checkout | None:
+def _last_checkout(tx: Transaction, repository: str) -> Checkout | None:
     found = get_meta(tx, f"{_REPOSITORY}{repository}")
     return msgspec.json.decode(found, type=Checkout) if found else None
 
 
 def checkouts(tx: Transaction) -> list[Checkout]:
-    """All repositories that were seen on this machine."""
+    """Return all repositories that were seen on this machine."""
     found = tx.rows("SELECT value FROM meta WHERE name LIKE ?", f"{_REPOSITORY}%")
     return [msgspec.json.decode(value, type=Checkout) for (value,) in found]

@@ -1,4 +1,4 @@
-"""How much a text tells: what is short, shapeless and without a name in it is not worth a place."""
+"""Score how informative a text is: a short text without structure or names is not worth storing."""
 
 import re
 
@@ -19,7 +19,7 @@ _LINK_OR_CODE = re.compile(r"https?://\S+|`[^`\n]+`")
 
 
 def quality(draft: Draft) -> float:
-    """0 to 1: the signal, the length, the structure, and how concrete it is."""
+    """Return 0 to 1, from the signal, the length, the structure, and how concrete the text is."""
     text = draft.content
     parts = 0.3 * draft.signal, 0.2 * _length(len(text)), 0.2 * _structure(text, draft.tags), 0.3 * _richness(text)
     return round(sum(parts), 4)

@@ -1,44 +1,47 @@
 """
-Finding again: by words, for names and identifiers; by vectors, for what was said in other words; both together.
+Search memories: by words, for names and identifiers; by vectors, for other wordings of the same; or both.
 
-Words that nearly every memory holds tell nothing and cost much, so each word's frequency is looked up first, up to a
-bound, and only the telling ones are searched for. What both ways bring is ranked here, the same on every backend.
+Words in nearly every memory are uninformative and slow, so each word's frequency is looked up first, up to a bound, and
+only the informative ones are searched for. The results of both searches are ranked here, the same on every backend.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from msgspec import Struct
 
+from snell.llm.embeddings.concepts import related_words
 from snell.llm.embeddings.static_vectors import cosines, vector_of
 from snell.llm.embeddings.stems import telling_terms, terms
+from snell.llm.embeddings.word_table import word_table
 from snell.memory.corrections import is_superseded
 from snell.memory.rows import COLUMNS, from_row
 from snell.memory.shortlist import Shortlist
-from snell.memory.synonyms import OTHER, synonyms
 from snell.memory.types import Found, NotRememberedError
 from snell.model.protocols import Transaction
 
-FREQUENT = 1_000  # memories with a word; beyond that it is searched for only if no other one tells more
+FREQUENT = 1_000  # memories with a word; beyond that it is searched for only if no other word is rarer
 FREQUENT_WEIGHT = 0.1
 MOST_TERMS = 16
-MOST_OTHERS = 64  # words of the same groups
-CANDIDATES = 60  # from each way
-ALPHA = 0.3  # 1 = by vectors alone, 0 = by words alone; best on the evaluation set, where numbers still decide
-DENSE_ALPHA = 0.7  # the same where a model made vectors
+MOST_OTHERS = 64  # related words
+CANDIDATES = 60  # from each search
+ALPHA = 0.3  # 1 = by vectors alone, 0 = by words alone; the best value on the evaluation set
+DENSE_ALPHA = 0.7  # the same with a model's vectors
 USUAL_LENGTH = 40  # terms
-PASSAGE = 80  # terms; a text that has more is as good as the best of so many
+PASSAGE = 80  # terms; a longer text scores as its best passage of this length
 MOST_PASSAGES = 50
-IN_A_LONG_TEXT = 0.95  # how much a passage counts, compared with a text that says nothing else
-UNRELATED = 0.075  # a memory that shares no word with the question and scores less is about something else
-STEPPED_BACK = 0.8  # how much one counts that was corrected since
+IN_A_LONG_TEXT = 0.95  # weight of a passage, compared with a text that contains nothing else
+UNRELATED = 0.075  # a memory that shares no word with the question and scores less is unrelated
+SUPERSEDED_WEIGHT = 0.8  # of a memory that was corrected since
+RELATED = 0.5  # weight of a related word, and of a synonym at most
+SYNONYM = 0.8  # weight of a word with exactly the same meaning by the word table
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What is looked for, and where. A project of `*` is all of them."""
+    """The question and where to search. A project of `*` is all of them."""
 
     text: str
     project: str
@@ -61,9 +64,9 @@ class _Row(Struct):
 def recall(
     tx: Transaction, question: Question, shortlist: Shortlist, dense_list: Shortlist | None = None
 ) -> list[Found]:
-    """The memories that answer best, the best first; none where all are about something else."""
+    """Return the memories that answer best, the best first; none if all are unrelated."""
     _check(question)
-    wanted = _wanted(tx, telling_terms(question.text))
+    wanted = _weigh_terms(tx, telling_terms(question.text))
     vector = vector_of(question.text, wanted.own)
     rows: dict[int, _Row] = {}
     if question.alpha < 1:
@@ -74,12 +77,12 @@ def recall(
             _add(tx, rows, "meaning", _near(tx, question, dense_list, question.dense), question.dense_model)
     newest = sorted(rows.values(), key=lambda row: -row.seq)
     meanings = _meanings(newest, question, vector)
-    ranked = sorted(map(partial(_ranked, question, wanted), newest, meanings), key=lambda each: -each[0])
+    ranked = sorted(map(partial(_rank, question, wanted), newest, meanings), key=lambda each: -each[0])
     return [found for _, found in ranked if found.similarity >= _least(question, found)][: question.limit]
 
 
 def nearby(tx: Transaction, memory_id: str, shortlist: Shortlist, *, limit: int = 5, project: str = "") -> list[Found]:
-    """The memories that are most like this one, in its own project unless another is named (`*`: all)."""
+    """Return the memories that are most similar to this one, in its own project unless another is named (`*`: all)."""
     found = tx.rows("SELECT seq, vector, project FROM memories WHERE id = ?", memory_id)
     if not found:
         raise NotRememberedError(f"there is no memory `{memory_id[:80]}`")
@@ -98,15 +101,15 @@ def nearby(tx: Transaction, memory_id: str, shortlist: Shortlist, *, limit: int 
 
 def _check(question: Question) -> None:
     if not question.text.strip():
-        raise NotRememberedError("there is nothing to look for: the question is empty")
+        raise NotRememberedError("the question is empty", advice="name words to search for")
     if not 1 <= question.limit <= 100:
         raise NotRememberedError(f"the limit is {question.limit}, not a number from 1 to 100")
     if not 0 <= question.min_similarity <= 1 or not 0 <= question.alpha <= 1:
-        raise NotRememberedError("the least similarity and alpha are numbers from 0 to 1")
+        raise NotRememberedError("the minimum similarity and alpha are numbers from 0 to 1")
 
 
 class _Wanted(Struct, frozen=True, dict=True):
-    """How much each term tells; `own` are those of the question, `others` stand for one of them, by its name."""
+    """The weight of each term; `own` are those of the question, `others` are related to one of them, by its name."""
 
     own: dict[str, float]
     others: dict[str, dict[str, float]]
@@ -117,14 +120,14 @@ class _Wanted(Struct, frozen=True, dict=True):
         return frozenset(self.own).union(*self.others.values())
 
     def telling(self) -> list[str]:
-        """What is worth looking up, the most telling first."""
+        """Return the terms worth searching for, the rarest first."""
         others = {term: weight for each in self.others.values() for term, weight in each.items()}
         weights = others | self.own
         return sorted((term for term in weights if term not in self.frequent), key=lambda term: -weights[term])
 
 
-def _wanted(tx: Transaction, terms_: Sequence[str]) -> _Wanted:
-    """Each term's weight, by how many memories have it. The look-up of one term is bounded, and so is their number."""
+def _weigh_terms(tx: Transaction, terms_: Sequence[str]) -> _Wanted:
+    """Return each term's weight, by how many memories have it. Each look-up is bounded, and so is their number."""
     total = int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0])
     own = list(terms_)[: 2 * MOST_TERMS]
     near = {term: synonyms(term) for term in own[:MOST_TERMS]}
@@ -143,6 +146,13 @@ def _wanted(tx: Transaction, terms_: Sequence[str]) -> _Wanted:
         },
         tuple(term for term, number in counts.items() if number >= FREQUENT),
     )
+
+
+@lru_cache(maxsize=20_000)
+def synonyms(term: str) -> dict[str, float]:
+    """Return words that match a search for this one, by the concept groups and by the word table, with their weight."""
+    near = {other: min(RELATED, SYNONYM * cosine) for other, cosine in word_table().nearest(term).items()}
+    return near | dict.fromkeys(related_words(term), RELATED)
 
 
 def _count(tx: Transaction, term: str) -> int:
@@ -172,14 +182,14 @@ def _matching(tx: Transaction, question: Question, wanted: Sequence[str], order:
     return [int(seq) for (seq,) in tx.rows(f"{sql} ORDER BY {order} LIMIT {CANDIDATES}", *values, *ordering)]
 
 
-# What differs between the backends: how words are asked for, and how well a row matches.
+# What differs between the backends: how words are searched for, and how well a row matches.
 _MATCHES = {"sqlite": "memory_words MATCH ?", "postgres": "memory_words.words @@ CAST(? AS tsquery)"}
 _NEWEST = {"sqlite": "memory_words.rowid DESC", "postgres": "memory_words.seq DESC"}
 _RANKS = {"sqlite": "memory_words.rank", "postgres": "ts_rank(memory_words.words, CAST(? AS tsquery)) DESC, m.seq DESC"}
 
 
 def _query(tx: Transaction, wanted: Iterable[str]) -> str:
-    """INVARIANT: terms hold letters, digits and underscores only, so nothing in them is an operator."""
+    """Return the query. INVARIANT: terms contain letters, digits and underscores only, so none is an operator."""
     if tx.dialect == "sqlite":
         return " OR ".join(f'"{term}"' for term in wanted)
     return " | ".join(f"'{term}'" for term in wanted)
@@ -193,40 +203,40 @@ def _near(tx: Transaction, question: Question, shortlist: Shortlist, vector: byt
 
 
 def _add(tx: Transaction, rows: dict[int, _Row], by: str, seqs: Sequence[int], model: str = "") -> None:
-    """Vectors of another model than this one are of no use."""
+    """Add rows that were found; vectors of another model than `model` are ignored."""
     new = [seq for seq in seqs if seq not in rows]
     if new:
         marks = ", ".join("?" for _ in new)
         sql = f"SELECT seq, vector, dense, dense_model, {COLUMNS} FROM memories WHERE seq IN ({marks})"
         for seq, vector, dense, its_model, *fields in tx.rows(sql, *new):
-            seen = bytes(dense) if dense and its_model == model else b""
-            rows[int(seq)] = _Row(int(seq), bytes(vector), seen, tuple(fields), set())
+            usable = bytes(dense) if dense and its_model == model else b""
+            rows[int(seq)] = _Row(int(seq), bytes(vector), usable, tuple(fields), set())
     for seq in seqs:
         if seq in rows:
             rows[seq].by.add(by)
 
 
 def _meanings(rows: Sequence[_Row], question: Question, vector: bytes) -> list[float]:
-    """How near each is by the model's vector; by the offline one where the model has not seen it yet."""
+    """Return each similarity by the model's vector; by the offline one if the model has not embedded it yet."""
     offline = cosines(vector, [row.vector for row in rows])
     if question.dense:
         dense = cosines(question.dense, [row.dense for row in rows])
-        offline = [seen if row.dense else near for row, seen, near in zip(rows, dense, offline, strict=True)]
+        offline = [by_model if row.dense else near for row, by_model, near in zip(rows, dense, offline, strict=True)]
     return [max(0.0, each) for each in offline]
 
 
-def _ranked(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> tuple[float, Found]:
+def _rank(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> tuple[float, Found]:
     memory = from_row(row.fields)
     words = _word_score(f"{memory.content} {' '.join(memory.tags)}", wanted) if question.alpha < 1 else 0.0
     similarity = round(min(1.0, question.alpha * meaning + (1 - question.alpha) * words), 4)
     by = "both" if len(row.by) == 2 else "".join(row.by)
-    standing = (0.9 + 0.1 * memory.importance) * (STEPPED_BACK if is_superseded(memory) else 1.0)
-    return similarity * standing, Found(memory, similarity, by)
+    weight = (0.9 + 0.1 * memory.importance) * (SUPERSEDED_WEIGHT if is_superseded(memory) else 1.0)
+    return similarity * weight, Found(memory, similarity, by)
 
 
 def _least(question: Question, found: Found) -> float:
     """
-    How well a memory must answer to be told. By vectors alone any will do, since then a name is far from everything.
+    Return the minimum score of a result. By vectors alone any score will do, since then a name is far from everything.
     """
     is_far = found.by == "meaning" and question.alpha < 1
     return max(question.min_similarity, UNRELATED if is_far else 1e-9)
@@ -234,22 +244,22 @@ def _least(question: Question, found: Found) -> float:
 
 def _word_score(text: str, wanted: _Wanted) -> float:
     """
-    The share of what the question's words tell that this text has, 0 to 1; a word of the same group counts less.
+    Return the weighted share of the question's words that this text has, 0 to 1; a related word counts less.
 
-    A long text is as good as its best passage: what else stands in it does not make the answer a worse one.
+    A long text scores as its best passage: the rest of it does not make the answer a worse one.
     """
     found = terms(text)
     score = _share(Counter(found), len(found), wanted)
     if len(found) <= PASSAGE:
         return score
     hits = [at for at, term in enumerate(found) if term in wanted.all]
-    starts = _spread(hits)
+    starts = _passage_starts(hits)
     passages = (_share(Counter(found[at : at + PASSAGE]), USUAL_LENGTH, wanted) for at in starts)
     return max(score, IN_A_LONG_TEXT * max(passages, default=0.0))
 
 
-def _spread(hits: Sequence[int]) -> list[int]:
-    """Where passages begin that hold all the hits, each half over the one before; of very many the first ones."""
+def _passage_starts(hits: Sequence[int]) -> list[int]:
+    """Return where passages begin that contain all the hits, each half over the one before; at most the first ones."""
     starts: list[int] = []
     for at in hits:
         if not starts or at - starts[-1] >= PASSAGE // 2:
@@ -260,11 +270,11 @@ def _spread(hits: Sequence[int]) -> list[int]:
 def _share(counts: Counter[str], length: int, wanted: _Wanted) -> float:
     damping = 0.9 * (0.25 + 0.75 * length / USUAL_LENGTH)
 
-    def gained(term: str, weight: float) -> float:
+    def score_of(term: str, weight: float) -> float:
         return weight * min(1.0, counts[term] * 1.9 / (counts[term] + damping))
 
     total = 0.0
     for term, weight in wanted.own.items():
-        others = (gained(other, its) for other, its in wanted.others.get(term, {}).items() if other in counts)
-        total += max(gained(term, weight), min(OTHER * weight, max(others, default=0.0)))
+        others = (score_of(other, its) for other, its in wanted.others.get(term, {}).items() if other in counts)
+        total += max(score_of(term, weight), min(RELATED * weight, max(others, default=0.0)))
     return total / (sum(wanted.own.values()) or 1.0)

@@ -1,11 +1,11 @@
 """
-Keeping a text: is it there already, is something like it there, does it tell enough? Then it is stored.
+Store a text, unless it is a duplicate or says too little.
 
-    draft -> checked -> exact? -> similar, and saying the same? -> quality -> stored
+        draft -> validated -> exact duplicate? -> similar, and saying the same? -> quality -> stored
 
-What looks like a memory and corrects it is stored, and the older one steps back.
+A text that is similar to a memory and corrects it is stored, and the older one is marked as superseded.
 
-INVARIANT: a project holds a text once, whoever sends it how often; the table itself sees to that.
+INVARIANT: a project contains a text once, however often it is sent; a constraint of the table ensures that.
 """
 
 import os
@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.llm.embeddings.static_vectors import cosines, make, signature_of, vector_of, wording_of
+from snell.llm.embeddings.static_vectors import cosines, earlier_makes, make, signature_of, vector_of, wording_of
 from snell.llm.embeddings.stems import terms
 from snell.memory.corrections import is_marked, mark_superseded, undo_superseded
 from snell.memory.near_duplicates import agree, corrects
@@ -27,25 +27,27 @@ from snell.memory.types import Draft, Kept, content_hash
 from snell.memory.validation import validate_draft
 from snell.model.protocols import Transaction
 
-SIMILAR = 0.85  # from here on it is the same thing said again
-MAYBE = 0.80  # from here on it could be
+SIMILAR = 0.85  # from this similarity on it is a repetition
+MAYBE = 0.80  # from this similarity on it may be one
 LOOKED_AT = 40  # memories whose vectors are compared
 COMPARED = 5  # memories that are compared word by word
-WORTH_A_LOOK = 0.5  # of the vectors: texts that mean less of the same are not worded alike either
+WORTH_A_LOOK = 0.5  # of the vectors: texts with less similar meanings do not have a similar wording either
+
+AT_ONCE = 25  # vectors in one transaction; a very long text takes tens of milliseconds, and others wait to write
 
 
 class Assessment(Struct, frozen=True, kw_only=True):
-    """What is to become of a draft, as things stood when it was looked at. Nothing of it is written yet."""
+    """The decision about a draft, for the memories that existed then. Nothing is written yet."""
 
     draft: Draft
     kept: Kept  # `stored` is what it will be
     vector: bytes = b""
-    seen: tuple[int, str] = (0, "")  # the memories among which it was looked for
-    takes_back: bool = False  # it was corrected once, and is said again
+    snapshot: tuple[int, str] = (0, "")  # identifies the memories that it was compared with
+    reinstates: bool = False  # its text was corrected once, and is stated again
 
     @property
     def changes_nothing(self) -> bool:
-        return not self.takes_back and not self.kept.is_stored
+        return not self.reinstates and not self.kept.is_stored
 
 
 def remember(
@@ -59,30 +61,31 @@ def remember(
     memory_id: str = "",
 ) -> Kept:
     """
-    Store a draft, or say why not. `is_gated=False` is for what a person wants kept as it is: an import, say.
+    Store a draft, or say why not. `is_gated=False` is for what a user wants stored as it is, such as an import.
 
     Nothing here waits: the vector is the offline one. A model's vector is added later with `add_dense`.
     """
-    return _settled(tx, assess(tx, draft, shortlist, similar=similar, is_gated=is_gated), now or now_ms(), memory_id)
+    assessment = assess(tx, draft, shortlist, similar=similar, is_gated=is_gated)
+    return _store(tx, assessment, now or now_ms(), memory_id)
 
 
 def assess(
     tx: Transaction, draft: Draft, shortlist: Shortlist, *, similar: float = SIMILAR, is_gated: bool = True
 ) -> Assessment:
-    """The long part of `remember`: it only reads, so that others can write meanwhile."""
-    draft, seen = validate_draft(draft), _stand(tx)
-    known = _known(tx, draft)
+    """Do the long part of `remember`: it only reads, so that others can write meanwhile."""
+    draft, snapshot = validate_draft(draft), _snapshot(tx)
+    known = _existing_memory(tx, draft)
     if known:
-        return Assessment(draft=draft, kept=known, seen=seen, takes_back=is_marked(tx, known.id))
+        return Assessment(draft=draft, kept=known, snapshot=snapshot, reinstates=is_marked(tx, known.id))
     vector = vector_of(draft.content)
     near = find_similar(tx, draft, vector, shortlist) if similar <= 1 else []
-    least = min(similar, MAYBE) if is_gated else similar  # one that is less alike is no reason to refuse
+    least = min(similar, MAYBE) if is_gated else similar  # a less similar one is no reason to refuse
     same = next((each for each in near if each.similarity >= least and agree(draft.content, each.content)), None)
     if same and (refused := near_duplicate_outcome(same.id, same.similarity, similar, is_gated=is_gated)):
-        return Assessment(draft=draft, kept=refused, seen=seen)
+        return Assessment(draft=draft, kept=refused, snapshot=snapshot)
     score = quality(draft)
     if is_gated and score < REJECT:
-        return Assessment(draft=draft, kept=Kept(status="rejected_quality", quality=score), seen=seen)
+        return Assessment(draft=draft, kept=Kept(status="rejected_quality", quality=score), snapshot=snapshot)
     importance = min(draft.importance, score) if is_gated and score < LOWER else draft.importance
     older = next((each.id for each in near if each.similarity >= MAYBE and corrects(draft.content, each.content)), "")
     kept = Kept(
@@ -92,37 +95,37 @@ def assess(
         similarity=near[0].similarity if near else 0.0,
         supersedes=older if is_gated else "",
     )
-    return Assessment(draft=replace(draft, importance=importance), kept=kept, vector=vector, seen=seen)
+    return Assessment(draft=replace(draft, importance=importance), kept=kept, vector=vector, snapshot=snapshot)
 
 
-def store_assessed(tx: Transaction, weighed: Assessment, shortlist: Shortlist, *, similar: float = SIMILAR) -> Kept:
-    """The short part: write what was weighed; where memories came meanwhile, it is weighed again, among them."""
-    if weighed.seen != _stand(tx):
-        weighed = assess(tx, weighed.draft, shortlist, similar=similar)
-    return _settled(tx, weighed, now_ms())
+def store_assessed(tx: Transaction, assessment: Assessment, shortlist: Shortlist, *, similar: float = SIMILAR) -> Kept:
+    """Do the short part: write what was assessed; if memories came meanwhile, assess it again."""
+    if assessment.snapshot != _snapshot(tx):
+        assessment = assess(tx, assessment.draft, shortlist, similar=similar)
+    return _store(tx, assessment, now_ms())
 
 
-def _settled(tx: Transaction, weighed: Assessment, now: int, memory_id: str = "") -> Kept:
-    kept, draft = weighed.kept, weighed.draft
-    if weighed.takes_back:
+def _store(tx: Transaction, assessment: Assessment, now: int, memory_id: str = "") -> Kept:
+    kept, draft = assessment.kept, assessment.draft
+    if assessment.reinstates:
         undo_superseded(tx, kept.id, draft.at or now)
     if not kept.is_stored:
         return kept
-    id_ = _insert(tx, draft, weighed.vector, now, memory_id)
+    id_ = _insert(tx, draft, assessment.vector, now, memory_id)
     if kept.supersedes:
         mark_superseded(tx, kept.supersedes, id_)
     return replace(kept, id=id_)
 
 
-def _stand(tx: Transaction) -> tuple[int, str]:
-    """It changes when a memory comes, or gets another project or namespace."""
+def _snapshot(tx: Transaction) -> tuple[int, str]:
+    """Return a value that changes when a memory is added or gets another project or namespace."""
     return int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0]), generation(tx)
 
 
 def near_duplicate_outcome(
     memory_id: str, similarity: float, similar: float = SIMILAR, *, is_gated: bool = True
 ) -> Kept | None:
-    """What a memory that is so much like the draft means for it."""
+    """Return what a memory with this similarity means for the draft; None if the draft may be stored."""
     if similarity >= similar:
         return Kept(status="rejected_similar", id=memory_id, similarity=similarity)
     if is_gated and similarity >= MAYBE:
@@ -131,7 +134,7 @@ def near_duplicate_outcome(
 
 
 def find_similar(tx: Transaction, draft: Draft, vector: bytes, shortlist: Shortlist) -> list["SimilarMemory"]:
-    """The memories of its project whose wording is most like the draft's, the nearest first; `vector` is its own."""
+    """Return the memories of its project with the most similar wording, the nearest first; `vector` is the draft's."""
     seqs = shortlist.near(tx, vector, project=draft.project, most=LOOKED_AT)
     if not seqs:
         return []
@@ -150,7 +153,7 @@ def find_similar(tx: Transaction, draft: Draft, vector: bytes, shortlist: Shortl
 
 
 class SimilarMemory(Struct, frozen=True):
-    """A memory that is near a draft."""
+    """A memory that is similar to a draft."""
 
     id: str
     content: str
@@ -158,24 +161,41 @@ class SimilarMemory(Struct, frozen=True):
 
 
 def without_dense(tx: Transaction, model: str, limit: int = 50) -> list[tuple[str, str]]:
-    """Id and text of memories that this model has not seen yet."""
+    """Return id and text of memories that this model has not embedded yet."""
     sql = "SELECT id, content FROM memories WHERE dense_model <> ? ORDER BY seq DESC LIMIT ?"
     return [(str(id_), str(content)) for id_, content in tx.rows(sql, model, limit)]
 
 
 def add_dense(tx: Transaction, model: str, vectors: Sequence[tuple[str, bytes]]) -> None:
-    """Keep what a model made of these memories: id and vector."""
+    """Store a model's vectors of these memories: id and vector."""
     for id_, vector in vectors:
         sql = "UPDATE memories SET dense = ?, dense_signature = ?, dense_model = ? WHERE id = ?"
         tx.do(sql, vector, signature_of(vector), model, id_)
 
 
+def re_embed(tx: Transaction, limit: int = AT_ONCE) -> int:
+    """
+    Recompute offline vectors of an earlier version, or made without the word table; returns how many.
+
+    Vectors of a newer version stay. Call `bump` after the last: until then both kinds are compared, which works since
+    they share the dimensions of words and letters.
+    """
+    earlier, ours = earlier_makes(), make()
+    marks = ", ".join("?" for _ in earlier)
+    found = tx.rows(f"SELECT seq, content FROM memories WHERE vector_make IN ({marks}) LIMIT ?", *earlier, limit)
+    for seq, content in found:
+        vector = vector_of(str(content))
+        sql = "UPDATE memories SET vector = ?, signature = ?, vector_make = ? WHERE seq = ?"
+        tx.do(sql, vector, signature_of(vector), ours, seq)
+    return len(found)
+
+
 def new_id(now: int) -> str:
-    """Time first, so that ids sort."""
+    """Return a new id; it begins with the time, so that ids sort."""
     return f"{now:011x}{os.urandom(5).hex()}"
 
 
-def _known(tx: Transaction, draft: Draft) -> Kept | None:
+def _existing_memory(tx: Transaction, draft: Draft) -> Kept | None:
     if draft.idempotency_key:
         sql = "SELECT memory_id FROM memory_keys WHERE project = ? AND key = ?"
         if rows := tx.rows(sql, draft.project, draft.idempotency_key):

@@ -1,4 +1,4 @@
-"""Memories as rows: look at them, count them, move them, forget them. Plain functions over a transaction."""
+"""Read, count, move and delete the rows of memories. Plain functions over a transaction."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -38,17 +38,15 @@ def now_ms() -> int:
 
 
 def get(tx: Transaction, memory_id: str) -> Memory:
-    """The memory with this id."""
+    """Return the memory with this id; raises NotRememberedError if there is none."""
     found = tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id = ?", memory_id)
     if not found:
-        raise NotRememberedError(
-            f"there is no memory `{memory_id[:80]}`", advice="`snell memory list` shows what there is"
-        )
+        raise NotRememberedError(f"there is no memory `{memory_id[:80]}`", advice="`snell memory list` lists them")
     return from_row(found[0])
 
 
 def get_many(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, Memory]:
-    """Those of these memories that exist, by id."""
+    """Return those of these memories that exist, by id."""
     found: dict[str, Memory] = {}
     for part in _parts(memory_ids):
         marks = ", ".join("?" for _ in part)
@@ -60,7 +58,7 @@ def get_many(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, Memory]:
 def list_memories(
     tx: Transaction, *, project: str = ANY, namespace: str = "", limit: int = 50, before: int = 0
 ) -> list[Memory]:
-    """The newest first; `before`: only older ones than this time."""
+    """Return the newest first; `before`: only those older than this time."""
     where, values = scope(project, namespace)
     if before:
         where, values = f"{where} AND created_at < ?", [*values, before]
@@ -69,7 +67,7 @@ def list_memories(
 
 
 def iter_memories(tx: Transaction, *, project: str = ANY, namespace: str = "") -> Iterator[Memory]:
-    """All of them, oldest first, a part at a time."""
+    """Yield all of them, oldest first, read in parts."""
     where, values = scope(project, namespace)
     last = -1
     while True:
@@ -82,14 +80,14 @@ def iter_memories(tx: Transaction, *, project: str = ANY, namespace: str = "") -
 
 
 def vectors_of(tx: Transaction, *, project: str = ANY, namespace: str = "", limit: int = 10_000) -> dict[str, bytes]:
-    """The offline vectors (256 signed bytes each) by id, the newest first: for maps and groups."""
+    """Return the offline vectors (256 signed bytes each) by id, the newest first: for maps and groups."""
     where, values = scope(project, namespace)
     sql = f"SELECT id, vector FROM memories WHERE {where} ORDER BY seq DESC LIMIT ?"
     return {str(id_): bytes(vector) for id_, vector in tx.rows(sql, *values, limit)}
 
 
 def touch(tx: Transaction, memory_ids: Sequence[str], now: int = 0) -> int:
-    """Count that these were made use of."""
+    """Count an access of these memories."""
     now = now or now_ms()
     changed = 0
     for part in _parts(memory_ids):
@@ -101,7 +99,7 @@ def touch(tx: Transaction, memory_ids: Sequence[str], now: int = 0) -> int:
 
 
 def restore_use(tx: Transaction, memory_id: str, was: Memory) -> None:
-    """How a memory was used elsewhere; what lies in the future or before the memory itself is not believed."""
+    """Restore the usage of an imported memory; times in the future or before the memory itself are corrected."""
     now = now_ms()
     times = [min(max(was.created_at, each), now) if each > 0 else now for each in (was.updated_at, was.accessed_at)]
     accesses = min(max(0, was.accesses), MOST_ACCESSES)
@@ -110,7 +108,7 @@ def restore_use(tx: Transaction, memory_id: str, was: Memory) -> None:
 
 
 def forget(tx: Transaction, memory_ids: Sequence[str]) -> list[str]:
-    """Delete these for good; returns the ids that were there."""
+    """Delete these for good; returns the ids that existed."""
     gone: list[str] = []
     for part in _parts(memory_ids):
         marks = ", ".join("?" for _ in part)
@@ -121,26 +119,26 @@ def forget(tx: Transaction, memory_ids: Sequence[str]) -> list[str]:
 
 
 def namespaces(tx: Transaction, *, project: str = ANY) -> dict[str, int]:
-    """How many memories each namespace has."""
+    """Return how many memories each namespace has."""
     where, values = scope(project)
     sql = f"SELECT namespace, count(*) FROM memories WHERE {where} GROUP BY namespace ORDER BY 2 DESC, 1"
     return {str(name): int(number) for name, number in tx.rows(sql, *values)}
 
 
 def rename_namespace(tx: Transaction, old: str, new: str, *, project: str = ANY, now: int = 0) -> int:
-    """Give a namespace another name; into one that exists, its memories move there."""
+    """Rename a namespace; if the new name exists, its memories move there."""
     check_namespace(old)
     check_namespace(new)
     where, values = scope(project, old)
     changed = tx.do(f"UPDATE memories SET namespace = ?, updated_at = ? WHERE {where}", new, now or now_ms(), *values)
     if not changed:
-        raise NotRememberedError(f"there is no namespace `{old}` here", advice="`snell memory namespaces` lists them")
+        raise NotRememberedError(f"there is no namespace `{old}`", advice="`snell memory namespaces` lists them")
     bump(tx)
     return changed
 
 
 def delete_namespace(tx: Transaction, name: str, *, project: str = ANY, dry_run: bool = True) -> int:
-    """Forget all of a namespace; returns how many that is, or would be."""
+    """Delete all memories of a namespace; returns how many that is, or would be."""
     check_namespace(name)
     where, values = scope(project, name)
     seqs = [int(seq) for (seq,) in tx.rows(f"SELECT seq FROM memories WHERE {where}", *values)]
@@ -151,7 +149,7 @@ def delete_namespace(tx: Transaction, name: str, *, project: str = ANY, dry_run:
 
 
 def delete_texts(tx: Transaction, project: str, hashes: Sequence[str]) -> int:
-    """Delete the memories of a project whose texts have these hashes; returns how many there were."""
+    """Delete the memories of a project whose texts have these hashes; returns how many."""
     gone = 0
     for part in _parts(hashes):
         marks = ", ".join("?" for _ in part)
@@ -163,7 +161,7 @@ def delete_texts(tx: Transaction, project: str, hashes: Sequence[str]) -> int:
 
 
 def move_project(tx: Transaction, old: str, new: str) -> int:
-    """A project has another name now; what it knows under both stays once. Returns how many came along."""
+    """Move the memories of a renamed project; a text under both names stays once. Returns how many were moved."""
     if not old or not new or not tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old):
         return 0
     twice = "SELECT seq FROM memories WHERE project = ? AND content_hash IN"
@@ -193,13 +191,13 @@ def stats(tx: Transaction, *, project: str = ANY) -> Stats:
         newest=int(sums[5]),
         with_dense=int(sums[6]),
         namespaces=namespaces(tx, project=project),
-        projects=_counted(tx, "project", where, values),
-        sources=_counted(tx, "source", where, values),
+        projects=_count_by(tx, "project", where, values),
+        sources=_count_by(tx, "source", where, values),
     )
 
 
 def scope(project: str, namespace: str = "") -> tuple[str, list[Any]]:
-    """The part of a WHERE that keeps to a project (`*`: all of them) and a namespace (empty: all of them)."""
+    """Return the WHERE clause for a project (`*`: all of them) and a namespace (empty: all of them), and its values."""
     parts, values = ["1 = 1"], []
     if project != ANY:
         parts.append("project = ?")
@@ -228,13 +226,13 @@ def from_row(row: Sequence[Any]) -> Memory:
     )
 
 
-def _counted(tx: Transaction, column: str, where: str, values: list[Any]) -> dict[str, int]:
+def _count_by(tx: Transaction, column: str, where: str, values: list[Any]) -> dict[str, int]:
     sql = f"SELECT {column}, count(*) FROM memories WHERE {where} GROUP BY {column} ORDER BY 2 DESC, 1"
     return {str(name): int(number) for name, number in tx.rows(sql, *values)}
 
 
 def _delete(tx: Transaction, seqs: Sequence[int]) -> None:
-    """INVARIANT: a memory, its words and its keys go together."""
+    """Delete rows. INVARIANT: a memory, its words and its keys are deleted together."""
     rowid = "rowid" if tx.dialect == "sqlite" else "seq"
     for part in _parts(seqs):
         marks = ", ".join("?" for _ in part)

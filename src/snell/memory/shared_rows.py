@@ -1,9 +1,9 @@
 """
-Memories that a team shares through a server: what goes there, what comes back, and what is forgotten everywhere.
+Exchange memories of a team through a server: what is sent, what is received, and what is forgotten everywhere.
 
-A memory travels as what was remembered: its text, with namespace, tags and time. How important it is to whom, and how
-often it was of use, stays on each machine. Only projects with a remote are shared, since a path means nothing to
-others, and only those that a machine works on come to it.
+A memory is sent as it was remembered: its text, with namespace, tags and time. Its importance and its accesses stay on
+each machine. Only projects with a remote are shared, since a local path means nothing to others, and a machine
+receives only the projects that it works on.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,9 +21,9 @@ from snell.memory.types import Draft, Memory, NotRememberedError, content_hash
 from snell.model.meta_table import put_meta
 from snell.model.protocols import Transaction
 
-MOST = 200  # in one journey
-OVERLAP = 50  # rows that are looked at again, since several writers' rows may appear out of order
-FROM_TEAM = "team:"  # what the source of a memory begins with that somebody else kept
+MOST = 200  # rows in one transfer
+OVERLAP = 50  # rows that are read again, since rows of several writers may appear out of order
+FROM_TEAM = "team:"  # prefix of the source of a memory that a teammate stored
 
 Safe = Callable[[Draft], Draft]
 
@@ -35,7 +35,7 @@ class Forgotten(Struct, frozen=True):
 
 
 def switch(tx: Transaction, *, is_shared: bool) -> None:
-    """On this machine: from now on what is forgotten is noted down for the others, or no longer."""
+    """On this machine: record what is forgotten for the others from now on, or stop doing so."""
     wanted = "yes" if is_shared else "no"
     if tx.rows("SELECT 1 FROM meta WHERE name = 'memory_shared' AND value = ?", wanted):
         return
@@ -45,7 +45,7 @@ def switch(tx: Transaction, *, is_shared: bool) -> None:
 
 
 def unsent(tx: Transaction) -> tuple[list[Memory], int]:
-    """Memories of this machine that the server does not have, and how far they reach."""
+    """Return memories of this machine that the server does not have, and the position of the last."""
     sql = (
         f"SELECT seq, {COLUMNS} FROM memories WHERE seq > ? AND project <> '' AND project NOT LIKE '/%'"
         f" AND source NOT LIKE '{FROM_TEAM}%' ORDER BY seq LIMIT ?"
@@ -59,44 +59,44 @@ def mark_sent(tx: Transaction, reached: int) -> None:
 
 
 def list_forgotten(tx: Transaction, project: str = "", after: int = 0) -> list[Forgotten]:
-    """What was forgotten, here or, asked of the server, of one project."""
+    """Return what was forgotten, on this machine or, on the server, in one project."""
     where, values = (" AND project = ?", (project,)) if project else ("", ())
     sql = f"SELECT seq, project, content_hash FROM memory_forgotten WHERE seq > ?{where} ORDER BY seq LIMIT ?"
     return [Forgotten(int(seq), *rest) for seq, *rest in tx.rows(sql, after, *values, MOST)]
 
 
 def mark_forgotten_sent(tx: Transaction, reached: int) -> None:
-    """The server knows what was forgotten up to here."""
+    """Note that the server knows what was forgotten up to this position."""
     tx.do("DELETE FROM memory_forgotten WHERE seq <= ?", reached)
 
 
-def take_in(tx: Transaction, memories: Sequence[Memory], gone: Sequence[Forgotten]) -> int:
-    """On the server: first what is to be forgotten, then what is to be known. What comes twice counts once."""
+def store_received(tx: Transaction, memories: Sequence[Memory], gone: Sequence[Forgotten]) -> int:
+    """On the server: delete what is forgotten, then store the memories. Duplicates are stored once."""
     for each in gone:
         delete_texts(tx, each.project, [each.content_hash])
         sql = "INSERT INTO memory_forgotten (project, content_hash) VALUES (?, ?) ON CONFLICT DO NOTHING"
         tx.do(sql, each.project, each.content_hash)
-    return sum(_keep(tx, draft_of(memory), similar=2.0) for memory in memories)
+    return sum(_store(tx, draft_of(memory), similar=2.0) for memory in memories)
 
 
 def projects(tx: Transaction) -> list[str]:
-    """What this machine works on and others may know, too."""
+    """Return the shared projects that this machine works on."""
     found = {each.project for each in project_renames.checkouts(tx)}
     return sorted(name for name in found if name and not name.startswith("/"))
 
 
-def news(tx: Transaction, project: str, known: int, gone: int) -> "News":
-    """On the server: what is new of a project since these two positions."""
+def changes_since(tx: Transaction, project: str, known: int, gone: int) -> "Changes":
+    """On the server: return what is new in a project since these two positions."""
     sql = f"SELECT seq, {COLUMNS} FROM memories WHERE project = ? AND seq > ? ORDER BY seq LIMIT ?"
     rows = tx.rows(sql, project, max(0, known - OVERLAP), MOST + OVERLAP)
-    return News(
+    return Changes(
         memories=[from_row(row[1:]) for row in rows],
         forgotten=list_forgotten(tx, project, gone),
         known=max([known, *(int(row[0]) for row in rows)]),
     )
 
 
-class News(Struct, frozen=True):
+class Changes(Struct, frozen=True):
     memories: list[Memory]
     forgotten: list[Forgotten]
     known: int
@@ -110,27 +110,27 @@ def positions(tx: Transaction, project: str) -> tuple[int, int]:
     return _cursor(tx, f"known:{project}"), _cursor(tx, f"gone:{project}")
 
 
-def bring_in(tx: Transaction, project: str, news: News, safe: Safe) -> int:
-    """On this machine: forget what others forgot, then keep what they know; returns how many are new."""
-    gone = [each.content_hash for each in news.forgotten]
+def apply_changes(tx: Transaction, project: str, changes: Changes, safe: Safe) -> int:
+    """On this machine: delete what others forgot, then store what they know; returns how many are new."""
+    gone = [each.content_hash for each in changes.forgotten]
     delete_texts(tx, project, gone)
-    for each in gone:  # they know already
+    for each in gone:  # the others know already
         tx.do("DELETE FROM memory_forgotten WHERE project = ? AND content_hash = ?", project, each)
-    kept = sum(_brought(tx, memory, safe) for memory in news.memories)
-    put_meta(tx, f"memory_cursor:known:{project}", str(news.known))
-    if news.gone:
-        put_meta(tx, f"memory_cursor:gone:{project}", str(news.gone))
+    kept = sum(_store_from_team(tx, memory, safe) for memory in changes.memories)
+    put_meta(tx, f"memory_cursor:known:{project}", str(changes.known))
+    if changes.gone:
+        put_meta(tx, f"memory_cursor:gone:{project}", str(changes.gone))
     return kept
 
 
-def _brought(tx: Transaction, memory: Memory, safe: Safe) -> bool:
+def _store_from_team(tx: Transaction, memory: Memory, safe: Safe) -> bool:
     try:
-        return _keep(tx, safe(replace(draft_of(memory), source=_source(memory))), similar=1.0)
-    except NotRememberedError:  # one that is mostly secret, or none at all, keeps no other one back
+        return _store(tx, safe(replace(draft_of(memory), source=_source(memory))), similar=1.0)
+    except NotRememberedError:  # an invalid or mostly secret one does not hold up the others
         return False
 
 
-def _keep(tx: Transaction, draft: Draft, *, similar: float) -> bool:
+def _store(tx: Transaction, draft: Draft, *, similar: float) -> bool:
     sql = "DELETE FROM memory_forgotten WHERE project = ? AND content_hash = ?"
     tx.do(sql, draft.project, content_hash(draft.content))
     return remember(tx, draft, Shortlist(), similar=similar, is_gated=False).is_stored

@@ -1,9 +1,9 @@
 """
-Which of very many memories could be near a vector: a first look at all of them through their signatures.
+Find candidates for the memories nearest to a vector, by comparing signatures of all of them.
 
-Differing bits are counted with numpy where it is installed, else with plain numbers, to the same end; what is on the
-list is then looked at closely. The list is only ever a hint: every row on it is read again, so one that is gone does
-no harm. A server with pgvector finds them itself.
+Differing bits are counted with numpy if it is installed, else with Python integers, with the same result. The
+candidates are then compared by their vectors. The list is only a hint: every row on it is read again, so a deleted one
+does no harm. A server with pgvector finds them itself.
 """
 
 import heapq
@@ -17,14 +17,14 @@ from snell.memory import pgvector
 from snell.memory.types import ANY
 from snell.model.protocols import Database, Transaction
 
-MANY = 5_000  # signatures for which numpy is worth its loading
-OVERLAP = 1_000  # rows that are looked at again, since several writers' rows may appear out of order
+MANY = 5_000  # signatures for which loading numpy is worthwhile
+OVERLAP = 1_000  # rows that are read again, since rows of several writers may appear out of order
 
 _Key = tuple[str, str, int]  # project, namespace, length of the signature
 
 
 class _Part:
-    """The signatures of one namespace of one project, side by side."""
+    """The signatures of one namespace of one project."""
 
     def __init__(self) -> None:
         self.seqs: list[int] = []
@@ -36,20 +36,20 @@ class _Part:
         self.bits += signature
 
     def near(self, wanted: bytes, mask: bytes, most: int, numpy: Any) -> list[tuple[int, int]]:
-        """Distance and `seq`, the nearest first."""
+        """Return distance and `seq`, the nearest first."""
         found = self._by_numpy(numpy, wanted, mask, most) if numpy else self._by_numbers(wanted, mask, most)
         return [(distance, self.seqs[at]) for distance, at in found]
 
     def _by_numpy(self, np: Any, wanted: bytes, mask: bytes, most: int) -> list[tuple[int, int]]:
         kind = np.uint64 if len(wanted) % 8 == 0 else np.uint8
         table = np.frombuffer(self.bits, dtype=kind).reshape(len(self.seqs), -1)
-        ours, told = np.frombuffer(wanted, dtype=kind), np.frombuffer(mask, dtype=kind)
+        ours, informative = np.frombuffer(wanted, dtype=kind), np.frombuffer(mask, dtype=kind)
         distances = np.zeros(len(self.seqs), dtype=np.uint16)
-        for at in range(table.shape[1]):  # column by column: adding up along short rows takes several times as long
-            distances += np.bitwise_count((table[:, at] ^ ours[at]) & told[at])
+        for at in range(table.shape[1]):  # column by column: summing along short rows takes several times as long
+            distances += np.bitwise_count((table[:, at] ^ ours[at]) & informative[at])
         if len(distances) <= most:
             best = np.arange(len(distances))
-        else:  # also those that are as far as the last one: of these the first count, as without numpy
+        else:  # also those with the same distance as the last: of these the first are used, as without numpy
             best = np.flatnonzero(distances <= np.partition(distances, most - 1)[most - 1])
         return sorted((int(distances[at]), int(at)) for at in best)[:most]
 
@@ -57,27 +57,27 @@ class _Part:
         width = len(wanted)
         for at in range(len(self.numbers) * width, len(self.bits), width):
             self.numbers.append(int.from_bytes(self.bits[at : at + width], "big"))
-        ours, told = int.from_bytes(wanted, "big"), int.from_bytes(mask, "big")
-        distances = [((each ^ ours) & told).bit_count() for each in self.numbers]
+        ours, informative = int.from_bytes(wanted, "big"), int.from_bytes(mask, "big")
+        distances = [((each ^ ours) & informative).bit_count() for each in self.numbers]
         return heapq.nsmallest(most, zip(distances, range(len(distances)), strict=True))
 
 
 class Shortlist:
-    """Signatures of all memories, kept up to date by reading what is new."""
+    """Signatures of all memories, kept up to date by reading the new rows."""
 
     def __init__(self, column: str = "signature") -> None:
         self._column = column
         self.clear()
 
     def clear(self) -> None:
-        """Know nothing; for when what was read may not have been kept."""
+        """Forget everything; for when the transaction in which it was read failed."""
         self._parts: dict[_Key, _Part] = defaultdict(_Part)
         self._last = 0
         self._recent: set[int] = set()
         self._generation = ""
 
     def near(self, tx: Transaction, vector: bytes, *, project: str, namespace: str = "", most: int) -> list[int]:
-        """The `seq` of at most so many memories whose signatures differ least from this vector's, nearest first."""
+        """Return the `seq` of at most `most` memories with the signatures nearest to the vector's, nearest first."""
         if tx.vectors:
             return pgvector.nearest(tx, self._column, vector, project=project, namespace=namespace, most=most)
         self._refresh(tx)
@@ -108,7 +108,7 @@ class Shortlist:
 
 
 def shortlist_of(database: Database, column: str = "signature") -> Shortlist:
-    """The one list of a database, for as long as that is used."""
+    """Return the list of a database, one for as long as the database is used."""
     lists = _LISTS.setdefault(database, {})
     return lists.setdefault(column, Shortlist(column))
 
@@ -117,12 +117,12 @@ _LISTS: WeakKeyDictionary[Database, dict[str, Shortlist]] = WeakKeyDictionary()
 
 
 def bump(tx: Transaction) -> None:
-    """Say that rows changed which lists know already."""
+    """Tell all lists that rows which they know have changed."""
     sql = "INSERT INTO meta (name, value) VALUES ('memory_generation', '1')"
     tx.do(f"{sql} ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(meta.value AS INTEGER) + 1 AS TEXT)")
 
 
 def generation(tx: Transaction) -> str:
-    """Another one after each `bump`."""
+    """Return a value that changes with each `bump`."""
     found = tx.rows("SELECT value FROM meta WHERE name = 'memory_generation'")
     return str(found[0][0]) if found else "0"

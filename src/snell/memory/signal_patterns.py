@@ -1,60 +1,6 @@
-"""The signals, as data: type, score, words one of which has to be there, and how it is said."""
+"""The signals, as data: type, score, words one of which has to occur, and the pattern of the phrase."""
 
-import re
-from functools import cached_property
-
-
-class Row:
-    def __init__(self, type: str, score: float, words: str, how: str, *, may_ask: bool = False) -> None:  # noqa: A002 the word of the table
-        self.type = type
-        self.score = score
-        self.words = tuple(words.split("|"))
-        self.how = how
-        self.may_ask = may_ask  # a request may be put as a question
-
-    @cached_property
-    def pattern(self) -> "Ways":
-        return Ways(self.how)
-
-    def is_possible(self, lowered: str) -> bool:
-        """Cheap, and never wrong when it says no: every way of saying it holds one of the words."""
-        for word in self.words:  # noqa: SIM110 a generator costs several times as much, and this is asked all the time
-            if word in lowered:
-                return True
-        return False
-
-
-class Ways:
-    """A pattern whose ways that only stand at the beginning are tried there, and not at every letter."""
-
-    def __init__(self, how: str) -> None:
-        ways = _alternatives(how)
-        self._first = _compiled([way for way in ways if way.startswith("^")])
-        self._anywhere = _compiled([way for way in ways if not way.startswith("^")])
-
-    def search(self, text: str) -> re.Match[str] | None:
-        found = self._first.match(text) if self._first else None
-        return found or (self._anywhere.search(text) if self._anywhere else None)
-
-
-def _compiled(ways: list[str]) -> re.Pattern[str] | None:
-    return re.compile("|".join(ways), re.IGNORECASE) if ways else None
-
-
-def _alternatives(how: str) -> list[str]:
-    """The parts between the `|` that stand in no group and no set."""
-    parts, depth, is_set, start = [], 0, False, 0
-    for token in re.finditer(r"\\.|[\[\]()|]", how):
-        sign = token.group()
-        if is_set or sign == "[":
-            is_set = sign != "]"
-        elif sign in "()":
-            depth += 1 if sign == "(" else -1
-        elif sign == "|" and depth == 0:
-            parts.append(how[start : token.start()])
-            start = token.end()
-    return [*parts, how[start:]]
-
+from snell.memory.signal_row import Row
 
 _BEGIN = r"^(?:(?:please|so|and|also|but|then|ok|okay|yes|well|finally|reminder:)[, ]+){0,2}"  # of a sentence
 _WE = r"(?:we|i|they|you|the team|everyone|it was|the group|maintainers|the \w+ team)"
@@ -67,17 +13,17 @@ _NOT_A_NAME = (
 )
 
 
-# What an agent points at while it works; nobody decides on that for long.
+# What an agent refers to while it works; that is no lasting decision.
 _NOT_THIS = (
     r"(?!(?:this|that|these|those|it|them|both|either|a temp\w*|the (?:same|output|result|results|following|above"
     r"|\w+ (?:tool|command))|(?:sed|grep|rg|awk|find|cat|ls|head|tail|jq|curl|git|bash|python|glob|read|edit|write)\b"
     r"(?=.*\b(?:to|for|on)\b))\b)"
 )
-# What people are told to do, or not to do: any verb but those of seeing and thinking.
+# An instruction to do something or not: any verb except those of perception and thought.
 _DOES = r"(?!(?:mind|worry|know|think|saw|seen|been|had|mine|again|the|a|an|sure)\b)[a-z-]+(?<!ing)(?<!ed)"
 
 
-_GIVEN = (
+_DECISIONS_AND_CONVENTIONS = (
     Row(
         "decision",
         0.80,
@@ -298,8 +244,7 @@ _SOFTWARE = (
     r"|redis|sqlite|nginx|ubuntu|debian|alpine|rhel|centos|fedora|macos|windows|linux|glibc|gcc|clang|jdk|openjdk|\.net)"
 )
 
-# The seven that came later.
-_LATER = (
+_ENGINEERING = (
     Row(
         "testing",
         0.65,
@@ -381,4 +326,4 @@ _LATER = (
     ),
 )
 
-ROWS: tuple[Row, ...] = (*_GIVEN, *_LATER)
+ROWS: tuple[Row, ...] = (*_DECISIONS_AND_CONVENTIONS, *_ENGINEERING)

@@ -1,9 +1,9 @@
 """
-Is there anything in a text that is worth remembering?
+Decide whether a text contains anything worth remembering.
 
-A signal is a way of saying something that lasts: a decision, the cause of an error, a convention. `signal_rows` lists
-them; a row counts where its pattern matches a sentence of prose, be it in a comment, and not a line of code, a question
-or a mere mention.
+A signal is a phrase that states something lasting: a decision, the cause of an error, a convention. `signal_patterns`
+lists them; a pattern applies to a sentence of prose, also in a comment, but not to a line of code, a question or a
+mere mention.
 """
 
 import re
@@ -12,7 +12,8 @@ from typing import Literal
 
 import msgspec
 
-from snell.memory.signal_patterns import ROWS, Row
+from snell.memory.signal_patterns import ROWS
+from snell.memory.signal_row import Row
 from snell.memory.tool_output import ToolOutput
 
 Tier = Literal[1, 2, 3]
@@ -20,7 +21,7 @@ STRONG, MODERATE = 0.8, 0.5
 
 
 class Signal(msgspec.Struct, frozen=True):
-    """The tier (1 strong, 2 moderate, 3 nothing), the highest score, and the types that were found, in table order."""
+    """The tier (1 strong, 2 moderate, 3 none), the highest score, and the types that were found, in table order."""
 
     tier: Tier = 3
     score: float = 0.0
@@ -28,8 +29,8 @@ class Signal(msgspec.Struct, frozen=True):
 
 
 def classify(text: str) -> Signal:
-    """What kind of thing the text says, if it is worth keeping."""
-    found = _found(text, _possible(ROWS, text))
+    """Return the signal of a text."""
+    found = _matching_rows(text, _possible(ROWS, text))
     score = max((row.score for row in found), default=0.0)
     return Signal(tier_of(score), score, tuple(dict.fromkeys(row.type for row in ROWS if row in found)))
 
@@ -39,14 +40,14 @@ def tier_of(score: float) -> Tier:
 
 
 def importance_of(signal: Signal) -> float:
-    """Between 0 and 1; a strong signal never counts for less than 0.7, a moderate one never for less than 0.4."""
+    """Return 0 to 1: at least 0.7 for a strong signal, at least 0.4 for a moderate one."""
     if signal.tier == 1:
         return max(0.7, signal.score)
     return max(0.4, round(0.8 * signal.score, 4))
 
 
 def namespace_of(types: tuple[str, ...]) -> str:
-    """Where it belongs; the first that applies."""
+    """Return the namespace for these types; the first that applies."""
     return next((namespace for namespace, of in _NAMESPACES if of.intersection(types)), "captured")
 
 
@@ -64,21 +65,21 @@ def _possible(rows: Iterable[Row], text: str) -> list[Row]:
     return [row for row in rows if row.is_possible(lowered)]
 
 
-def _found(text: str, rows: list[Row]) -> list[Row]:
+def _matching_rows(text: str, rows: list[Row]) -> list[Row]:
     found: list[Row] = []
-    printed = ToolOutput(text)
+    output = ToolOutput(text)
     lines = text.split("\n") if rows else []
     for line in lines:
         left = [row for row in rows if row not in found]
         left = _possible(left, line) if len(lines) > 1 else left
-        if left and not _is_code(line) and not printed.holds(line):
+        if left and not _is_code(line) and not output.contains(line):
             for sentence in _sentences(line):
-                found += [row for row in _possible(left, sentence) if row not in found and _says(row, sentence)]
+                found += [row for row in _possible(left, sentence) if row not in found and _states(row, sentence)]
     return found
 
 
-def _says(row: Row, sentence: str) -> bool:
-    """As a statement; what is asked or supposed has not been said, and what is done just now does not last."""
+def _states(row: Row, sentence: str) -> bool:
+    """Whether a sentence states it: not a question, a supposition, or narration of the current work."""
     if (sentence.endswith("?") and not row.may_ask) or row.pattern.search(sentence) is None:
         return False
     if row.type not in _STATED or not (_SUPPOSED.search(sentence) or _NARRATED.search(sentence)):
@@ -93,7 +94,7 @@ _SUPPOSED = re.compile(
     r"|\b(?:might|may|could) be\b|\bnot sure\b|\bi (?:think|guess|suspect|wonder|assume)\b",
     re.IGNORECASE,
 )
-# An agent on what it does: `Now I'll use sed`, `I selected 3 rows`, `First, let me look`.
+# An agent about its current work: `Now I'll use sed`, `I selected 3 rows`, `First, let me look`.
 _NARRATED = re.compile(
     r"^(?:(?:now|next|then|first|ok|okay|so|great|and|also|finally|alright|perfect|good|here)\b[,:]?[ \t]*){0,3}"
     r"(?:i|i'm|i'll|i've|i'd|let me|let's|lets|time to)\b|\b(?:next step|for now|this time|for this (?:run|step"
@@ -115,7 +116,7 @@ def _sentences(line: str) -> list[str]:
     return _STOP.split(_LEAD.sub("", line[:_LONGEST]))
 
 
-_LONGEST = 2_000  # of a line; what is longer is data
+_LONGEST = 2_000  # characters of a line; a longer one is data
 _STOP = re.compile(r"(?<=[.!?;])\s+")
 _LEAD = re.compile(
     r"""^\s*(?:\S{1,60}:\d+:)?\s*(?:(?:#+|//+|/\*+|\*+|--|;+|>+|-|\+|\d+[.)]|<!--|\"{3}|'{3}|\[[ x]\])\s*){0,3}"""

@@ -1,4 +1,4 @@
-"""What in a longer text is worth keeping: its statements, each by itself, with how sure that is."""
+"""Extract the statements of a longer text that are worth remembering, each with a confidence."""
 
 import re
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ SHORTEST, LONGEST = 20, 1_000  # characters of a statement
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\d])")
 _LEAD = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#+)\s+")
-_GOES_ON = re.compile(r"(?:this|that|it|so|because|therefore|otherwise|which|hence|then)\b", re.IGNORECASE)
+_CONTINUES = re.compile(r"(?:this|that|it|so|because|therefore|otherwise|which|hence|then)\b", re.IGNORECASE)
 
 
 class Statement(Struct, frozen=True):
-    """One thing that a text says."""
+    """One statement of a text."""
 
     text: str
     confidence: float
@@ -25,7 +25,7 @@ class Statement(Struct, frozen=True):
 
 
 def statements(text: str, min_confidence: float = 0.5) -> list[Statement]:
-    """Those that say something lasting, in their order, each once."""
+    """Return the lasting statements, in their order, each once."""
     found: dict[str, Statement] = {}
     for part in _parts(text):
         signal = classify(part)
@@ -37,11 +37,11 @@ def statements(text: str, min_confidence: float = 0.5) -> list[Statement]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Sentences; one that goes on with what was said before stays with it."""
+    """Yield sentences; one that continues the sentence before stays with it."""
     for paragraph in _PARAGRAPH.split(text):
         held = ""
         for sentence in _SENTENCE.split(" ".join(_LEAD.sub("", paragraph).split())):
-            if held and _GOES_ON.match(sentence) and len(held) + len(sentence) < LONGEST:
+            if held and _CONTINUES.match(sentence) and len(held) + len(sentence) < LONGEST:
                 held = f"{held} {sentence}"
                 continue
             if len(held) >= SHORTEST:

@@ -1,4 +1,4 @@
-"""What a tool call says that could be worth remembering: which tools, which of their fields, and how much of each."""
+"""Extract the text of a tool call that may be worth remembering: which tools, which fields, and how much of each."""
 
 import re
 from collections.abc import Mapping
@@ -14,27 +14,27 @@ _OWN_TOOLS = (
     " import_memories setup_hooks why session_report sessions efforts"
 )
 OWN_TOOLS = frozenset(_OWN_TOOLS.split())
-# A command that runs one of our own programs, wherever it stands in the line.
+# A command that runs one of our own programs, anywhere in the line.
 _OURS = re.compile(
     r"(?:^|(?<!-C)\s|[;&|(`\"'=])(?:[\w.~${}/-]*/)?snell(?:-hook)?[ \t]+(?:-\S+[ \t]+)*"
     r"(?:memory|mcp|why|log|ledger|session|effort|phase|task|agent|fleet|watch|audit|runs|check|demo|--bridge)\b"
 )
 FIELD, OUTPUT, TOTAL = 5_000, 3_000, 10_000  # characters
-LONGEST_WORD = 900  # longer than tokens are; what is longer is data
+LONGEST_WORD = 900  # longer than tokens are; a longer word is data
 
 
 def is_skipped(tool: str) -> bool:
-    """Tools that only look, our own (what we said is not news), and none at all."""
+    """Whether to ignore a tool: those that only read, our own (their output is not new), and an empty name."""
     return not tool or tool in SKIPPED or tool.startswith(OWN_PREFIXES) or _is_ours_by_name(tool)
 
 
 def _is_ours_by_name(tool: str) -> bool:
-    """Some clients do not say of which server a tool is."""
+    """Whether it is one of ours: some clients do not name the server of a tool."""
     return tool.startswith("mcp__unknown__") and tool.removeprefix("mcp__unknown__") in OWN_TOOLS
 
 
 def content_of(tool: str, given: Mapping[str, Any], response: Any) -> str:
-    """The text of a tool call; empty for tools that are not known and calls that lack what matters."""
+    """Return the text of a tool call; empty for unknown tools and calls without the relevant fields."""
     if is_skipped(tool):
         return ""
     if tool in _EDITS:
@@ -42,12 +42,12 @@ def content_of(tool: str, given: Mapping[str, Any], response: Any) -> str:
     if tool in ("Bash", "PowerShell"):
         return _cut(_shell(given, response), TOTAL)
     if tool.startswith("mcp__"):
-        said = _text(response)
-        return _cut(f"Tool: {tool}\n{_cut(said, FIELD)}", TOTAL) if said.strip() else ""
+        text = _text(response)
+        return _cut(f"Tool: {tool}\n{_cut(text, FIELD)}", TOTAL) if text.strip() else ""
     return ""
 
 
-# Tool -> how its file is called, the field that names it, the field with the new text.
+# Tool -> label of its file, the field that names it, the field with the new text.
 _EDITS = {
     "Edit": ("File", "file_path", "new_string"),
     "MultiEdit": ("File", "file_path", "edits"),
@@ -80,7 +80,7 @@ def _output(response: Any) -> str:
     return "\n".join(part for part in parts if part.strip()) if parts else _text(response)
 
 
-# Where clients put the text of an answer, the one that the model sees first. MCP's own is `content`.
+# Fields in which clients put the text of a result, the one for the model first. MCP's own is `content`.
 _TEXTS = (
     "llmContent", "text_result_for_llm", "textResultForLlm", "output_for_prompt", "tool_output_for_prompt",
     "content", "output", "text", "result", "stdout",
@@ -89,8 +89,8 @@ DEEPEST = 6
 
 
 def _text(response: Any) -> str:
-    """A response as text; what holds none is JSON."""
-    found = _told(response, DEEPEST)
+    """Return a response as text; JSON if it contains none."""
+    found = _text_in(response, DEEPEST)
     if found:
         return found
     if response is None or isinstance(response, str):
@@ -101,39 +101,39 @@ def _text(response: Any) -> str:
         return ""
 
 
-def _told(response: Any, depth: int) -> str:
-    """The text in an answer of any client: plain, in blocks, under one of their names, or as JSON in a text."""
+def _text_in(response: Any, depth: int) -> str:
+    """Return the text in a result of any client: plain, in blocks, under one of their names, or as JSON in a text."""
     if isinstance(response, str):
-        return _unwrapped(response, depth)
+        return _unwrap(response, depth)
     if isinstance(response, list):
         return _blocks(response, depth - 1)
     if not isinstance(response, dict) or depth < 0:
         return ""
-    return next((text for name in _TEXTS if name in response and (text := _told(response[name], depth - 1))), "")
+    return next((text for name in _TEXTS if name in response and (text := _text_in(response[name], depth - 1))), "")
 
 
 def _blocks(blocks: list[Any], depth: int) -> str:
-    """All of them have to be texts or pictures: a list of anything else is data."""
+    """Join blocks, if all are texts or pictures: a list of anything else is data."""
     if not all(isinstance(block, str | dict) for block in blocks):
         return ""
-    texts = [_told(block, depth) for block in blocks]
+    texts = [_text_in(block, depth) for block in blocks]
     is_answer = all(
         text or (isinstance(block, dict) and block.get("type")) for text, block in zip(texts, blocks, strict=True)
     )
     return "\n".join(text for text in texts if text) if is_answer else ""
 
 
-def _unwrapped(text: str, depth: int) -> str:
+def _unwrap(text: str, depth: int) -> str:
     if depth > 0 and text[:1] == "{" and any(f'"{name}"' in text[:2_000] for name in _TEXTS):
         try:
-            return _told(msgspec.json.decode(text), depth - 1) or text
+            return _text_in(msgspec.json.decode(text), depth - 1) or text
         except (msgspec.DecodeError, RecursionError):
             return text
     return text
 
 
-def whole_words(text: str, most: int) -> str:
-    """The beginning of a text without half a word at its end, unless that word is very long."""
+def cut_at_word(text: str, most: int) -> str:
+    """Return the beginning of a text without half a word at its end, unless that word is very long."""
     if len(text) <= most or text[most].isspace():
         return text[:most]
     parts = text[:most].rsplit(None, 1)
@@ -142,4 +142,4 @@ def whole_words(text: str, most: int) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{whole_words(text, most - 3)}..."
+    return text if len(text) <= most else f"{cut_at_word(text, most - 3)}..."

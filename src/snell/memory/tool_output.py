@@ -1,8 +1,8 @@
 """
-What compilers and other programs print that looks like a person's note.
+Recognise lines that compilers and other programs print and that look like a person's note.
 
-`note: required by a bound` is no more worth keeping than the error that it belongs to. People write `Note:`, or put
-theirs into a comment or a list; a bare `note:` is a program's where the text around it or its own words say so.
+`note: required by a bound` is no more worth keeping than its error. People write `Note:`, or put theirs into a comment
+or a list; a bare `note:` is a program's if the text around it or its own words say so.
 """
 
 import re
@@ -15,7 +15,7 @@ _PLACED = re.compile(rf"\s*(?:\[\w+\]\s*)?{_PLACE}\s*:\s*{_KINDS}:(?!\S)")
 _ATTACHED = re.compile(r"\s*(?:=|\|)\s*(?:note|help|hint|warning):\s")
 _BARE = re.compile(r"\s*(?:note|help|hint|remark)(?:\[[\w-]+\])?:\s")
 _WARNED = re.compile(r"\s*(?:warning(?:\[[\w:-]+\])?|(?:Deprecation|Runtime|User|Future|Syntax|Resource)Warning):\s")
-# How such notes begin, whoever prints them.
+# How such notes begin, for any program.
 _PHRASES = re.compile(
     r"\s*\w+(?:\[[\w-]+\])?:\s+(?:`|#\[|'|‘|required (?:by|for|from|because|at)|(?:in|from) (?:instantiation|expansion"
     r"|definition|macro|this|the (?:expansion|definition|macro))|(?:also )?declared (?:here|at|private)|defined here"
@@ -27,7 +27,7 @@ _PHRASES = re.compile(
     r"|template|forward declaration|revealed|overload|perhaps|while (?:trying|building|compiling|processing)|treating"
     r"|used here|initialized|suggested|remove|add |pass |please use|compiler|build |process|module)",
 )
-# A text with one of these lines is what a build printed.
+# A text with one of these lines is the output of a build.
 _BUILD = re.compile(
     r"^(?:\s*-->\s\S+:\d+|(?:error|warning)(?:\[[\w-]+\])?: |\s*\d*\s*\|\s|In file included from"
     r"|make(?:\[\d+\])?: \*\*\*|\s*\^[~^]*\s*$"
@@ -39,14 +39,14 @@ _BUILD = re.compile(
 
 
 class ToolOutput:
-    """Tells the lines of one text apart; what the whole text is, is looked up once and only if it matters."""
+    """Judges the lines of one text; whether the text is a build's output is determined once and only if needed."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._is_build: bool | None = None
 
-    def holds(self, line: str) -> bool:
-        """Was this line printed by a program, rather than written by somebody?"""
+    def contains(self, line: str) -> bool:
+        """Whether this line was printed by a program rather than written by a person."""
         if _PLACED.match(line) or _ATTACHED.match(line) or _WARNED.match(line):
             return True
         return bool(_BARE.match(line)) and (bool(_PHRASES.match(line)) or self._build())

@@ -1,7 +1,7 @@
 """
-Reading a transcript, however long: in portions, each with a lock of its own, and the position kept after each.
+Capture from a transcript of any length: in portions, each under a lock, with the position stored after each.
 
-What does not fit into the time of one event is noted down and read with the next one, or when the daemon has time.
+What does not fit into the time of one event is noted and read with the next one, or by the daemon later.
 """
 
 import contextlib
@@ -13,26 +13,26 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from snell.memory.capture import COMPARED, Captured, Source, hashes_in, inbox_of, pieces, prepare_entry, source_of
+from snell.memory.capture import COMPARED, CaptureResult, Source, hashes_in, inbox_of, pieces, prepare_entry, source_of
 from snell.memory.inbox import Inbox
-from snell.memory.transcript_formats import said_in
+from snell.memory.transcript_formats import agent_message
 from snell.memory.transcript_position import is_session, is_transcript, keep_position, lines_since, position
 from snell.model.context import Context
 from snell.model.events import Event, event_from
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
 
-RECENT = 50  # ids of messages by which one that is written again is recognised
+RECENT = 50  # ids of messages, to recognise one that is written again
 PORTION = 256 * 1024  # bytes, at most, between two positions
 SECONDS = 1.0  # for one event
-LOCK_SECONDS = 1.0  # who reads this transcript now also reads what is new
-MOST_UNREAD = 1_000  # transcripts that are looked for at once
+LOCK_SECONDS = 1.0  # the process that holds the lock also reads what is new
+MOST_UNREAD = 1_000  # unread transcripts per call
 
-Prepared = tuple[Captured, bytes]
+Prepared = tuple[CaptureResult, bytes]
 
 
 class Unread(Struct, frozen=True, kw_only=True):
-    """A transcript of which there is more: what is needed to go on without its event."""
+    """A transcript with an unread part: what is needed to continue without its event."""
 
     session_id: str
     transcript_path: str
@@ -43,8 +43,8 @@ class Unread(Struct, frozen=True, kw_only=True):
     project_dir: str = ""
 
 
-def read_on(event: Event, here: Context, trigger: str, seconds: float = SECONDS) -> list[Captured]:
-    """All that is new in the transcript, as far as the time goes; the rest is noted down."""
+def capture_new(event: Event, here: Context, trigger: str, seconds: float = SECONDS) -> list[CaptureResult]:
+    """Capture all that is new in the transcript, within the time; the rest is noted as unread."""
     inbox = inbox_of(here)
     assert inbox
     until = time.monotonic() + seconds
@@ -55,9 +55,9 @@ def read_on(event: Event, here: Context, trigger: str, seconds: float = SECONDS)
     def take(text: str) -> Iterator[Prepared]:
         return (prepare_entry(piece, source, known) for piece in pieces(text))
 
-    done: list[Captured] = []
+    done: list[CaptureResult] = []
     if _length_unread(inbox.root, event.session_id, event.transcript_path) > PORTION:
-        _note(inbox.root, event, here, trigger)  # first, so that a crash is survived as well
+        _note(inbox.root, event, here, trigger)  # first, so that it survives a crash as well
     try:
         while more := _portion(event, inbox, take, until):
             done += more[0]
@@ -67,15 +67,15 @@ def read_on(event: Event, here: Context, trigger: str, seconds: float = SECONDS)
             if time.monotonic() >= until:
                 _note(inbox.root, event, here, trigger)
                 break
-    except FileError:  # somebody else reads it
+    except FileError:  # another process reads it
         _note(inbox.root, event, here, trigger)
     return done
 
 
-def read_the_rest(state: Path, seconds: float, is_wanted: Callable[[str], bool] = lambda _folder: True) -> bool:
+def capture_unread(state: Path, seconds: float, is_wanted: Callable[[str], bool] = lambda _folder: True) -> bool:
     """
-    Go on with what events had no time for; returns whether there is still more. `is_wanted` says of a folder whether
-    what was said there may still be captured.
+    Continue with what events had no time for; returns whether there is still more. `is_wanted` tells whether texts of
+    a folder may still be captured.
     """
     until = time.monotonic() + seconds
     root = state / "memory"
@@ -87,22 +87,22 @@ def read_the_rest(state: Path, seconds: float, is_wanted: Callable[[str], bool] 
             _forget(root, unread.session_id)
             continue
         if not is_wanted(unread.project_dir or unread.cwd):
-            pass_over(root, unread.session_id, unread.transcript_path)
+            skip_to_end(root, unread.session_id, unread.transcript_path)
             continue
         given = {name: getattr(unread, name) for name in ("session_id", "transcript_path", "cwd")}
         event = event_from(given, unread.event, unread.client)
-        read_on(event, Context(state=state, project_dir=unread.project_dir), unread.trigger, left)
+        capture_new(event, Context(state=state, project_dir=unread.project_dir), unread.trigger, left)
     return any(True for _ in _unread(root))
 
 
 def bytes_unread(state: Path) -> int:
-    """How much is left of the transcripts that were too long for one event."""
+    """Return how many bytes are left of the transcripts that were too long for one event."""
     root = state / "memory"
     return sum(_length_unread(root, unread.session_id, unread.transcript_path) for unread in _unread(root))
 
 
-def pass_over(root: Path, session: str, transcript: str) -> None:
-    """What was said so far is not wanted, neither now nor later: the next look begins at the end."""
+def skip_to_end(root: Path, session: str, transcript: str) -> None:
+    """Discard what is in the transcript so far: the next read begins at its end."""
     state = root / "state"
     with contextlib.suppress(OSError, FileError), file_lock(state / f"{session}.lock", LOCK_SECONDS):
         known = position(state, session)
@@ -117,12 +117,12 @@ def source_of_transcript(event: Event, here: Context, trigger: str) -> Source:
 
 def _portion(
     event: Event, inbox: Inbox, take: Callable[[str], Iterable[Prepared]], until: float
-) -> tuple[list[Captured], bool]:
+) -> tuple[list[CaptureResult], bool]:
     """
-    A part of the transcript, and whether that was its end.
+    Capture a part of the transcript; returns the results, and whether that was its end.
 
-    INVARIANT: the position moves on after what was read is in the inbox, and no more goes there before it moves than
-    a second look compares with; so a crash in between repeats nothing and loses nothing.
+    INVARIANT: the position moves after what was read is in the inbox, and no more goes there before it moves than a
+    repeated read compares with; so a crash in between repeats nothing and loses nothing.
     """
     state, found, queued, is_end = inbox.root / "state", list[Prepared](), 0, True
     with file_lock(state / f"{event.session_id}.lock", LOCK_SECONDS):
@@ -130,12 +130,12 @@ def _portion(
         offset, recent, overlong = begin.last_offset, list(begin.recent), begin.overlong
         for line, after in lines_since(event.transcript_path, begin.last_offset):
             overlong += not line
-            said = said_in(line, event.client)
-            if said and (not said.id or said.id not in recent):
-                new = list(take(said.text))
+            message = agent_message(line, event.client)
+            if message and (not message.id or message.id not in recent):
+                new = list(take(message.text))
                 found += new
-                queued += sum(told.queued for told, _ in new)
-                recent = [*recent, said.id][-RECENT:]
+                queued += sum(result.queued for result, _ in new)
+                recent = [*recent, message.id][-RECENT:]
             offset, read = after, after - begin.last_offset
             if read >= PORTION or queued >= COMPARED // 2 or time.monotonic() >= until:
                 is_end = False
@@ -143,7 +143,7 @@ def _portion(
         inbox.deliver_all([data for _, data in found if data])
         if offset != begin.last_offset or tuple(recent) != begin.recent:
             keep_position(state, event.session_id, offset, time.time(), tuple(recent), overlong)
-    return [told for told, _ in found], is_end
+    return [result for result, _ in found], is_end
 
 
 def _length_unread(root: Path, session: str, transcript: str) -> int:

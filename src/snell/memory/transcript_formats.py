@@ -1,8 +1,8 @@
 """
-How each client writes down what its agent said: one row for each format.
+The transcript format of each client: how to find an agent's messages.
 
-A row says which bytes a line of interest holds, which fields must have which values, where the text is, and what makes
-a message the same one written again. A client that is not listed is read as Claude Code's.
+A row tells which bytes a relevant line contains, which fields must have which values, where the text is, and which id
+identifies a message that is written again. A client that is not listed is read like Claude Code.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,11 +13,11 @@ from msgspec import Struct
 
 
 class Format(Struct, frozen=True):
-    marker: bytes  # lines without it are not even parsed
+    marker: bytes  # lines without it are not parsed
     fields: Mapping[str, str]  # path -> the value it must have
     texts: tuple[str, ...]  # paths to the text; `*` goes through a list
     id: str = "uuid"
-    side: str = ""  # a path whose truth says that this was not the main conversation
+    side: str = ""  # a path that is true if this was not the main conversation
 
 
 FORMATS: Mapping[str, Format] = {
@@ -41,19 +41,19 @@ FORMATS: Mapping[str, Format] = {
         b'"assistant"', {"type": "message", "message.role": "assistant"}, ("message.content.*.text",), id="id"
     ),
 }
-_USUAL = FORMATS["claude-code"]
+_DEFAULT = FORMATS["claude-code"]
 
 
-class Said(Struct, frozen=True):
+class Message(Struct, frozen=True):
     """One message of the agent."""
 
     id: str
     text: str
 
 
-def said_in(line: bytes, client: str) -> Said | None:
-    """What the agent said in this line; None when it is about something else."""
-    form = FORMATS.get(client.replace("_", "-"), _USUAL)
+def agent_message(line: bytes, client: str) -> Message | None:
+    """Return the agent's message in this line; None for any other line."""
+    form = FORMATS.get(client.replace("_", "-"), _DEFAULT)
     if form.marker not in line:
         return None
     try:
@@ -63,22 +63,22 @@ def said_in(line: bytes, client: str) -> Said | None:
     if any(_first(row, path) != wanted for path, wanted in form.fields.items()) or _first(row, form.side):
         return None
     for path in form.texts:
-        texts = [each.strip() for each in _at(row, path.split(".")) if isinstance(each, str) and each.strip()]
+        texts = [each.strip() for each in _values_at(row, path.split(".")) if isinstance(each, str) and each.strip()]
         if texts:
-            return Said(str(_first(row, form.id) or ""), "\n\n".join(texts))
+            return Message(str(_first(row, form.id) or ""), "\n\n".join(texts))
     return None
 
 
 def _first(row: Any, path: str) -> Any:
-    return next(_at(row, path.split(".")), None) if path else None
+    return next(_values_at(row, path.split(".")), None) if path else None
 
 
-def _at(value: Any, path: list[str]) -> Iterator[Any]:
+def _values_at(value: Any, path: list[str]) -> Iterator[Any]:
     if not path:
         yield value
     elif path[0] == "*":
         for each in value if isinstance(value, list) else ():
             if not isinstance(each, dict) or each.get("type") not in ("thinking", "reasoning"):
-                yield from _at(each, path[1:])
+                yield from _values_at(each, path[1:])
     elif isinstance(value, dict) and path[0] in value:
-        yield from _at(value[path[0]], path[1:])
+        yield from _values_at(value[path[0]], path[1:])

@@ -1,8 +1,8 @@
 """
-What is new in a transcript since the last look: whole lines only, from a byte offset that is kept for each session.
+Read what is new in a transcript: complete lines only, from a byte offset that is stored for each session.
 
-INVARIANT: the offset moves past a line only when that line was handed out or is too long to be a message. A line that
-is still being written, and what does not fit into one look, is there the next time.
+INVARIANT: the offset moves past a line only when that line was returned or is too long to be a message. A line that is
+still being written, and what exceeds the limit, is read the next time.
 """
 
 import os
@@ -20,7 +20,7 @@ from snell.system.files import FileError, read_capped, write_atomically
 from snell.system.paths import make_private
 
 LONGEST_LINE = 1_048_576
-MOST_BYTES = 64 * 1024 * 1024  # in one look
+MOST_BYTES = 64 * 1024 * 1024  # per read
 _CHUNK = 1_048_576
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)\Z", re.IGNORECASE)
@@ -29,17 +29,17 @@ _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)\Z", re.IGNORECASE)
 class Position(Struct, frozen=True):
     last_offset: int = 0
     last_timestamp: str = ""
-    recent: tuple[str, ...] = ()  # ids of the last messages, since some clients write one again when it grows
-    overlong: int = 0  # lines that were left out
+    recent: tuple[str, ...] = ()  # ids of the last messages, since some clients rewrite one when it grows
+    overlong: int = 0  # lines that were skipped
 
 
 def is_session(name: str) -> bool:
-    """Whether this can be the name of a file."""
+    """Whether a session id can be used as a file name."""
     return bool(_SESSION.match(name)) and not _DEVICE.match(name)
 
 
 def is_transcript(path: str) -> bool:
-    """An absolute path without `..` to a regular file of the user's own, and no link."""
+    """Whether it is an absolute path without `..` to a regular file of the user, not a link."""
     if not os.path.isabs(path) or "\0" in path or ".." in Path(path).parts:
         return False
     try:
@@ -50,7 +50,7 @@ def is_transcript(path: str) -> bool:
 
 
 def position(folder: Path, session: str) -> Position:
-    """Where the last look at this session's transcript ended; the beginning when that is not known."""
+    """Return where the last read of this session's transcript ended; the beginning if that is unknown."""
     try:
         found = msgspec.json.decode(read_capped(_file(folder, session), 100_000, follow_links=False), type=Position)
     except (OSError, FileError, msgspec.DecodeError):
@@ -66,7 +66,7 @@ def keep_position(
 
 
 def overlong_lines(folder: Path) -> int:
-    """How many lines of all transcripts were left out because they are too long."""
+    """Return how many lines of all transcripts were skipped because they are too long."""
     try:
         names = [name.removesuffix(".json") for name in os.listdir(folder) if name.endswith(".json")]
     except OSError:
@@ -76,9 +76,9 @@ def overlong_lines(folder: Path) -> int:
 
 def lines_since(path: str, offset: int, most: int = MOST_BYTES) -> Iterator[tuple[bytes, int]]:
     """
-    Each whole line after the offset, and the offset after it. A file that has become shorter begins anew.
+    Yield each complete line after the offset, and the offset after it. A file that has become shorter is read anew.
 
-    One that is too long comes as no bytes at all, so that whoever reads can say so.
+    An overlong line is yielded as no bytes, so that the caller can count it.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
@@ -103,7 +103,7 @@ def lines_since(path: str, offset: int, most: int = MOST_BYTES) -> Iterator[tupl
 
 
 def _rest_of_line(file: BinaryIO) -> int:
-    """How long the rest of an overlong line is; -1 when it has no end yet."""
+    """Return the length of the rest of an overlong line; -1 when it has no end yet."""
     length = 0
     while chunk := file.readline(_CHUNK):
         length += len(chunk)

@@ -1,4 +1,4 @@
-"""What a memory is, what somebody wants to have remembered, and what became of that."""
+"""The types of the package: a memory, a draft, and the result of storing or searching one."""
 
 import hashlib
 import unicodedata
@@ -15,7 +15,7 @@ Status = Literal["stored", "rejected_exact", "rejected_similar", "potential_dupl
 
 
 class NotRememberedError(SnellError):
-    """Something that cannot be remembered or found as it was asked for."""
+    """A text that cannot be stored or found as requested."""
 
     id = "memory"
 
@@ -39,7 +39,7 @@ class Memory(Struct, frozen=True, kw_only=True):
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """A text to be remembered. It is redacted already: nothing below this looks for secrets."""
+    """A text to be remembered. It is already redacted: no later step looks for secrets."""
 
     content: str
     namespace: str = "default"
@@ -51,15 +51,15 @@ class Draft(Struct, frozen=True, kw_only=True):
     agent: str = ""
     idempotency_key: str = ""
     signal: float = 0.0  # how strong the signal in the text is, 0 to 1
-    at: int = 0  # when it was said; now, if that is not known
+    at: int = 0  # when it was stated; now, if that is unknown
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """What became of a draft."""
+    """The result of storing a draft."""
 
     status: Status
-    id: str = ""  # of the memory that holds it now: the new one, or the one that was there
-    similarity: float = 0.0  # to the memory that was there
+    id: str = ""  # of the memory with this text: the new one, or the existing one
+    similarity: float = 0.0  # to the existing memory
     quality: float = 1.0
     importance: float = 0.0
     supersedes: str = ""  # the older memory that this one corrects
@@ -74,9 +74,9 @@ class Found(Struct, frozen=True):
 
     memory: Memory
     similarity: float
-    by: str = ""  # which way found it: words, meaning, both
+    by: str = ""  # which search found it: words, meaning, both
 
 
 def content_hash(content: str) -> str:
-    """The same for texts that differ in case and outer white space only."""
+    """Return a hash that is the same for texts that differ in case and outer white space only."""
     return hashlib.sha256(unicodedata.normalize("NFC", content).strip().lower().encode()).hexdigest()

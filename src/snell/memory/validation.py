@@ -1,5 +1,6 @@
-"""Names and limits: what may be stored at all, checked before anything else is done with it."""
+"""Check and clean drafts before anything else is done with them: names, limits, control characters, secrets."""
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ import msgspec
 
 from snell.memory.types import LONGEST, Draft, NotRememberedError
 from snell.model.events import nests_deeper_than
+from snell.redact import find, is_too_secret, redact, redact_data
 
 _NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}\Z")
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}\Z")
@@ -21,7 +23,7 @@ SOURCE_LENGTH, AGENT_LENGTH = 100, 200
 
 
 def validate_draft(draft: Draft) -> Draft:
-    """The draft as it can be stored; what cannot be is a `NotRememberedError` that says why."""
+    """Return the draft as it can be stored; raises `NotRememberedError` with the reason if it cannot."""
     draft = clean_draft(draft)
     content = draft.content.strip()
     if not content:
@@ -34,9 +36,9 @@ def validate_draft(draft: Draft) -> Draft:
     check_importance(draft.importance)
     _check_metadata(draft.metadata)
     if len(draft.project) > PROJECT_LENGTH or _BREAK.search(draft.project):
-        raise NotRememberedError("the project's name is too long or holds control characters")
+        raise NotRememberedError("the project's name is too long or contains control characters")
     if len(draft.idempotency_key) > 200 or _CONTROL.search(draft.idempotency_key):
-        raise NotRememberedError("the idempotency key is longer than 200 characters or holds control characters")
+        raise NotRememberedError("the idempotency key is longer than 200 characters or contains control characters")
     return msgspec.structs.replace(
         draft,
         content=unicodedata.normalize("NFC", content),
@@ -48,10 +50,10 @@ def validate_draft(draft: Draft) -> Draft:
 
 def clean_draft(draft: Draft) -> Draft:
     """
-    The draft without characters that steer a terminal, and with names that are one line each.
+    Return the draft without terminal control characters, and with names that are one line each.
 
-    INVARIANT: this comes before the look for secrets, since one with such a character in it is not recognised; what is
-    too long is cut after it, since half of a secret is not recognised either.
+    INVARIANT: this comes before the search for secrets, since one with such a character in it is not recognised; what
+    is too long is cut after it, since half of a secret is not recognised either.
     """
     return msgspec.structs.replace(
         draft,
@@ -62,13 +64,35 @@ def clean_draft(draft: Draft) -> Draft:
     )
 
 
+def redact_draft(draft: Draft) -> Draft:
+    """Return the draft without secrets in any field; raises NotRememberedError if it is mostly secret."""
+    draft = clean_draft(draft)
+    if is_too_secret(draft.content, find(draft.content)):
+        raise NotRememberedError("the text is mostly secret, so none of it is stored")
+    return msgspec.structs.replace(
+        draft,
+        content=redact(draft.content),
+        tags=tuple(redact(tag) for tag in draft.tags),
+        metadata=redact_data(draft.metadata),
+        source=redact(draft.source),
+        agent=redact(draft.agent),
+        project=redact(draft.project),
+        idempotency_key=_hash_if_secret(draft.idempotency_key),
+    )
+
+
+def _hash_if_secret(key: str) -> str:
+    """Return the key, or a hash of it: placeholders would make two keys the same."""
+    return key if redact(key) == key else hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
 def without_controls(text: str) -> str:
-    """A text without characters that steer a terminal."""
+    """Return a text without terminal control characters."""
     return _CONTROL.sub("", text)
 
 
 def one_line(text: str) -> str:
-    """A text on one line: what cannot be seen is a space."""
+    """Return a text on one line, with a space for each unprintable character."""
     return " ".join("".join(each if each.isprintable() else " " for each in text).split())
 
 
@@ -81,7 +105,7 @@ def check_namespace(name: str) -> str:
 
 
 def is_id(text: str) -> bool:
-    """Whether a memory may be called so."""
+    """Whether a text is a valid id of a memory."""
     return _ID.match(text) is not None
 
 
@@ -92,7 +116,7 @@ def check_importance(value: float) -> float:
 
 
 def clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
-    """Each once, in lower case, in their order."""
+    """Return the tags in lower case, each once, in their order."""
     if len(tags) > TAGS:
         raise NotRememberedError(f"there are {len(tags)} tags, and {TAGS} is the most")
     cleaned = (one_line(tag).lower()[:TAG_LENGTH] for tag in tags)
@@ -101,7 +125,7 @@ def clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_metadata(metadata: Mapping[str, Any]) -> None:
     if nests_deeper_than(METADATA_DEPTH, metadata):
-        raise NotRememberedError(f"the metadata nests deeper than {METADATA_DEPTH} levels")
+        raise NotRememberedError(f"the metadata is nested deeper than {METADATA_DEPTH} levels")
     try:
         size = len(msgspec.json.encode(metadata))
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,7 +1,7 @@
 """
-Memories as points: each is a direction, and how near two are is the cosine between them.
+Memories as unit vectors; the similarity of two is the cosine between them.
 
-With numpy two thousand are no effort; without it the same is worked out in plain Python for fewer of them.
+With numpy two thousand are fast; without it plain Python computes the same for fewer of them.
 """
 
 import math
@@ -20,14 +20,14 @@ Direction = Sequence[float]
 
 
 class Neighbour(Struct, frozen=True):
-    """A point, by its place in the space, and how near it is: 1 is the same, 0 has nothing in common."""
+    """A point, by its index in the space, and its similarity: 1 is the same, 0 has nothing in common."""
 
     index: int
     similarity: float
 
 
 class Space:
-    """The points that are looked at, by id. Vectors are signed bytes, as memories keep them."""
+    """A set of points, by id. Vectors are signed bytes, as memories store them."""
 
     def __init__(self, vectors: Mapping[str, bytes], most: int | None = None) -> None:
         numpy = numpy_or_none()
@@ -50,20 +50,20 @@ class Space:
         return self._rows[index]
 
     def similarities(self, direction: Direction) -> list[float]:
-        """To every point, in their order."""
+        """Return the similarity of a direction to every point, in their order."""
         if self._matrix is not None:
             found: list[float] = _products(self._matrix, direction).tolist()
             return found
         return [_product(row, direction) for row in self._rows]
 
     def similarities_of(self, index: int) -> list[float]:
-        """Of one point to every point; worked out once."""
+        """Return the similarity of one point to every point; computed once."""
         if index not in self._known:
             self._known[index] = self.similarities(self.direction(index))
         return self._known[index]
 
     def neighbours(self, index: int, most: int) -> list[Neighbour]:
-        """The nearest points, the nearest first."""
+        """Return the nearest points, the nearest first."""
         if self._matrix is not None:
             near = _largest(_products(self._matrix, self._matrix[index]), most + 1)
         else:
@@ -73,17 +73,17 @@ class Space:
         return [Neighbour(place, -away) for away, place in others[:most]]
 
     def centre(self, members: Sequence[int]) -> list[float]:
-        """The direction in the middle of these points."""
+        """Return the direction in the middle of these points."""
         if self._matrix is not None:
             return _unit(self._matrix[list(members)].sum(axis=0).tolist())
         sums = [sum(column) for column in zip(*(self._rows[each] for each in members), strict=True)]
         return _unit(sums)
 
-    def usual(self) -> float:
+    def chance_similarity(self) -> float:
         """
-        How alike two points are if one just takes any two, and a little more: up to here it may be chance.
+        Return the similarity up to which two points may be similar by chance: the average plus the standard deviation.
 
-        Where all are about the same thing it is no more than `ALIKE`, which is never chance.
+        If all are about the same thing it is `ALIKE`, which is never chance.
         """
         sample = range(0, len(self), max(1, len(self) // 50))
         found = [near for each in sample for at, near in enumerate(self.similarities_of(each)) if at != each]
@@ -93,10 +93,10 @@ class Space:
 
 
 def between(start: Direction, end: Direction, part: float) -> list[float]:
-    """The direction that lies this part of the way along the arc from one to the other."""
+    """Return the direction at this part of the arc from one to the other."""
     cosine = max(-1.0, min(1.0, _product(start, end)))
     angle = math.acos(cosine)
-    if math.sin(angle) < 1e-6:  # the same direction, or the opposite one, between which every way is as good
+    if math.sin(angle) < 1e-6:  # the same direction, or the opposite one, between which every arc is as good
         return _unit([a * (1 - part) + b * part for a, b in zip(start, end, strict=True)])
     here, there = math.sin((1 - part) * angle), math.sin(part * angle)
     return _unit([a * here + b * there for a, b in zip(start, end, strict=True)])
@@ -112,13 +112,13 @@ def _unit(numbers: Direction) -> list[float]:
 
 
 def _products(matrix: Any, direction: Any) -> Any:
-    """Not with `@`: that wakes a thread for each core, and they wait for each other far longer than this takes."""
+    """Multiply without `@`: that starts a thread per core, and they wait for each other far longer than this takes."""
     numpy = numpy_or_none()
     return numpy.einsum("ij,j->i", matrix, numpy.asarray(direction, dtype="float32"))
 
 
 def _largest(found: Any, most: int) -> list[tuple[float, int]]:
-    """The largest numbers of an array and their places, without sorting the rest."""
+    """Return the largest numbers of an array and their positions, without sorting the rest."""
     order = numpy_or_none().argpartition(-found, most)[:most] if most < len(found) else range(len(found))
     return [(float(found[place]), int(place)) for place in order]
 

@@ -1,13 +1,17 @@
 """Protocols that the higher packages implement."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from snell.model.decision import Decision, Outcome, Skipped
 from snell.model.events import Event, Payload
 from snell.model.hooks import Hook, Pick, Switches
+
+if TYPE_CHECKING:
+    from snell.model.installs import Install
 
 T = TypeVar("T")
 
@@ -55,18 +59,18 @@ class Client(Protocol):
 
     NAME: str
     TITLE: str  # its name in texts for users
-    ALIASES: tuple[str, ...]
     CAPABILITIES: Capabilities
     QUIRKS: tuple[Quirk, ...]
+    INSTALL: "Install"
 
     def decode(self, payload: bytes, event: str = "") -> Event:
-        """Return the event that a payload reports; `event` is its name where the payload does not have it."""
+        """Return the event that a payload reports; `event` is its name if the payload has none."""
 
     def encode(self, decision: Decision) -> Reply:
-        """Return the reply for this client."""
+        """Return the client's reply for a decision."""
 
-    def failed(self, event: str, text: str, *, blocks: bool) -> Reply:
-        """Return the reply when there is no decision: no opinion, or a refusal if `blocks`."""
+    def encode_failure(self, event: str, text: str, *, blocks: bool) -> Reply:
+        """Return the reply without a decision: no opinion, or a refusal if `blocks`."""
 
 
 class Said(Struct, frozen=True):
@@ -110,45 +114,76 @@ class Store(Protocol):
 
 
 class Transaction(Protocol):
-    """SQL that takes effect together or not at all. Placeholders are `?`, whatever the backend."""
+    """SQL statements that are committed together or not at all. Placeholders are `?` in every backend."""
 
-    dialect: str  # `sqlite` or `postgres`, for statements that differ
-    vectors: str  # the schema of pgvector as SQL; empty where it is not installed
+    dialect: str  # `sqlite` or `postgres`, for the few statements that differ
+    vectors: str  # the schema of the pgvector extension, as an SQL prefix; empty without the extension
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]: ...
 
     def do(self, sql: str, *values: Any) -> int:
-        """Run a statement; returns how many rows it changed."""
+        """Execute a statement and return the number of changed rows."""
 
 
 class Database(Protocol):
-    """Runs transactions. Errors are a `StoreError`; after one it can be used again."""
+    """
+    A store backend. It implements `run` and `close`; the other methods have defaults that it may replace.
 
+    Failures are raised as `StoreError`; after one the database can be used again.
+    """
+
+    problems: Sequence[str] = ()  # what the user should know, such as a damaged file that was replaced
+    log_path: str = ""  # a file that changes with every write of any process; empty if there is none
+
+    @abstractmethod
     def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
         """
-        Run this work in one transaction: committed when it returns, rolled back when it raises.
+        Call `work` in one transaction: commit when it returns, roll back when it raises.
 
-        `only_reads`: work that changes nothing, and so waits for no writer.
+        `only_reads`: `work` changes nothing, so it need not wait for writers.
         """
 
-    def do(self, sql: str, *values: Any) -> int:
-        """Run one statement in a transaction of its own; returns how many rows it changed."""
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection; the next use opens it again."""
 
-    def close(self) -> None: ...
+    def do(self, sql: str, *values: Any) -> int:
+        """Execute one statement in a transaction of its own and return the number of changed rows."""
+        return self.run(lambda tx: tx.do(sql, *values))
+
+    def in_one_commit(self, work: Callable[[], None]) -> None:
+        """
+        Call `work`, whose calls of `run` and `do` may share one commit to be quicker.
+
+        Each of those calls can still fail alone. Raises `StoreError` when the commit fails: then none was kept.
+        """
+        work()
+
+    def checkpoint(self) -> None:
+        """Move the contents of the write-ahead log into the database file, if the backend has one. May be slow."""
+        return
+
+    def check(self) -> list[str]:
+        """Read the whole database and return a description of each damage."""
+        return []
+
+    def size(self) -> int:
+        """Return the number of bytes on this machine's disk."""
+        return 0
 
 
 class TeamSync(Protocol):
-    """Replication with the other machines of a team through a server."""
+    """Replication of work with the other machines of a team, through a server."""
 
     @property
-    def has_met(self) -> bool:
-        """Return whether the server has been reached since the start."""
+    def has_connected(self) -> bool:
+        """Whether the server was reached since the start."""
 
     def catch_up(self, seconds: float) -> bool:
-        """Wait for up to this long until both sides have all rows; returns whether they do."""
+        """Wait until both sides have all changes; False if that takes longer than `seconds`."""
 
-    def sync_soon(self) -> None:
-        """Ask for replication soon: something has changed here."""
+    def notify_change(self) -> None:
+        """Send a change of this machine to the others soon."""
 
 
 class HookRegistry(Protocol):

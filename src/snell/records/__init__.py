@@ -1,1 +1,1 @@
-"""Decisions, the ledger, the audit chain and retention: rows and files of what happened."""
+"""Records of what happened: decisions, the ledger of tool calls, the audit chain, retention."""

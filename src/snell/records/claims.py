@@ -1,9 +1,11 @@
 """
-Who holds a key. In durable mode a call is claimed before its answer leaves, so that whatever happens next, the same
-side effect is not had twice; its receipt is written before the answer to its end leaves.
+Claims and receipts of tool calls in durable mode: the tables `tool_claims` and `tool_receipts`.
+
+A call claims its idempotency key before its reply is sent, so that the same side effect never happens twice; its
+receipt is written before the reply to its end is sent.
 
     claim (prepared) -> the tool runs -> receipt -> settled: succeeded, failed or denied
-                                      \\-> nobody knows: abandoned_on_resume
+                                      \\-> outcome unknown: abandoned_on_resume
 """
 
 from typing import Any, Literal
@@ -25,11 +27,11 @@ class Claim(Struct, frozen=True, kw_only=True):
     at: int = 0
     status: str = "prepared"
     preview: str = ""
-    place: str = ""  # the directory of a shell call: elsewhere the same line is another call
+    place: str = ""  # the directory of a shell call: the same line in another directory is another call
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
-    """What a tool brought, until its call is settled."""
+    """The result of a tool, until its call is settled."""
 
     tool_call_id: str
     run_id: str
@@ -46,24 +48,24 @@ _UNLESS_LOST = (
     f" WHERE NOT EXISTS (SELECT 1 FROM meta WHERE name = '{LOST}')"
 )
 _CLAIM_ALONE = f"{_UNLESS_LOST} {_ONCE}"
-_NOR_HELD = "AND NOT EXISTS (SELECT 1 FROM tool_claims WHERE run_id = ? AND idempotency_key = ?)"
-_CLAIM_IN_A_PLACE = f"{_UNLESS_LOST} {_NOR_HELD} {_ONCE}"
+_NOT_HELD = "AND NOT EXISTS (SELECT 1 FROM tool_claims WHERE run_id = ? AND idempotency_key = ?)"
+_CLAIM_IN_DIRECTORY = f"{_UNLESS_LOST} {_NOT_HELD} {_ONCE}"
 
 
 def claim_alone(database: Database, wanted: Claim, key_in_place: str = "") -> bool:
     """
-    Take a key, in a transaction of its own; returns whether it is ours now. Somebody waits for this.
+    Claim a key with one statement, since a client waits; returns whether this call holds it now.
 
-    Not after a loss of the ledger, and not while the same call holds a key of its place: then there is more to ask.
+    Fails after a loss of the ledger, and while the same call holds a key of its directory: then more must be checked.
     """
     values = (wanted.run_id, wanted.key, wanted.tool_call_id, wanted.tool, wanted.decision_id, wanted.at, wanted.place)
     if key_in_place:
-        return database.do(_CLAIM_IN_A_PLACE, *values, wanted.run_id, key_in_place) == 1
+        return database.do(_CLAIM_IN_DIRECTORY, *values, wanted.run_id, key_in_place) == 1
     return database.do(_CLAIM_ALONE, *values) == 1
 
 
 def claim(tx: Transaction, wanted: Claim) -> Claim | None:
-    """Take a key. None when it is ours now, else who holds it."""
+    """Claim a key; returns None, or the claim of the call that holds it."""
     if tx.do(_CLAIM, *_values(wanted)) == 1:
         return None
     return holder(tx, wanted.run_id, wanted.key)
@@ -75,13 +77,13 @@ def holder(tx: Transaction, run_id: str, key: str) -> Claim | None:
 
 
 def take_over(tx: Transaction, wanted: Claim) -> None:
-    """Take a key from a call that ended without having done anything, or of which a person decides."""
+    """Take a key from a call that ended without an effect, or that the user released."""
     release(tx, wanted.run_id, wanted.key)
     claim(tx, wanted)
 
 
 def release(tx: Transaction, run_id: str, key: str, tool_call_id: str = "") -> None:
-    """Let go of a key; of this call's only, when one is named."""
+    """Release a key; with `tool_call_id` only if that call holds it."""
     owner, values = (" AND tool_call_id = ?", [tool_call_id]) if tool_call_id else ("", [])
     tx.do(f"DELETE FROM tool_claims WHERE run_id = ? AND idempotency_key = ?{owner}", run_id, key, *values)
 
@@ -92,7 +94,7 @@ def settle(tx: Transaction, run_id: str, key: str, status: Held, preview: str = 
 
 
 def put_receipt(database: Database | Transaction, receipt: Receipt) -> None:
-    """One statement, so that it need not be told that it is a transaction. Somebody waits for this."""
+    """Store a receipt with one statement, since a client waits."""
     sql = "INSERT INTO tool_receipts (tool_call_id, run_id, created_at, status, body) VALUES (?, ?, ?, ?, ?)"
     values = (receipt.tool_call_id, receipt.run_id, receipt.at, receipt.status, receipt.body)
     database.do(f"{sql} ON CONFLICT (tool_call_id) DO NOTHING", *values)
@@ -109,13 +111,13 @@ def clear_receipt(tx: Transaction, tool_call_id: str) -> None:
 
 
 def open_claims(tx: Transaction, run_id: str) -> list[Claim]:
-    """Claims of a run whose calls have not been heard of again."""
+    """Return the claims of a run whose calls have not ended."""
     sql = f"SELECT {_FIELDS} FROM tool_claims WHERE run_id = ? AND status = 'prepared' ORDER BY at, idempotency_key"
     return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in tx.rows(sql, run_id)]
 
 
 def claims_without_call(tx: Transaction, limit: int, run_id: str = "") -> list[Claim]:
-    """The newest claims, of one run or of all, whose calls are not written down yet."""
+    """Return the newest claims, of one run or of all, whose calls have no row in the ledger yet."""
     missing = "NOT EXISTS (SELECT 1 FROM tool_calls t WHERE t.tool_call_id = tool_claims.tool_call_id)"
     of_run, values = ("run_id = ? AND ", [run_id]) if run_id else ("", [])
     where = f"{of_run}status = 'prepared' AND {missing}"
@@ -124,7 +126,7 @@ def claims_without_call(tx: Transaction, limit: int, run_id: str = "") -> list[C
 
 
 def claims_without_owner(tx: Transaction, limit: int = 100) -> list[str]:
-    """Calls for which a success is claimed and that are not there, or that never held this key."""
+    """Return the ids of calls with a claimed success that are not in the ledger, or that never held this key."""
     own = "t.tool_call_id = c.tool_call_id AND t.idempotency_key IN ('', c.idempotency_key)"
     sql = (
         "SELECT c.tool_call_id FROM tool_claims c WHERE c.status = 'succeeded' AND NOT EXISTS"

@@ -1,8 +1,8 @@
 """
-Places at which a test may end the process, between two phases of the ledger.
+Points between two steps of the ledger at which a test can kill the process.
 
-INVARIANT: only a program that sets `on_reached` itself can use this. No setting, variable or file is read, so nothing
-that a repository brings reaches it.
+INVARIANT: only code of this process can set `on_reached`. No setting, environment variable or file is read, so a
+repository cannot use it.
 """
 
 from collections.abc import Callable
@@ -21,6 +21,7 @@ POINTS = (
 on_reached: Callable[[str], None] | None = None
 
 
-def reach(point: str) -> None:
+def notify(point: str) -> None:
+    """Call the function of the test, if there is one."""
     if on_reached is not None:
         on_reached(point)

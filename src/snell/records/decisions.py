@@ -1,4 +1,4 @@
-"""Decisions as rows: a small one that is written before the answer leaves, and a trace that follows it."""
+"""Read and write decisions: a small row that is written before the reply is sent, and a trace that follows it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,15 +10,15 @@ from snell.model.protocols import Transaction
 
 Record = dict[str, Any]
 
-SELF_TEST = "SnellDoctor"  # the event that `snell doctor` sends; no hook reacts to it, and nobody asks why
-SEARCHED = 20_000  # a question about a hook reads traces, so it looks back this many decisions and no further
+SELF_TEST = "SnellDoctor"  # the event that `snell doctor` sends; no hook reacts to it
+SEARCHED = 20_000  # decisions that a search by hook reads at most, since it reads their traces
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """What is kept of every decision: ids, verdict and hashes, no free text."""
+    """The row of a decision: ids, verdict and hashes, no free text."""
 
     id: str
-    at: int  # milliseconds since 1970; for people, never for order
+    at: int  # milliseconds since 1970; for display, never for ordering
     session_id: str = ""
     client: str = ""
     event: str = ""
@@ -31,8 +31,8 @@ class Row(Struct, frozen=True, kw_only=True):
     failures: int = 0
     payload_hash: str = ""
     reply_hash: str = ""
-    in_ledger: int = 0  # 1: a tool call that the ledger keeps, so `tool_calls` needs a row for it
-    seq: int = 0  # given by the store
+    in_ledger: int = 0  # 1: a tool call that needs a row in `tool_calls`
+    seq: int = 0  # assigned by the store
 
 
 class Trace(Struct, frozen=True, kw_only=True):
@@ -51,24 +51,24 @@ _NEXT = "(SELECT COALESCE(MAX(seq), 0) + 1 FROM traces)"
 
 
 def add(tx: Transaction, row: Row) -> bool:
-    """Keep a row; returns whether it is new."""
+    """Insert a row; returns whether it is new."""
     return tx.do(_INSERT, *values_of(row)) == 1
 
 
 def add_trace(tx: Transaction, decision_id: str, body: str) -> None:
-    """Keep what can be told about a decision that has its row. What came late stays."""
+    """Store the trace of a decision that has its row. Late runs of hooks stay."""
     change = "ON CONFLICT (decision_id) DO UPDATE SET body = excluded.body, seq = excluded.seq"
     tx.do(f"INSERT INTO traces (seq, decision_id, body, late) VALUES ({_NEXT}, ?, ?, '[]') {change}", decision_id, body)
 
 
 def add_late(tx: Transaction, decision_id: str, run: Record) -> bool:
-    """Add what a hook did after the answer; returns whether that decision is known."""
+    """Add the run of a hook after the reply; returns whether that decision is known."""
     found = tx.rows("SELECT late FROM traces WHERE decision_id = ?", decision_id)
     late = [*msgspec.json.decode(found[0][0]), run] if found else [run]
     text = msgspec.json.encode(late).decode()
     if found:
         return tx.do(f"UPDATE traces SET late = ?, seq = {_NEXT} WHERE decision_id = ?", text, decision_id) == 1
-    # The trace may still be on its way; it will find this.
+    # The trace may come later; it keeps this.
     known = "SELECT id FROM decisions WHERE id = ?"
     return (
         tx.do(
@@ -81,10 +81,10 @@ def add_late(tx: Transaction, decision_id: str, run: Record) -> bool:
 
 
 def find(tx: Transaction, wanted: str = "last") -> Row | None:
-    """The newest decision whose id begins like this, or the last that a client asked for."""
+    """Return the newest decision whose id begins with `wanted`, or the last one of a client."""
     if wanted == "last":
         return _first(tx.rows(f"{_SELECT} WHERE d.event <> ? ORDER BY d.seq DESC LIMIT 1", SELF_TEST))
-    # Ids are plain ASCII, so everything that begins like this lies before this end.
+    # Ids are ASCII, so all that begin with the prefix sort before this end.
     return _first(
         tx.rows(f"{_SELECT} WHERE d.id >= ? AND d.id < ? ORDER BY d.id DESC LIMIT 1", wanted, f"{wanted}\x7f")
     )
@@ -108,9 +108,9 @@ def recent(
     before: int | None = None,
 ) -> list[Row]:
     """
-    The last decisions, newest first; `before` is the `seq` of the last one on the page before this one.
+    Return the last decisions, newest first; `before` is the `seq` of the last one on the previous page.
 
-    A hook may be named without its pack. What `snell doctor` sent is left out unless its event or session is asked for.
+    A hook may be named without its pack. Events of `snell doctor` are left out unless their event or session is given.
     """
     asked = (("session_id", session), ("verdict", verdict), ("client", client), ("event", event))
     where = [f"d.{column} = ?" for column, value in asked if value]
@@ -127,9 +127,9 @@ def recent(
     if hook:
         joined = " JOIN traces t ON t.decision_id = d.id"
         where += [f"d.seq > (SELECT COALESCE(MAX(seq), 0) - {SEARCHED} FROM decisions)"]
-        looks = [(column, pattern) for column in ("t.body", "t.late") for pattern in _ran(hook)]
-        where += ["(" + " OR ".join(f"{column} LIKE ? ESCAPE '!'" for column, _ in looks) + ")"]
-        values += [pattern for _, pattern in looks]
+        searches = [(column, pattern) for column in ("t.body", "t.late") for pattern in _run_patterns(hook)]
+        where += ["(" + " OR ".join(f"{column} LIKE ? ESCAPE '!'" for column, _ in searches) + ")"]
+        values += [pattern for _, pattern in searches]
     if before is not None:
         where += ["d.seq < ?"]
         values += [before]
@@ -139,20 +139,20 @@ def recent(
 
 
 def newest_seq(tx: Transaction) -> int:
-    """The place of the last row, 0 when there is none."""
+    """Return the `seq` of the last row; 0 if there is none."""
     return int(tx.rows("SELECT COALESCE(MAX(seq), 0) FROM decisions")[0][0])
 
 
 def rows_after(tx: Transaction, seq: int, limit: int) -> list[Row]:
-    """The next rows in the order in which they came."""
+    """Return the next rows in the order of their insertion."""
     return [_row(each) for each in tx.rows(f"{_SELECT} WHERE d.seq > ? ORDER BY d.seq LIMIT ?", seq, limit)]
 
 
 def without_call(tx: Transaction, after: int, up_to: int, limit: int, since: int = 0) -> list[Row]:
     """
-    The next decisions, not older than `since`, that need a row in `tool_calls` and have none under their own ids.
+    Return the next decisions, not older than `since`, that need a row in `tool_calls` and have none under their ids.
 
-    The ledger replaces ids that contain odd characters, so a caller looks those up again by what it replaces them with.
+    The ledger replaces ids with unusual characters, so the caller must look those up again by the replaced id.
     """
     number = "CASE WHEN d.tool_use_id = '' THEN d.id ELSE d.tool_use_id END"
     known = f"SELECT 1 FROM tool_calls c WHERE c.tool_call_id = d.session_id || '/' || {number}"
@@ -162,18 +162,18 @@ def without_call(tx: Transaction, after: int, up_to: int, limit: int, since: int
 
 
 def made_since(tx: Transaction, at: int) -> set[str]:
-    """The ids of decisions that are not older than this."""
+    """Return the ids of decisions that are not older than a time."""
     return {id_ for (id_,) in tx.rows("SELECT id FROM decisions WHERE at >= ?", at)}
 
 
 def traces_after(tx: Transaction, seq: int, limit: int) -> list[Trace]:
-    """The next traces, in the order in which they came or were added to."""
+    """Return the next traces, in the order of their last change."""
     columns = "SELECT seq, decision_id, body, late FROM traces"
     return [_trace(each) for each in tx.rows(f"{columns} WHERE seq > ? ORDER BY seq LIMIT ?", seq, limit)]
 
 
 def add_many(tx: Transaction, rows: Sequence[Row]) -> int:
-    """Keep several rows with one statement; those that are known already are left alone. Returns how many are new."""
+    """Insert several rows with one statement, without those that exist; returns how many are new."""
     if not rows:
         return 0
     blanks = ", ".join(f"({_BLANKS})" for _ in rows)
@@ -182,7 +182,7 @@ def add_many(tx: Transaction, rows: Sequence[Row]) -> int:
 
 
 def put_traces(tx: Transaction, traces: Sequence[Trace]) -> None:
-    """Keep traces as they are elsewhere; those of decisions that are gone here are left out."""
+    """Store traces of another database; those without a decision here are left out."""
     change = "ON CONFLICT (decision_id) DO UPDATE SET body = excluded.body, late = excluded.late, seq = excluded.seq"
     for each in traces:
         known = "SELECT id FROM decisions WHERE id = ?"
@@ -212,10 +212,10 @@ def _trace(values: Sequence[Any]) -> Trace:
     return Trace(seq=seq, decision_id=decision_id, body=body, late=late)
 
 
-def _ran(hook: str) -> tuple[str, str]:
-    """How a run of this hook looks in a trace, by its whole name and by the end of it, as LIKE patterns."""
+def _run_patterns(hook: str) -> tuple[str, str]:
+    """Return LIKE patterns for a run of this hook in a trace, by its full id and by the id without its pack."""
     text = msgspec.json.encode(hook).decode()
     for special in "!%_":
         text = text.replace(special, f"!{special}")
-    # A hook that was only considered has no role there.
+    # A hook that was skipped has no role there.
     return f'%"hook":{text},"role":%', f'%/{text[1:]},"role":%'

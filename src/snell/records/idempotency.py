@@ -1,9 +1,8 @@
 """
-When are two tool calls the same? Their key says it: SHA-256 over `run|namespace|tool|arguments|scope`, and a nonce
-where repeats are meant.
+Compute the idempotency key of a tool call: SHA-256 over `run|namespace|tool|arguments|scope`, and a nonce for repeats.
 
-Arguments that mean the same give the same hash: the order of keys, sets and tuples, and request ids at any depth play
-no part.
+Two calls with the same key are the same call. Equal arguments give the same hash: the order of keys and of sets does
+not matter, tuples equal lists, and request ids are left out at any depth.
 """
 
 import base64
@@ -18,22 +17,24 @@ from msgspec import Struct
 
 from snell.model.tools import mcp_parts
 
-DEEPEST = 400  # levels; no client sends anything like it
+DEEPEST = 400  # levels; no client nests arguments that deep
 
 _REQUEST_IDS = frozenset({"idempotency_key", "client_request_id"})
-# What a batch of calls says about itself, and not about the calls.
-_OF_A_BATCH = frozenset({"session_id", "current_step", "current_step_metric", "sync_response_to_workbench", "thought"})
+# Arguments of a batch that do not belong to its calls.
+_BATCH_ARGUMENTS = frozenset(
+    {"session_id", "current_step", "current_step_metric", "sync_response_to_workbench", "thought"}
+)
 _RECIPIENTS = ("recipient_email", "to", "recipient", "recipients", "email", "to_email")
 _SUBJECT = ("subject",)
 _ATTACHMENTS = ("attachment", "attachments", "s3key", "attachment_path", "file_path")
 _PATHS = ("path", "file_path", "local_path", "source", "file")
 _DESTINATIONS = ("destination", "target", "remote_path", "bucket", "url", "toolkit_slug", "tool_slug", "folder_id")
 _CONTENTS = ("content", "text", "memory", "value", "data", "messages")
-_DEEDS = {"mail": "mail", "upload": "upload", "memory": "memory", "remember": "memory"}
+_ACTIONS = {"mail": "mail", "upload": "upload", "memory": "memory", "remember": "memory"}
 
 
 class Identity(Struct, frozen=True):
-    """A tool as the ledger knows it, whatever its client calls it."""
+    """A tool by its name in the ledger, which is the same for all clients."""
 
     name: str
     namespace: str
@@ -41,7 +42,7 @@ class Identity(Struct, frozen=True):
 
 
 def identity_of(tool: str) -> Identity:
-    """`mcp__mail__send` is `send` of `mcp`; the shell and sub-agents are the client's; the rest is a kit's."""
+    """Return name and namespace: `mcp__mail__send` is `send` in `mcp`; the shell and sub-agents are `claude_code`."""
     server, name = mcp_parts(tool)
     if server and name:
         return Identity(name.rpartition("__")[2] or name, "mcp", tool)
@@ -50,12 +51,12 @@ def identity_of(tool: str) -> Identity:
 
 @lru_cache(maxsize=512)
 def is_batch(tool: str) -> bool:
-    """Does this tool call several others?"""
+    """Whether this tool calls several others."""
     return "multi_execute" in tool.lower().replace("-", "_")
 
 
 def normalise(value: Any, left_out: frozenset[str] = _REQUEST_IDS, depth: int = 0) -> Any:
-    """The value as it counts: what says nothing about the call is gone, and every order is one order."""
+    """Return the value without the names in `left_out` and in a fixed order."""
     if depth > DEEPEST:
         raise ValueError(f"arguments nest deeper than {DEEPEST} levels")
     if isinstance(value, Mapping):
@@ -71,11 +72,11 @@ def normalise(value: Any, left_out: frozenset[str] = _REQUEST_IDS, depth: int = 
 
 
 def args_hash(arguments: Any, tool: str = "") -> str:
-    """SHA-256 of the arguments as they count: compact JSON with sorted keys, in UTF-8."""
+    """Return the SHA-256 of the normalised arguments: compact JSON with sorted keys, in UTF-8."""
     if is_batch(tool):
-        return hashlib.sha256(_bytes(normalise(arguments, _REQUEST_IDS | _OF_A_BATCH))).hexdigest()
+        return hashlib.sha256(_bytes(normalise(arguments, _REQUEST_IDS | _BATCH_ARGUMENTS))).hexdigest()
     try:
-        # Where nothing has to be left out these are the same bytes, for a tenth of the cost; somebody waits for this.
+        # Without request ids these are the same bytes, at a tenth of the cost; a client waits for this.
         data = _encode(arguments)
     except (TypeError, ValueError, OverflowError, RecursionError):
         return hashlib.sha256(_bytes(normalise(arguments))).hexdigest()
@@ -85,27 +86,27 @@ def args_hash(arguments: Any, tool: str = "") -> str:
 
 
 def scope_of(tool: str, arguments: Any, hashed: str) -> str:
-    """What makes two calls of this kind the same deed: whom a mail goes to, where a file goes, what is remembered."""
-    deed = deed_of(tool)
-    if not deed:
+    """Return what identifies the action: the recipient of a mail, the destination of a file, the text of a memory."""
+    action = action_of(tool)
+    if not action:
         return hashed
     given = arguments if isinstance(arguments, Mapping) else {}
-    if deed == "mail":
+    if action == "mail":
         return f"{_first(given, _RECIPIENTS)}:{_first(given, _SUBJECT)}:{_first(given, _ATTACHMENTS)}"
-    if deed == "upload":
+    if action == "upload":
         return f"{_first(given, _PATHS)}:{_first(given, _DESTINATIONS)}"
     return sha_of(_first(given, _CONTENTS))
 
 
 @lru_cache(maxsize=512)
-def deed_of(tool: str) -> str:
-    """What calls of a tool do, if that can be the same deed with other arguments."""
+def action_of(tool: str) -> str:
+    """Return the action of a tool whose calls can repeat an action with other arguments; else an empty text."""
     name = tool.lower()
-    return next((deed for word, deed in _DEEDS.items() if word in name), "")
+    return next((action for word, action in _ACTIONS.items() if word in name), "")
 
 
 def key_of(run_id: str, tool: Identity, hashed: str, scope: str, nonce: str = "") -> str:
-    """The key of a call; a nonce makes it one of its own."""
+    """Return the key of a call; a nonce makes it unique."""
     parts = f"{run_id}|{tool.namespace}|{tool.name}|{hashed}|{scope}"
     return sha_of(f"{parts}|{nonce}" if nonce else parts)
 
@@ -121,7 +122,7 @@ def _first(given: Mapping[str, Any], names: Sequence[str]) -> str:
 def _bytes(value: Any) -> bytes:
     try:
         return _encode(value)
-    except (ValueError, OverflowError):  # half a surrogate pair, a number of hundreds of digits
+    except (ValueError, OverflowError):  # a lone surrogate, or a number with hundreds of digits
         return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -129,5 +130,5 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 def sha_of(text: str) -> str:
-    """SHA-256, in hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

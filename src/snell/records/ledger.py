@@ -1,12 +1,15 @@
 """
-The ledger: every tool call once, as a row.
+Read and write the ledger: the table `tool_calls`, one row per tool call.
 
-What happens before a call and what happens after it may be written in any order; either way the row ends up the same.
-A row that has ended never changes again, which is what the audit chain relies on. Of an abandoned one the end is not
-known: when it comes after all, it counts.
+`packs/ledger/record.py` calls `begin` before a tool runs and `finish` after it; `runtime/ledger_repair.py` adds rows
+that are missing. To add a column, add a field to `Call` and a migration (see `store/__init__.py`).
+
+Beginning and end of a call may be written in any order, with the same result. A row that has ended never changes again;
+the audit chain relies on that. Only an abandoned call, whose end is unknown, may still get its end later.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,13 +19,14 @@ from snell.model.protocols import Transaction
 
 OPEN = ("prepared", "running")
 ENDED = ("succeeded", "failed", "denied", "abandoned_on_resume")
-SETTLED = ("succeeded", "failed", "denied")  # for good
-PREVIEW = 500  # characters of a receipt that are shown for it
+SETTLED = ("succeeded", "failed", "denied")  # final
+PREVIEW = 500  # characters of a receipt that are shown
 LONGEST_BODY = 262_144
+_SAFE = re.compile(r"[\w.:@ -]{1,128}", re.ASCII)
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """One tool call. Times are milliseconds since 1970; for people, never for order."""
+    """One tool call. Times are milliseconds since 1970; for display, never for ordering."""
 
     tool_call_id: str
     run_id: str = ""
@@ -54,8 +58,8 @@ class Call(Struct, frozen=True, kw_only=True):
     started_at: int = 0
     finished_at: int = 0
     duration_ms: int = 0
-    intent: str = "[]"  # paths that it was expected to create or change
-    confirmed: str = "[]"  # those that were there afterwards
+    intent: str = "[]"  # paths that it may create or change
+    confirmed: str = "[]"  # those of them that existed afterwards
     revision: int = 0  # given by the store
 
     @property
@@ -64,11 +68,11 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class End(Struct, frozen=True, kw_only=True):
-    """How a call ended."""
+    """The end of a call."""
 
     status: str
     at: int
-    duration_ms: int | None = None  # as the client measured it; else from beginning to end
+    duration_ms: int | None = None  # as measured by the client; else the time between begin and end
     response_ref: str = ""
     external_correlation_id: str = ""
     error_code: str = ""
@@ -83,7 +87,7 @@ _INSERT = (
     " ON CONFLICT (tool_call_id) DO NOTHING"
 )
 _SELECT = f"SELECT {', '.join(FIELDS)}, revision FROM tool_calls"
-# What the client called it, behind the name of its session; spelled as in the index, or that would not be used.
+# The id of the call without its session; written as in the index, or the index would not be used.
 _NUMBER = {
     "sqlite": "substr(tool_call_id, instr(tool_call_id, '/') + 1)",
     "postgres": "(substr(tool_call_id, strpos(tool_call_id, '/') + 1) COLLATE \"C\")",
@@ -91,7 +95,7 @@ _NUMBER = {
 
 
 def begin(tx: Transaction, call: Call) -> bool:
-    """Write a call down before it runs, or what was not known of it when its end was written first."""
+    """Insert a call before it runs, or add details if its end was written first; False if it has ended."""
     if tx.do(_INSERT, *(getattr(call, name) for name in FIELDS)) == 1:
         return True
     known = find(tx, call.tool_call_id)
@@ -99,17 +103,17 @@ def begin(tx: Transaction, call: Call) -> bool:
         return False
     changing: tuple[str, ...] = ("status", "updated_at")
     if not known.normalized_args_hash and not _is_chained(tx, call.tool_call_id):
-        changing = FIELDS  # it was written from its decision, which knows no details
+        changing = FIELDS  # it was inserted from its decision, without details
     changes = {name: getattr(call, name) for name in changing}
-    # INVARIANT: a call gets another revision only when something changes, or the audit takes that for tampering.
+    # INVARIANT: a call gets another revision only when something changes, else the audit would report tampering.
     if any(getattr(known, name) != value for name, value in changes.items()):
         _update(tx, call.tool_call_id, changes)
     return True
 
 
 def finish(tx: Transaction, call: Call, end: End) -> bool:
-    """Write the end of a call down; `call` is what the end knows of its beginning, in case that was never written."""
-    begin_unless_known(tx, call)
+    """Write the end of a call; `call` is inserted first if it has no row. Returns whether the row changed."""
+    insert_if_missing(tx, call)
     known = find(tx, call.tool_call_id)
     if known is None or known.status in SETTLED or (known.status not in OPEN and end.status not in SETTLED):
         return False
@@ -129,7 +133,7 @@ def finish(tx: Transaction, call: Call, end: End) -> bool:
     return True
 
 
-def begin_unless_known(tx: Transaction, call: Call) -> None:
+def insert_if_missing(tx: Transaction, call: Call) -> None:
     tx.do(_INSERT, *(getattr(call, name) for name in FIELDS))
 
 
@@ -138,8 +142,8 @@ def find(tx: Transaction, tool_call_id: str) -> Call | None:
     return _call(found[0]) if found else None
 
 
-def find_like(tx: Transaction, wanted: str) -> list[Call]:
-    """Calls whose id is this, or whose number is this or begins like this; or the last of all. Two are enough."""
+def find_by_prefix(tx: Transaction, wanted: str) -> list[Call]:
+    """Return at most two calls by id, by id without session, or by its prefix; `last` is the newest call."""
     if wanted == "last":
         return [_call(row) for row in tx.rows(f"{_SELECT} ORDER BY created_at DESC, tool_call_id DESC LIMIT 1")]
     exact = find(tx, wanted)
@@ -148,19 +152,19 @@ def find_like(tx: Transaction, wanted: str) -> list[Call]:
     number = _NUMBER[tx.dialect]
     found = tx.rows(f"{_SELECT} WHERE {number} = ? LIMIT 2", wanted)
     if not found:
-        # Numbers are plain ASCII, so everything that begins like this lies before this end.
+        # Ids are ASCII, so all that begin with the prefix sort before this end.
         found = tx.rows(f"{_SELECT} WHERE {number} >= ? AND {number} < ? LIMIT 2", wanted, f"{wanted}\x7f")
     return [_call(row) for row in found]
 
 
 def open_calls(tx: Transaction, run_id: str) -> list[Call]:
-    """Calls of a run that have not ended, as far as anybody knows."""
+    """Return the calls of a run whose end is not recorded."""
     where = "run_id = ? AND status IN ('prepared', 'running')"
     return [_call(row) for row in tx.rows(f"{_SELECT} WHERE {where} ORDER BY revision", run_id)]
 
 
 def newest_open(tx: Transaction, run_id: str, raw_tool_name: str, args_hash: str) -> Call | None:
-    """For clients that do not number their calls: the last one like this that has not ended."""
+    """Return the last open call of this tool with these arguments, for clients that send no call id."""
     fitting = (
         call
         for call in reversed(open_calls(tx, run_id))
@@ -179,7 +183,7 @@ def recent(
     side_effects: str = "",
     limit: int = 20,
 ) -> list[Call]:
-    """The last calls, newest first."""
+    """Return the last calls, newest first."""
     asked = {"session_id": session, "run_id": run, "raw_tool_name": tool, "status": status}
     asked["side_effect_class"] = side_effects
     where, values = _where(asked)
@@ -190,12 +194,12 @@ def recent(
 
 
 def calls_after(tx: Transaction, revision: int, limit: int) -> list[Call]:
-    """The next calls in the order in which they last changed."""
+    """Return the next calls in the order of their last change."""
     return [_call(row) for row in tx.rows(f"{_SELECT} WHERE revision > ? ORDER BY revision LIMIT ?", revision, limit)]
 
 
 def page(tx: Transaction, asked: Mapping[str, str], after: tuple[int, str], limit: int) -> list[Call]:
-    """Calls oldest first, a page at a time: `after` is the time and id of the last one on the page before."""
+    """Return a page of calls, oldest first; `after` is the time and id of the last call on the previous page."""
     where, values = _where(asked)
     glue = " AND" if where else " WHERE"
     beyond = f"{glue} (created_at > ? OR (created_at = ? AND tool_call_id > ?))"
@@ -204,7 +208,7 @@ def page(tx: Transaction, asked: Mapping[str, str], after: tuple[int, str], limi
 
 
 class ToolStats(Struct, frozen=True):
-    """What a tool did: how often, how often in vain, for how long."""
+    """Numbers of calls, failures and denials of a tool, and its times."""
 
     tool: str
     calls: int
@@ -215,7 +219,7 @@ class ToolStats(Struct, frozen=True):
 
 
 def stats(tx: Transaction, *, session: str = "", run: str = "") -> list[ToolStats]:
-    """By tool, the busiest first."""
+    """Return statistics by tool, the most used first."""
     where, values = _where({"session_id": session, "run_id": run})
     counts = (
         "COUNT(*), SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), SUM(CASE WHEN status = 'denied' THEN"
@@ -228,7 +232,7 @@ def stats(tx: Transaction, *, session: str = "", run: str = "") -> list[ToolStat
 
 
 def put_body(tx: Transaction, text: str, *, at: int, size: int) -> str:
-    """Keep a redacted text; returns what to find it by, which is the hash of it."""
+    """Store a redacted text and return its key, which is its hash."""
     if not text:
         return ""
     ref = body_ref(text)
@@ -242,9 +246,16 @@ def body_ref(text: str) -> str:
 
 
 def body(tx: Transaction, ref: str) -> tuple[str, int] | None:
-    """A text that was kept, and the size of what it was before it was cut."""
+    """Return a stored text and the size of the original before it was cut."""
     found = tx.rows("SELECT body, size FROM tool_bodies WHERE ref = ?", ref) if ref else []
     return (str(found[0][0]), int(found[0][1])) if found else None
+
+
+def safe_id(text: str) -> str:
+    """Return an id of a client, or a short hash of it if it contains unusual characters."""
+    if not text or _SAFE.fullmatch(text):
+        return text
+    return "#" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def _is_chained(tx: Transaction, tool_call_id: str) -> bool:

@@ -1,8 +1,8 @@
 """
-Rows that Snell never writes: without an id, with a number below 1, or with a value of another type.
+Find rows that Snell never writes: without an id, with a number below 1, or with a value of another type.
 
-SQLite checks types only in part: a text may stand where a number belongs, and many a primary key may be NULL. Whoever
-edits the file can put such rows where no comparison looks.
+SQLite checks types only in part: it accepts a text in a number column and NULL in many primary keys. A user who edits
+the file could hide such rows from the comparison with the audit chain.
 """
 
 from typing import Any
@@ -14,13 +14,13 @@ from snell.records import decisions, ledger
 from snell.records.decisions import Row, Trace
 from snell.records.ledger import Call
 
-_STORED = {int: "integer", str: "text", float: "real"}
+_SQLITE_TYPES = {int: "integer", str: "text", float: "real"}
 
 
 class Table(Struct, frozen=True):
     name: str
     id: str
-    number: str  # the column that orders its rows; empty where there is none
+    number: str  # the column that orders its rows; empty if there is none
     types: dict[str, Any]
 
 
@@ -41,7 +41,7 @@ TABLES = (
 _NEVER_EMPTY = ("kind", "digest", "link")
 
 
-class Odd(Struct, frozen=True):
+class MalformedRow(Struct, frozen=True):
     """A row that Snell never writes."""
 
     table: str
@@ -53,18 +53,18 @@ class Odd(Struct, frozen=True):
         shown = "".join(char if char.isprintable() else "\ufffd" for char in f"{self.id!s:.80}")
         which = f"`{shown}`" if self.id not in (None, "") else "without an id"
         at = f", number {self.number!s:.40}" if self.number is not None else ""
-        return f"row {which} of `{self.table}`{at} was put in: Snell never writes such a `{self.column}`"
+        return f"row {which} of `{self.table}`{at} was inserted: Snell never writes such a value in `{self.column}`"
 
 
-def odd_rows(tx: Transaction) -> list[Odd]:
-    """All such rows; none where the database itself checks types."""
+def find_malformed_rows(tx: Transaction) -> list[MalformedRow]:
+    """Return all malformed rows; none if the database itself checks types."""
     if tx.dialect != "sqlite":
         return []
-    return [Odd(table.name, *row) for table in TABLES for row in tx.rows(_query(table))]
+    return [MalformedRow(table.name, *row) for table in TABLES for row in tx.rows(_query(table))]
 
 
 def _query(table: Table) -> str:
-    wrong = [(name, f"typeof({name}) <> '{_STORED[type_]}'") for name, type_ in table.types.items()]
+    wrong = [(name, f"typeof({name}) <> '{_SQLITE_TYPES[type_]}'") for name, type_ in table.types.items()]
     wrong += [(table.id, f"typeof({table.id}) <> 'text' OR {table.id} = ''")]
     wrong += [(name, f"{name} = ''") for name in _NEVER_EMPTY if name in table.types and table.number]
     wrong += [(table.number, f"{table.number} < 1")] if table.number else []

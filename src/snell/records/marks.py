@@ -1,4 +1,4 @@
-"""Marks as rows: a small named value in a scope such as `session:ID`. Values are JSON, whatever the backend."""
+"""Read and write marks: small named values in a scope such as `session:ID`, stored as JSON in every backend."""
 
 import time
 from typing import Any
@@ -21,13 +21,13 @@ def put(tx: Transaction, scope: str, name: str, value: Any, at: int = 0) -> None
 
 
 def drop(tx: Transaction, scope: str, name: str | None = None) -> int:
-    """Forget one mark, or all of a scope; returns how many there were."""
+    """Delete one mark, or all of a scope; returns how many there were."""
     if name is None:
         return tx.do("DELETE FROM marks WHERE scope = ?", scope)
     return tx.do("DELETE FROM marks WHERE scope = ? AND name = ?", scope, name)
 
 
 def in_scope(tx: Transaction, scope: str) -> dict[str, Any]:
-    """All marks of a scope."""
+    """Return all marks of a scope."""
     found = tx.rows("SELECT name, value FROM marks WHERE scope = ?", scope)
     return {name: msgspec.json.decode(value) for name, value in found}

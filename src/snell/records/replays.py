@@ -1,7 +1,7 @@
 """
-Calls that a run has to make again before anything else: while one is queued, only the first of them may run.
+The queue of calls that a run must repeat first: while it is not empty, only its first call may run.
 
-Each has two attempts; then a person is asked.
+Each call has two attempts; then the user is asked.
 """
 
 from msgspec import Struct
@@ -27,7 +27,7 @@ _FIELDS = ", ".join(Replay.__struct_fields__)
 
 
 def queue(tx: Transaction, run_id: str, tool_call_id: str) -> bool:
-    """Have a call of this run made again; False when it is not known or stands in the queue already."""
+    """Queue a call of this run; False if it is unknown or queued already."""
     call = ledger.find(tx, tool_call_id)
     if call is None or call.run_id != run_id:
         return False
@@ -40,20 +40,20 @@ def queue(tx: Transaction, run_id: str, tool_call_id: str) -> bool:
 
 
 def first(tx: Transaction, run_id: str) -> Replay | None:
-    """The call that has to be made now."""
+    """Return the call that must be made now."""
     sql = f"SELECT {_FIELDS} FROM run_replays WHERE run_id = ? AND status = 'queued' ORDER BY position LIMIT 1"
     found = tx.rows(sql, run_id)
     return Replay(*found[0]) if found else None
 
 
 def count_attempt(tx: Transaction, replay: Replay, now: int) -> bool:
-    """Count an attempt that was another call; False when that was the last, and a person is asked."""
+    """Count an attempt to make another call; False if it was the last attempt, and the user is asked."""
     attempts = replay.attempts + 1
     status = "queued" if attempts < ATTEMPTS else "given_up"
     sql = "UPDATE run_replays SET attempts = ?, status = ? WHERE run_id = ? AND tool_call_id = ?"
     tx.do(sql, attempts, status, replay.run_id, replay.tool_call_id)
     if status == "given_up":
-        runs.wait_for_human(tx, replay.run_id, now, f"`{replay.raw_tool_name}` could not be made again")
+        runs.wait_for_human(tx, replay.run_id, now, f"`{replay.raw_tool_name}` could not be repeated")
     return status == "queued"
 
 

@@ -1,6 +1,8 @@
 """
-What a run finds when it is resumed: receipts that were not settled are, calls of which nobody heard again are
-abandoned. Nothing is made again here; an abandoned call is one of which nobody knows whether it happened.
+Settle the open calls of a run that is resumed.
+
+A call with a receipt gets its end from it; a call without one is abandoned: it is unknown whether it happened. No call
+is repeated here.
 """
 
 from msgspec import Struct
@@ -11,22 +13,22 @@ from snell.records.claims import Claim, Receipt
 from snell.records.ledger import Call, End
 
 
-class Resumed(Struct, frozen=True):
-    """The ids of calls: whose success is known after all, which failed, and of which nothing is known."""
+class ResumeResult(Struct, frozen=True):
+    """The ids of calls that succeeded, that failed, and whose outcome is unknown."""
 
     promoted: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
-def resume(tx: Transaction, run_id: str, now: int) -> Resumed:
-    """Settle what was left open. To be called once nobody of the earlier process can report any more."""
+def resume(tx: Transaction, run_id: str, now: int) -> ResumeResult:
+    """Settle open calls. Call it only when the earlier process cannot report any more."""
     promoted: list[str] = []
     failed: list[str] = []
     unknown: list[str] = []
     known = {claim.tool_call_id: claim for claim in claims.open_claims(tx, run_id)}
     for claim in known.values():
-        ledger.begin_unless_known(tx, _from_claim(claim))
+        ledger.insert_if_missing(tx, _call_from_claim(claim))
     for call in ledger.open_calls(tx, run_id):
         claim = known.get(call.tool_call_id) or Claim(
             run_id=run_id, key=call.idempotency_key, tool_call_id=call.tool_call_id
@@ -39,11 +41,11 @@ def resume(tx: Transaction, run_id: str, now: int) -> Resumed:
         ledger.finish(tx, call, End(status="abandoned_on_resume", at=now, duration_ms=0, error_code="unknown"))
         claims.settle(tx, run_id, claim.key, "abandoned_on_resume")
         unknown.append(call.tool_call_id)
-    return Resumed(tuple(promoted), tuple(failed), tuple(unknown))
+    return ResumeResult(tuple(promoted), tuple(failed), tuple(unknown))
 
 
 def settle(tx: Transaction, call: Call, receipt: Receipt, key: str, end: End | None = None) -> None:
-    """Make a receipt the end of its call, all at once: the row, the claim, and the receipt gone."""
+    """Write the end of a call from its receipt, settle its claim, and delete the receipt."""
     end = end or End(
         status=receipt.status, at=receipt.at, error_detail=receipt.body if receipt.status == "failed" else ""
     )
@@ -55,13 +57,13 @@ def settle(tx: Transaction, call: Call, receipt: Receipt, key: str, end: End | N
     claims.clear_receipt(tx, call.tool_call_id)
 
 
-def only_claimed(tx: Transaction, limit: int, run_id: str = "") -> list[Call]:
-    """Calls of which there is a claim and no row: they are being made, or their process was killed."""
-    return [_from_claim(claim) for claim in claims.claims_without_call(tx, limit, run_id)]
+def calls_from_claims(tx: Transaction, limit: int, run_id: str = "") -> list[Call]:
+    """Return calls with a claim and no row: they are running, or their process was killed."""
+    return [_call_from_claim(claim) for claim in claims.claims_without_call(tx, limit, run_id)]
 
 
-def _from_claim(claim: Claim) -> Call:
-    """What is left of a call whose process ended before more than its claim was written."""
+def _call_from_claim(claim: Claim) -> Call:
+    """Return the call of a claim, for a process that was killed before it wrote the row."""
     return Call(
         tool_call_id=claim.tool_call_id,
         run_id=claim.run_id,

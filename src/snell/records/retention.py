@@ -1,5 +1,5 @@
 """
-Old rows go, a few at a time, so that no answer waits for a long deletion.
+Delete old rows, a few at a time, so that no reply waits for a long deletion.
 
 INVARIANT: the newest row of a table always stays, since the numbers of later rows begin after it.
 """
@@ -16,9 +16,9 @@ TRACE_DAYS, DECISION_DAYS = 30, 180
 
 def expire_traces(tx: Transaction, *, now: int, days: int = TRACE_DAYS, up_to: int | None = None) -> int:
     """
-    Delete at most a hundred of the oldest traces; returns how many. `up_to`: no later ones than this `seq`.
+    Delete at most a hundred of the oldest traces, up to the `seq` in `up_to`; returns how many.
 
-    Where a session was is kept for as long as its decisions are, since they say nothing about folders themselves.
+    The folder of a session is kept as long as its decisions, since it is only in the traces.
     """
     oldest = tx.rows(
         "SELECT t.seq, t.decision_id, d.at FROM traces t JOIN decisions d ON d.id = t.decision_id"
@@ -31,7 +31,7 @@ def expire_traces(tx: Transaction, *, now: int, days: int = TRACE_DAYS, up_to: i
 
 
 def folder_of(tx: Transaction, session_id: str) -> str:
-    """Where a session was whose traces are gone; empty when that is not known."""
+    """Return the folder of a session whose traces were deleted; empty if unknown."""
     found = tx.rows("SELECT value FROM meta WHERE name = ?", _FOLDER + session_id)
     return str(found[0][0]) if found else ""
 
@@ -42,7 +42,7 @@ def expire_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up
 
 
 def take_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> list[str]:
-    """The same; returns the ids of those that went."""
+    """Delete like `expire_decisions`; returns the ids of the deleted decisions."""
     oldest = tx.rows(
         "SELECT seq, id, at FROM decisions WHERE seq < (SELECT MAX(seq) FROM decisions) ORDER BY seq LIMIT ?", CHUNK
     )
@@ -67,7 +67,7 @@ def take_calls(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: i
 
 
 def expire_bodies(tx: Transaction, *, now: int, days: int = TRACE_DAYS) -> int:
-    """Delete old claims and at most a hundred of the oldest inputs and outputs; the rows that name them stay."""
+    """Delete old claims and at most a hundred of the oldest inputs and outputs; the rows of their calls stay."""
     limit = now - days * DAY_MS
     claims = tx.do("DELETE FROM tool_claims WHERE at < ?", limit)
     return claims + tx.do(
@@ -77,7 +77,7 @@ def expire_bodies(tx: Transaction, *, now: int, days: int = TRACE_DAYS) -> int:
     )
 
 
-class _Told(Struct):
+class _TraceBody(Struct):
     cwd: str = ""
 
 
@@ -96,7 +96,7 @@ def _keep_folders(tx: Transaction, decision_ids: list[str]) -> None:
         else []
     )
     for session_id, body in bodies:
-        if folder := msgspec.json.decode(body, type=_Told).cwd:
+        if folder := msgspec.json.decode(body, type=_TraceBody).cwd:
             tx.do("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", _FOLDER + session_id, folder)
 
 

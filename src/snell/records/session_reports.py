@@ -1,4 +1,4 @@
-"""What happened in a session, from the rows of its decisions: for people, and for the session that comes next."""
+"""Summarise a session from its decisions, for users and for the next session."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from snell.model.protocols import Transaction
 from snell.records import decisions
 from snell.records.decisions import SEARCHED, Row
 
-LOOKED_AT = 5_000  # decisions of one session; of a longer one the newest
+MOST_DECISIONS = 5_000  # decisions of one session that are read, the newest first
 REFUSALS = 20
 
 
@@ -43,7 +43,7 @@ class SessionReport(Struct, frozen=True, kw_only=True):
 
 
 def recent_sessions(tx: Transaction, limit: int = 10) -> list[SessionSummary]:
-    """Those in which something happened last, the newest first."""
+    """Return the sessions with the most recent decisions, newest first."""
     sql = (
         "SELECT session_id, max(client), min(at), max(at), count(*),"
         " sum(CASE WHEN verdict IN ('deny', 'ask') THEN 1 ELSE 0 END) FROM decisions"
@@ -55,8 +55,8 @@ def recent_sessions(tx: Transaction, limit: int = 10) -> list[SessionSummary]:
 
 
 def report_of(tx: Transaction, session_id: str) -> SessionReport | None:
-    """What there is to tell about a session; None when it is not known."""
-    rows = decisions.recent(tx, session=session_id, limit=LOOKED_AT)
+    """Return the report of a session; None if it is unknown."""
+    rows = decisions.recent(tx, session=session_id, limit=MOST_DECISIONS)
     if not rows:
         return None
     refused = [row for row in rows if row.verdict in ("deny", "ask")]
@@ -77,8 +77,8 @@ def report_of(tx: Transaction, session_id: str) -> SessionReport | None:
     )
 
 
-def in_words(report: SessionReport) -> str:
-    """The report in Markdown."""
+def report_as_markdown(report: SessionReport) -> str:
+    """Return the report in Markdown."""
     about = report.summary
     when = f"{about.client or 'some client'}, {_time(about.first)} to {_time(about.last)}"
     counts = f"{about.decisions} decisions, {about.refused} refused or asked about"

@@ -1,6 +1,8 @@
 """
-What may a tool change, and may its call be made again? Policy files say it first, then what the tool's own kind or
-server says, then the verbs in its name; a tool that nobody knows changes the world.
+Classify the side effects of a tool call, and whether the call may be repeated.
+
+By the rules of policy files first, then by the kind of the tool or the hints of its server, then by the verbs in its
+name. An unknown tool counts as external.
 """
 
 import re
@@ -24,17 +26,17 @@ _CHANGING = frozenset(
     )
 )
 _READING = frozenset(("fetch", "find", "get", "list", "read", "search"))
-_OF_KIND: Mapping[str, SideEffects] = {
+_BY_KIND: Mapping[str, SideEffects] = {
     "read": "read_only", "search": "read_only", "web": "read_only", "edit": "local", "write": "local",
 }  # fmt: skip
-_OF_OWN_TOOLS: Mapping[str, SideEffects] = {
+_CLIENT_TOOLS: Mapping[str, SideEffects] = {
     "TodoWrite": "local", "TodoRead": "read_only", "AskUserQuestion": "read_only", "ExitPlanMode": "read_only",
     "EnterPlanMode": "read_only", "TaskList": "read_only", "TaskGet": "read_only", "TaskCreate": "local",
     "TaskUpdate": "local", "TaskStop": "local", "BashOutput": "read_only", "KillShell": "local", "Skill": "read_only",
     "SlashCommand": "read_only", "ListMcpResources": "read_only", "ReadMcpResource": "read_only",
 }  # fmt: skip
-# Tools of well-known MCP servers; of all others nothing is known, and what they change is near.
-_OF_MCP: Mapping[str, SideEffects] = {
+# Tools of well-known MCP servers; other MCP tools count as local.
+_MCP_TOOLS: Mapping[str, SideEffects] = {
     "read_local_file": "read_only", "list_directory": "read_only", "read_text_file": "read_only",
     "read_file": "read_only", "get_file_info": "read_only", "directory_tree": "read_only",
     "search_files": "read_only", "write_local_file": "local", "write_file": "local", "edit_file": "local",
@@ -47,18 +49,18 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """One rule of a policy file. What it leaves open is found as without it."""
+    """One rule of a policy file. Fields that it does not set are determined as without it."""
 
     id: str
-    tool: str  # a pattern for the whole name
+    tool: str  # a pattern for the complete name
     namespace: str = ""
     side_effects: SideEffects | None = None
     replay: Replay | None = None
-    only: SideEffects | None = None  # only while the call is found to be of this class
+    only: SideEffects | None = None  # the rule applies only to calls of this class
 
 
-class Found(Struct, frozen=True):
-    """What a call is."""
+class Classification(Struct, frozen=True):
+    """The side effects of a call, its replay policy, and the rule that decided."""
 
     side_effects: SideEffects
     replay: Replay
@@ -72,23 +74,23 @@ def classify(
     *,
     shell: SideEffects | None = None,
     hints: Mapping[str, object] | None = None,
-) -> Found:
-    """`shell`: what the command line of a shell call does. `hints`: what an MCP server says of its tool."""
+) -> Classification:
+    """Classify a call. `shell`: the effects of a shell call's command line. `hints`: annotations of an MCP server."""
     first = _rule(tool, rules, None)
     effects = (first and first.side_effects) or shell or _by_hints(hints) or known_class(tool, kind)
     rule = first if first and first.side_effects else _rule(tool, rules, effects)
-    return Found(effects, replay_of(kind, effects, rule), rule.id if rule else "")
+    return Classification(effects, replay_of(kind, effects, rule), rule.id if rule else "")
 
 
 def known_class(tool: Identity, kind: str) -> SideEffects:
-    """Without a policy: by kind, by well-known names, by verbs."""
+    """Return the class of a tool without a policy: by kind, by well-known names, by verbs."""
     if tool.namespace == "mcp":
-        return _OF_MCP.get(tool.name.lower()) or _by_verbs(tool.name) or "local"
-    return _OF_OWN_TOOLS.get(tool.name) or _OF_KIND.get(kind) or _by_verbs(tool.name) or "external"
+        return _MCP_TOOLS.get(tool.name.lower()) or _by_verbs(tool.name) or "local"
+    return _CLIENT_TOOLS.get(tool.name) or _BY_KIND.get(kind) or _by_verbs(tool.name) or "external"
 
 
 def replay_of(kind: str, effects: SideEffects, rule: Rule | None = None) -> Replay:
-    """Sub-agents start anew, a rule comes next; what changes nothing may be repeated, everything else happens once."""
+    """Return the replay policy: sub-agents restart, then a rule decides; else only read-only calls may repeat."""
     if kind == "agent":
         return "RELAUNCH"
     if rule and rule.replay:
@@ -97,19 +99,19 @@ def replay_of(kind: str, effects: SideEffects, rule: Rule | None = None) -> Repl
 
 
 def _rule(tool: Identity, rules: Sequence[Rule], effects: SideEffects | None) -> Rule | None:
-    """The first rule that names this tool; those that are for one class only wait until the class is known."""
+    """Return the first rule for this tool; rules for one class need the class in `effects`."""
     for rule in rules:
         if rule.namespace and rule.namespace != tool.namespace:
             continue
         if rule.only is not None and rule.only != effects:
             continue
-        if _fits(rule.tool, tool.name) or _fits(rule.tool, tool.raw):
+        if _matches(rule.tool, tool.name) or _matches(rule.tool, tool.raw):
             return rule
     return None
 
 
-@lru_cache(maxsize=2_048)  # the same few tools come again and again
-def _fits(pattern: str, name: str) -> bool:
+@lru_cache(maxsize=2_048)  # a few tools are called again and again
+def _matches(pattern: str, name: str) -> bool:
     import regex  # slow to import, and not needed before the first answer
 
     try:
@@ -119,7 +121,7 @@ def _fits(pattern: str, name: str) -> bool:
 
 
 def _by_hints(hints: Mapping[str, object] | None) -> SideEffects | None:
-    """A server may call its tool read-only; what it may not do is to make us repeat a change."""
+    """Classify by a server's annotations; only `readOnlyHint` can make a call repeatable."""
     if not hints:
         return None
     if hints.get("destructiveHint") is True or hints.get("openWorldHint") is True:

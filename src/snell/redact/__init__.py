@@ -1,14 +1,14 @@
 """
-Secrets out of text and data, before anything is written, sent or shown.
+Remove secrets from text and data before anything is written, sent or shown.
 
-`redact` and `redacted` are the whole boundary: whoever writes calls one of them, once. What was taken out leaves a
-placeholder that says what it was, `[redacted:github-token]`, and nothing of the value. A placeholder is never taken for
+`redact` and `redact_data` are the interface: code that writes calls one of them, once. Each secret is replaced by a
+placeholder with its kind, such as `[redacted:github-token]`, and nothing of the value. A placeholder is never taken for
 a secret, so redacting twice changes nothing more.
 
-How it works: `scan` finds places worth a look, in one pass over the text for all formats and one for all surroundings;
-`rules` knows the formats, which `formats/` lists one per line, `contexts` the surroundings, `setting` and
-`named` the values that names are given, and `programs` the ways of command lines. `encodings`, `joins` and `rewritten`
-are for secrets that were encoded, broken over lines or escaped.
+How it works: `scan` finds candidates, in one pass over the text for all formats and one for all contexts.
+`format_rules` matches the known formats, which `formats/` lists one per line. `contexts` recognises secrets by the text
+around them, with `config_values` and `named_values` for the values of names, and `command_passwords` for command lines.
+`encodings`, `line_breaks`, `unescape` and `zero_width` find secrets that were encoded, wrapped, escaped or hidden.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 
 __all__ = ["Finding", "find", "is_too_secret", "redact", "redact_chunks", "redact_data"]
 
-_MARGIN = 8_192  # longer than any secret that has to be seen whole
+_MARGIN = 8_192  # longer than any secret that has to be complete to be recognised
 _SHORTEST = 7  # `pwd=abc`
 
-# Hook ids, event names and field names come again with every event. Only texts without a secret are remembered.
+# Hook ids, event names and field names repeat with every event. Only texts without a secret are remembered.
 _SHORT, _REMEMBERED = 120, 8_192
 _clean: set[str] = set()
 
 
 class Finding(NamedTuple):
-    """What kind of secret, and where in the text it was."""
+    """The kind of a secret, and its position in the text."""
 
     kind: str
     start: int
@@ -33,10 +33,12 @@ class Finding(NamedTuple):
 
 
 def redact(text: str) -> str:
-    """The text with every secret that is recognised replaced by a placeholder; linear in its length."""
+    """Return the text with every recognised secret replaced by a placeholder; linear in its length."""
     if text in _clean:
         return text
-    done = _replaced(text, len(text))
+    from snell.redact.spans import replace_secrets
+
+    done = replace_secrets(text, len(text))
     if done == text and len(text) <= _SHORT:
         if len(_clean) >= _REMEMBERED:
             _clean.clear()
@@ -46,7 +48,7 @@ def redact(text: str) -> str:
 
 def redact_data(value: Any, longest: int | None = None) -> Any:
     """
-    JSON-like data with its secrets replaced: by what a value looks like, and by the name it has.
+    Return JSON-like data with its secrets replaced: recognised by what a value looks like, or by its name.
 
     Texts over `longest` characters are cut. The cut comes last, so that it cannot halve a secret into something that
     is no longer recognised.
@@ -57,50 +59,40 @@ def redact_data(value: Any, longest: int | None = None) -> Any:
 
 
 def redact_chunks(chunks: Iterable[str]) -> Iterator[str]:
-    """What `redact` would give for all chunks together, piece by piece, in bounded memory."""
-    from snell.redact.chunks import redact_chunks as in_pieces
+    """Return what `redact` would return for all chunks together, piece by piece, in bounded memory."""
+    from snell.redact.spans import redact_chunks as in_pieces
 
     return in_pieces(chunks)
 
 
 def find(text: str) -> list[Finding]:
-    """The secrets in a text, in order."""
+    """Return the secrets in a text, in order."""
     from snell.redact.spans import secrets_in
 
     return [Finding(kind, start, end) for start, end, kind in secrets_in(text)]
 
 
 def is_too_secret(text: str, findings: list[Finding]) -> bool:
-    """Whether nothing of it should be kept: it holds a private key, or most of it is secret."""
+    """Whether nothing of the text should be kept: it contains a private key, or most of it is secret."""
     if any(finding.kind == "private-key" for finding in findings):
         return True
     removed = sum(finding.end - finding.start for finding in findings)
-    return removed * 2 > _without_placeholders(text)
+    return removed * 2 > _length_without_placeholders(text)
 
 
-def _without_placeholders(text: str) -> int:
+def _length_without_placeholders(text: str) -> int:
     import re
 
     return len(re.sub(r"\[redacted:[a-z0-9-]+\]", "", text))
 
 
 def _cut(text: str, longest: int | None) -> str:
-    if not text.isascii():  # half a surrogate pair can be held in memory, but not written
+    from snell.redact.spans import replace_secrets
+
+    if not text.isascii():  # half a surrogate pair can be in memory, but not be written
         text = text.encode("utf-8", "replace").decode("utf-8")
     if len(text) < _SHORTEST:
         return text
     if longest is None or len(text) <= longest:
         return redact(text)
-    return f"{_replaced(text[: longest + _MARGIN], longest)}… [{len(text) - longest} more characters]"
-
-
-def _replaced(text: str, until: int) -> str:
-    from snell.redact.spans import secrets_in
-
-    pieces, at = [], 0
-    for start, end, kind in secrets_in(text):
-        if start >= until:
-            break
-        pieces += [text[at:start], f"[redacted:{kind}]"]
-        at = end
-    return "".join((*pieces, text[at:until])) if pieces else text[:until]
+    return f"{replace_secrets(text[: longest + _MARGIN], longest)}… [{len(text) - longest} more characters]"

@@ -1,4 +1,4 @@
-"""Passwords that are given to programs, in their own ways of being told them."""
+"""Match passwords in the arguments of programs."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from snell.redact.value_shape import is_blank
 
 Match = Callable[[str, int], Span | None]
 
-# How what follows begins.
+# How the patterns below begin.
 WORDS = (
     *("mysql", "mariadb", "sshpass", "redis-cli", "curl", "wget", "docker", "podman", "sqlcmd", "isql", "bcp", "mongo"),
     *("htpasswd", "ldap", "smbclient", "openssl", "unzip", "zip", "7z", "sqlplus", "machine", "jdbc:oracle", "lftp"),
@@ -30,9 +30,9 @@ WORDS = (
     ),
 )
 _OPTION = r"""[\s=]{0,3}["']?([^\s"';|&]{2,128})"""
-# Up to the other of the two that a user of SNMP has, where it follows.
+# SNMP has two passphrases; the second is included if it follows.
 _PHRASE = r"""\s{0,3}["']?[^\s"';|&-][^\s"';|&]{7,127}"""
-_SPOKEN = r"""\s{0,3}["']?([^\s"';|&-][^\s"';|&]{7,127}(?:[^\n;|&]{0,80}?\s(?-i:-[AX])""" + _PHRASE + ")?)"
+_SNMP_VALUE = r"""\s{0,3}["']?([^\s"';|&-][^\s"';|&]{7,127}(?:[^\n;|&]{0,80}?\s(?-i:-[AX])""" + _PHRASE + ")?)"
 PROGRAMS = re.compile(
     rf"""(?:mysql\w{{0,10}}|mariadb)\b[^\n;|&]{{0,200}}?\s-p["']?([^\s"';|&]{{2,128}})"""
     rf"""|sshpass\s{{1,3}}-p{_OPTION}"""
@@ -65,13 +65,13 @@ PROGRAMS = re.compile(
     rf"""|(?:cargo|vault)\slogin\s{{1,3}}(?!-)([^\s"';|&]{{12,512}})"""
     rf"""|net\suse\b[^\n;|&]{{0,200}}?\s/user:\S{{1,64}}\s{{1,3}}(?!/)([^\s"';|&]{{4,128}})"""
     rf"""|net\suse\s[^\n;|&]{{0,20}}?\\\\\S{{1,128}}\s{{1,3}}(?![/*])([^\s"';|&]{{4,128}})\s{{1,3}}/user:"""
-    rf"""|snmp[a-z]{{3,10}}\b[^\n;|&]{{0,200}}?\s(?-i:-[AX]){_SPOKEN}"""
+    rf"""|snmp[a-z]{{3,10}}\b[^\n;|&]{{0,200}}?\s(?-i:-[AX]){_SNMP_VALUE}"""
     rf"""|--from-literal[= ]["']?[\w.-]{{1,80}}=["']?([^\s"']{{3,512}})""",
     re.IGNORECASE,
 )
 # A line of `.pgpass`, from its port on.
 PGPASS = re.compile(r""":\d{4}:[^:\s]{1,64}:[^:\s]{1,64}:((?:\\:|[^\s"'\\]){3,256})""")
-# What Go's driver for MySQL is given, up to the `@tcp(`.
+# The data source name of Go's MySQL driver, up to the `@tcp(`.
 DSN = re.compile(r"""(?<![\w:/.-])[\w.-]{1,64}:([^\s"'`/:@]{3,128})\Z""")
 TO_CHPASSWD = re.compile(r"""["']?[\w.-]{1,40}:([^\s"':|]{3,128})["']?\s{0,3}\Z""")
 SECURE_STRING = re.compile(
@@ -84,6 +84,8 @@ PIPED = re.compile(
 
 
 def capture_matcher(pattern: re.Pattern[str], kind: str) -> Match:
+    """Return a matcher for the last group of a pattern that begins at the position."""
+
     def match(text: str, at: int) -> Span | None:
         found = pattern.match(text, at)
         if not found or not found.lastindex or is_blank(found[found.lastindex]):
@@ -95,8 +97,8 @@ def capture_matcher(pattern: re.Pattern[str], kind: str) -> Match:
     return match
 
 
-def standing_before(pattern: re.Pattern[str]) -> Match:
-    """`echo x | docker login --password-stdin`: what stands before it on the same line."""
+def value_before_matcher(pattern: re.Pattern[str]) -> Match:
+    """Return a matcher for a value before the position on the same line: `echo x | docker login --password-stdin`."""
 
     def match(text: str, at: int) -> Span | None:
         line = text.rfind("\n", max(0, at - 1_000), at) + 1

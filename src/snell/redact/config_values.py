@@ -1,10 +1,10 @@
-"""Named values as command lines and settings files give them: flags, `setx`, `ENV`, a name beside its value."""
+"""Match named values in command lines and settings files: flags, `setx`, `ENV`, a name beside its value."""
 
 import re
 
-from snell.redact.command_passwords import PIPED, standing_before
+from snell.redact.command_passwords import PIPED, value_before_matcher
 from snell.redact.format_rules import Span
-from snell.redact.named_values import LONGEST, goes_on, is_quoted_secret, name_before, value_at
+from snell.redact.named_values import LONGEST, is_quoted_secret, name_after, name_before, value_at
 from snell.redact.secret_names import Strength, kind_of_name, strength_of
 from snell.redact.value_shape import is_blank, is_wordy
 
@@ -23,15 +23,15 @@ _SET = re.compile(r"set(x?)[ \t]((?:[/-][\w-]{1,12}[ \t]{1,3}){0,3})([\w.:/-]{1,
 
 
 def value_of(text: str, at: int) -> Span | None:
-    """`name: DB_PASSWORD` on one line, `value: x` on the next."""
+    """Match `name: DB_PASSWORD` on one line and `value: x` on the next."""
     found = _VALUE_OF.match(text, at)
-    name = name_before(text, at) + goes_on(text, at)
+    name = name_before(text, at) + name_after(text, at)
     strength = strength_of(name) if found else None
     return value_at(text, found.end(), name, strength, tight=True, sure=True) if found and strength else None
 
 
 def value_before(text: str, at: int) -> Span | None:
-    """`"value": "x", "name": "DB_PASSWORD"`: the other way round."""
+    """Match `"value": "x", "name": "DB_PASSWORD"`, the reverse order."""
     named = _NAMED.match(text, at)
     strength = strength_of(named[1]) if named else None
     found = _VALUE_BEFORE.search(text, text.rfind("value", max(0, at - LONGEST), at), at) if strength else None
@@ -41,16 +41,17 @@ def value_before(text: str, at: int) -> Span | None:
 
 
 def flag(text: str, at: int) -> Span | None:
+    """Match `--db-password x`."""
     found = _FLAG.match(text, at)
     name = found[0].strip(" \t-") if found else ""
     strength = strength_of(name)
-    if not found or not strength or _TALK.match(text, found.end()):
+    if not found or not strength or _PROSE.match(text, found.end()):
         return None
     return value_at(text, found.end(), name, strength, tight=True, sure=True)
 
 
-# `the --password options`, `--token and`: what people write behind the name of a flag.
-_TALK = re.compile(
+# `the --password options`, `--token and`: prose after the name of a flag.
+_PROSE = re.compile(
     r"(?:options?|flags?|arguments?|args?|params?|parameters?|values?|switch(?:es)?|settings?|prompts?|fields?|when|where|which"
     r"|that|with|without|from|into|must|should|will|would|cannot|instead|then|than|takes|accepts|reads|means|needs"
     r"|requires|given|used|have|does|before|after|because|unless|until|only|also|together|twice)\b(?![-_.=@!#$%^&*+/])"
@@ -58,7 +59,7 @@ _TALK = re.compile(
 
 
 def set_variable(text: str, at: int) -> Span | None:
-    """`setx API_SECRET x`, `set -gx API_SECRET x`; any other `set` may be about anything."""
+    """Match `setx API_SECRET x`, `set -gx API_SECRET x`; any other `set` is weak evidence."""
     found = _SET.match(text, at)
     name = found[3] if found else ""
     strength = strength_of(name)
@@ -69,7 +70,7 @@ def set_variable(text: str, at: int) -> Span | None:
 
 
 def env_line(text: str, at: int) -> Span | None:
-    """`ENV DB_PASSWORD x` in a Dockerfile, `setenv DB_PASSWORD x` in a shell: nothing else stands on the line."""
+    """Match `ENV DB_PASSWORD x` in a Dockerfile, `setenv DB_PASSWORD x` in a shell: alone on its line."""
     found = _ENV.match(text, at)
     if not found or not found[1].isupper() or not _LINE_BEGINS.search(text, max(0, at - 12), at):
         return None
@@ -86,10 +87,10 @@ _ENV = re.compile(
 
 
 def dash_flag(text: str, at: int) -> Span | None:
-    """`-storepass x`, `-Password x`: some programs have one dash before the whole name."""
+    """Match `-storepass x`, `-Password x`: some programs have one dash before a long name."""
     found = _DASH_FLAG.match(text, at)
     strength = strength_of(found[1]) if found and (at == 0 or text[at - 1] in " \t\"'`\n") else None
-    if not found or strength not in {"password", "strong"} or _TALK.match(text, found.end()):
+    if not found or strength not in {"password", "strong"} or _PROSE.match(text, found.end()):
         return None
     return value_at(text, found.end(), found[1], strength, tight=True, sure=True)
 
@@ -98,7 +99,7 @@ _DASH_FLAG = re.compile(r"-([A-Za-z]{3,30})[ \t]{1,3}(?!-)")
 
 
 def argument(text: str, at: int, name: str, strength: Strength) -> Span | None:
-    """`setenv("DB_PASSWORD", "x")`: the argument after the name, where a call gives the name a value."""
+    """Match `setenv("DB_PASSWORD", "x")`: the argument after the name in a call that sets it."""
     begins = at - len(name_before(text, at))
     if strength == "weak" or not _SETS.search(text, max(0, begins - 60), begins):
         return None
@@ -116,10 +117,10 @@ _SETS = re.compile(
 _ARGUMENT = re.compile(r"""[A-Za-z0-9_.-]{0,80}\\{0,3}["'],\s{0,3}\\{0,3}["'`]([^\s"'`\\]{5,4096})\\{0,3}["'`]""")
 
 
-def given_to_a_setter(text: str, at: int) -> Span | None:
-    """`user.setPassword("x")`: the name is that of a function which is given the value."""
+def setter_argument(text: str, at: int) -> Span | None:
+    """Match `user.setPassword("x")`: the name is that of a function whose argument is the value."""
     found = _GIVEN.match(text, at)
-    name = name_before(text, at) + goes_on(text, at) if found else ""
+    name = name_before(text, at) + name_after(text, at) if found else ""
     strength = strength_of(name)
     if not found or not _SETTER.match(name.rpartition(".")[2]) or strength not in ("password", "strong"):
         return None
@@ -134,9 +135,9 @@ _SETTER = re.compile(r"(?:set|with|change|update|reset)(?=[A-Z_])")
 
 
 def typed_assignment(text: str, at: int) -> Span | None:
-    """`api_secret: &str = "x"`, `const dbPassword string = "x"`: a type stands between the name and its value."""
+    """Match `api_secret: &str = "x"`, `const dbPassword string = "x"`: a type is between the name and the value."""
     found = _TYPED.match(text, at)
-    name = name_before(text, at) + goes_on(text, at) if found else ""
+    name = name_before(text, at) + name_after(text, at) if found else ""
     strength = strength_of(name)
     return value_at(text, found.end(), name, strength, tight=False, sure=False) if found and strength else None
 
@@ -148,7 +149,7 @@ _TYPED = re.compile(
 
 
 def variable(text: str, at: int) -> Span | None:
-    """`variable "db_password" { default = "x" }`"""
+    """Match `variable "db_password" { default = "x" }`."""
     found = _VARIABLE.match(text, at)
     strength = strength_of(found[1]) if found else None
     return value_at(text, found.end(), found[1], strength, tight=False, sure=True) if found and strength else None
@@ -157,8 +158,8 @@ def variable(text: str, at: int) -> Span | None:
 _VARIABLE = re.compile(r"""variable[ \t]{1,3}"([\w.-]{1,80})"\s{0,3}\{[^{}]{0,300}?\bdefault\s{0,8}=\s{0,3}""")
 
 
-def of_a_store(text: str, at: int) -> Span | None:
-    """`fly secrets set A=x`, `gh secret set A --body x`, `echo x | wrangler secret put A`: whatever the name is."""
+def secret_store_value(text: str, at: int) -> Span | None:
+    """Match `fly secrets set A=x`, `gh secret set A --body x`, `echo x | wrangler secret put A`, for any name."""
     found = _STORE.match(text, at)
     if found and found.lastindex and not is_blank(found[found.lastindex]):
         start, end = found.span(found.lastindex)
@@ -166,7 +167,7 @@ def of_a_store(text: str, at: int) -> Span | None:
     named = _STORED.match(text, at)
     if not named or (named[1] and not strength_of(named[1])):
         return None
-    return standing_before(PIPED)(text, at)
+    return value_before_matcher(PIPED)(text, at)
 
 
 _STORE = re.compile(

@@ -1,30 +1,30 @@
-"""Secrets that can be told by what stands around them: a name, a header, a flag, the place in an address."""
+"""Match secrets by the text around them: a name, a header, a flag, the position in an address."""
 
 import re
 
 from snell.redact import command_passwords
-from snell.redact.command_passwords import Match, capture_matcher, standing_before
+from snell.redact.command_passwords import Match, capture_matcher, value_before_matcher
 from snell.redact.config_values import (
     argument,
     dash_flag,
     env_line,
     flag,
-    given_to_a_setter,
-    of_a_store,
+    secret_store_value,
     set_variable,
+    setter_argument,
     typed_assignment,
     value_before,
     value_of,
     variable,
 )
 from snell.redact.format_rules import Span, known_format
-from snell.redact.named_values import BARE, CALL, LONGEST, PATH, QUOTE, closing, goes_on, name_before, value_at
+from snell.redact.named_values import BARE, CALL, LONGEST, PATH, QUOTE, end_of_quote, name_after, name_before, value_at
 from snell.redact.secret_names import Strength, kind_of_name, strength_of
 from snell.redact.value_shape import is_blank, is_fingerprint, is_mixed, is_random, is_wordy
 
 
 def in_context(text: str, at: int) -> Span | None:
-    """What the surroundings that begin here say to be secret."""
+    """Return the secret of the context that begins at this position."""
     start = text[at : at + 20].lower()
     for word, match in _BY_START.get(start[:2], ()):
         if start.startswith(word) and (span := match(text, at)):
@@ -40,32 +40,32 @@ _ASSIGNS = re.compile(
 _NO_NAME = re.compile(r"(?:::|arn:[\w:*-]{1,70}:|\[redacted:)\Z")
 
 
-def _assigned(text: str, at: int) -> Span | None:
-    """`NAME_TOKEN=x`, `"password": "x"`, `<secret>x</secret>`: the value, when the name is that of a secret."""
+def _assignment(text: str, at: int) -> Span | None:
+    """Match `NAME_TOKEN=x`, `"password": "x"`, `<secret>x</secret>`: the value, if the name is that of a secret."""
     sign = _ASSIGNS.match(text, at)
     if not sign or sign[4] or sign[5]:
         span = value_of(text, at)
         if span or not sign:
             return span
     before = name_before(text, at)
-    name = (before + goes_on(text, at)).strip("-.")
+    name = (before + name_after(text, at)).strip("-.")
     strength = strength_of(name)
     if not strength or _NO_NAME.search(text, max(0, at - len(before) - 80), at - len(before)):
         return None
-    if _is_no_value(text, sign, at - len(before)):
+    if _is_not_value(text, sign, at - len(before)):
         return None
     if sign[5]:
-        return _beside(text, sign.end(), name, strength)
+        return _value_after_space(text, sign.end(), name, strength)
     if sign[4] and (span := argument(text, at, name, strength)):
         return span
     if sign[4]:
-        strength = "weak"  # arguments one after the other: only what looks like a secret
+        strength = "weak"  # arguments of a call: only what looks like a secret
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     return value_at(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
 
 
-def _is_no_value(text: str, sign: re.Match[str], begins: int) -> bool:
-    """In the next line stands the next name, `password:` above `min_length: 12`; or it is a variable of psql."""
+def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
+    """Whether the next line has the next name (`password:` above `min_length: 12`), or it is a variable of psql."""
     if "\n" in (sign[3] or ""):
         return _NEXT_NAME.match(text, sign.end()) is not None
     is_sql = sign[2] == ":" and not sign[3] and _IN_SQL.search(text, max(0, begins - 40), begins)
@@ -77,12 +77,12 @@ _IN_SQL = re.compile(r"\b(?:with|encrypted|by|role|user)\s+\Z", re.IGNORECASE)
 _VARIABLE = re.compile(r"""(["'])[A-Za-z_]\w{0,60}\1""")
 
 
-def _beside(text: str, at: int, name: str, strength: Strength) -> Span | None:
-    """`(setq api-key "x")`, `WITH PASSWORD 'x'`, `use token x`: nothing but a space between the name and the value."""
+def _value_after_space(text: str, at: int, name: str, strength: Strength) -> Span | None:
+    """Match `(setq api-key "x")`, `WITH PASSWORD 'x'`, `use token x`: only a space between name and value."""
     quote = QUOTE.match(text, at)
     start = quote.end() if quote else at
     bare = None if quote else BARE.match(text, start)
-    end = closing(text, start, quote.group()) if quote else bare.end() if bare else start
+    end = end_of_quote(text, start, quote.group()) if quote else bare.end() if bare else start
     value = text[start:end].rstrip(".,;:!?") if bare else text[start:end]
     if name.lower() == "pass" or is_blank(value) or is_wordy(value) or PATH.match(value) or CALL.match(value):
         return None
@@ -93,35 +93,35 @@ def _beside(text: str, at: int, name: str, strength: Strength) -> Span | None:
     return (start, start + len(value), kind_of_name(name)) if accepted else None
 
 
-def _said(text: str, at: int) -> Span | None:
-    """`the password is x`: prose, so only what nobody would write by hand."""
-    found = _SAID.match(text, at)
+def _stated_value(text: str, at: int) -> Span | None:
+    """Match `the password is x`: prose, so only a random value."""
+    found = _STATED.match(text, at)
     value = found[1].rstrip(".,;:") if found else ""
     if not found or is_blank(value) or is_wordy(value) or CALL.match(value) or not is_random(value, 8):
         return None
     return found.start(1), found.start(1) + len(value), kind_of_name(found[0].split()[0])
 
 
-_SAID = re.compile(r"""[a-z]+[ \t](?:is|was)[ \t:]{1,3}\\{0,3}["'`]?([^\s"'`\\]{8,256})""", re.IGNORECASE)
+_STATED = re.compile(r"""[a-z]+[ \t](?:is|was)[ \t:]{1,3}\\{0,3}["'`]?([^\s"'`\\]{8,256})""", re.IGNORECASE)
 
 
 def _with_password(text: str, at: int) -> Span | None:
-    """`log in with password x`: prose, so it has to hold more than letters."""
+    """Match `log in with password x`: prose, so the value needs more than letters."""
     found = _WITH.match(text, at)
     value = found[1].rstrip(".,;:!?)") if found else ""
-    if not found or len(value) < _SHORTEST_SAID or _OF_PASSWORDS.match(value) or is_blank(value) or CALL.match(value):
+    if not found or len(value) < _SHORTEST_STATED or _OF_PASSWORDS.match(value) or is_blank(value) or CALL.match(value):
         return None
     is_word = all(each.isalpha() or each in "-_/.'" for each in value)
     return None if is_word or PATH.match(value) else (found.start(1), found.start(1) + len(value), "password")
 
 
-_SHORTEST_SAID = 5
+_SHORTEST_STATED = 5
 _WITH = re.compile(
     r"""with[ \t]{1,3}(?:the[ \t])?(?:password|passphrase|passwd|pwd)[ \t]{1,3}\\{0,3}["'`]?"""
     r"""([^\s"'`\\=]{5,256})(?!\S*=)""",
     re.IGNORECASE,
 )
-_OF_PASSWORDS = re.compile(  # what passwords are treated with, and what has to do with them
+_OF_PASSWORDS = re.compile(  # words that follow `with password` in prose
     r"(?:protect|reset|rotat|polic|prompt|manag|strength|chang|expir|recover|valid|verif|encrypt|generat|check|requir"
     r"|support|input|form|page|screen|dialog|link|column|param|option|entr|group|user|account|rule|stor|vault|history"
     r"|attempt|complex|hint|updat|creat|access|secur|column|grant|sync)[a-z]*\d{0,2}\Z|"
@@ -164,7 +164,7 @@ def _bearer(text: str, at: int) -> Span | None:
 
 
 def _address(text: str, at: int) -> Span | None:
-    """The password between a user and a host; a token in the place of the user."""
+    """Match the password between a user and a host, or a token in place of the user."""
     found = _ADDRESS.match(text, at)
     if not found:
         return None
@@ -178,7 +178,7 @@ def _address(text: str, at: int) -> Span | None:
 
 
 def private_key(text: str, at: int) -> Span | None:
-    """From the first line to the last; without a last line as long as the lines look like a key."""
+    """Match a key from its first line to its last; without a last line, as long as the lines look like a key."""
     first = _KEY_BEGINS.match(text, at)
     if not first:
         return None
@@ -191,7 +191,7 @@ def private_key(text: str, at: int) -> Span | None:
 
 
 def _end_of_key(text: str, at: int) -> Span | None:
-    """A key whose first lines were cut off: what stands before its last line, as long as it looks like a key."""
+    """Match a key whose first lines were cut off: the lines before its last, as long as they look like a key."""
     last = _KEY_ENDS.match(text, at)
     begins = at
     while begins > max(0, at - _LONGEST_KEY):
@@ -224,8 +224,8 @@ _PLAIN_DATA = re.compile(
 _DATA = re.compile(r"^[ \t]{0,8}(string)?data:[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
-def of_a_kubernetes_secret(text: str, at: int) -> list[Span]:
-    """Every value under `data:` of a manifest of kind Secret, whatever its name."""
+def kubernetes_secret_values(text: str, at: int) -> list[Span]:
+    """Return every value under `data:` of a manifest of kind Secret, whatever its name."""
     end = text.find("\n---", at)
     spans = []
     for block in _DATA.finditer(text, at, min(len(text), at + LONGEST, end if end >= 0 else len(text))):
@@ -248,11 +248,11 @@ _USER_AND_PASSWORD = re.compile(
 
 _MATCHES: tuple[tuple[str, Match], ...] = (
     ("://", _address),
-    *((word, standing_before(command_passwords.DSN)) for word in ("@tcp(", "@unix(")),
+    *((word, value_before_matcher(command_passwords.DSN)) for word in ("@tcp(", "@unix(")),
     ("--from-literal", capture_matcher(command_passwords.PROGRAMS, "secret")),
-    ("--password-stdin", standing_before(command_passwords.PIPED)),
-    ("-asplaintext", standing_before(command_passwords.SECURE_STRING)),
-    ("|", standing_before(command_passwords.TO_CHPASSWD)),
+    ("--password-stdin", value_before_matcher(command_passwords.PIPED)),
+    ("-asplaintext", value_before_matcher(command_passwords.SECURE_STRING)),
+    ("|", value_before_matcher(command_passwords.TO_CHPASSWD)),
     ("-----begin", private_key),
     ("-----end", _end_of_key),
     ("putty-user", private_key),
@@ -262,8 +262,8 @@ _MATCHES: tuple[tuple[str, Match], ...] = (
     ("--", flag),
     ("-", dash_flag),
     ("set", set_variable),
-    ("secret", of_a_store),
-    ("env", of_a_store),
+    ("secret", secret_store_value),
+    ("env", secret_store_value),
     ("variable", variable),
     ("type", capture_matcher(_INPUT, "password")),
     ("auth", capture_matcher(_USER_AND_PASSWORD, "password")),
@@ -276,10 +276,10 @@ _MATCHES: tuple[tuple[str, Match], ...] = (
     ("cookie", capture_matcher(_COOKIE, "cookie")),
     ("sig", capture_matcher(command_passwords.PROGRAMS, "signature")),
     *((port, capture_matcher(command_passwords.PGPASS, "password")) for port in (":543", ":643")),
-    *((word, given_to_a_setter) for word in ("pass", "pwd", "secret", "token")),
+    *((word, setter_argument) for word in ("pass", "pwd", "secret", "token")),
     *((word, typed_assignment) for word in ("pass", "pwd", "secret", "token", "psk", "key", "api")),
-    *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "psk", "key", "cred", "auth", "salt", "api")),
-    *((word, _said) for word in ("password", "passphrase", "secret", "token", "key")),
+    *((word, _assignment) for word in ("pass", "pwd", "secret", "token", "psk", "key", "cred", "auth", "salt", "api")),
+    *((word, _stated_value) for word in ("password", "passphrase", "secret", "token", "key")),
     *((word, capture_matcher(command_passwords.PROGRAMS, "password")) for word in command_passwords.WORDS),
 )
 _BY_START = {word[:2]: tuple(each for each in _MATCHES if each[0][:2] == word[:2]) for word, _ in _MATCHES}

@@ -1,4 +1,4 @@
-"""JSON-like data without its secrets: by what a value looks like, by the name it has, by the file it comes from."""
+"""Redact JSON-like data: by what a value looks like, by its name, by the file it comes from."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Text = Callable[[str], str]
 
 
 def without_secrets(value: Any, text: Text) -> Any:
-    """The same shape, each text as `text` leaves it."""
+    """Return the same structure with each text as `text` returns it."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, dict):
@@ -29,51 +29,51 @@ def without_secrets(value: Any, text: Text) -> Any:
 
 
 def _dict(value: dict[Any, Any], text: Text) -> dict[Any, Any]:
-    if _is_of_a_secret_file(value):
-        return {key: each if key in _PATH_KEYS else _emptied(each) for key, each in value.items()}
+    if _is_secret_file(value):
+        return {key: each if key in _PATH_KEYS else _redact_all(each) for key, each in value.items()}
     done = {}
     for key, each in value.items():
         name = text(key) if isinstance(key, str) else key
-        done[name] = _named(key, each, text) if isinstance(key, str) else without_secrets(each, text)
+        done[name] = _redact_named(key, each, text) if isinstance(key, str) else without_secrets(each, text)
     return done
 
 
-def _named(key: str, value: Any, text: Text) -> Any:
+def _redact_named(key: str, value: Any, text: Text) -> Any:
     if is_secret_name(key):
-        return _blank(value, kind_of_name(key), text)
+        return _redact_kind(value, kind_of_name(key), text)
     if isinstance(value, str) and strength_of(key):
-        return _as_written(key, value, text)
+        return _redact_as_line(key, value, text)
     return without_secrets(value, text)
 
 
-def _as_written(key: str, value: str, text: Text) -> str:
-    """A name such as `auth` says too little; together with its value it is judged as a line of text would be."""
+def _redact_as_line(key: str, value: str, text: Text) -> str:
+    """Judge a vague name such as `auth` together with its value, as a line of text would be."""
     front = f'{key}="'
     done = text(f'{front}{value}"') if '"' not in value and "\n" not in value else ""
     return done[len(front) : -1] if done.startswith(front) and done.endswith('"') else text(value)
 
 
-def _emptied(value: Any) -> Any:
+def _redact_all(value: Any) -> Any:
     if isinstance(value, str):
         return "[redacted:secret-file]" if value else value
     if isinstance(value, dict):
-        return {key: _emptied(each) for key, each in value.items()}
-    return [_emptied(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _redact_all(each) for key, each in value.items()}
+    return [_redact_all(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _blank(value: Any, kind: str, text: Text) -> Any:
-    """Everything inside is secret, whatever it looks like; numbers and flags of that name are settings."""
+def _redact_kind(value: Any, kind: str, text: Text) -> Any:
+    """Redact everything inside, whatever it looks like; numbers and flags of that name are settings."""
     if isinstance(value, str):
         return text(value) if is_blank(value) else f"[redacted:{kind}]"
     if isinstance(value, dict):
-        return {key: _blank(each, kind, text) for key, each in value.items()}
+        return {key: _redact_kind(each, kind, text) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_blank(each, kind, text) for each in value]
+        return [_redact_kind(each, kind, text) for each in value]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"[redacted:{kind}]" if is_number and kind == "password" else value
 
 
-def _is_of_a_secret_file(value: dict[Any, Any]) -> bool:
+def _is_secret_file(value: dict[Any, Any]) -> bool:
     path = value.get("file_path")
     if not isinstance(path, str):
         path = value.get("filePath")

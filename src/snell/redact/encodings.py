@@ -1,4 +1,4 @@
-"""What a run of characters says when it is base64 or hex."""
+"""Decode runs of characters that are base64 or hex."""
 
 import re
 from base64 import b64decode
@@ -21,7 +21,7 @@ _NARROW = 24  # or this, if all of them but the last are equally long
 
 
 def run_at(text: str, at: int) -> int:
-    """The end of the run that begins here, over all lines that it is wrapped into."""
+    """Return the end of the run that begins here, over all lines that it is wrapped into."""
     found = _RUN.match(text, at)
     end = found.end() if found else at
     first = width = end - at
@@ -34,19 +34,19 @@ def run_at(text: str, at: int) -> int:
 
 
 def decode_run(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """What the run may stand for, if that is text, and where it begins: a path may stand directly before it."""
-    if _HEX_OF_TEXT.match(text, start, end) and (said := _from_hex(text[start:end])):
-        yield start, said
-    if _BASE64_OF_TEXT.match(text, start, end) and (said := _from_base64(text[start:end])):
-        yield start, said
-    for sign in ("/", "-", "_", "="):
-        cut = text.rfind(sign, start, min(end - 20, start + _LONGEST_PATH)) + 1
-        if cut and _BASE64_OF_TEXT.match(text, cut, end) and (said := _from_base64(text[cut:end])):
-            yield cut, said
+    """Yield the texts that the run may encode, and where each begins: a path may directly precede the run."""
+    if _HEX_OF_TEXT.match(text, start, end) and (decoded := _from_hex(text[start:end])):
+        yield start, decoded
+    if _BASE64_OF_TEXT.match(text, start, end) and (decoded := _from_base64(text[start:end])):
+        yield start, decoded
+    for separator in ("/", "-", "_", "="):
+        cut = text.rfind(separator, start, min(end - 20, start + _LONGEST_PATH)) + 1
+        if cut and _BASE64_OF_TEXT.match(text, cut, end) and (decoded := _from_base64(text[cut:end])):
+            yield cut, decoded
 
 
 def reads_like_text(text: str, start: int, end: int) -> bool:
-    """By its beginning: what cannot stand for letters and signs is not decoded at all."""
+    """Whether the beginning of the run can be base64 of text; if not, it is not decoded at all."""
     return bool(_BASE64_OF_TEXT.match(text, start, end))
 
 
@@ -70,7 +70,7 @@ def _decode(body: str) -> bytes:
 
 
 def _text(data: bytes) -> str | None:
-    """Only what can be read: a hash or a picture is not text."""
+    """Return printable text; None for other data, such as a hash or a picture."""
     if not data or data[0] > 126 or not data.isascii():
         return None
     return data.decode() if not data.translate(None, _PRINTABLE) else None

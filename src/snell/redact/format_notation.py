@@ -1,9 +1,9 @@
 """
-How a format is written down: literal text, with `{w36}` for 36 letters or digits and `{w36-40}` for 36 to 40.
+The notation for formats: literal text, with `{w36}` for 36 letters or digits and `{w36-40}` for 36 to 40.
 
-One notation gives the pattern that recognises the format, the literal that a scan looks for, and made-up examples, so
-that these three cannot disagree. `(a|b)` in a form stands for two forms. A `!` at the end wants the secret to end
-there, a `~` at the beginning wants it to look random.
+One notation gives the pattern that recognises the format, the literal that a scan searches for, and generated examples,
+so that these three cannot disagree. `(a|b)` in a form stands for two forms. A `!` at the end means that the secret must
+end there, a `~` at the beginning that it must look random.
 """
 
 import re
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 def expand_form(form: str) -> Iterator[str]:
-    """The forms that one form with `(a|b)` stands for."""
+    """Yield the forms that a form with `(a|b)` stands for."""
     choice = re.search(r"\(([^()]*)\)", form)
     if not choice:
         yield form.replace("{u}", _UUID)
@@ -64,9 +64,9 @@ def parts_of(form: str) -> tuple[Part, ...]:
 
 def pattern_of(parts: tuple[Part, ...], *, ends_there: bool) -> str:
     """
-    The pattern. A last part that is longer than we know is taken whole: a longer secret is still a secret.
+    Return the pattern. A last part that is longer than known is included: a longer secret is still a secret.
 
-    With `ends_there` it is none, because the format is too plain to be told by its beginning alone.
+    With `ends_there` a longer one does not match, because such a format is too common in its beginning alone.
     """
     written = [re.escape(each.literal) if each.literal else f"[{each.of}]{_times(each)}" for each in parts]
     last = parts[-1]
@@ -81,12 +81,12 @@ _LONGER = 255
 
 
 def example_of(parts: tuple[Part, ...], random: Random) -> str:
-    """A made-up secret of this format."""
+    """Return a random secret of this format."""
     return "".join(each.literal or "".join(random.choices(each.chars, k=each.least)) for each in parts)
 
 
 def mask_parts(parts: tuple[Part, ...], mask: str = "x") -> str:
-    """What a page of documentation shows in place of a secret."""
+    """Return what documentation shows in place of a secret."""
     return "".join(each.literal or mask * each.least for each in parts)
 
 

@@ -1,4 +1,4 @@
-"""The known formats, ready to match. Patterns are compiled when their literal is first seen, not before."""
+"""The known formats, ready to match. A pattern is compiled when its literal is first found."""
 
 import re
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from snell.redact.value_shape import is_random, is_sample_of
 Span = tuple[int, int, str]
 
 
-# How much of what follows a literal it takes to be rarely wrong: after a short literal, and from which length on less.
+# So many characters after a short literal make a false positive rare; a literal of this length needs fewer.
 ENOUGH, TELLING = 8, 4
 GLUED = 20  # characters after a literal that may directly follow a word
-BEFORE = 6  # characters of its class that stand in front of a literal in the middle
+BEFORE = 6  # characters of its class that precede a literal in the middle of a secret
 
 
 class Format:
@@ -33,16 +33,16 @@ class Format:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """For the text from the beginning of the secret on."""
+        """The pattern for text from the beginning of the secret on."""
         return re.compile(pattern_of(self.parts, ends_there=self.ends_there))
 
     @cached_property
     def _allowed(self) -> frozenset[str]:
-        """The characters in front of the literal."""
+        """The characters that may precede the literal."""
         return frozenset("".join(part.chars + part.literal for part in self.parts[: -len(self.after) - 1]))
 
     def match(self, text: str, at: int) -> Span | None:
-        """The secret whose literal stands here."""
+        """Return the secret whose literal is at this position."""
         for start in self._starts(text, at):
             is_free = stands_free(text, start)
             found = self.pattern.match(text, start) if is_free or self.is_glued else None
@@ -54,7 +54,7 @@ class Format:
 
     @cached_property
     def is_glued(self) -> bool:
-        """Can it be told from a word that stands directly before it, as in `tokenghp_...`?"""
+        """Whether it can be told from a word that directly precedes it, as in `tokenghp_...`."""
         is_sign = len(self.literal) >= TELLING and self.literal[-1] in "_-" and self.literal[0].isalpha()
         return is_sign and bool(self.after) and self.after[0].least >= GLUED
 
@@ -74,7 +74,7 @@ class Format:
         yield from range(start, at)
 
     def is_sample(self, secret: str) -> bool:
-        """Of that format, but from a page of documentation."""
+        """Whether it has this format but is a documentation example."""
         body = secret if self.before else secret[len(self.literal) :]
         return is_sample_of(body) or (self.needs_random and (body.isdigit() or not is_random(body, 20)))
 
@@ -86,13 +86,13 @@ class Format:
 
 
 def _is_glued_secret(body: str) -> bool:
-    """Of several kinds of characters, all mixed up: no end of an identifier."""
+    """Whether the characters are of several kinds and mixed: not the end of an identifier."""
     kinds = (str.isupper, str.islower, str.isdigit)
     return is_random(body, GLUED) and all(any(map(kind, body)) for kind in kinds)
 
 
 def stands_free(text: str, at: int) -> bool:
-    """Nothing before it that it could be the end of; an escape such as `\\n` or `%3D` is not part of a word."""
+    """Whether no word precedes that it could be the end of; an escape such as `\\n` or `%3D` is not part of a word."""
     if at == 0 or not (before := text[at - 1]).isalnum() or not before.isascii():
         return True
     return bool(_ESCAPE_BEFORE.search(text, max(0, at - 8), at))
@@ -100,7 +100,7 @@ def stands_free(text: str, at: int) -> bool:
 
 @cache
 def formats() -> tuple[Format, ...]:
-    """Longer literals first: the most specific format names the kind."""
+    """Return all formats, longer literals first: the most specific format names the kind."""
     made = [Format(kind, each) for kind, form in rows() for each in expand_form(form)]
     return tuple(sorted(made, key=lambda each: -len(each.literal)))
 
@@ -115,7 +115,7 @@ def by_literal() -> dict[str, tuple[Format, ...]]:
 
 @cache
 def _lengths() -> dict[str, tuple[int, ...]]:
-    """The first two characters, and how long the literals are that begin with them, the longest first."""
+    """Map the first two characters to the lengths of the literals that begin with them, the longest first."""
     table: dict[str, set[int]] = {}
     for literal in by_literal():
         table.setdefault(literal[:2], set()).add(len(literal))
@@ -123,7 +123,7 @@ def _lengths() -> dict[str, tuple[int, ...]]:
 
 
 def known_format(text: str, at: int) -> Span | None:
-    """The secret of a known format whose literal stands here; the longest, if there are several."""
+    """Return the secret of a known format whose literal is at this position; the longest, if there are several."""
     best: Span | None = None
     for each in formats_at(text, at):
         span = each.match(text, at)
@@ -133,19 +133,19 @@ def known_format(text: str, at: int) -> Span | None:
 
 
 def formats_at(text: str, at: int) -> Iterator[Format]:
-    """The formats whose literal stands here."""
+    """Yield the formats whose literal is at this position."""
     table = by_literal()
     for length in _lengths().get(text[at : at + 2], ()):
         yield from table.get(text[at : at + length], ())
 
 
 def known_around(text: str, at: int) -> Span | None:
-    """The secret of a format whose literal is in its middle, a few characters from here."""
+    """Return the secret of a format with a literal in its middle, a few characters from this position."""
     return next((span for each, place in formats_around(text, at) if (span := each.match(text, place))), None)
 
 
 def formats_around(text: str, at: int) -> Iterator[tuple[Format, int]]:
-    """The formats whose literal is in their middle and stands a few characters from here, and where."""
+    """Yield the formats with a literal in their middle a few characters from this position, and where it is."""
     near = text[at : at + BEFORE + _longest_middle()]
     for each in _with_middles():
         place = near.find(each.literal, 0, BEFORE + len(each.literal))
@@ -164,7 +164,7 @@ def _longest_middle() -> int:
 
 
 def _literal(parts: tuple[Part, ...]) -> tuple[str, tuple[Part, ...]]:
-    """The literal to look for, and what stands before it."""
+    """Return the literal to search for, and the parts before it."""
     if len(parts[0].literal) > 1:
         return parts[0].literal, ()
     index = max(range(1, len(parts)), key=lambda i: len(parts[i].literal))

@@ -1,8 +1,8 @@
 """
-A known format that was broken over lines: wrapped by a terminal, a mail, a quotation or a diff.
+Find a known format that was broken over lines by a terminal, a mail, a quotation or a diff.
 
-A line may end anywhere in a secret, also in the part that it is recognised by. So the words on both sides of a break
-are put together, wherever they do not look like prose or code, and the formats are looked for in what that gives.
+A line may end anywhere in a secret, also in the literal that it is recognised by. So the words on both sides of a break
+are joined, unless they look like prose or code, and the formats are searched in the result.
 """
 
 import re
@@ -14,13 +14,13 @@ from snell.redact import scan
 from snell.redact.format_rules import Format, Span, formats_around, formats_at, stands_free
 from snell.redact.value_shape import changes, is_random
 
-_LONGEST, _LINES = 8_192, 24  # of a word on one line, and of one secret
-_LEAST = 11  # of all formats
-_SHORTEST = 18  # less than this is too easily a coincidence, unless it is very mixed
-_MORE = 8  # so long must a line be to be taken for more of a secret that is one without it
-_CHANGES = 0.25  # of the letters of a secret follow one of the other case
-_ESCAPE = 40  # characters that tell whether something stands before a secret
-_BACK = 200  # how far a secret may begin before the part that it is recognised by
+_LONGEST, _LINES = 8_192, 24  # characters of a word on one line, and lines of one secret
+_LEAST = 11  # length of the shortest format
+_SHORTEST = 18  # a shorter match is too easily a coincidence, unless it is very mixed
+_MORE = 8  # minimum length of a further line, if the secret is complete without it
+_CHANGES = 0.25  # share of the letters of a secret that follow one of the other case
+_ESCAPE = 40  # characters that tell whether a word precedes a secret
+_BACK = 200  # how far a secret may begin before its literal
 
 _IN_WORDS = rb"A-Za-z0-9$%+,./:=?@_|~-"
 _WORDS = bytes(ord("a" if re.match(b"[%b]" % _IN_WORDS, bytes([each])) else " ") for each in range(256))
@@ -31,23 +31,23 @@ _SAFE = rb"[ \t]*(?:(?:[>|#*]|//|\d{1,6}[\t?:])[ \t]{0,8}){0,4}"  # those that n
 _PLAIN = rb"[A-Za-z]?[a-z_.]*(?:[A-Z][a-z_.]+){0,6}[,;:!?)]{0,3}(?:[\s(\[{=\"'`<>\\]|\Z)"
 _DIGIT_BEFORE = b"|".join(rb"(?<=[0-9]%b)" % (b"." * width) for width in range(1, 9))
 _GOES_ON = rb"(?:%b(?=[%b])(?!%b)|(?:%b)%b(?=[%b]))" % (_MARKS, _IN_WORDS, _PLAIN, _DIGIT_BEFORE, _MARKS, _IN_WORDS)
-# Both begin with what `re` can look for. A sign that ends sentences or rows of tables is in the middle of a secret only
-# if what follows is long.
+# Both begin with what `re` can search for quickly. A character that ends sentences or rows of tables is in the middle
+# of a secret only if what follows is long.
 _BEFORE = b"|".join(rb"(?<=[A-Za-z0-9]%b\n)" % each for each in (b"", b"[_+/=-]", rb"[\r \t]", rb"[_+/=-][\r \t=]"))
 _SIGN_BEFORE = rb"(?<=[A-Za-z0-9][.:|$?]\n)(?=%b[%b]{12})" % (_MARKS, _IN_WORDS)
 _BREAKS = (
     re.compile(rb"(\n)(?<=[A-Za-z0-9_+/=.:|$?\r \t-]\n)(?:%b|%b)%b" % (_BEFORE, _SIGN_BEFORE, _GOES_ON), re.DOTALL),
     re.compile(rb"(\\n)(?<=[\\A-Za-z0-9_+/=.-]..)%b" % _GOES_ON, re.DOTALL),
 )
-_ENDING = re.compile(rb"(?:(?<!=)=\r?|[ \t\r]{1,2}|\\{1,4}r\\{0,3}|\\{1,3})?\Z")  # `=` is how a mail breaks a line
-# A sign may belong to the secret that goes on there: other readings of what stands before a line.
+_ENDING = re.compile(rb"(?:(?<!=)=\r?|[ \t\r]{1,2}|\\{1,4}r\\{0,3}|\\{1,3})?\Z")  # `=` is how a mail wraps a line
+# A mark may belong to the secret that continues there: other readings of what precedes a line.
 _READINGS = re.compile(_SAFE), re.compile(rb"[+-]" + _SAFE)
 
 Break = tuple[int, int]  # where the word before it ends, and where the one after it begins
 
 
 class Word(NamedTuple):
-    """What stands on lines that may belong together, and where each of its pieces comes from."""
+    """The joined text of lines that may belong together, and where each of its pieces comes from."""
 
     text: str
     starts: list[int]  # where a piece begins in the word
@@ -62,7 +62,7 @@ class Word(NamedTuple):
 
 
 def secrets_across_lines(text: str, data: bytes) -> list[Span]:
-    """The secrets that lie across the ends of lines."""
+    """Return the secrets that cross the ends of lines."""
     found = sorted((each.start(), each.end(1), each.end()) for breaks in _BREAKS for each in breaks.finditer(data))
     if not found:
         return []
@@ -76,7 +76,7 @@ def secrets_across_lines(text: str, data: bytes) -> list[Span]:
     for marks in _READINGS if near else ():
         places = [_with_signs(data, found[n], ends[n], marks) for n in near]
         words |= {(word.places[0], word.text): word for word in _words(text, folded, places)}
-    return _across(list(words.values()))
+    return _secrets_in_words(list(words.values()))
 
 
 def _with_signs(data: bytes, found: tuple[int, int, int], end: int, marks: re.Pattern[bytes]) -> Break:
@@ -89,7 +89,7 @@ def _length(found: re.Match[bytes] | None) -> int:
     return found.end() - found.start() if found else 0
 
 
-def _across(words: list[Word]) -> list[Span]:
+def _secrets_in_words(words: list[Word]) -> list[Span]:
     firsts = [0]
     for word in words:
         firsts.append(firsts[-1] + len(word.text) + 1)
@@ -110,13 +110,13 @@ def _across(words: list[Word]) -> list[Span]:
 
 
 def _line_starts(words: list[Word], firsts: list[int]) -> Iterator[int]:
-    """Where a line begins like a secret: that stands free, whatever the line before ended with."""
+    """Yield where a line begins like a secret: it counts as free, whatever the line before ended with."""
     for word, first in zip(words, firsts, strict=False):
         yield from (first + at for at in word.starts[1:] if next(formats_at(word.text, at), None))
 
 
 def _words(text: str, folded: bytes, breaks: list[Break]) -> Iterator[Word]:
-    """The words at each break put together; those of several lines are one."""
+    """Yield the joined words at each break; those of several lines are one."""
     pieces: list[tuple[int, int]] = []
     for (end, after), following in zip(breaks, [*(each[0] for each in breaks[1:]), len(folded)], strict=True):
         start = pieces[-1][0] if pieces else max(0, end - _LONGEST)
@@ -140,27 +140,27 @@ def _word(text: str, pieces: list[tuple[int, int]]) -> Word:
 
 
 def _begins(word: Word, at: int) -> Span | None:
-    """The secret whose literal stands here, if it needs more than one line to be one."""
+    """Return the secret whose literal is here, if it needs more than one line."""
     is_first = at in word.starts[bisect_right(word.starts, at) - 1 :][:1]
     if not is_first and not stands_free(word.text, at):
         return None
     low = at if is_first else max(0, at - _ESCAPE)
     known = tuple(formats_at(word.text, at))
-    return _grown(word, low, at, known, at - low) if known else None
+    return _extend(word, low, at, known, at - low) if known else None
 
 
 def _around(word: Word, at: int) -> Span | None:
-    """The same for a literal in the middle of a secret."""
+    """Return the same for a literal in the middle of a secret."""
     near = word.starts[bisect_right(word.starts, at - _BACK) : bisect_right(word.starts, at)]
     for known, place in formats_around(word.text, at):
         for low in (max(0, at - _BACK), *near):
-            if span := _grown(word, low, place, (known,), place - low):
+            if span := _extend(word, low, place, (known,), place - low):
                 return span
     return None
 
 
-def _grown(word: Word, low: int, at: int, known: tuple[Format, ...], place: int) -> Span | None:
-    """One line after the other is added until it is a secret, and as long as it is one."""
+def _extend(word: Word, low: int, at: int, known: tuple[Format, ...], place: int) -> Span | None:
+    """Add one line after the other until it is a secret, and as long as it is one."""
     best: Span | None = None
     longest = max(each.most for each in known)
     begins = at  # of the line that was added last
@@ -189,7 +189,7 @@ def _size(span: Span | None) -> int:
 
 
 def _is_secret(secret: str, known: tuple[Format, ...]) -> bool:
-    """Two words on two lines are none."""
+    """Whether the joined text is a secret and not just two words on two lines."""
     body = secret if known[0].before else secret[len(known[0].literal) :]
     is_mixed = body != body.lower() and body != body.upper()
     if len(secret) < _SHORTEST and not (is_mixed and re.search("[0-9]", body) and changes(body) * 3 >= len(body)):

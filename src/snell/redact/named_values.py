@@ -1,4 +1,4 @@
-"""The value that a name has, and whether it is a secret: quoted or bare, as code, settings and prose write them."""
+"""Decide whether the value of a name is a secret: quoted or bare, as code, settings and prose write it."""
 
 import re
 
@@ -24,17 +24,19 @@ _LETTERS = re.compile(r"[A-Za-z_][A-Za-z_.]*\Z")
 
 
 def name_before(text: str, at: int) -> str:
-    """The part of the name that stands before the word that was found."""
+    """Return the part of the name that precedes the word that was found."""
     backwards = _NAME_GOES_ON.match(text[max(0, at - 60) : at][::-1])
     return backwards[0][::-1] if backwards else ""
 
 
-def goes_on(text: str, at: int) -> str:
+def name_after(text: str, at: int) -> str:
+    """Return the rest of the name from the word that was found."""
     found = _NAME_GOES_ON.match(text, at)
     return found[0] if found else ""
 
 
 def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, sure: bool) -> Span | None:
+    """Return the value at this position, if it is a secret."""
     at = block.end() if (block := _BLOCK.match(text, at)) else at
     quote = QUOTE.match(text, at)
     start = quote.end() if quote else at
@@ -42,10 +44,10 @@ def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, 
     if known:
         return known
     if quote:
-        end = closing(text, start, quote.group())
+        end = end_of_quote(text, start, quote.group())
         accepted = is_quoted_secret(text[start:end], name, strength)
     else:
-        # Nothing but a password is likely to hold any sign at all, and then the line ends with it.
+        # Only a password is likely to contain special characters, and then the line ends with it.
         bare = (strength == "password" and not tight and _LINE.match(text, start)) or BARE.match(text, start)
         end = bare.end() if bare else start
         is_call = text[end : end + 1] in {"(", "["}
@@ -53,7 +55,8 @@ def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, 
     return (start, end, kind_of_name(name)) if accepted else None
 
 
-def closing(text: str, start: int, quote: str) -> int:
+def end_of_quote(text: str, start: int, quote: str) -> int:
+    """Return the end of a quoted value: its end_of_quote quote, or the end of the line."""
     end = text.find(quote, start, start + LONGEST)
     line = text.find("\n", start, start + LONGEST)
     if end < 0 or 0 <= line < end:
@@ -72,7 +75,7 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
 
 
 def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
-    """Without quotes it may as well be code: `token: str`, `password=password`, `key = other.key`."""
+    """Judge a value without quotes, which may be code: `token: str`, `password=password`, `key = other.key`."""
     value = value.rstrip(",;")
     if is_blank(value) or PATH.match(value) or CALL.match(value):
         return False
@@ -91,13 +94,13 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
 
 
 def _is_plain(value: str, name: str) -> bool:
-    """Words, a small number, a reference: under the name of a key still none."""
+    """Whether it is words, a small number or a reference, which is no secret even under the name of a key."""
     if is_wordy(value):
         return not (_WORD_AND_NUMBER.match(value) and _SEVERAL_WORDS.search(name))
     return value.isdigit() and len(value) <= 10
 
 
-# `API_SECRET=rosebud19` is what somebody thought up, `token = "python3"` is a word of a program.
+# `API_SECRET=rosebud19` was invented by a person, `token = "python3"` is a word of a program.
 _WORD_AND_NUMBER = re.compile(
     r"(?!.*(?:sha|md|aes|rsa|hmac|crypt|argon|pbkdf|version|step|base|utf))"
     r"(?:[a-z]{5,}\d{2,3}|(?-i:[A-Z][a-z]{3,}[/_.-][A-Z][a-z]{3,}\d{1,3}))\Z",
@@ -107,7 +110,7 @@ _SEVERAL_WORDS = re.compile(r"[A-Za-z0-9][_.-][A-Za-z]|[a-z][A-Z]|secret\Z")
 
 
 def _looks_secret(value: str, name: str) -> bool:
-    """A hash under a plain `key` is a hash, also at the end of a name; under `acme_key` it is Acme's key."""
+    """Judge a value under a weak name: a hash under `key` is a hash; under `acme_key` it is Acme's key."""
     is_hash = is_fingerprint(value) or is_fingerprint(value.rsplit("-", 1)[-1])
     return is_random(value) and (len(name) > _PLAIN_NAME or not is_hash)
 

@@ -1,9 +1,9 @@
 """
-Where a secret may begin: one pass over the text for all formats, and one for all surroundings.
+Find the positions where a secret may begin: one pass over the text for all formats, and one for all contexts.
 
-With google-re2 a pass costs less than a hundredth of one search per rule; without it the same places are found by the
-standard library, with patterns that share their beginnings. Whatever is found here is only a place to look at, so both
-ways lead to the same secrets.
+With google-re2 a pass costs less than a hundredth of one search per rule; without it the standard library finds the
+same positions, with patterns that share their beginnings. Each position is only a candidate, so both ways find the same
+secrets.
 """
 
 import re
@@ -16,11 +16,11 @@ from snell.redact.format_rules import BEFORE, ENOUGH, TELLING, Format, formats
 from snell.redact.unescape import ESCAPES
 
 Scan = Callable[[bytes], list[int]]
-MORE = 20  # and after one: `pygments.lexers.templates` is no token
+MORE = 20  # and after one in the middle: `pygments.lexers.templates` is no token
 
-# Words that a name holds, programs that are given passwords, and signs of a place where secrets stand.
-_SAYS_SO, _MAY_SAY = "pass|pwd|secret|token|psk", "key|cred|auth|salt|api[_-]?hash"
-_WORD = f"{_SAYS_SO}|{_MAY_SAY}"
+# Words in names, programs that get passwords, and signs of a context that contains secrets.
+_STRONG, _WEAK = "pass|pwd|secret|token|psk", "key|cred|auth|salt|api[_-]?hash"
+_WORD = f"{_STRONG}|{_WEAK}"
 _NAME, _GAP = "[A-Za-z0-9_.-]", "[ \\t]"
 _PROGRAMS = (
     "mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|curl|wget|sqlcmd|mongosh?|htpasswd|ldapsearch|ldapadd|smbclient"
@@ -33,9 +33,9 @@ _PART = "[^ \\t\\r\\n\"'`,;()]"
 _NEXT = "(?:,[ \\t\\r\\n]{0,24}|[ \\t\\r\\n]{1,24})"
 _PAIR = rf"\\{{0,3}}[\"']{_GAP}{{0,3}}:{_GAP}{{0,3}}\\{{0,3}}[\"']"
 _FLAGS = rf"(?:[/-][a-z-]{{1,12}}{_GAP}{{1,3}}){{0,3}}"
-SURROUNDINGS = (
-    rf"(?:{_SAYS_SO}){_NAME}{{0,24}}{_SIGN}",
-    rf"(?:{_SAYS_SO})[a-z0-9_]{{0,24}}\({_GAP}{{0,3}}\\{{0,3}}[\"'`]",
+CONTEXTS = (
+    rf"(?:{_STRONG}){_NAME}{{0,24}}{_SIGN}",
+    rf"(?:{_STRONG})[a-z0-9_]{{0,24}}\({_GAP}{{0,3}}\\{{0,3}}[\"'`]",
     r"@(?:tcp|unix)\(",
     rf"authorization[\"'\\]{{0,4}}{_GAP}{{0,3}}[:=,]",
     rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}}{_NEXT}\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
@@ -49,9 +49,9 @@ SURROUNDINGS = (
     rf"a[ks]ia[a-z0-9]{{16}}[\"']?[,;:|]{_GAP}{{0,3}}[\"']?[A-Za-z0-9+/]{{40}}",
     # Without any sign between them only what is quoted, or long.
     rf"(?:{_WORD}){_NAME}{{0,24}}{_GAP}{{1,3}}(?:\\{{0,3}}[\"'`]{_PART}{{6}}|{_PART}{{20}})",
-    rf"-[a-z]{{0,16}}(?:{_SAYS_SO})[a-z]{{0,8}}{_GAP}{{1,3}}[^ \t-]",
-    rf"(?:{_SAYS_SO}){_NAME}{{0,24}}{_GAP}[a-z&*][a-z.<>]{{0,20}}{_GAP}{{1,2}}={_GAP}{{1,2}}[\"'`]",
-    rf"variable{_GAP}{{1,3}}\"{_NAME}{{0,60}}(?:{_SAYS_SO})",
+    rf"-[a-z]{{0,16}}(?:{_STRONG})[a-z]{{0,8}}{_GAP}{{1,3}}[^ \t-]",
+    rf"(?:{_STRONG}){_NAME}{{0,24}}{_GAP}[a-z&*][a-z.<>]{{0,20}}{_GAP}{{1,2}}={_GAP}{{1,2}}[\"'`]",
+    rf"variable{_GAP}{{1,3}}\"{_NAME}{{0,60}}(?:{_STRONG})",
     rf"secrets?{_GAP}{{1,3}}(?:set|put|add|create){_GAP}",
     rf"env{_GAP}{{1,3}}add{_GAP}",
     r"type=\\?[\"']?password\\?[\"']?[^<>]{1,160}value=",
@@ -77,10 +77,10 @@ SURROUNDINGS = (
     r"--from-literal[= ]",
 )
 # `key: str` and `key = other.key` are in every program: what follows these words has to look like a value.
-MAYBE = rf"(?:{_MAY_SAY}){_NAME}{{0,24}}{_SIGN}"
+MAYBE = rf"(?:{_WEAK}){_NAME}{{0,24}}{_SIGN}"
 LIKE_A_VALUE = rf"[ \t\r\n\"'`\\]{{0,9}}(?:{_PART}{{18}}|{_PART}{{0,18}}?[0-9!\#$%^&*+=~@])"
-_REACH = 60  # characters at the end of a match that may hold another
-# What is written so that it has to be read once more: escapes, and strings in several pieces.
+_REACH = 60  # characters at the end of a match that may contain another
+# What has to be unescaped first: escapes, and strings in several pieces.
 REWRITTEN = (
     r"%[2-7][0-9a-fA-F]",
     r"\\u00[2-7][0-9a-fA-F]",
@@ -98,33 +98,33 @@ _SHORTEST_RUN = 22
 
 
 class Scans(NamedTuple):
-    """One way of looking: with google-re2, or with the standard library."""
+    """The searches of one implementation: google-re2 or the standard library."""
 
     worth: Callable[[bytes], Sequence[int]]  # which of the following can find anything, in one pass
     formats: Callable[[bytes], tuple[list[int], list[int]]]  # where a literal begins, and near one in the middle
-    surroundings: Scan
-    rewritten: Callable[[bytes, int], int]  # the next place from here on, or -1
+    contexts: Scan
+    next_escape: Callable[[bytes, int], int]  # the next escape from this position, or -1
 
 
-EVERYTHING = FORMATS, SURROUNDED, READ_AGAIN, ENCODED = tuple(range(4))
+EVERYTHING = FORMATS, IN_CONTEXT, ESCAPED, ENCODED = tuple(range(4))
 
 
 @cache
 def scans() -> Scans:
     try:
-        return _fast() if _wanted else _plain()
+        return _fast() if _use_re2 else _plain()
     except ImportError:
         return _plain()
 
 
 def use_re2(wanted: bool) -> None:
-    """For comparisons: switch google-re2 off and on again."""
-    global _wanted
-    _wanted = wanted
+    """Switch google-re2 off and on again, for comparisons."""
+    global _use_re2
+    _use_re2 = wanted
     scans.cache_clear()
 
 
-_wanted = True
+_use_re2 = True
 
 
 def _fast() -> Scans:
@@ -136,12 +136,12 @@ def _fast() -> Scans:
     options.log_errors = False
     starts = [_start(each) for each in formats() if not each.before]
     patterns = (
-        _FREE + "(" + "|".join(_grouped(start for start in starts if start[0][0].isalnum())) + ")"
-        "|(" + "|".join(_grouped(start for start in starts if not start[0][0].isalnum())) + ")"
-        "|[A-Za-z0-9](" + "|".join(_grouped(_start(each) for each in formats() if each.is_glued)) + ")"
+        _FREE + "(" + "|".join(_group(start for start in starts if start[0][0].isalnum())) + ")"
+        "|(" + "|".join(_group(start for start in starts if not start[0][0].isalnum())) + ")"
+        "|[A-Za-z0-9](" + "|".join(_group(_start(each) for each in formats() if each.is_glued)) + ")"
         "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
-        "(?i:" + _unbounded(f"{MAYBE}{LIKE_A_VALUE}|" + "|".join(SURROUNDINGS)) + ")",
-        _unbounded("|".join(REWRITTEN)),
+        "(?i:" + _remove_bounds(f"{MAYBE}{LIKE_A_VALUE}|" + "|".join(CONTEXTS)) + ")",
+        _remove_bounds("|".join(REWRITTEN)),
         f"[A-Za-z0-9+/_-]{{{_SHORTEST_RUN}}}",
     )
     together = re2.Set.SearchSet(options)
@@ -152,7 +152,7 @@ def _fast() -> Scans:
     known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
 
     def worth(data: bytes) -> Sequence[int]:
-        return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has a bit of all
+        return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has some of all
 
     return Scans(
         worth,
@@ -166,7 +166,7 @@ _SHORT = 4_096
 
 
 def _overlapping(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[Any]:
-    """Also those inside an earlier one, which may turn out to be nothing."""
+    """Yield all matches, also those inside an earlier one, which may turn out not to be a secret."""
     at = 0
     while found := search(data, at):
         yield found
@@ -174,7 +174,7 @@ def _overlapping(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[A
 
 
 def _split(hits: Iterator[Any]) -> tuple[list[int], list[int]]:
-    """A literal at the beginning hides one in the middle that is found from the same place."""
+    """Split matches: a literal at the beginning hides one in the middle that is found from the same position."""
     beginnings, middles = [], []
     for found in hits:
         middles.append(found.start())
@@ -184,7 +184,7 @@ def _split(hits: Iterator[Any]) -> tuple[list[int], list[int]]:
 
 
 def _steps(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[int]:
-    """One after the other, also where one begins before the last has ended."""
+    """Yield the positions of matches, also of one that begins before the last has ended."""
     at = 0
     while found := search(data, at):
         yield found.start()
@@ -197,8 +197,8 @@ def _next(search: Callable[[bytes, int], Any], data: bytes, at: int) -> int:
 
 
 def runs(data: bytes) -> Iterator[int]:
-    """Where a run begins that is long enough to be an encoding."""
-    folded = data.translate(_RUNS)  # with all of its characters made one, a run can be looked for like a word
+    """Yield where a run begins that is long enough to be an encoding."""
+    folded = data.translate(_RUNS)  # with all of its characters the same, a run can be found like a word
     at = folded.find(_RUN)
     while at >= 0:
         yield at
@@ -210,8 +210,8 @@ _RUNS = bytes(ord("a" if re.match("[A-Za-z0-9+/_-]", chr(each)) else " ") for ea
 _RUN = b"a" * _SHORTEST_RUN
 
 
-def _unbounded(pattern: str) -> str:
-    """Counting costs an automaton a state for every number; the limits are for the standard library alone."""
+def _remove_bounds(pattern: str) -> str:
+    """Remove counts: each costs an automaton a state per number, and only the standard library needs them."""
     return re.sub(r"\{(0|1),\d{2,3}\}", lambda limit: "*" if limit[1] == "0" else "+", pattern)
 
 
@@ -233,7 +233,7 @@ def _plain() -> Scans:
         return found
 
     def lowered(patterns: Iterable[str]) -> Scan:
-        # One after the other: each has a beginning that `re` can look for, all together have none.
+        # One after the other: each begins with what `re` can search for quickly, all together do not.
         searches = [re.compile(pattern.replace("A-Z", "").encode()) for pattern in patterns]
 
         def found(data: bytes) -> list[int]:
@@ -248,17 +248,17 @@ def _plain() -> Scans:
     return Scans(
         lambda _data: EVERYTHING,
         lambda data: (beginnings(data), middles(data)),
-        lowered((f"{MAYBE}(?={LIKE_A_VALUE})", *SURROUNDINGS)),
+        lowered((f"{MAYBE}(?={LIKE_A_VALUE})", *CONTEXTS)),
         lambda data, at: _next(again.search, data, at),
     )
 
 
 _ESCAPES = r"(?:\\(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|033\[[0-9;]*m)|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m)"
-_FREE = rf"(?:\b|_|{_ESCAPES})"  # what may stand directly before a secret, or that nothing does
+_FREE = rf"(?:\b|_|{_ESCAPES})"  # what may directly precede a secret, or that nothing does
 
 
 def any_of(words: list[str]) -> str:
-    """A pattern for these words that shares their beginnings, several times faster than one alternative each."""
+    """Return a pattern for these words that shares their beginnings; several times faster than one alternative each."""
     by_letter: dict[str, list[str]] = {}
     for word in words:
         by_letter.setdefault(word[:1], []).append(word[1:])
@@ -268,14 +268,14 @@ def any_of(words: list[str]) -> str:
 
 
 def _start(each: Format) -> tuple[str, str]:
-    """The literal, and as much of what follows as it takes to be rarely wrong."""
+    """Return the literal, and as much of what follows as makes a false positive rare."""
     after = each.after[0] if each.after else Part()
     enough = ENOUGH if len(each.literal) < TELLING else 3
     return each.literal, f"[{after.of}]{{{min(after.least, enough)}}}" if after.chars else ""
 
 
-def _grouped(starts: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """One alternative for all literals that are followed by the same."""
+def _group(starts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield one alternative for all literals that are followed by the same."""
     table: dict[str, list[str]] = {}
     for literal, after in starts:
         table.setdefault(after, []).append(literal)
@@ -296,5 +296,5 @@ def _around(each: Format, *, look_behind: bool) -> str:
 
 
 def to_ascii_bytes(text: str) -> bytes:
-    """One byte per character, so that places agree; what is not ASCII is in no format."""
+    """Return one byte per character, so that positions agree; no format has other characters than ASCII."""
     return text.encode("ascii", "replace")

@@ -1,4 +1,4 @@
-"""What a name says about the value that it has."""
+"""Judge from a name whether its value is a secret."""
 
 import re
 from functools import lru_cache
@@ -45,7 +45,7 @@ _TAILS = words_in("base prod production dev staging live value string plain text
 
 @lru_cache(maxsize=4_096)
 def strength_of(name: str) -> Strength | None:
-    """`DB_PASSWORD` a password, `clientSecret` strong, `cache_key` nothing; another `key` weak: its value decides."""
+    """Judge a name: `DB_PASSWORD` is a password, `clientSecret` strong, `cache_key` none; any other `key` is weak."""
     words = _words(name)
     if not words:
         return None
@@ -75,11 +75,12 @@ def strength_of(name: str) -> Strength | None:
 
 
 def is_secret_name(name: str) -> bool:
-    """`GITHUB_TOKEN` and `clientSecret` are, `token_count` and `password_file` are not."""
+    """Whether it names a secret: `GITHUB_TOKEN` and `clientSecret` do, `token_count` and `password_file` do not."""
     return strength_of(name) in {"password", "strong"}
 
 
 def kind_of_name(name: str) -> str:
+    """Return the kind that a placeholder names."""
     words = _words(name) or ["secret"]
     last = words[-1]
     if last.endswith(_PASSWORDS) or last == "pass":

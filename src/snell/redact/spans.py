@@ -1,43 +1,81 @@
-"""What has to go from a text: in order, without overlaps, as places in the text that was given."""
+"""Find all secrets in a text and replace them; their positions are in order and do not overlap."""
 
 from bisect import bisect_right
-from collections.abc import Container
+from collections.abc import Container, Iterable, Iterator
 from functools import partial
 
 from snell.redact import scan
-from snell.redact.contexts import in_context, of_a_kubernetes_secret
+from snell.redact.contexts import in_context, kubernetes_secret_values
 from snell.redact.encodings import decode_run, reads_like_text, run_at
 from snell.redact.format_rules import Span, known_around, known_format
 from snell.redact.line_breaks import secrets_across_lines
 from snell.redact.unescape import unescape
 from snell.redact.zero_width import without_zero_width
 
-_DEPTH = 2  # an encoding inside an encoding is looked into, no further
+_DEPTH = 2  # an encoding inside an encoding is decoded, a deeper one is not
+MARGIN = 8_192  # held back; longer than any secret that has to be complete, except a private key
+_LONGEST = 65_536 + MARGIN
 
 
 def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
-    """The places of all secrets; linear in the length of the text."""
-    found = _found(text, depth)
+    """Return the positions of all secrets; linear in the length of the text."""
+    found = _find(text, depth)
     if view := without_zero_width(text):
-        found += [(*view.place_of(start, end), kind) for start, end, kind in _found(view.text, depth)]
+        found += [(*view.place_of(start, end), kind) for start, end, kind in _find(view.text, depth)]
     return merge_spans(found) if len(found) > 1 else found
 
 
-def _found(text: str, depth: int) -> list[Span]:
+def replace_secrets(text: str, until: int) -> str:
+    """Return the text up to `until` with a placeholder for each secret that begins there."""
+    pieces, at = [], 0
+    for start, end, kind in secrets_in(text):
+        if start >= until:
+            break
+        pieces += [text[at:start], f"[redacted:{kind}]"]
+        at = end
+    return "".join((*pieces, text[at:until])) if pieces else text[:until]
+
+
+def redact_chunks(chunks: Iterable[str], margin: int = MARGIN) -> Iterator[str]:
+    """Yield what `redact` would return for all of them together, as soon as it is certain."""
+    held = ""
+    for chunk in chunks:
+        held += chunk
+        if len(held) >= 2 * margin:
+            done, held = _redact_certain(held, margin)
+            yield done
+    if held:
+        yield replace_secrets(held, len(held))
+
+
+def _redact_certain(text: str, margin: int) -> tuple[str, str]:
+    """Return the redacted part that later text cannot change, and the rest as it was."""
+    cut = len(text) - margin
+    breaks = max(text.rfind("\n", 0, cut), text.rfind(" ", 0, cut)) + 1
+    cut = breaks if breaks > cut - margin // 2 else cut
+    spans = secrets_in(text)
+    for start, end, _ in spans:
+        if start < cut < end:
+            # A private key without an end must not be held back for ever.
+            cut = start if len(text) - start < _LONGEST else end
+    return replace_secrets(text, cut), text[cut:]
+
+
+def _find(text: str, depth: int) -> list[Span]:
     data = scan.to_ascii_bytes(text)
     worth = scan.scans().worth(data)
     found = secrets_across_lines(text, data)
     if worth:
-        found += _plain(text, data, worth)
+        found += _find_plain(text, data, worth)
     if depth and scan.ENCODED in worth:
-        found += _encoded(text, data, found, depth)
-    if depth and scan.READ_AGAIN in worth:
-        found += _rewritten(text, data, depth)
+        found += _find_encoded(text, data, found, depth)
+    if depth and scan.ESCAPED in worth:
+        found += _find_escaped(text, data, depth)
     return found
 
 
 def merge_spans(spans: list[Span]) -> list[Span]:
-    """Overlapping places are one; the longer one names it."""
+    """Merge overlapping positions; the longer secret names the kind."""
     done: list[Span] = []
     for start, end, kind in sorted(spans, key=lambda each: (each[0], -each[1])):
         if done and start < done[-1][1]:
@@ -49,23 +87,23 @@ def merge_spans(spans: list[Span]) -> list[Span]:
     return done
 
 
-def _plain(text: str, data: bytes, worth: Container[int]) -> list[Span]:
-    found = _formats(text, data) if scan.FORMATS in worth else []
-    if scan.SURROUNDED not in worth:
+def _find_plain(text: str, data: bytes, worth: Container[int]) -> list[Span]:
+    found = _find_formats(text, data) if scan.FORMATS in worth else []
+    if scan.IN_CONTEXT not in worth:
         return found
     kept = "[redacted:" in text
     end = 0
-    for at in scan.scans().surroundings(data):
+    for at in scan.scans().contexts(data):
         span = in_context(text, at) if at >= end else None
         end = span[1] if span else end
         if span and not (kept and _is_placeholder(text, span)):
             found.append(span)
         if text[at : at + 4].lower() == "kind":
-            found += of_a_kubernetes_secret(text, at)
+            found += kubernetes_secret_values(text, at)
     return found
 
 
-def _formats(text: str, data: bytes) -> list[Span]:
+def _find_formats(text: str, data: bytes) -> list[Span]:
     found: list[Span] = []
     end = 0
     beginnings, middles = scan.scans().formats(data)
@@ -79,14 +117,14 @@ def _formats(text: str, data: bytes) -> list[Span]:
     return found + [span for at in middles if (span := known_around(text, at))]
 
 
-def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span]:
-    """Base64 and hex that hold a secret go as a whole."""
+def _find_encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span]:
+    """Find base64 and hex that contain a secret; they are replaced completely."""
     found = []
     taken = merge_spans(list(known)) if known else []
     starts = [span[0] for span in taken]
     end, is_text = 0, False
     for at in scan.runs(data):
-        if at < end and is_text:  # a line of what was read as a whole
+        if at < end and is_text:  # a line of a run that was decoded completely
             continue
         index = bisect_right(starts, at) - 1
         if index >= 0 and at < taken[index][1]:
@@ -100,9 +138,9 @@ def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span
     return found
 
 
-def _rewritten(text: str, data: bytes, depth: int) -> list[Span]:
-    """Escapes and strings in pieces are read as a program would read them, and what is found there is mapped back."""
-    view = unescape(text, partial(scan.scans().rewritten, data))
+def _find_escaped(text: str, data: bytes, depth: int) -> list[Span]:
+    """Find secrets in the unescaped text, and map their positions back."""
+    view = unescape(text, partial(scan.scans().next_escape, data))
     inner = ((view.place_of(start, end), kind) for start, end, kind in secrets_in(view.text, depth - 1))
     return [(*place, kind) for place, kind in inner if place]
 

@@ -1,11 +1,11 @@
-"""Text as it will be read: escapes resolved, strings in pieces put together, colours of a terminal gone."""
+"""Unescape text: resolve escapes, join strings that are in pieces, remove terminal colours."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-# Each begins with one of a few signs: the standard library looks for those before it tries anything.
+# Each begins with one of a few characters: the standard library searches for those first.
 ESCAPES = (
     r"""[%\\&"'`${\x1b](?:(?<=%)([2-7][0-9a-fA-F])|(?<=\\)(?:u00([2-7][0-9a-fA-F])|x([2-7][0-9a-fA-F])|(/))"""
     r"""|(?<=&)\#(?:x([0-9a-fA-F]{2})|([0-9]{2,3}));"""
@@ -16,12 +16,12 @@ ESCAPES = (
 )
 _ESCAPES = re.compile(ESCAPES)
 _AROUND, _LONGEST = 256, 4_096  # characters on each side of an escape, and how much further a secret may reach
-_AHEAD = 1_024  # taken at once, so that not every escape is looked for
-_APART = "\n\n"  # between windows, so that no word reaches from one into the next
+_AHEAD = 1_024  # taken at once, so that not every escape is searched for
+_SEPARATOR = "\n\n"  # between windows, so that no word reaches from one into the next
 
 
 class View(NamedTuple):
-    """Another reading of parts of a text."""
+    """Parts of a text, unescaped."""
 
     text: str
     original: str
@@ -29,29 +29,31 @@ class View(NamedTuple):
     parts: list[tuple[int, int]]  # and which part of the original it is
 
     def place_of(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where that stands in the original, if it is in one part."""
+        """Return the position in the original, if it is in one part."""
         index = bisect_right(self.starts, start) - 1
         if index != bisect_right(self.starts, end - 1) - 1:
             return None
-        return _mapped(_pieces(self.original, *self.parts[index]), start - self.starts[index], end - self.starts[index])
+        return _map_back(
+            _pieces(self.original, *self.parts[index]), start - self.starts[index], end - self.starts[index]
+        )
 
 
 def unescape(text: str, next_escape: Callable[[int], int]) -> View:
-    """The other reading, of what is near an escape; the rest of a text says the same either way."""
+    """Return what is near an escape, unescaped; the rest of a text is the same either way."""
     view = View("", text, [], [])
     read: list[str] = []
     size = 0
     for start, end in _windows(text, next_escape):
-        part = _ESCAPES.sub(_meant, text[start:end])
+        part = _ESCAPES.sub(_resolve, text[start:end])
         view.starts.append(size)
         view.parts.append((start, end))
         read.append(part)
-        size += len(part) + len(_APART)
-    return view._replace(text=_APART.join(read))
+        size += len(part) + len(_SEPARATOR)
+    return view._replace(text=_SEPARATOR.join(read))
 
 
-def _mapped(pieces: Iterator[tuple[str, int, int]], start: int, end: int) -> tuple[int, int]:
-    """From the view to the original; what ends in an escape ends with all of it."""
+def _map_back(pieces: Iterator[tuple[str, int, int]], start: int, end: int) -> tuple[int, int]:
+    """Map a position from the view to the original; what ends in an escape ends with all of it."""
     first, last, size = -1, -1, 0
     for piece, at, length in pieces:
         inside = len(piece) == length
@@ -65,7 +67,7 @@ def _mapped(pieces: Iterator[tuple[str, int, int]], start: int, end: int) -> tup
 
 
 def _windows(text: str, next_escape: Callable[[int], int]) -> Iterator[tuple[int, int]]:
-    """What stands around each: whole words, a line or so; those that meet are one."""
+    """Yield the parts around escapes: complete words, about a line; those that overlap are joined."""
     first = last = 0
     at = next_escape(0)
     while at >= 0:
@@ -91,17 +93,17 @@ def _word_end(text: str, at: int) -> int:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """What is read, and which part of the original it stands for."""
+    """Yield unescaped pieces, and the part of the original that each stands for."""
     last = 0
     part = text[start:end]
     for found in _ESCAPES.finditer(part):
         yield part[last : found.start()], start + last, found.start() - last
-        yield _meant(found), start + found.start(), found.end() - found.start()
+        yield _resolve(found), start + found.start(), found.end() - found.start()
         last = found.end()
     yield part[last:], start + last, len(part) - last
 
 
-def _meant(found: re.Match[str]) -> str:
+def _resolve(found: re.Match[str]) -> str:
     if found.lastindex is None or found.lastindex > _PIECES:
         return ""
     if found[4]:
@@ -112,4 +114,4 @@ def _meant(found: re.Match[str]) -> str:
     return chr(int(found[found.lastindex], 16))
 
 
-_PIECES = 6  # groups after these stand for nothing: what holds two pieces of a string apart
+_PIECES = 6  # groups after these stand for nothing: what separates two pieces of a string

@@ -1,4 +1,4 @@
-"""What a value looks like: random, made of words, or a blank that somebody is to fill in."""
+"""Judge what a value looks like: random, made of words, or a placeholder."""
 
 import re
 from functools import lru_cache
@@ -10,7 +10,7 @@ PLACEHOLDER = "[redacted:"
 
 @lru_cache(maxsize=4_096)
 def is_blank(value: str) -> bool:
-    """A reference, a mask, a placeholder, a sample from a page of documentation: nothing that opens anything."""
+    """Whether it is a reference, a mask, a placeholder or a documentation example: no real secret."""
     if not any(map(str.isalnum, value)):
         return True
     return bool(_REFERENCE.match(value) or _SAMPLE.search(value)) or is_mask(value) or _is_flat(value)
@@ -21,7 +21,7 @@ def _is_flat(value: str) -> bool:
 
 
 def is_mask(value: str) -> bool:
-    """`xxxxxxxx`, `********`, `0000-0000`: as good as one character."""
+    """Whether it consists of hardly more than one character: `xxxxxxxx`, `********`, `0000-0000`."""
     body = value.strip("-_. ")
     if len(body) < 3:
         return False
@@ -29,14 +29,14 @@ def is_mask(value: str) -> bool:
 
 
 def is_sample_of(body: str) -> bool:
-    """The part of a known format that should be random, and is not."""
+    """Whether the part of a known format that should be random is not."""
     if "EXAMPLE" in body or is_mask(body) or _NAME.fullmatch(body):
         return True
     return len(body) >= 16 and entropy(body) < (2.0 if body.isdigit() else 2.6)
 
 
 def is_random(value: str, least: int = 12) -> bool:
-    """Nobody wrote this by hand: long enough, letters among digits, and hardly any repetition."""
+    """Whether it was not written by hand: long enough, letters among digits, and hardly any repetition."""
     if len(value) < least or not _KEY_LIKE.fullmatch(value):
         return False
     digits = sum(map(str.isdigit, value))
@@ -50,28 +50,28 @@ def is_random(value: str, least: int = 12) -> bool:
 
 
 def is_mixed(value: str) -> bool:
-    """Digits among letters, or both cases among letters: a name has neither, a hash only the first."""
+    """Whether digits or both cases alternate among letters: a name has neither, a hash only the first."""
     has_digits = any(map(str.isdigit, value))
     return changes(value) >= len(value) // 6 or (has_digits and value != value.lower() and value != value.upper())
 
 
 def is_wordy(value: str) -> bool:
-    """`my-secret-name`, `Some text`, `app.tokens.refresh`: words, and what joins them."""
+    """Whether it is words and what joins them: `my-secret-name`, `Some text`, `app.tokens.refresh`."""
     return bool(_WORDS.fullmatch(value))
 
 
 def is_fingerprint(value: str) -> bool:
-    """A hash or an id: 40 hex digits under a plain name are far more often a commit than a key."""
+    """Whether it is a hash or an id: 40 hex digits under a plain name are far more often a commit than a key."""
     return bool(_FINGERPRINT.fullmatch(value))
 
 
 def changes(value: str) -> int:
-    """How often upper and lower case alternate: often in a key, rarely in a name."""
+    """Count how often upper and lower case alternate: often in a key, rarely in a name."""
     return sum(1 for a, b in pairwise(value) if a.isupper() != b.isupper())
 
 
 def entropy(value: str) -> float:
-    """Bits per character."""
+    """Return the bits per character."""
     size = len(value)
     return -sum(n / size * log2(n / size) for n in (value.count(each) for each in set(value))) if size else 0.0
 
@@ -94,7 +94,7 @@ _SAMPLE = re.compile(
     re.IGNORECASE,
 )
 _KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=.~:|%$!@#^&*,-]+")
-_NAME = re.compile(r"[a-z]{8,24}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # of something in a program
+_NAME = re.compile(r"[a-z]{8,24}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # an identifier of a program
 _PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,4})"
 _NAMED = re.compile(rf"{_PART}(?:[-_./:@ ,=]{_PART})*")
 _WORD = r"(?:[A-Z]{0,3}[a-z]+(?:[A-Z]{1,3}[a-z]{2,})*|[A-Z]+)"

@@ -1,19 +1,19 @@
-"""Text as a person sees it: without the characters of no width, which may stand in the middle of a secret."""
+"""Remove zero-width characters, which may hide in the middle of a secret."""
 
 import re
 from bisect import bisect_right
 from typing import NamedTuple
 
-# Looked for one by one first: that is many times faster than any pattern where there is none, as nearly always.
-_WIDTHLESS = (
+# Each is searched for first: much faster than a pattern if there is none, which is nearly always the case.
+_ZERO_WIDTH = (
     "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064"
     "\u2066\u2067\u2068\u2069\ufeff"
 )
-_UNSEEN = re.compile(f"[{_WIDTHLESS}]+")
+_ZERO_WIDTH_RUN = re.compile(f"[{_ZERO_WIDTH}]+")
 
 
 class VisibleText(NamedTuple):
-    """What is left, and where each piece of it stood."""
+    """The visible text, and where each piece of it was."""
 
     text: str
     starts: list[int]
@@ -28,12 +28,12 @@ class VisibleText(NamedTuple):
 
 
 def without_zero_width(text: str) -> VisibleText | None:
-    """The text without what nobody sees; None where all of it is seen."""
-    if text.isascii() or not any(sign in text for sign in _WIDTHLESS):
+    """Return the text without zero-width characters; None if there are none."""
+    if text.isascii() or not any(character in text for character in _ZERO_WIDTH):
         return None
     pieces: list[str] = []
     starts, places, size, last = [], [], 0, 0
-    for found in _UNSEEN.finditer(text):
+    for found in _ZERO_WIDTH_RUN.finditer(text):
         if found.start() > last:
             starts.append(size)
             places.append(last)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,8 +22,7 @@ from snell.model.decision import Decision, Outcome
 from snell.model.errors import StoreError
 from snell.model.events import Event, event_from
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Scope, Switches
-from snell.model.protocols import Store, TeamSync
-from snell.records.runtime_audit_log import runtime_audit_log
+from snell.model.protocols import Database, Store, TeamSync
 from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.callback_hooks import Registration, event_named, hooks_from
 from snell.runtime.context import ContextBuilder
@@ -38,25 +37,25 @@ from snell.runtime.pending_rows import FOLDER, PendingRows
 from snell.runtime.progress import DecisionProgress, run_batch
 from snell.runtime.stored_marks import StoredMarks
 from snell.runtime.watchers import Watchers
+from snell.store import open_database
 from snell.store.in_memory import InMemoryStore
-from snell.store.sqlite import SqliteDatabase
 from snell.system.paths import Places, places
 from snell.system.run_program import background_runs, end_background_runs
+
+if TYPE_CHECKING:
+    from snell.records.audit_log import AuditLog
 
 
 class Storage(Struct, frozen=True):
     """Where a runtime keeps its rows and files; an embedded one may have neither."""
 
-    database: SqliteDatabase | None = None
+    database: Database | None = None
     journal: Journal = NoJournal()
     where: Places | None = None
 
 
 class Runtime(EventFlow):
     """Build one, use it for many events, close it."""
-
-    # Made when it is first needed: the first reply does without.
-    audit_log = cached_property(lambda runtime: runtime_audit_log(runtime.database, runtime.where))
 
     def __init__(
         self,
@@ -80,12 +79,21 @@ class Runtime(EventFlow):
             base = replace(base, state=where.state, config=where.config)
         self.contexts = ContextBuilder(base, loader, self.watchers.enter_late)
 
+    @cached_property
+    def audit_log(self) -> "AuditLog | None":
+        """The runtime's audit log; None for an embedded runtime. Loaded on first use: the first reply needs none."""
+        if self.database is None or self.where is None:
+            return None
+        from snell.records.audit_log import AuditLog
+
+        return AuditLog(self.database, self.where.state)
+
     @classmethod
     def embed(
         cls,
         *functions: Hook | Callable[..., Any],
         hooks: Registration | None = None,
-        database: SqliteDatabase | None = None,
+        database: Database | None = None,
         journal: Journal | None = None,
         where: Places | None = None,
         worker: Worker | None = None,
@@ -219,9 +227,9 @@ class Runtime(EventFlow):
             self.database.close()
 
 
-def database_of(where: Places, *, low_latency: bool = False) -> SqliteDatabase:
+def database_of(where: Places, *, low_latency: bool = False) -> Database:
     """Return the database in which a user's marks and decisions are kept."""
-    return SqliteDatabase(where.state / "snell.db", low_latency=low_latency)
+    return open_database(where.state / "snell.db", low_latency=low_latency)
 
 
 def _skill_group(path: Path, session_id: str) -> str:

@@ -171,7 +171,7 @@ def _take_in(tx: Transaction, rows: Sequence[Row], gone: Sequence[Row]) -> None:
     """Add rows; `gone` are those of a process that has ended, whose tool calls are added, too."""
     for row in rows:
         decisions.add(tx, row)
-    orphaned_calls.write_down(tx, gone)
+    orphaned_calls.add_missing_calls(tx, gone)
 
 
 def _add_traces(tx: Transaction, traces: Sequence[tuple[str, str]]) -> None:

@@ -9,15 +9,15 @@ import time
 from contextlib import suppress
 
 from snell.model.errors import StoreError
+from snell.model.protocols import Database
 from snell.records import decisions, orphaned_calls
-from snell.store.sqlite import SqliteDatabase
 
 # Seconds after which a call that is not known to be missing is taken as written. Other processes write calls, too.
 CERTAIN_AFTER = 60.0
 
 
 class LedgerUpkeep:
-    def __init__(self, database: SqliteDatabase | None) -> None:
+    def __init__(self, database: Database | None) -> None:
         self._database = database
         self._may_miss = True  # an earlier process may have been killed
         self._has_missed = False
@@ -58,5 +58,5 @@ class LedgerUpkeep:
             return
         newest, seen = self._database.run(decisions.newest_seq, only_reads=True), self._seen
         if seen:
-            self._database.run(lambda tx: orphaned_calls.note_compared(tx, seen))
+            self._database.run(lambda tx: orphaned_calls.store_compared(tx, seen))
         self._seen_at, self._seen = now, newest if newest > seen else 0

@@ -16,7 +16,7 @@ from snell.model.errors import StoreError
 from snell.model.events import json_equal
 from snell.model.protocols import Database, Transaction
 from snell.records import marks
-from snell.system.json_values import plain
+from snell.system.json_output import json_value
 
 SCOPES = 1_024
 UNSAVED = 10_000
@@ -57,7 +57,7 @@ class StoredMarks:
     def change(self, scope: str, name: str, change: Callable[[Any], Any]) -> None:
         known = self._scope(scope)
         with self._lock:
-            value = plain(change(known.get(name)))  # as it would come back after a restart
+            value = json_value(change(known.get(name)))  # as it would come back after a restart
             if name in known and json_equal(known[name], value):
                 return
             known[name] = value

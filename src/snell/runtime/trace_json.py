@@ -11,7 +11,7 @@ from snell.model.errors import StoreError
 from snell.model.meta_table import put_meta
 from snell.model.protocols import Database, Transaction
 from snell.records.decisions import Record
-from snell.system.json_values import plain
+from snell.system.json_output import json_value
 
 QUIET_BYTES = 300_000  # of runs and rounds without an effect, remembered in the form in which they are written
 LONGEST_TEXT = 65_536
@@ -57,7 +57,7 @@ class TraceEncoder:
     def redact(self, record: Record) -> Record | None:
         """Return the record without secrets; None when that cannot be made sure."""
         try:
-            clean: Record = self._redactor(plain(record))
+            clean: Record = self._redactor(json_value(record))
             msgspec.json.encode(clean)
         except Exception:  # noqa: BLE001 whatever fails here, what was not redacted must not be written
             return None
@@ -72,7 +72,9 @@ class TraceEncoder:
 
     def _hashes(self, change: Record) -> Record:
         """Return hashes of both values: a user who has a redacted value can still recognise it."""
-        return {f"{name}_hash": self.hash(msgspec.json.encode(plain(change[name]))) for name in ("before", "after")}
+        return {
+            f"{name}_hash": self.hash(msgspec.json.encode(json_value(change[name]))) for name in ("before", "after")
+        }
 
     def _with_rounds(self, clean: Record, record: Record) -> bytes:
         """Return the record with its rounds as JSON; empty when one of the runs cannot be redacted."""

@@ -22,12 +22,11 @@ from snell.model.effects import Note, Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.hooks import Hook, Inline
-from snell.model.protocols import Store
+from snell.model.protocols import Database, Store
 from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.executor import Executor
 from snell.runtime.journal import Journal
 from snell.runtime.ledger_repair import LedgerUpkeep
-from snell.store.sqlite import SqliteDatabase
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -66,7 +65,7 @@ class Watchers:
         background: BackgroundHooks,
         marks: Store,
         journal: Journal,
-        database: SqliteDatabase | None,
+        database: Database | None,
     ) -> None:
         self._executor, self._background = executor, background
         self._marks, self._journal, self._database = marks, journal, database

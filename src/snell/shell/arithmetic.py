@@ -11,13 +11,13 @@ _OPERATORS = lazy_regex(r"[;&|<>\n]")
 def reads_otherwise(source: str, closing: str) -> bool:
     """Another reading of the text between the marks is possible."""
     # Bash looks for the end by counting; where that is not where we found it, it would read commands instead.
-    if not _balanced(source) or (_QUOTES.search(source) and _MISLEADING.search(source)):
+    if not _is_balanced(source) or (_QUOTES.search(source) and _MISLEADING.search(source)):
         return True
     # Plain POSIX shells know no `$[ ]` and act on the operators inside.
     return closing == "]" and _OPERATORS.search(source) is not None
 
 
-def _balanced(text: str) -> bool:
+def _is_balanced(text: str) -> bool:
     open_marks = 0
     for mark in _PARENTHESES.findall(text):
         open_marks += 1 if mark == "(" else -1

@@ -107,7 +107,7 @@ def _effects(line: str) -> Effects:
     for command in known.commands:
         inner = command.inner_command
         given = arguments_of(inner.program, inner.arguments)
-        own = [*_redirected(inner), *_changed(inner, given)]
+        own = [*_redirect_targets(inner), *_changed_paths(inner, given)]
         found = _reach(inner, given, own)
         paths.update(dict.fromkeys(path for path in own if path))
         if found != "read_only":
@@ -121,7 +121,7 @@ _remembered = lru_cache(maxsize=512)(_effects)  # a call comes twice, before and
 _ORDER: tuple[Reach, ...] = ("read_only", "local", "external")
 
 
-def _redirected(command: Command) -> Iterator[str]:
+def _redirect_targets(command: Command) -> Iterator[str]:
     """Files that the command's output goes to; a copy of a descriptor and the null device are none."""
     for redirect in command.redirects:
         is_copy = (redirect.operator in (">&", "<&") and redirect.target.strip("-").isdigit()) or redirect.target == "-"
@@ -130,7 +130,7 @@ def _redirected(command: Command) -> Iterator[str]:
             yield redirect.target
 
 
-def _changed(command: Command, given: Arguments) -> list[str]:
+def _changed_paths(command: Command, given: Arguments) -> list[str]:
     """Paths that the program creates or changes, as far as its words tell."""
     program, operands = command.program, given.operands
     if program in _EVERY_OPERAND:
@@ -157,7 +157,7 @@ def _is_nowhere(path: str) -> bool:
     return path in _TO_NOWHERE or path.startswith("/dev/fd/")
 
 
-def _sed(command: Command, given: Arguments) -> list[str]:
+def _sed_targets(command: Command, given: Arguments) -> list[str]:
     in_place = any(name == "-i" or name.startswith("--in-place") for name, _ in given.options)
     has_script = given.has("-e", "-f", "--expression", "--file")
     operands = given.operands if has_script else given.operands[1:]
@@ -259,7 +259,8 @@ def _git(command: Command, given: Arguments) -> list[str]:
 
 
 _SPECIAL = {
-    "sed": _sed, "perl": _perl, "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "curl": _curl, "wget": _wget,
+    "sed": _sed_targets, "perl": _perl, "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "curl": _curl,
+    "wget": _wget,
     "tar": _tar, "unzip": _unzip, "find": _find, "uniq": _second_operand, "xxd": _second_operand, "git": _git,
 }  # fmt: skip
 

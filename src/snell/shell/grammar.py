@@ -53,7 +53,7 @@ def _closer(cursor: Cursor, closers: frozenset[str]) -> str | None:
     elif char in ("", ")"):
         word = char
     else:
-        word = _reserved(cursor)
+        word = _reserved_word(cursor)
         if word not in _CLOSING_WORDS:
             return None
     if word not in closers:
@@ -62,7 +62,7 @@ def _closer(cursor: Cursor, closers: frozenset[str]) -> str | None:
     return word
 
 
-def _reserved(cursor: Cursor) -> str:
+def _reserved_word(cursor: Cursor) -> str:
     found = _RESERVED.match(cursor.text, cursor.position, cursor.end)
     return found[0] if found else ""
 
@@ -80,13 +80,13 @@ def _read_chain(cursor: Cursor) -> None:
 def _read_separator(cursor: Cursor) -> None:
     if cursor.take(_SEPARATOR) or cursor.peek() in ("", "\n", ")", "#") or cursor.sees(";"):
         return
-    if _reserved(cursor) not in _CLOSING_WORDS:
+    if _reserved_word(cursor) not in _CLOSING_WORDS:
         raise UnreadableError(f"`{cursor.peek()}` is out of place")
 
 
 def _read_command(cursor: Cursor) -> None:
     negated = _read_prefixes(cursor)
-    reader = _COMPOUNDS.get("(" if cursor.peek() == "(" else _reserved(cursor))
+    reader = _COMPOUNDS.get("(" if cursor.peek() == "(" else _reserved_word(cursor))
     if reader is None and cursor.take(_FUNCTION):
         reader = _read_function_body
     if reader is None:
@@ -103,7 +103,7 @@ def _read_prefixes(cursor: Cursor) -> bool:
     negated = False
     while True:
         cursor.skip_blanks()
-        if _reserved(cursor) == "!":
+        if _reserved_word(cursor) == "!":
             cursor.position += 1
             negated = not negated
         elif cursor.take(_COPROC):
@@ -137,13 +137,13 @@ def _read_if(cursor: Cursor) -> None:
 
 
 def _read_loop(cursor: Cursor) -> None:
-    cursor.position += len(_reserved(cursor))
+    cursor.position += len(_reserved_word(cursor))
     read_commands(cursor, frozenset(("do",)))
     read_commands(cursor, frozenset(("done",)))
 
 
 def _read_for(cursor: Cursor) -> None:
-    cursor.position += len(_reserved(cursor))
+    cursor.position += len(_reserved_word(cursor))
     cursor.skip_blanks()
     if cursor.sees("(("):
         cursor.position += 2
@@ -151,7 +151,7 @@ def _read_for(cursor: Cursor) -> None:
     else:
         read_word(cursor)
         skip_lines(cursor)
-        if _reserved(cursor) == "in":
+        if _reserved_word(cursor) == "in":
             cursor.position += 2
             _read_items(cursor)
     cursor.skip_blanks()
@@ -170,7 +170,7 @@ def _read_items(cursor: Cursor) -> None:
 
 
 def _read_for_body(cursor: Cursor) -> None:
-    word = _reserved(cursor)
+    word = _reserved_word(cursor)
     if word not in ("do", "{"):
         raise UnreadableError("`do` is missing")
     cursor.position += len(word)
@@ -182,13 +182,13 @@ def _read_case(cursor: Cursor) -> None:
     cursor.skip_blanks()
     read_word(cursor)
     skip_lines(cursor)
-    if _reserved(cursor) != "in":
+    if _reserved_word(cursor) != "in":
         raise UnreadableError("`in` is missing")
     cursor.position += 2
     closer = ""
     while closer != "esac":
         skip_lines(cursor)
-        if _reserved(cursor) == "esac":
+        if _reserved_word(cursor) == "esac":
             cursor.position += 4
             return
         _read_patterns(cursor)

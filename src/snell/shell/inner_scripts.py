@@ -69,9 +69,9 @@ def _codes(draft: Draft, program: str, words: Sequence[Word], findings: Findings
     elif program in SHELLS:
         yield from _shell_code(draft, words, findings)
     elif program in ("source", "."):
-        yield from _sourced(draft, words, findings)
+        yield from _source_code(draft, words, findings)
     elif program == "trap":
-        yield from _trapped(_without_dashes(words), findings)
+        yield from _trap_code(_without_dashes(words), findings)
 
 
 def _varies(word: Word, marks: frozenset[str]) -> bool:
@@ -113,12 +113,12 @@ def _without_dashes(words: Sequence[Word]) -> Sequence[Word]:
     return words[1:] if words and words[0].text == "--" else words
 
 
-def _trapped(words: Sequence[Word], findings: Findings) -> Iterator[str]:
+def _trap_code(words: Sequence[Word], findings: Findings) -> Iterator[str]:
     if len(words) > 1 and not words[0].text.startswith("-"):
         yield from _code(words[:1], findings)
 
 
-def _sourced(draft: Draft, words: Sequence[Word], findings: Findings) -> Iterator[str]:
+def _source_code(draft: Draft, words: Sequence[Word], findings: Findings) -> Iterator[str]:
     script = _without_dashes(words)[:1]
     if script and _is_stream(script[0]):
         yield from _standard_input(draft, findings, streamed=script[0].text not in _STDIN)

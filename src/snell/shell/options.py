@@ -1,5 +1,5 @@
 """
-Does a command give these sub-commands and options?
+Match the sub-commands and options of a command.
 
 Programs spell one option in several ways. What is known of that is data here; of a program that is not listed, an
 option may or may not take the word after it, and either reading counts.

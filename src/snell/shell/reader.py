@@ -68,7 +68,7 @@ def _commands_in(passage: Passage, findings: Findings, *, embedded: bool) -> Ite
         findings.doubtful = True
     for item in cursor.found:
         if isinstance(item, Passage):
-            yield from _reread(_placed(item, passage, embedded=embedded), findings)
+            yield from _reread(_outer_passage(item, passage, embedded=embedded), findings)
         elif item.end >= 0:
             yield from _with_inner(item, passage, findings, _NO_MARKS, embedded=embedded)
 
@@ -93,7 +93,7 @@ def _with_inner(
     draft: Draft, passage: Passage, findings: Findings, marks: frozenset[str], *, embedded: bool
 ) -> Iterator[Command]:
     """The command, and those that it hands to a shell or has `find` run."""
-    command = _finished(draft, passage, embedded=embedded)
+    command = _make_command(draft, passage, embedded=embedded)
     yield command
     inner = look_through(draft.words, marks, findings)
     for code in handed_to_shells(draft, inner, findings):
@@ -105,12 +105,12 @@ def _with_inner(
         yield from _with_inner(part, passage, findings, frozenset(("{}",)), embedded=embedded)
 
 
-def _placed(inner: Passage, outer: Passage, *, embedded: bool) -> Passage:
+def _outer_passage(inner: Passage, outer: Passage, *, embedded: bool) -> Passage:
     """Offsets are those of the line; inside a decoded text they are of what holds it."""
     return Passage(inner.text, outer.start, outer.end, inner.depth) if embedded else inner
 
 
-def _finished(draft: Draft, passage: Passage, *, embedded: bool) -> Command:
+def _make_command(draft: Draft, passage: Passage, *, embedded: bool) -> Command:
     return Command(
         words=tuple(word.text for word in draft.words),
         literal=tuple(word.literal for word in draft.words),

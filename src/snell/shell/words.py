@@ -191,7 +191,7 @@ def _expands(cursor: Cursor, *, double_quoted: bool, in_text: bool) -> bool:
     elif following == "(":
         _parenthesis(cursor)
     elif following == "{":
-        _braced(cursor, in_text=in_text)
+        _parameter(cursor, in_text=in_text)
     elif following == "[":
         cursor.position += 2
         skip_arithmetic(cursor, "]")
@@ -271,7 +271,7 @@ def _without_escapes(text: str, *, double_quoted: bool) -> str:
     return pattern.sub(lambda escape: escape[1].strip("\n"), text)
 
 
-def _braced(cursor: Cursor, *, in_text: bool) -> None:
+def _parameter(cursor: Cursor, *, in_text: bool) -> None:
     """`${...}`: the first closing brace that is not quoted ends it."""
     cursor.position += 2
     if cursor.peek() in (" ", "\t", "\n", "|"):

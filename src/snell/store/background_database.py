@@ -1,39 +1,37 @@
 """
-A database for work that takes long and that nobody waits for.
+A database for long background work: it pauses after each transaction so that other writers get their turn.
 
-Whoever writes without a pause keeps everybody else from writing: SQLite has no queue, and one that waits looks again
-only now and then. So others get as long a turn after each transaction as it took itself.
+SQLite has no queue of writers; a waiting one only retries now and then, so a program that writes without pauses would
+keep all others from writing. The pause is as long as the transaction was.
 """
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from snell.model.protocols import Database, T, Transaction
 
-LEAST = 0.002  # seconds
+SHORTEST_PAUSE = 0.002  # seconds
 
 
-class BackgroundDatabase:
+class BackgroundDatabase(Database):
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.close = database.close
 
     def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
         if only_reads:
             return self._database.run(work, only_reads=True)
-        begun = 0.0
+        began_at = 0.0
 
         def timed(tx: Transaction) -> T:
-            nonlocal begun  # the time until it was our turn does not count
-            begun = time.monotonic()
+            nonlocal began_at  # without the time that it waited for other writers
+            began_at = time.monotonic()
             return work(tx)
 
         try:
             return self._database.run(timed)
         finally:
-            if begun:
-                time.sleep(max(LEAST, time.monotonic() - begun))
+            if began_at:
+                time.sleep(max(SHORTEST_PAUSE, time.monotonic() - began_at))
 
-    def do(self, sql: str, *values: Any) -> int:
-        return self.run(lambda tx: tx.do(sql, *values))
+    def close(self) -> None:
+        self._database.close()

@@ -1,4 +1,4 @@
-"""Marks in a dictionary: for embedded houses, one-off decisions and tests."""
+"""Keep marks in a dictionary: for embedded runtimes, single decisions and tests."""
 
 import threading
 from collections.abc import Callable

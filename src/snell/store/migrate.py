@@ -1,6 +1,8 @@
 """
-Numbered changes of the schema, forward only. Both dialects read the same files; `-- only NAME` to `-- end` marks what
-one of them alone understands.
+Upgrade the schema of a database with the numbered SQL files of `migrations/`, forward only.
+
+To add a table or a column, add a file with the next number (`snell/store/__init__.py` has the other steps). All
+dialects read the same files; lines between `-- only NAME` and `-- end` are for one dialect.
 """
 
 from collections.abc import Sequence
@@ -26,15 +28,15 @@ class Step(Struct, frozen=True):
 
 
 def steps(dialect: str, folder: Path = FOLDER) -> tuple[Step, ...]:
-    """All steps for this dialect, in order."""
+    """Return all steps for a dialect, in order."""
     files = sorted(folder.glob("[0-9]*_*.sql"))
     return tuple(
         Step(int(file.name.split("_")[0]), _statements(file.read_text(encoding="utf-8"), dialect)) for file in files
     )
 
 
-def version_of(tx: Transaction, dialect: str) -> int:
-    """The number of the last step that was taken here; 0 where nothing is yet."""
+def schema_version(tx: Transaction, dialect: str) -> int:
+    """Return the number of the last step that this database has; 0 for an empty database."""
     if not tx.rows(_HAS_META[dialect])[0][0]:
         return 0
     found = tx.rows("SELECT value FROM meta WHERE name = 'schema'")
@@ -43,11 +45,11 @@ def version_of(tx: Transaction, dialect: str) -> int:
 
 def migrate(tx: Transaction, dialect: str, wanted: Sequence[Step]) -> None:
     """
-    Take the steps that are missing.
+    Execute the steps that this database does not have yet.
 
-    INVARIANT: this happens in one transaction, so a crash leaves the old schema or the new one.
+    INVARIANT: one transaction, so a crash leaves either the old schema or the new one.
     """
-    version = version_of(tx, dialect)
+    version = schema_version(tx, dialect)
     missing = [step for step in wanted if step.number > version]
     for step in missing:
         for statement in step.statements:
@@ -56,10 +58,10 @@ def migrate(tx: Transaction, dialect: str, wanted: Sequence[Step]) -> None:
         put_meta(tx, "schema", str(missing[-1].number))
 
 
-def newer(version: int, where: str) -> StoreError:
-    """A state that a later program made: it can be looked at, and nothing else."""
-    message = f"was made by a newer Snell (schema {version}), so it can be read and not written"
-    return StoreError(message, where=where, advice="upgrade this one")
+def newer_schema_error(version: int, where: str) -> StoreError:
+    """Return the error of writing to a database whose schema is newer than this program; it can only be read."""
+    message = f"was made by a newer Snell (schema {version}), so it can be read but not written"
+    return StoreError(message, where=where, advice="upgrade this Snell")
 
 
 def _statements(text: str, dialect: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """
-PostgreSQL, through psycopg: one state for a team. The same SQL as for SQLite, over one connection that is made again
-when it breaks. Never on the way of an answer: the spool feeds it.
+Store rows on a PostgreSQL server that a team shares, through psycopg, with the same SQL as SQLite.
+
+One connection, which is made again when it breaks. No reply to a client waits for it: replication feeds it.
 """
 
 import threading
@@ -10,38 +11,38 @@ from typing import TYPE_CHECKING, Any
 
 from snell.memory.pgvector import vectors_schema
 from snell.model.errors import StoreError
-from snell.model.protocols import T, Transaction
+from snell.model.protocols import Database, T, Transaction
 from snell.redact import redact
-from snell.store.migrate import Step, migrate, newer, steps, version_of
+from snell.store.migrate import Step, migrate, newer_schema_error, schema_version, steps
 from snell.system.optional_packages import install_advice, missing_message
 
 if TYPE_CHECKING:
     import psycopg
 
 CONNECT_SECONDS = 5
-HEARING_SECONDS = 1.0  # between two looks whether somebody still listens
+LISTEN_SECONDS = 1.0  # after which `listen` looks whether it should end
 STATEMENT_MS = 10_000
-MIGRATION_LOCK = 0x5E11  # any number, as long as it is always the same one
+MIGRATION_LOCK = 0x5E11  # any number that is the same in every version
 
 
 class ServerAwayError(StoreError):
-    """The server cannot be reached now; the same may work later."""
+    """The server cannot be reached now; the caller may try again later."""
 
     id = "store.away"
 
 
 class RefusedRowError(StoreError):
-    """The server is there and will not have this row, now or later."""
+    """The server refuses a row; to send it again is of no use."""
 
     id = "store.refused"
 
 
-class PostgresDatabase:
+class PostgresDatabase(Database):
     """
-    A schema on a server; connected when it is first used, and again after trouble.
+    A schema on a server; connected on first use, and again after a failure.
 
-    `problems` tells what a person should know: a newer schema, a connection that others could listen to. With
-    `pgvector=False` the extension is not used where it could be.
+    `problems` lists what the user should know: a newer schema, a connection that is not encrypted well. With
+    `pgvector=False` the extension is not used even if the server has it.
     """
 
     def __init__(
@@ -49,42 +50,42 @@ class PostgresDatabase:
     ) -> None:
         self.problems: list[str] = []
         self._psycopg = _driver()
-        self._address = _readable(address, self._psycopg)
+        self._address = _check_address(address, self._psycopg)
         self._schema = schema
         self._wanted = steps("postgres") if wanted is None else wanted
         self._lock = threading.RLock()
         self._connection: psycopg.Connection[Any] | None = None
         self._read_only: StoreError | None = None
-        self._is_working = False
-        self._is_uncertain = False
-        self._has_vectors, self._vectors = pgvector, ""
+        self._is_in_transaction = False
+        self._is_committing = False
+        self._uses_pgvector, self._vectors = pgvector, ""
         self.where = f"PostgreSQL, schema `{schema}`"
 
     def open(self) -> None:
-        """Connect and bring the schema up to date, or say why that cannot be."""
+        """Connect and bring the schema up to date."""
         with self._lock:
             if self._connection is None:
                 try:
-                    self._connection = self._connected()
+                    self._connection = self._connect()
                 except self._psycopg.Error as error:
-                    raise self._trouble(error) from None
+                    raise self._translate_error(error) from None
 
     def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
         with self._lock:
-            if self._is_working:
+            if self._is_in_transaction:
                 raise StoreError("a transaction was begun inside another one", where=self.where)
             was_open = self._connection is not None
             try:
                 return self._attempt(work)
             except ServerAwayError:
-                # A connection that was left alone may be dead without our knowing. Nothing of the work has counted
-                # yet (a commit that broke is not tried again), so it can be done once more.
-                if not was_open or self._is_uncertain:
+                # An idle connection may have died unnoticed. Nothing is committed yet (a commit that failed is not
+                # tried again), so the work can be repeated once.
+                if not was_open or self._is_committing:
                     raise
             return self._attempt(work)
 
-    def listen(self, channel: str, hear: Callable[[str], None], ended: threading.Event) -> None:
-        """Hear what is notified, on a connection of its own, until it has ended. A lost connection is made again."""
+    def listen(self, channel: str, receive: Callable[[str], None], ended: threading.Event) -> None:
+        """Pass each notification of a channel to `receive`, on another connection, until `ended` is set."""
         name = self._psycopg.sql.Identifier(channel)
         while not ended.is_set():
             try:
@@ -92,13 +93,10 @@ class PostgresDatabase:
                 with self._psycopg.connect(self._address, **options, autocommit=True) as connection:
                     connection.execute(self._psycopg.sql.SQL("LISTEN {}").format(name))
                     while not ended.is_set():
-                        for notice in connection.notifies(timeout=HEARING_SECONDS):
-                            hear(notice.payload)
+                        for notice in connection.notifies(timeout=LISTEN_SECONDS):
+                            receive(notice.payload)
             except self._psycopg.Error:
-                ended.wait(HEARING_SECONDS)
-
-    def checkpoint(self) -> None:
-        """Nothing to do: the server looks after its own log."""
+                ended.wait(LISTEN_SECONDS)
 
     def close(self) -> None:
         with self._lock:
@@ -106,29 +104,26 @@ class PostgresDatabase:
             if connection is not None:
                 connection.close()
 
-    def do(self, sql: str, *values: Any) -> int:
-        return self.run(lambda tx: tx.do(sql, *values))
-
     def _attempt(self, work: Callable[[Transaction], T]) -> T:
         self.open()
         connection = self._connection
         assert connection is not None
-        self._is_working, self._is_uncertain = True, False
+        self._is_in_transaction, self._is_committing = True, False
         try:
             result = work(_PostgresTransaction(connection, self._vectors))
-            self._is_uncertain = True
+            self._is_committing = True
             connection.commit()
         except (self._psycopg.Error, UnicodeEncodeError, OverflowError) as error:
-            self._undo(connection)
-            raise self._trouble(error) from None
+            self._roll_back(connection)
+            raise self._translate_error(error) from None
         except BaseException:
-            self._undo(connection)
+            self._roll_back(connection)
             raise
         finally:
-            self._is_working = False
+            self._is_in_transaction = False
         return result
 
-    def _connected(self) -> "psycopg.Connection[Any]":
+    def _connect(self) -> "psycopg.Connection[Any]":
         connection: psycopg.Connection[Any] = self._psycopg.connect(
             self._address,
             **self._safe_options(),
@@ -136,16 +131,16 @@ class PostgresDatabase:
             application_name="snell",
         )
         try:
-            self._settle(connection)
+            self._configure(connection)
             self._update_schema(connection)
-            self._vectors = self._vectors_of(connection)
+            self._vectors = self._find_pgvector(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
     def _safe_options(self) -> dict[str, str]:
-        """Nobody listens in on a connection that leaves the machine, unless the address says otherwise."""
+        """Return options that encrypt and verify a connection to another machine, unless the address has its own."""
         given = self._psycopg.conninfo.conninfo_to_dict(self._address)
         hosts = str(given.get("host") or given.get("hostaddr") or "").split(",")
         if all(host in {"", "localhost", "127.0.0.1", "::1"} or host.startswith(("/", "@")) for host in hosts):
@@ -154,10 +149,12 @@ class PostgresDatabase:
         if mode is None:
             return {"sslmode": "verify-full", "sslrootcert": str(given.get("sslrootcert") or "system")}
         if mode != "verify-full":
-            self._tell(f"{self.where}: sslmode is `{mode}`, so others could listen; use sslmode=verify-full")
+            self._add_problem(
+                f"{self.where}: sslmode is `{mode}`, so the connection is not protected; use sslmode=verify-full"
+            )
         return {}
 
-    def _settle(self, connection: "psycopg.Connection[Any]") -> None:
+    def _configure(self, connection: "psycopg.Connection[Any]") -> None:
         name = self._psycopg.sql.Identifier(self._schema)
         set_path = self._psycopg.sql.SQL("SET search_path TO {}").format(name)
         connection.execute(set_path)
@@ -170,25 +167,25 @@ class PostgresDatabase:
     def _update_schema(self, connection: "psycopg.Connection[Any]") -> None:
         tx = _PostgresTransaction(connection)
         latest = self._wanted[-1].number
-        version = version_of(tx, "postgres")
+        version = schema_version(tx, "postgres")
         if version < latest:
-            # Held until the commit; whoever comes second finds the work done.
+            # Held until the commit, so a second process finds the schema up to date.
             tx.rows("SELECT pg_advisory_xact_lock(?)", MIGRATION_LOCK)
             migrate(tx, "postgres", self._wanted)
         connection.commit()
-        self._read_only = newer(version, self.where) if version > latest else None
+        self._read_only = newer_schema_error(version, self.where) if version > latest else None
         if self._read_only:
-            self._tell(str(self._read_only))
+            self._add_problem(str(self._read_only))
             connection.read_only = True
 
-    def _vectors_of(self, connection: "psycopg.Connection[Any]") -> str:
-        if not self._has_vectors or self._read_only:
+    def _find_pgvector(self, connection: "psycopg.Connection[Any]") -> str:
+        if not self._uses_pgvector or self._read_only:
             return ""
         found = vectors_schema(connection, self._psycopg, MIGRATION_LOCK)
         connection.commit()
         return found
 
-    def _undo(self, connection: "psycopg.Connection[Any]") -> None:
+    def _roll_back(self, connection: "psycopg.Connection[Any]") -> None:
         try:
             connection.rollback()
         except self._psycopg.Error:
@@ -196,21 +193,26 @@ class PostgresDatabase:
         if connection.closed:
             self._connection = None
 
-    def _trouble(self, error: Exception) -> StoreError:
-        said = redact(" ".join(str(error).split()))
+    def _translate_error(self, error: Exception) -> StoreError:
+        detail = redact(" ".join(str(error).split()))
         if isinstance(error, self._psycopg.errors.ReadOnlySqlTransaction) and self._read_only:
             return self._read_only
-        # A statement that took too long is also an OperationalError, but the connection is still there.
+        # A statement that timed out is also an OperationalError, but then the connection is still open.
         if isinstance(error, self._psycopg.OperationalError) and self._connection is None:
             advice = "check the address and the network"
-            return ServerAwayError(f"cannot be reached: {said}", where=self.where, advice=advice)
+            return ServerAwayError(f"cannot be reached: {detail}", where=self.where, advice=advice)
         if isinstance(error, self._psycopg.DataError | self._psycopg.IntegrityError | UnicodeEncodeError):
-            return RefusedRowError(f"a row is refused: {said}", where=self.where)
-        return StoreError(said, where=self.where)
+            return RefusedRowError(f"a row is refused: {detail}", where=self.where)
+        return StoreError(detail, where=self.where)
 
-    def _tell(self, problem: str) -> None:
+    def _add_problem(self, problem: str) -> None:
         if problem not in self.problems:
             self.problems.append(problem)
+
+
+def open_database(address: str, *, low_latency: bool = False) -> PostgresDatabase:
+    """Return the database at `postgresql://...` or at a libpq connection string."""
+    return PostgresDatabase(address)
 
 
 class _PostgresTransaction:
@@ -221,14 +223,14 @@ class _PostgresTransaction:
         self.vectors = vectors
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._connection.execute(_translated(sql), values).fetchall()
+        return self._connection.execute(_to_psycopg(sql), values).fetchall()
 
     def do(self, sql: str, *values: Any) -> int:
-        return self._connection.execute(_translated(sql), values).rowcount
+        return self._connection.execute(_to_psycopg(sql), values).rowcount
 
 
-def _readable(address: str, psycopg: Any) -> str:
-    """What the driver says about a bad address quotes it, password and all; so it is asked before, and not quoted."""
+def _check_address(address: str, psycopg: Any) -> str:
+    """Return the address if it is valid. The driver's own error would quote it with its password."""
     try:
         psycopg.conninfo.conninfo_to_dict(address)
     except psycopg.ProgrammingError:
@@ -238,8 +240,12 @@ def _readable(address: str, psycopg: Any) -> str:
 
 
 @lru_cache(maxsize=512)
-def _translated(sql: str) -> Any:
-    """INVARIANT: our SQL holds `?` as a placeholder only; texts are always values."""
+def _to_psycopg(sql: str) -> Any:
+    """
+    Replace the placeholders `?` by those of psycopg.
+
+    INVARIANT: Snell's SQL contains `?` as a placeholder only; texts are always values.
+    """
     return sql.replace("%", "%%").replace("?", "%s")
 
 

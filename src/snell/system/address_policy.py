@@ -1,9 +1,9 @@
 """
-Which addresses a hook may call.
+Decide which addresses a hook may call.
 
-A URL is taken apart strictly, its name is resolved once, every address it has is looked at, and whoever connects uses
-those addresses and nothing else: a name that answers differently the next time cannot lead elsewhere. What is private,
-link-local, reserved, a cloud's metadata service, or an address hidden in another form, is refused.
+A URL is parsed strictly and its host name is resolved once. Every address is checked, and the connection uses exactly
+the checked addresses, so a name that resolves differently the next time (DNS rebinding) cannot lead elsewhere. Refused
+are private, link-local and reserved addresses, cloud metadata services, and addresses embedded in another form.
 """
 
 import ipaddress
@@ -22,11 +22,11 @@ LONGEST_URL = 2_000
 
 
 class RefusedError(Exception):
-    """This URL may not be called; the text says why."""
+    """A URL that may not be called; the message says why."""
 
 
 class Target(Struct, frozen=True):
-    """A URL whose addresses were looked at."""
+    """A URL and its checked addresses."""
 
     scheme: str
     host: str
@@ -36,13 +36,13 @@ class Target(Struct, frozen=True):
 
     @property
     def authority(self) -> str:
-        """What the Host header says."""
+        """Return the value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def resolve_host(host: str, port: int) -> list[str]:
-    """All addresses of a name, as the system knows them."""
+    """Return all addresses that the system resolves a name to."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
@@ -50,18 +50,18 @@ def resolve_host(host: str, port: int) -> list[str]:
 def check_url(
     url: str, *, loopback: bool = False, allowed: Iterable[str] = (), resolve: Resolve = resolve_host
 ) -> Target:
-    """The target of a URL that may be called. `allowed` holds names, addresses and networks, each maybe with a port."""
+    """Return the target of a URL if it may be called. `allowed`: names, addresses, networks, each maybe with a port."""
     scheme, host, port, path = _parts(url)
     literal = _literal(host)
     allowance = _Allowance(tuple(allowed), host, port)
     if literal is None and host in _METADATA_NAMES and not allowance.names_host:
         raise RefusedError(f"`{host}` is a cloud's metadata service")
     names_loopback = host in _LOOPBACK_NAMES or bool(literal and _is_plain_loopback(literal))
-    addresses = [literal] if literal else _looked_up(host, port, resolve)
+    addresses = [literal] if literal else _resolve_addresses(host, port, resolve)
     for address in addresses:
-        if why := _why_not(address, allowance, names_loopback and loopback):
+        if why := _refusal(address, allowance, names_loopback and loopback):
             raise RefusedError(f"`{host}`{'' if literal else f' is {address}, which'} {why}")
-    if scheme == "http" and not names_loopback and not allowance.allows_plain(addresses):
+    if scheme == "http" and not names_loopback and not allowance.allows_http(addresses):
         raise RefusedError("only loopback may be called without TLS; use https")
     return Target(scheme, host, port, path, tuple(map(str, addresses)))
 
@@ -93,14 +93,14 @@ def _parts(url: str) -> tuple[str, str, int, str]:
         found = urlsplit(url)
         port = found.port
     except ValueError as error:
-        raise RefusedError(f"the URL cannot be read: {error}") from None
+        raise RefusedError(f"the URL cannot be parsed: {error}") from None
     if found.scheme not in _PORTS or not url[len(found.scheme) :].startswith("://"):
         raise RefusedError("the URL must begin with https:// (or http:// for loopback)")
     if "@" in found.netloc:
-        raise RefusedError("the URL holds a user name; use a header")
+        raise RefusedError("the URL contains a user name; use a header")
     host = _host(found.netloc)
     if port == 0 or found.netloc.endswith(":"):
-        raise RefusedError("the URL has a port that is none")
+        raise RefusedError("the URL has an invalid port")
     path = (found.path or "/") + (f"?{found.query}" if found.query else "")
     return found.scheme, host, port or _PORTS[found.scheme], path
 
@@ -109,16 +109,16 @@ def _host(netloc: str) -> str:
     if netloc.startswith("["):
         host, bracket, rest = netloc[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")) or "%" in host:
-            raise RefusedError("the URL has an IPv6 address that cannot be read")
+            raise RefusedError("the URL has an invalid IPv6 address")
         return host.lower()
     host = netloc.partition(":")[0].lower()
     if netloc.count(":") > 1 or not _HOST.fullmatch(host) or len(host) > 253:
-        raise RefusedError("the URL has no host name that can be read")
+        raise RefusedError("the URL has no valid host name")
     return host
 
 
 def _literal(host: str) -> Address | None:
-    """The address that is written out; None for a name. Other ways of writing a number are refused, not guessed."""
+    """Return the address that is written out; None for a name. Other notations of a number are refused, not guessed."""
     if ":" in host:
         try:
             return ipaddress.IPv6Address(host)
@@ -129,36 +129,36 @@ def _literal(host: str) -> Address | None:
     try:
         return ipaddress.IPv4Address(host)
     except ValueError:
-        raise RefusedError(f"`{host}` is an odd way of writing an address") from None
+        raise RefusedError(f"`{host}` is an unusual notation of an address") from None
 
 
-def _looked_up(host: str, port: int, resolve: Resolve) -> list[Address]:
+def _resolve_addresses(host: str, port: int, resolve: Resolve) -> list[Address]:
     if host in _LOOPBACK_NAMES:
         return [ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1")]
     try:
         texts = resolve(host, port)
     except (OSError, UnicodeError) as error:
-        raise RefusedError(f"`{host}` is not known: {error}") from None
+        raise RefusedError(f"`{host}` cannot be resolved: {error}") from None
     if not texts:
         raise RefusedError(f"`{host}` has no address")
     try:
         return [ipaddress.ip_address(text) for text in texts]
     except ValueError:
-        raise RefusedError(f"`{host}` has an address with a zone, or none that can be read") from None
+        raise RefusedError(f"`{host}` has an address with a zone, or an invalid one") from None
 
 
-def _why_not(address: Address, allowance: "_Allowance", loopback: bool) -> str:
+def _refusal(address: Address, allowance: "_Allowance", loopback: bool) -> str:
     if _is_plain_loopback(address):
         return "" if loopback or allowance.names(address) else "is loopback, which only your own and policy hooks call"
     if allowance.names(address):
         return ""
     if address in _METADATA:
         return "is a cloud's metadata service"
-    if isinstance(address, ipaddress.IPv6Address) and _is_hiding(address):
-        return "hides an IPv4 address"
+    if isinstance(address, ipaddress.IPv6Address) and _embeds_ipv4(address):
+        return "embeds an IPv4 address"
     if address.is_link_local:
         return "is link-local"
-    if not _is_public(address) and not (allowance.names_host and _is_somebodys(address)):
+    if not _is_public(address) and not (allowance.names_host and _is_private(address)):
         return "is private or reserved; list it in `webhook_hosts` if it may be called"
     return ""
 
@@ -189,14 +189,14 @@ _NOT_PUBLIC = tuple(
         ),
     )
 )
-# What a name that the settings list may lead to: networks that belong to somebody, and not to this machine.
+# What a name in `webhook_hosts` may resolve to: private networks, but not this machine.
 _PRIVATE: tuple[Network, ...] = (
     *map(_V4, ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15")),
     _V6("fc00::/7"),
 )
 _GLOBAL_V6 = _V6("2000::/3")
 _NOT_GLOBAL_V6 = (_V6("2001::/23"), _V6("2001:db8::/32"), _V6("2002::/16"), _V6("3fff::/20"), _V6("2620:4f:8000::/48"))
-_HIDING_V6 = tuple(
+_EMBEDDING_V6 = tuple(
     map(_V6, ("::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
 )
 _COMPATIBLE = _V6("::/96")
@@ -221,10 +221,10 @@ def _is_plain_loopback(address: Address) -> bool:
     return address.is_loopback and not (isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped)
 
 
-def _is_hiding(address: ipaddress.IPv6Address) -> bool:
+def _embeds_ipv4(address: ipaddress.IPv6Address) -> bool:
     number = int(address)
     is_compatible = address in _COMPATIBLE and number > 1  # :: and ::1 are themselves
-    return is_compatible or any(address in each for each in _HIDING_V6) or (number >> 32) & 0xFFFFFFFF in _ISATAP
+    return is_compatible or any(address in each for each in _EMBEDDING_V6) or (number >> 32) & 0xFFFFFFFF in _ISATAP
 
 
 def _is_public(address: Address) -> bool:
@@ -233,7 +233,7 @@ def _is_public(address: Address) -> bool:
     return address in _GLOBAL_V6 and not any(address in each for each in _NOT_GLOBAL_V6)
 
 
-def _is_somebodys(address: Address) -> bool:
+def _is_private(address: Address) -> bool:
     return any(address.version == each.version and address in each for each in _PRIVATE)
 
 
@@ -246,7 +246,7 @@ class Allowed(Struct, frozen=True):
 
 
 def allowed_entry(text: str) -> Allowed:
-    """`host`, `host:port`, `[v6]:port`, an address or a network. Raises ValueError with what is wrong."""
+    """Parse `host`, `host:port`, `[v6]:port`, an address or a network. Raises ValueError with what is wrong."""
     name, port = _split_entry(text)
     if "/" in name or ":" in name or _NUMERIC_END.search(name):
         try:
@@ -277,21 +277,21 @@ def _split_entry(text: str) -> tuple[str, int | None]:
 
 
 class _Allowance:
-    """What `webhook_hosts` says about one host and its addresses; what cannot be read allows nothing."""
+    """What `webhook_hosts` allows for one host and its addresses; an invalid entry allows nothing."""
 
     def __init__(self, allowed: tuple[str, ...], host: str, port: int) -> None:
-        entries = [entry for entry in map(_readable, allowed) if entry and entry.port in (None, port)]
+        entries = [entry for entry in map(_parse_entry, allowed) if entry and entry.port in (None, port)]
         self._networks = [entry.network for entry in entries if entry.network]
         self.names_host = any(entry.name == host for entry in entries)
 
     def names(self, address: Address) -> bool:
         return any(address.version == each.version and address in each for each in self._networks)
 
-    def allows_plain(self, addresses: Iterable[Address]) -> bool:
+    def allows_http(self, addresses: Iterable[Address]) -> bool:
         return self.names_host or all(map(self.names, addresses))
 
 
-def _readable(text: str) -> Allowed | None:
+def _parse_entry(text: str) -> Allowed | None:
     try:
         return allowed_entry(text)
     except ValueError:

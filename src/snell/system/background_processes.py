@@ -1,4 +1,4 @@
-"""Runs that go on after their caller has its answer."""
+"""Processes that go on running after their caller has its reply."""
 
 import threading
 import time
@@ -20,35 +20,35 @@ def finish_in_background(
     cancel: "CancelFlag | None" = None,
 ) -> None:
     """Wait for the run in a thread, at most `timeout` from now or until `cancel`, then call `on_done` there."""
-    keeper = _Keeper(running, time.monotonic() + timeout, on_done, cancel or threading.Event())
+    waiter = _Waiter(running, time.monotonic() + timeout, on_done, cancel or threading.Event())
     with _lock:
-        _keepers.add(keeper)
+        _waiters.add(waiter)
     try:
-        keeper.thread.start()
-    except RuntimeError:  # no room for a thread: rather no background than a process that nobody ends
-        keeper.cancel.set()
-        keeper.keep()
+        waiter.thread.start()
+    except RuntimeError:  # no thread can be started: end the process here rather than leave it running
+        waiter.cancel.set()
+        waiter.keep()
 
 
 def background_runs() -> tuple[Running, ...]:
-    """The runs that go on now; one leaves the list after its `on_done` was called."""
+    """Return the runs in progress; a run leaves the list after its `on_done` was called."""
     with _lock:
-        return tuple(keeper.running for keeper in _keepers)
+        return tuple(waiter.running for waiter in _waiters)
 
 
 def end_background_runs() -> None:
-    """End all of them with everything they started; their `on_done` gets a cancelled run."""
+    """End all of them, each with its process tree; their `on_done` gets a cancelled run."""
     with _lock:
-        keepers = tuple(_keepers)
-    for keeper in keepers:
-        keeper.cancel.set()
+        waiters = tuple(_waiters)
+    for waiter in waiters:
+        waiter.cancel.set()
     until = time.monotonic() + JOIN_SECONDS
-    for keeper in keepers:
-        if keeper.thread is not threading.current_thread():
-            keeper.thread.join(max(0.0, until - time.monotonic()))
+    for waiter in waiters:
+        if waiter.thread is not threading.current_thread():
+            waiter.thread.join(max(0.0, until - time.monotonic()))
 
 
-class _Keeper:
+class _Waiter:
     def __init__(
         self, running: Running, deadline: float, on_done: Callable[[Finished], None], cancel: "CancelFlag"
     ) -> None:
@@ -63,9 +63,9 @@ class _Keeper:
             self._on_done(self.running.wait(self._deadline, self.cancel))
         finally:
             with _lock:
-                _keepers.discard(self)
+                _waiters.discard(self)
 
 
-# Like the processes themselves, the list belongs to the operating system's process, whoever started them in it.
+# Process-wide, like the child processes themselves: callers of every runtime in this process share it.
 _lock = threading.Lock()
-_keepers: set[_Keeper] = set()
+_waiters: set[_Waiter] = set()

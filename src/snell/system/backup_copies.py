@@ -1,16 +1,16 @@
-"""Copies kept beside a file, such as `snell.db.bad-20260102T030405`: under a free name, and never too many."""
+"""Copies of a file beside it, such as `snell.db.bad-20260102T030405`, under a free name and limited in number."""
 
 import contextlib
 import os
 import time
 from pathlib import Path
 
-KEPT = 10
+MAX_COPIES = 10
 
 
 def copy_name(path: Path, why: str) -> Path:
-    """A free name beside the file, with the time in it; makes room when there are too many of its kind."""
-    _make_room(path, why)
+    """Return a free name beside the file, with the time in it; deletes the oldest copies when there are too many."""
+    _delete_oldest(path, why)
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     name = path.with_name(f"{path.name}.{why}-{stamp}")
     number = 1
@@ -21,7 +21,7 @@ def copy_name(path: Path, why: str) -> Path:
 
 
 def move_aside(path: Path, why: str, beside: tuple[str, ...] = ()) -> Path:
-    """Move a file away, and with it those whose names only add one of these endings; returns where it is now."""
+    """Rename a file, and those whose names only add one of these endings; returns its new path."""
     name = copy_name(path, why)
     for ending in ("", *beside):
         with contextlib.suppress(FileNotFoundError):
@@ -29,8 +29,8 @@ def move_aside(path: Path, why: str, beside: tuple[str, ...] = ()) -> Path:
     return name
 
 
-def _make_room(path: Path, why: str) -> None:
+def _delete_oldest(path: Path, why: str) -> None:
     copies = sorted(path.parent.glob(f"{path.name}.{why}-*"), key=lambda copy: copy.stat().st_mtime_ns)
-    for oldest in copies[: max(0, len(copies) - KEPT + 1)]:
+    for oldest in copies[: max(0, len(copies) - MAX_COPIES + 1)]:
         with contextlib.suppress(OSError):
             oldest.unlink()

@@ -1,4 +1,4 @@
-"""What a hook's process inherits: everything but the variables that would run somebody else's code in it."""
+"""The environment of a hook's process: all variables except those that would load other code into it."""
 
 from collections.abc import Mapping
 
@@ -47,15 +47,15 @@ DROPPED = (
 )  # fmt: skip
 
 _NAMES = frozenset(name for row in DROPPED for name in row.names if not name.endswith("*"))
-_BEGINNINGS = tuple(name[:-1] for row in DROPPED for name in row.names if name.endswith("*"))
+_PREFIXES = tuple(name[:-1] for row in DROPPED for name in row.names if name.endswith("*"))
 
 
 def environment(parent: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str]:
-    """The parent's variables without those of `DROPPED`, and all of `extra`, which its giver vouches for."""
+    """Return the parent's variables without those of `DROPPED`, plus all of `extra`, which the caller vouches for."""
     kept = {name: value for name, value in parent.items() if not is_dropped(name)}
     return {**kept, **extra}
 
 
 def is_dropped(name: str) -> bool:
-    """Whether a variable of this name would run somebody else's code in the process that gets it."""
-    return name in _NAMES or name.startswith(_BEGINNINGS)
+    """Whether a variable of this name could load other code into the process that gets it."""
+    return name in _NAMES or name.startswith(_PREFIXES)

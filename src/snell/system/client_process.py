@@ -53,7 +53,7 @@ def _has_terminal(pid: int) -> bool:
 
 
 def _is_in_foreground(pid: int) -> bool:
-    """A process in the background cannot read what a person types."""
+    """Whether the process is in the foreground: only then it can read what a user types."""
     with open(f"/proc/{pid}/stat", "rb") as file:
         words = file.read().rpartition(b")")[2].split()
     return int(words[4]) != 0 and words[2] == words[5]

@@ -1,4 +1,4 @@
-"""A crash report: a file that can be pasted into an issue."""
+"""Write a crash report: a file that a user can paste into an issue."""
 
 import os
 import time
@@ -10,8 +10,8 @@ from snell.system.paths import make_private, places
 
 
 def write_report(error: BaseException, words: Sequence[str]) -> str:
-    """Write what went wrong and return where; the words of the command line stay out, they may hold secrets."""
-    import platform  # slow to import, all three, and hopefully never needed
+    """Write a report of the error and return its path. The arguments are left out, since they may contain secrets."""
+    import platform  # these three are slow to import and rarely needed
     import traceback
 
     from snell.redact import redact
@@ -25,7 +25,7 @@ def write_report(error: BaseException, words: Sequence[str]) -> str:
     try:
         state = places(os.environ).state
         folder = state / "crashes"
-        make_private(state)  # first: in somebody else's directory nothing of ours is private
+        make_private(state)  # first: in a directory of another user nothing is private
         make_private(folder)
         path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
         write_atomically(path, redact("\n".join(lines)).encode("utf-8", "replace"))

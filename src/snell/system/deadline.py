@@ -1,4 +1,4 @@
-"""How long somebody is willing to wait for a whole piece of work, and whether they still are."""
+"""A deadline with a cancel flag."""
 
 import time
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from snell.model.context import CancelFlag
 
-SLICE = 0.05  # seconds after which whoever waits looks up to see whether it was cancelled
+SLICE = 0.05  # seconds after which a waiting thread checks whether it was cancelled
 
 
 class DeadlineExceededError(Exception):
@@ -14,7 +14,7 @@ class DeadlineExceededError(Exception):
 
 
 class CancelledError(Exception):
-    """Somebody does not want it any more."""
+    """The work was cancelled."""
 
 
 class Deadline:
@@ -24,7 +24,7 @@ class Deadline:
         self._deadline = time.monotonic() + seconds
 
     def remaining(self) -> float:
-        """Seconds left. Raises when there are none, or when it was cancelled."""
+        """Return the seconds left. Raises when there are none, or when the work was cancelled."""
         if self.cancel and self.cancel.is_set():
             raise CancelledError
         left = self._deadline - time.monotonic()
@@ -33,5 +33,5 @@ class Deadline:
         return left
 
     def slice(self) -> float:
-        """Seconds to wait before asking again."""
+        """Return how many seconds to wait before checking again."""
         return min(SLICE, self.remaining())

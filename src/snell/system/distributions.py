@@ -1,6 +1,6 @@
 """
-What is installed, asked of the file system alone: `importlib.metadata` takes as long to import as half an interpreter,
-and the first event after a start waits for it.
+Which distributions are installed, read from directory names only: `importlib.metadata` takes as long to import as half
+an interpreter start, and the first event after a start would wait for it.
 """
 
 import os
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 
 def version_of(name: str) -> str:
-    """The version of a distribution that is installed once; empty when that cannot be told from names alone."""
+    """Return the version of a distribution that is installed once; empty if names alone do not tell it."""
     found = {folder.rpartition("/")[2] for folder in _folders() if folder.rpartition("/")[2].startswith(f"{name}-")}
     versions = {each.removeprefix(f"{name}-").removesuffix(_ENDING) for each in found}
     return versions.pop() if len(versions) == 1 else ""
 
 
 def any_declares(group: str) -> bool:
-    """May a distribution have entry points of this group? Only then is it worth asking which."""
+    """Whether a distribution may have entry points of this group, so that loading the metadata is worthwhile."""
     header = f"[{group}]".encode()
     for folder in _folders():
         try:

@@ -16,9 +16,9 @@ def event_name_given(payload: bytes) -> str:
 
 def top_level_texts(payload: bytes, keys: tuple[str, ...]) -> list[str]:
     """
-    Return the texts under these keys, in a payload that may be broken.
+    Return the texts under these keys in a payload that may be broken.
 
-    Only those at the top level: what stands deeper may have been written by the model.
+    Only those at the top level: the model may have written deeper ones.
     """
     wanted = {f'"{key}"'.encode() for key in keys}
     depth, key, texts = 0, b"", []
@@ -33,6 +33,6 @@ def top_level_texts(payload: bytes, keys: tuple[str, ...]) -> list[str]:
                 texts.append(word[1:-1].decode("utf-8", "replace"))
             is_key = payload[token.end() : token.end() + 20].lstrip()[:1] == b":"
             if is_key and b"\\" in word:
-                return []  # a name that is written so that it is not seen
+                return []  # an escaped key: written to be overlooked
             key = word if is_key and not key and word in wanted else b""
     return texts

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, read without surprises, and locked."""
+"""Write files atomically, read them with a size limit, and lock them."""
 
 import contextlib
 import errno
@@ -26,9 +26,9 @@ class LockedError(FileError):
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
     """
-    Replace the file by `data`; after a crash, of the machine too, there is the old one or the new one.
+    Replace the file by `data`: after a crash, even of the machine, either the old or the new content is there.
 
-    Without `sync` that holds for a crash of the program only, and nobody waits for the disk.
+    Without `sync` that holds for a crash of the program only, and the caller does not wait for the disk.
     """
     temporary = path.with_name(f".{path.name[:200]}.{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -54,9 +54,9 @@ def read_capped(path: Path, cap: int, *, follow_links: bool = True) -> bytes:
     """
     Read a regular file of at most `cap` bytes; never waits for another process.
 
-    What is not a regular file, or is longer, is a `FileError`; a missing or unreadable one is the usual `OSError`.
+    Raises `FileError` for a file that is not regular or is longer, and the usual `OSError` for a missing one.
     """
-    # Looked at before it is opened, because opening a device can set it in motion, and again afterwards.
+    # Checked before it is opened, because opening a device can trigger it, and again afterwards.
     _check_regular(path, os.stat(path, follow_symlinks=follow_links))
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     descriptor = os.open(path, flags if follow_links else flags | os.O_NOFOLLOW)
@@ -73,9 +73,9 @@ def read_capped(path: Path, cap: int, *, follow_links: bool = True) -> bytes:
 @contextlib.contextmanager
 def file_lock(path: Path, wait: float = LOCK_SECONDS) -> Iterator[None]:
     """
-    Hold the lock that this file stands for, against other processes and other threads.
+    Hold an exclusive lock on this file, against other processes and other threads.
 
-    The system frees it when its holder dies. The file stays: removing it would let two holders in.
+    The system releases it when its holder dies. The file stays: removing it would let two holders in.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
@@ -122,7 +122,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _sync_directory(path: Path) -> None:
-    """Make the new name last; some network disks cannot, and have it then as well as they ever will."""
+    """Make the rename durable; some network file systems cannot, which is ignored."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

@@ -1,8 +1,8 @@
 """
-One HTTP exchange with a vetted target: no redirects, no proxy, no cookies, and one time limit for all of it.
+One HTTP exchange with a checked target: no redirects, no proxy, no cookies, and one deadline for all of it.
 
-The HTTP itself is httpx2's own engine; what it connects to, and for how long it waits, is decided here, because its
-limits are for single reads, and a server that sends a byte a second never breaks one of those.
+The HTTP library is httpx2's core. This module decides what it connects to and how long it waits, because the library's
+own timeouts are for single reads, and a server that sends a byte a second never exceeds one of those.
 """
 
 import ssl
@@ -23,7 +23,7 @@ CHUNK = 65_536
 
 
 class HttpError(Exception):
-    """The exchange failed; `kind` is a failure's: launch, output or crash."""
+    """The exchange failed; `kind` is the failure kind: launch, output or crash."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -37,15 +37,15 @@ class Call(Struct, frozen=True):
     body: bytes = b""
 
 
-class Reading(Struct, frozen=True):
-    """A response whose body is still coming."""
+class Response(Struct, frozen=True):
+    """A response whose body is still being received."""
 
     status: int
     headers: Mapping[str, str]
     chunks: Callable[[], Iterator[bytes]]
 
-    def whole(self, most: int) -> bytes:
-        """The body, of at most so many bytes."""
+    def read_all(self, most: int) -> bytes:
+        """Return the body; raises HttpError if it has more than `most` bytes."""
         body = bytearray()
         for chunk in self.chunks():
             body += chunk
@@ -55,9 +55,9 @@ class Reading(Struct, frozen=True):
 
 
 @contextmanager
-def send_request(call: Call, deadline: Deadline) -> Iterator[Reading]:
-    """Send a request and read its response, as far as the caller wants it."""
-    core = _engine()
+def send_request(call: Call, deadline: Deadline) -> Iterator[Response]:
+    """Send a request and yield its response; the caller reads as much of the body as it wants."""
+    core = _http_library()
     target = call.target
     context = _tls() if target.scheme == "https" else None
     backend = _Backend(target, deadline)
@@ -69,49 +69,49 @@ def send_request(call: Call, deadline: Deadline) -> Iterator[Reading]:
             pool.stream(call.method, url, headers=_header_bytes(headers), content=call.body) as response,
         ):
             found = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-            yield Reading(response.status, found, response.iter_stream)
+            yield Response(response.status, found, response.iter_stream)
     except ssl.SSLError as error:
         raise HttpError("launch", f"TLS with {target.authority} failed: {error.reason or error}") from None
     except OSError as error:
         raise HttpError("launch", f"cannot reach {target.authority}: {error.strerror or error}") from None
     except (core.ProtocolError, core.NetworkError) as error:
-        raise HttpError("output", f"{target.authority} broke off: {error or type(error).__name__}") from None
+        raise HttpError("output", f"{target.authority} disconnected: {error or type(error).__name__}") from None
 
 
 def _header_bytes(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    """Values are whatever bytes; what is not ASCII goes as UTF-8, which servers of today expect."""
+    """Encode header values; what is not ASCII is sent as UTF-8, which current servers expect."""
     return [(name.encode("ascii"), value.encode("utf-8", "replace")) for name, value in headers.items()]
 
 
 def resolver(deadline: Deadline, resolve: Resolve = resolve_host) -> Resolve:
-    """The system's resolver cannot be interrupted; this one is left behind when the time is up."""
+    """Return a resolver that obeys the deadline; the system's cannot be interrupted, so it is left in its thread."""
 
-    def within(host: str, port: int) -> list[str]:
+    def resolve_in_time(host: str, port: int) -> list[str]:
         found: list[list[str] | Exception] = []
 
-        def look() -> None:
+        def resolve_in_thread() -> None:
             try:
                 found.append(resolve(host, port))
             except (OSError, UnicodeError) as error:
                 found.append(error)
 
-        thread = threading.Thread(target=look, name="snell-resolve", daemon=True)
+        thread = threading.Thread(target=resolve_in_thread, name="snell-resolve", daemon=True)
         thread.start()
         while thread.is_alive():
             thread.join(deadline.slice())
         if not found or isinstance(found[0], Exception):
-            raise OSError(str(found[0]) if found else "looking it up failed")
+            raise OSError(str(found[0]) if found else "the lookup failed")
         return found[0]
 
-    return within
+    return resolve_in_time
 
 
-def require_engine() -> None:
-    """Raise HttpError when no request can be sent, before anything is looked up or read for one."""
-    _engine()
+def require_http_library() -> None:
+    """Raise HttpError when the HTTP library is missing, before anything is resolved or read for a request."""
+    _http_library()
 
 
-def _engine() -> Any:
+def _http_library() -> Any:
     try:
         import httpcore2
     except ImportError:
@@ -125,7 +125,7 @@ def _tls() -> ssl.SSLContext:
 
 
 class _Backend:
-    """Connects to the addresses that were looked at, whatever name it is given."""
+    """Connects to the checked addresses only, whatever name the library passes."""
 
     def __init__(self, target: Target, deadline: Deadline) -> None:
         self._target = target

@@ -1,11 +1,10 @@
 """
-A client's payload, read strictly: one JSON object, or a clear refusal.
+Parse a client's payload strictly: one JSON object, or an error.
 
-What two parsers may read differently (a key given twice, NaN) is refused: the client would act on one reading while
-a guard judged the other. What is only damaged text (a byte order mark, broken UTF-8, half a surrogate pair) is
-mended and flagged. What is nested too deeply becomes text at the last level, and is flagged: the rest is judged as
-ever, and so is that text. So does a tool's output that has too many parts: that a tool brought much is no reason to
-know nothing of its call.
+What two parsers may read differently (a repeated key, NaN) is refused: the client would act on one value while a guard
+judged the other. Damaged text (a byte order mark, broken UTF-8, half a surrogate pair) is repaired and flagged. What is
+nested too deeply becomes text at the last level and is flagged, so that the rest is judged as usual, and that text
+too. A tool's output with too many parts becomes text as well: much output is no reason to ignore the call.
 """
 
 import codecs
@@ -21,13 +20,13 @@ import msgspec
 from snell.model.errors import PayloadError, PayloadTooLargeError
 from snell.model.events import TOO_DEEP, Payload, nests_deeper_than
 
-LARGEST = 64 * 1024 * 1024  # bytes; a daemon takes less, and what is larger is decided without one
+LARGEST = 64 * 1024 * 1024  # bytes; a daemon accepts less, and a larger payload is decided without one
 DEEPEST = 100  # levels, the payload itself being the first
 MANY_KEYS = 50_000
 MOST_KEYS = 200_000
-MOST_CONTAINERS = 500_000  # lists and objects; each costs the garbage collector, however empty it is
+MOST_CONTAINERS = 500_000  # lists and objects; each costs the garbage collector, even an empty one
 
-# What hooks rely on; anything else in these fields is kept and flagged.
+# The types that hooks rely on; any other type in these fields is kept and flagged.
 FIELD_TYPES: dict[str, type] = {
     "session_id": str,
     "transcript_path": str,
@@ -45,24 +44,24 @@ _DECODE = msgspec.json.Decoder().decode
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _ENCODE = msgspec.json.Encoder().encode
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
-_SURROGATE = re.compile("[\ud800-\udfff]")  # a str never holds a whole pair
+_SURROGATE = re.compile("[\ud800-\udfff]")  # a str never contains a complete pair
 _WORDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list"}
 
 
 def read_payload(raw: bytes) -> tuple[Payload, tuple[str, ...]]:
-    """The payload, and flags for what had to be mended or is out of the ordinary."""
+    """Return the payload, and flags for what was repaired or is unusual."""
     if len(raw) > LARGEST:
         raise too_many_bytes(len(raw))
-    response_is_text, raw = _with_a_plain_response(raw)
+    response_is_text, raw = _with_response_as_text(raw)
     if len(raw) > MOST_CONTAINERS and raw.count(b"[") + raw.count(b"{") > MOST_CONTAINERS:
         _refuse_containers(raw)
     flags: tuple[str, ...] = ("response-is-text",) if response_is_text else ()
     if raw.startswith(codecs.BOM_UTF8):
         raw, flags = raw[len(codecs.BOM_UTF8) :], (*flags, "bom")
-    value, mended = _read_shallow(raw)
+    value, repaired = _read_shallow(raw)
     if type(value) is not dict:
-        raise PayloadError(f"the payload is {word_for(value)}", advice="send one JSON object")
-    return value, flags + mended + _size_flags(raw, value)
+        raise PayloadError(f"the payload is {json_type_name(value)}", advice="send one JSON object")
+    return value, flags + repaired + _size_flags(raw, value)
 
 
 def too_many_bytes(length: int) -> PayloadTooLargeError:
@@ -72,36 +71,36 @@ def too_many_bytes(length: int) -> PayloadTooLargeError:
 
 def _read_shallow(raw: bytes) -> tuple[Any, tuple[str, ...]]:
     try:
-        value, mended = _read(raw)
+        value, repaired = _read(raw)
         if raw.count(b"{") + raw.count(b"[") <= DEEPEST or not nests_deeper_than(DEEPEST, value):
-            return value, mended
+            return value, repaired
     except RecursionError:
         pass
     try:
-        value, mended = _read(_flattened(raw))
-    except RecursionError:  # levels that are begun and never ended are left as they are
+        value, repaired = _read(_flatten(raw))
+    except RecursionError:  # brackets that are opened and never closed are left as they are
         raise PayloadError("the payload is not JSON: its lists and objects do not end") from None
-    return value, (TOO_DEEP, *mended)
+    return value, (TOO_DEEP, *repaired)
 
 
 def check_tool_name(payload: Payload) -> None:
-    """A tool whose name is no text has no name that a matcher could find, so every guard would let it pass."""
+    """Raise PayloadError unless the tool's name is text: no matcher would match it, so every guard would pass it."""
     name = payload.get("tool_name")
     if name is not None and not isinstance(name, str):
-        raise PayloadError(f"`tool_name` is {word_for(name)}", advice="send the tool's name as text")
+        raise PayloadError(f"`tool_name` is {json_type_name(name)}", advice="send the tool's name as text")
 
 
 def odd_fields(payload: Payload) -> tuple[str, ...]:
-    """Flags for fields that are there but are not what hooks rely on, such as `tool_input is null`."""
+    """Return flags for fields that do not have the type that hooks rely on, such as `tool_input is null`."""
     flags: tuple[str, ...] = ()
     for field, wanted in FIELD_TYPES.items():
         if field in payload and type(payload[field]) is not wanted:
-            flags += (f"{field} is {word_for(payload[field])}",)
+            flags += (f"{field} is {json_type_name(payload[field])}",)
     return flags
 
 
-def word_for(value: Any) -> str:
-    """What a JSON value is, in words."""
+def json_type_name(value: Any) -> str:
+    """Return the name of a JSON value's type, in words."""
     return _WORDS.get(type(value), "an object")
 
 
@@ -115,9 +114,11 @@ def _read(raw: bytes) -> tuple[Any, tuple[str, ...]]:
 
 def _keys_are_unique(raw: bytes, value: Any) -> bool:
     """
-    Every member of an object is written with one colon. Written out again, a value whose second `a` replaced the first
-    has fewer of them, and colons inside strings come out as they went in unless they were escaped. So equal counts
-    prove that no key was lost, without parsing twice; unequal ones send the payload to the strict parser.
+    Check that no key was lost, without parsing twice.
+
+    Every member of an object is written with one colon. Encoded again, a value whose second `a` replaced the first has
+    fewer of them, and colons inside strings stay the same unless they were escaped. So equal counts prove that no key
+    was lost; with unequal ones the strict parser decides.
     """
     if b"\\u" in raw and (b"\\u003a" in raw or b"\\u003A" in raw):
         return False
@@ -136,23 +137,25 @@ def _read_damaged(raw: bytes) -> tuple[Any, tuple[str, ...]]:
         text = raw.decode("utf-8", "replace")
         flags.append("invalid-utf8")
     value = _read_strictly(text)
-    mended = _without_lone_surrogates(value) if "\\u" in text else value
-    if mended is not value:
+    repaired = _without_lone_surrogates(value) if "\\u" in text else value
+    if repaired is not value:
         flags.append("lone-surrogates")
-    return mended, tuple(flags)
+    return repaired, tuple(flags)
 
 
 def _read_strictly(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_number)
+        return json.loads(
+            text, object_pairs_hook=_refuse_repeated_keys, parse_float=_parse_finite, parse_constant=_refuse_constant
+        )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise PayloadError(f"the payload is not JSON: {error.msg.lower()} ({where})") from None
-    except ValueError:  # only int() is left to complain, about its limit of digits
-        raise PayloadError("the payload holds a number with too many digits") from None
+    except ValueError:  # only int() can raise it, for its limit of digits
+        raise PayloadError("the payload contains a number with too many digits") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> Payload:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> Payload:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
@@ -161,19 +164,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> Payload:
     raise PayloadError(f"the key `{shown}` is given twice in one object", advice="send every key once")
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     value = float(text)
     if math.isinf(value):
         raise PayloadError(f"the number `{text[:40]}` is out of range")
     return value
 
 
-def _no_number(text: str) -> NoReturn:
-    raise PayloadError(f"the payload holds `{text}`, which is not JSON")
+def _refuse_constant(text: str) -> NoReturn:
+    raise PayloadError(f"the payload contains `{text}`, which is not JSON")
 
 
 def _without_lone_surrogates(value: Any) -> Any:
-    """The value itself when there are none."""
+    """Replace halves of surrogate pairs; returns the value itself when there are none."""
     if type(value) is str:
         return value if value.isascii() or not _SURROGATE.search(value) else _SURROGATE.sub("\ufffd", value)
     if type(value) is list:
@@ -184,28 +187,28 @@ def _without_lone_surrogates(value: Any) -> Any:
     pairs = [(_without_lone_surrogates(key), _without_lone_surrogates(each)) for key, each in value.items()]
     if all(key is old and each is value[old] for (key, each), old in zip(pairs, value, strict=True)):
         return value
-    return _unique(pairs)
+    return _refuse_repeated_keys(pairs)
 
 
-def _with_a_plain_response(raw: bytes) -> tuple[bool, bytes]:
-    """A tool's output with too many parts becomes the text that it is written as; everything else stays."""
+def _with_response_as_text(raw: bytes) -> tuple[bool, bytes]:
+    """Replace a tool's output that has too many parts by its JSON text; the rest stays."""
     if len(raw) < MOST_KEYS or raw.count(b":") + raw.count(b"[") + raw.count(b"{") <= MOST_KEYS:
         return False, raw
     try:
         response = bytes(_FIELDS(raw.removeprefix(codecs.BOM_UTF8)).get("tool_response", b""))
         text = response.decode()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False, raw  # whoever reads it next says what is wrong
+        return False, raw  # the parser that reads it next reports what is wrong
     parts = text.count(":") + text.count("[") + text.count("{")
     if text[:1] not in ("[", "{") or parts <= MOST_KEYS:
         return False, raw
-    # The last of the same name counts; that there were two is noticed afterwards.
+    # The last of the same name is used; a repeated key is reported afterwards.
     before, _, after = raw.rpartition(response)
     return True, before + _ENCODE(text) + after
 
 
 def _refuse_containers(raw: bytes) -> None:
-    """Count what stands outside strings: between every second quote, once escaped ones are gone."""
+    """Raise if there are too many containers outside strings: between every second quote that is not escaped."""
     parts = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
     if sum(part.count(b"[") + part.count(b"{") for part in parts) > MOST_CONTAINERS:
         advice = f"send at most {MOST_CONTAINERS}"
@@ -236,8 +239,8 @@ def _keys_in(value: Payload) -> int:
     return keys
 
 
-def _flattened(raw: bytes) -> bytes:
-    """The same JSON with each list or object beyond the last level as a text that says what it is."""
+def _flatten(raw: bytes) -> bytes:
+    """Return the same JSON with each list or object beyond the last level written as text."""
     depth, start, done = 0, 0, 0
     parts: list[bytes] = []
     for found in _MARKS.finditer(raw):

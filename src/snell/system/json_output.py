@@ -1,4 +1,4 @@
-"""Any value as JSON bytes. Hooks are other people's code, so what they hand over need not be clean."""
+"""Encode any value as JSON. Hooks are other people's code, so their values need not be valid JSON."""
 
 import json
 import math
@@ -12,25 +12,36 @@ _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 
 
 def json_bytes(value: Any) -> bytes:
-    """The value as JSON; what JSON does not have becomes text (paths, objects) or null (NaN)."""
+    """Encode the value; types that JSON lacks become text (paths, objects) or null (NaN)."""
     try:
-        return _written(value)
+        return _encode(value)
     except RecursionError:
-        raise HookError("a value is nested too deeply, or holds itself, and cannot be written as JSON") from None
+        raise HookError("a value is nested too deeply, or contains itself, and cannot be written as JSON") from None
 
 
-def _written(value: Any) -> bytes:
+def json_value(value: Any) -> Any:
+    """Return a copy made of JSON types only; raises `HookError` when the value is nested too deeply."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    data = json_bytes(value)
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.DecodeError:  # half a surrogate pair
+        return json.loads(data)
+
+
+def _encode(value: Any) -> bytes:
     try:
         return _ENCODE(value)
     except (ValueError, TypeError, OverflowError):  # a lone surrogate, a tuple as key
-        return json.dumps(_plain(value), separators=(",", ":")).encode("ascii")
+        return json.dumps(_with_json_types(value), separators=(",", ":")).encode("ascii")
 
 
-def _plain(value: Any) -> Any:
+def _with_json_types(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key if isinstance(key, str) else str(key): _plain(each) for key, each in value.items()}
+        return {key if isinstance(key, str) else str(key): _with_json_types(each) for key, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in value]
+        return [_with_json_types(each) for each in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | bool | int) else str(value)

@@ -1,4 +1,4 @@
-"""Patterns that are compiled when they are first used: hundreds of them at import would be a third of a cold start."""
+"""Regular expressions compiled on first use: compiling hundreds at import would take a third of a cold start."""
 
 import re
 from typing import Any, cast
@@ -7,18 +7,18 @@ _METHODS = ("match", "search", "fullmatch", "finditer", "findall", "sub", "subn"
 
 
 def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """What `re.compile` would give, at the price of remembering a text."""
-    return cast("re.Pattern[str]", _Late(pattern, flags))
+    """Return a pattern that behaves like that of `re.compile` and is compiled on first use."""
+    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 
 
-class _Late:
+class _LazyPattern:
     def __init__(self, pattern: str, flags: int) -> None:
-        self._given = (pattern, flags)
+        self._arguments = (pattern, flags)
 
     def __getattr__(self, name: str) -> Any:
-        """Asked for nothing that is there yet, so this happens once; from then on the pattern's own methods are."""
+        """Compile the pattern and copy its methods here. Runs once: after that the attributes exist."""
         if name not in _METHODS:
             raise AttributeError(name)
-        compiled = re.compile(*self._given)
+        compiled = re.compile(*self._arguments)
         self.__dict__.update({each: getattr(compiled, each) for each in _METHODS})
         return self.__dict__[name]

@@ -1,4 +1,4 @@
-"""Questions to an MCP server, on stdin and stdout or over HTTP, through the `mcp` library."""
+"""Call an MCP server over stdio or HTTP, with the `mcp` library."""
 
 import logging
 import os
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class McpError(Exception):
-    """The tool could not be called; `kind` is a failure's."""
+    """The tool could not be called; `kind` is the failure kind."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -29,16 +29,16 @@ class McpError(Exception):
 def call_tool(
     server: McpServer, tool: str, given: Mapping[str, Any], env: Mapping[str, str], deadline: Deadline
 ) -> str:
-    """The text that the tool gives. Starts the server, and ends it afterwards."""
+    """Return the text of the tool's result. Starts the server, and ends it afterwards."""
 
     async def call(session: Any) -> str:
         return _text(await session.call_tool(tool, dict(given)))
 
-    return _asked(server, call, env, deadline)
+    return _request(server, call, env, deadline)
 
 
 def list_tools(server: McpServer, env: Mapping[str, str], deadline: Deadline) -> list[dict[str, Any]]:
-    """What the server says of its tools, as it would say it to a client. Starts the server, and ends it afterwards."""
+    """Return the tools that the server lists, as a client would get them. Starts the server, and ends it afterwards."""
 
     found: list[Any] = []
 
@@ -54,14 +54,14 @@ def list_tools(server: McpServer, env: Mapping[str, str], deadline: Deadline) ->
         named = (each for each in found if isinstance(each, dict) and isinstance(each.get("name"), str))
         return [each for each in named if each["name"]][:MOST_TOOLS]
 
-    return _asked(server, ask, env, deadline, lambda reading: _Overheard(reading, found))
+    return _request(server, ask, env, deadline, lambda reading: _ToolCollector(reading, found))
 
 
-class _Overheard:
+class _ToolCollector:
     """
-    What a server sends, with its tools taken out of it and put aside.
+    Wraps the stream of a server's messages and moves the tools out of them into a list.
 
-    The library refuses a whole list for one tool in it that is not as it should be; whoever asks wants the others.
+    The library refuses a complete list for one invalid tool in it; the caller wants the others.
     """
 
     def __init__(self, reading: Any, tools: list[Any]) -> None:
@@ -70,14 +70,14 @@ class _Overheard:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reading, name)
 
-    async def __aenter__(self) -> "_Overheard":
+    async def __aenter__(self) -> "_ToolCollector":
         await self._reading.__aenter__()
         return self
 
     async def __aexit__(self, *error: Any) -> Any:
         return await self._reading.__aexit__(*error)
 
-    def __aiter__(self) -> "_Overheard":
+    def __aiter__(self) -> "_ToolCollector":
         return self
 
     async def __anext__(self) -> Any:
@@ -89,50 +89,50 @@ class _Overheard:
         return item
 
 
-def _asked(
+def _request(
     server: McpServer,
     question: Callable[[Any], Awaitable[T]],
     env: Mapping[str, str],
     deadline: Deadline,
-    heard: Callable[[Any], Any] = lambda reading: reading,
+    wrap: Callable[[Any], Any] = lambda reading: reading,
 ) -> T:
     try:
         import anyio
         import mcp
     except ImportError:
         raise McpError("launch", f"{missing_message('mcp')}; {install_advice('mcp')}") from None
-    _quieten()
+    _silence_logs()
     found: list[T] = []
 
-    async def talk(nowhere: TextIO) -> None:
+    async def exchange(errlog: TextIO) -> None:
         async with (
-            _streams(server, env, nowhere, deadline) as (reading, writing),
-            mcp.ClientSession(heard(reading), writing) as session,
+            _streams(server, env, errlog, deadline) as (reading, writing),
+            mcp.ClientSession(wrap(reading), writing) as session,
         ):
             await session.initialize()
             found.append(await question(session))
 
-    async def within(nowhere: TextIO) -> None:
+    async def exchange_in_time(errlog: TextIO) -> None:
         with anyio.move_on_after(deadline.remaining()) as scope:
             async with anyio.create_task_group() as group:
                 group.start_soon(_watch, deadline.cancel, group.cancel_scope)
-                await talk(nowhere)
+                await exchange(errlog)
                 group.cancel_scope.cancel()
         if scope.cancelled_caught:
             raise DeadlineExceededError
 
     try:
-        with open(os.devnull, "w", encoding="utf-8") as nowhere:
-            anyio.run(within, nowhere)
+        with open(os.devnull, "w", encoding="utf-8") as errlog:
+            anyio.run(exchange_in_time, errlog)
     except (OSError, BaseExceptionGroup, mcp.MCPError) as error:
-        raise _plain(error, server) from None
+        raise _unwrap(error, server) from None
     if not found:
         raise CancelledError
     return found[0]
 
 
-def _quieten() -> None:
-    """Where nobody listens to logs, Python would print the library's tracebacks to the stderr of our caller."""
+def _silence_logs() -> None:
+    """Add null handlers: without any handler, Python would print the library's tracebacks to our caller's stderr."""
     for library in map(logging.getLogger, ("mcp", "client")):  # it logs under both names
         if not library.handlers:
             library.addHandler(logging.NullHandler())
@@ -140,7 +140,7 @@ def _quieten() -> None:
 
 @asynccontextmanager
 async def _streams(
-    server: McpServer, env: Mapping[str, str], nowhere: TextIO, deadline: Deadline
+    server: McpServer, env: Mapping[str, str], errlog: TextIO, deadline: Deadline
 ) -> AsyncIterator[tuple[Any, Any]]:
     import mcp
 
@@ -157,15 +157,15 @@ async def _streams(
     parameters = mcp.StdioServerParameters(
         command=server.command, args=list(server.args), env=environment(env, server.env)
     )
-    async with mcp.stdio_client(parameters, errlog=nowhere) as streams:
+    async with mcp.stdio_client(parameters, errlog=errlog) as streams:
         yield streams[0], streams[1]
 
 
 async def _watch(cancel: "CancelFlag | None", scope: Any) -> None:
     import anyio
 
-    # It is set from another thread, which knows nothing of this loop.
-    while cancel is None or not cancel.is_set():  # noqa: ASYNC110 - so it has to be looked at
+    # The event is set by another thread, which knows nothing of this loop.
+    while cancel is None or not cancel.is_set():  # noqa: ASYNC110 - so it has to be polled
         await anyio.sleep(SLICE)
     scope.cancel()
 
@@ -177,8 +177,8 @@ def _text(result: Any) -> str:
     return text
 
 
-def _plain(error: BaseException, server: McpServer) -> Exception:
-    """The one error that matters, out of the groups in which the library wraps it."""
+def _unwrap(error: BaseException, server: McpServer) -> Exception:
+    """Return the error that matters, out of the groups in which the library wraps it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, McpError | DeadlineExceededError | CancelledError):
@@ -188,5 +188,5 @@ def _plain(error: BaseException, server: McpServer) -> Exception:
     if not isinstance(error, Exception):
         raise error
     if type(error).__name__ == "ValidationError":  # of the library's own library, and many lines long
-        return McpError("output", "the server failed: what it answers does not follow the protocol")
+        return McpError("output", "the server failed: its reply does not follow the protocol")
     return McpError("crash", f"the server failed: {type(error).__name__}: {error}")

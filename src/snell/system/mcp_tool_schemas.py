@@ -1,7 +1,7 @@
 """
-What MCP servers said of their tools when a person had them asked: one file, read again when it changes.
+The tool schemas of MCP servers that a user had queried: one file, read again when it changes.
 
-Nothing here starts a server. What was learned long ago is not used: a server may have learned something since.
+Nothing here starts a server. Schemas older than the limit are not used: a server may have changed since.
 """
 
 import json
@@ -39,11 +39,11 @@ class LearnedServer(Struct, frozen=True):
 
 
 def learned_tool(state: Path | None, client: str, project: str, tool: str, days: float = 30) -> LearnedTool | None:
-    """What is known of a tool, `mcp__server__tool`: from this client in this project first, then from anywhere."""
+    """Return the schema of a tool, `mcp__server__tool`: from this client in this project first, then from any."""
     server, name = mcp_parts(tool)
     if state is None or not name:
         return None
-    rows = _by_server(str(state)).get(_plain(server), ())
+    rows = _by_server(str(state)).get(_name_in_tool(server), ())
     fresh = [row for row in rows if name in row.tools and 0 <= time.time() - row.at + DAY <= (days + 1) * DAY]
     fitting = [row for row in fresh if row.project in ("", project)]
     best = max(fitting, key=lambda row: (bool(row.project), row.client == client, row.at), default=None)
@@ -51,7 +51,7 @@ def learned_tool(state: Path | None, client: str, project: str, tool: str, days:
 
 
 def all_learned(state: Path) -> tuple[LearnedServer, ...]:
-    """Every server that was asked."""
+    """Return every server that was queried."""
     path = state / FILE
     try:
         return _read(str(path), path.stat().st_mtime_ns)
@@ -60,14 +60,14 @@ def all_learned(state: Path) -> tuple[LearnedServer, ...]:
 
 
 def store_learned_tools(state: Path, servers: list[LearnedServer]) -> None:
-    """Add what was learned; what the same server said before is gone."""
+    """Add schemas; those that the same server had before are replaced."""
     new = {(each.client, each.name, each.project) for each in servers}
     others = [each for each in all_learned(state) if (each.client, each.name, each.project) not in new]
     write_atomically(state / FILE, msgspec.json.encode([*others, *servers]))
 
 
 def forget(state: Path, name: str = "") -> int:
-    """Forget what a server of this name said, or what all did; says how many."""
+    """Delete the schemas of servers of this name, or of all; returns how many."""
     rows = all_learned(state)
     left = [each for each in rows if name and each.name != name]
     if len(left) != len(rows):
@@ -78,16 +78,16 @@ def forget(state: Path, name: str = "") -> int:
 def _by_server(state: str) -> Mapping[str, list[LearnedServer]]:
     path = os.path.join(state, FILE)
     try:
-        return _indexed(path, os.stat(path).st_mtime_ns)
+        return _index(path, os.stat(path).st_mtime_ns)
     except OSError:
         return {}
 
 
 @lru_cache(maxsize=4)
-def _indexed(path: str, changed: int) -> dict[str, list[LearnedServer]]:
+def _index(path: str, changed: int) -> dict[str, list[LearnedServer]]:
     found: dict[str, list[LearnedServer]] = {}
     for row in _read(path, changed):
-        found.setdefault(_plain(row.name), []).append(row)
+        found.setdefault(_name_in_tool(row.name), []).append(row)
     return found
 
 
@@ -96,9 +96,9 @@ def _read(path: str, _changed: int) -> tuple[LearnedServer, ...]:
     try:
         return msgspec.convert(json.loads(read_capped(Path(path), LARGEST)), tuple[LearnedServer, ...])
     except (OSError, FileError, ValueError, RecursionError):
-        return ()  # a file that is none: as if nobody had asked
+        return ()  # not a valid file: as if no server had been queried
 
 
-def _plain(name: str) -> str:
-    """Clients write a server's name in a tool's name with letters, digits and lines alone."""
+def _name_in_tool(name: str) -> str:
+    """Return the form of a server's name in a tool's name: clients use letters, digits and underscores only."""
     return "".join(each if each.isalnum() else "_" for each in name.lower())

@@ -17,7 +17,7 @@ LARGEST = 1_000_000
 
 class Extra(Struct, frozen=True):
     module: str  # what Snell imports
-    package: str  # what brings it
+    package: str  # the distribution that contains it
 
 
 EXTRAS = {
@@ -32,7 +32,7 @@ EXTRAS = {
 
 
 def is_installed(extra: str) -> bool:
-    """Look for the package without importing it; one that was installed since this process started counts, too."""
+    """Whether the package can be found, without importing it; also if it was installed after this process started."""
     from importlib import invalidate_caches
     from importlib.util import find_spec
 
@@ -41,18 +41,18 @@ def is_installed(extra: str) -> bool:
 
 
 def missing_message(extra: str) -> str:
-    """The sentence that says what is wrong."""
+    """Return the sentence that says what is missing."""
     return f"the `{extra}` extra is not installed"
 
 
 def install_advice(extra: str) -> str:
-    """What to do about it."""
+    """Return the sentence that says how to install it."""
     return f"run `{install_command(extra)}`"
 
 
 @cache
 def install_command(extra: str) -> str:
-    """The command that installs an extra's packages into the environment that this process runs in."""
+    """Return the command that installs an extra's packages into the environment of this process."""
     import shlex
 
     prefix = Path(sys.prefix)
@@ -60,7 +60,7 @@ def install_command(extra: str) -> str:
 
 
 def installed_from() -> str:
-    """The folder or address that this copy of Snell was installed from; empty when the installer did not record it."""
+    """Return the folder or address that this copy of Snell was installed from; empty if that was not recorded."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import unquote, urlsplit
@@ -73,7 +73,7 @@ def installed_from() -> str:
 
 
 def _requirements(extra: str) -> list[str]:
-    """What the extra asks for, by Snell's own metadata."""
+    """Return the extra's requirements from Snell's own metadata."""
     import re
     from importlib.metadata import PackageNotFoundError, requires
 
@@ -86,7 +86,7 @@ def _requirements(extra: str) -> list[str]:
 
 
 def _with_tool(prefix: Path, requirements: Sequence[str]) -> list[str]:
-    """For an environment that pipx or `uv tool` made, and would make anew without what it does not know of."""
+    """Return the command for an environment of pipx or `uv tool`, which drop packages that they do not know of."""
     if (prefix / "pipx_metadata.json").is_file():
         return ["pipx", "inject", prefix.name, *requirements]
     if not (prefix / "uv-receipt.toml").is_file():
@@ -97,14 +97,14 @@ def _with_tool(prefix: Path, requirements: Sequence[str]) -> list[str]:
 
 
 def _receipt(path: Path) -> tuple[list[str], list[str]]:
-    """The words by which `uv tool install` was told what to install, and what it installed beside that."""
+    """Return the arguments by which `uv tool install` installed Snell, and the other requirements it installed."""
     import tomllib
 
     from snell.system.files import FileError, read_capped
 
     try:
         rows = tomllib.loads(read_capped(path, LARGEST).decode("utf-8"))["tool"]["requirements"]
-        words = [_as_words(row) for row in rows]
+        words = [_as_arguments(row) for row in rows]
     except (OSError, FileError, ValueError, LookupError, TypeError):
         return [], []
     if not words or not all(words) or rows[0].get("name") != "snell" or not _source(rows[0]):
@@ -112,8 +112,8 @@ def _receipt(path: Path) -> tuple[list[str], list[str]]:
     return words[0], [each[-1] for each in words[1:]]
 
 
-def _as_words(row: dict[str, Any]) -> list[str]:
-    """One requirement of a receipt; empty for a kind of source that is not known here."""
+def _as_arguments(row: dict[str, Any]) -> list[str]:
+    """Return one requirement of a receipt as arguments; empty for an unknown kind of source."""
     extras = f"[{','.join(row['extras'])}]" if row.get("extras") else ""
     if row.get("git"):
         return []
@@ -129,7 +129,7 @@ def _source(row: dict[str, Any]) -> str:
 
 
 def _installer() -> list[str]:
-    """What installs into this environment: its own pip, uv, or a pip from elsewhere."""
+    """Return the command that installs into this environment: its own pip, uv, or another pip."""
     import shutil
     from importlib.util import find_spec
 

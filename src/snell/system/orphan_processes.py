@@ -1,12 +1,12 @@
 """
-Processes that lost their parent.
+Orphan processes: adopt them, attribute them to a run, and reap them.
 
-A program that forks twice and lets its parent go becomes a child of process 1. Once `adopt_orphans` was called
-it becomes a child of this process instead, so that it can be found whatever it did to its session, its
-environment and its pipes, and so that it is this process that must wait for it (`reap_orphans`).
+The child of a process that forks twice and exits is inherited by process 1. After `adopt_orphans` it becomes a child of
+this process instead (a subreaper), so that it can be found whatever it did to its session, environment and pipes, and
+so that this process has to wait for it (`reap_orphans`).
 
-Such a child carries no sign of the run it came from. It is put down to a run when that was the only one going
-on at its birth; where two were, it is left alone rather than guessed at.
+Such a child has no tag of its run. It is attributed to a run if that was the only one in progress when the child
+started; if there were two, it is left alone.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from collections import deque
 
 import msgspec
 
-from .process_table import Ghost, Process, process_at, processes, ticks_now
+from .process_table import Process, Vanished, process_at, processes, ticks_now
 
 SPANS_REMEMBERED = 1_000
 _PR_SET_CHILD_SUBREAPER = 36
@@ -25,10 +25,10 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 def adopt_orphans() -> bool:
     """
-    Become the parent of every orphan among our descendants; False where the system cannot (not Linux).
+    Become the parent of every orphan among our descendants; False if the system cannot (not Linux).
 
-    Our own command line and daemon call this when they start. From then on `reap_orphans` has to be called now
-    and then, and a process that other code starts in a session of its own has to be named with `spare`.
+    The command line and the daemon call this when they start. From then on `reap_orphans` has to be called regularly,
+    and a process that other code starts in a session of its own has to be passed to `spare`.
     """
     if sys.platform != "linux":
         return False
@@ -36,95 +36,95 @@ def adopt_orphans() -> bool:
 
     if ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         return False
-    FAMILY.adopter = os.getpid()
+    CHILDREN.adopter = os.getpid()
     return True
 
 
 def reap_orphans() -> int:
-    """Wait for the orphans that were adopted and have died, and count them; call it every few seconds."""
-    return FAMILY.reap_all()
+    """Wait for the adopted orphans that have died, and return their number; call it every few seconds."""
+    return CHILDREN.reap_all()
 
 
 def dead_orphans_wait() -> bool:
     """Whether orphans have died that the last `reap_orphans` left for the next one."""
-    return FAMILY.has_seen_dead
+    return CHILDREN.has_seen_dead
 
 
 def spare(pid: int) -> None:
-    """Say that this child was started here on purpose, so that it is never taken for an orphan."""
-    FAMILY.spared.add(pid)
+    """Mark a child as started here on purpose, so that it is never taken for an orphan."""
+    CHILDREN.spared.add(pid)
 
 
 def unspare(pid: int) -> None:
-    """Take back `spare`, once the child was waited for."""
-    FAMILY.spared.discard(pid)
+    """Undo `spare`, after the child was waited for."""
+    CHILDREN.spared.discard(pid)
 
 
 class Span(msgspec.Struct, eq=False):
-    """From when to when a run went on, in `Process.born` ticks."""
+    """The time in which a run was in progress, in ticks like `Process.started`."""
 
     start: int
     pid: int | None = None  # None while it is being started
     end: int | None = None
 
-    def covers(self, moment: int) -> bool:
-        return self.start <= moment and (self.end is None or moment <= self.end)
+    def covers(self, started: int) -> bool:
+        return self.start <= started and (self.end is None or started <= self.end)
 
 
-class Family:
-    """Which children of this process are its own, which were adopted, and from which run these came."""
+class Children:
+    """The children of this process: which it started, which it adopted, and from which run those came."""
 
     def __init__(self, adopter: int = 0) -> None:
-        self.adopter = adopter  # a pid, because a fork of the adopter adopts nobody
+        self.adopter = adopter  # a pid, because a fork of the adopter adopts no orphan
         self.spared: set[int] = set()
         self._seen_dead: set[Process] = set()
         self._lock = threading.Lock()
-        self._going_on: list[Span] = []
+        self._active: list[Span] = []
         self._ended: deque[Span] = deque()
         self._forgotten_until = -1
 
     def begin_span(self) -> Span:
-        """Note that a run begins; to be called before its process is started."""
+        """Note that a run begins; call it before its process is started."""
         span = Span(ticks_now())
         with self._lock:
-            self._going_on.append(span)
+            self._active.append(span)
         return span
 
     def end_span(self, span: Span) -> None:
-        """Note that a run ended; to be called once its process was waited for."""
+        """Note that a run ended; call it after its process was waited for."""
         with self._lock:
-            self._going_on.remove(span)
+            self._active.remove(span)
             span.end = ticks_now()
             self._ended.append(span)
             if len(self._ended) > SPANS_REMEMBERED:
                 self._forgotten_until = max(self._forgotten_until, self._ended.popleft().end or 0)
 
-    def was_born_in(self, span: Span, process: Process) -> bool:
-        """Whether this was the only run going on when the process was born, as far as is remembered."""
-        moment = process.born
-        if moment <= self._forgotten_until or not span.covers(moment):
+    def only_run_at_start(self, span: Span, process: Process) -> bool:
+        """Whether this was the only run in progress when the process started, as far as is remembered."""
+        started = process.started
+        if started <= self._forgotten_until or not span.covers(started):
             return False
         with self._lock:
-            others = [other for other in (*self._going_on, *self._ended) if other is not span]
-        return not any(other.covers(moment) for other in others)
+            others = [other for other in (*self._active, *self._ended) if other is not span]
+        return not any(other.covers(started) for other in others)
 
     def is_adopted(self, process: Process) -> bool:
-        """Whether this is a child that came to us by its parent's death."""
+        """Whether this child became ours by the death of its parent."""
         if self.adopter != os.getpid() or process.parent != self.adopter or process.pid in self.spared:
             return False
         # Runs have sessions of their own; a child in ours was started here.
         return process.session != os.getsid(0) and not self._is_of_a_run(process)
 
     def reap_all(self) -> int:
-        """Wait for every adopted child that died. The table of processes is read only when some child did."""
+        """Wait for every adopted child that died. The process table is read only when some child did."""
         if self.adopter != os.getpid():
             return 0
-        if not _a_child_is_dead():
+        if not _has_zombie():
             self._seen_dead = set()
             return 0
-        everybody = (each for each in processes() if not isinstance(each, Ghost))
-        dead = {each for each in everybody if not each.alive and self.is_adopted(each)}
-        # One that leads its own session may be somebody's child who is about to wait for it: not in this round.
+        everything = (each for each in processes() if not isinstance(each, Vanished))
+        dead = {each for each in everything if not each.alive and self.is_adopted(each)}
+        # A session leader may be a child that other code is about to wait for: it is reaped in the next round.
         due = [process for process in dead if process.session != process.pid or process in self._seen_dead]
         reaped = {process for process in due if self.reap(process)}
         self._seen_dead = dead - reaped
@@ -135,29 +135,29 @@ class Family:
         return bool(self._seen_dead)
 
     def reap(self, process: Process) -> bool:
-        """Wait for this one, if it died and is nobody else's to wait for."""
+        """Wait for this process if it died and no other code has to wait for it."""
         now = process_at(process.pid)
-        if now is None or now.alive or now.born != process.born or not self.is_adopted(now):
+        if now is None or now.alive or now.started != process.started or not self.is_adopted(now):
             return False
         with contextlib.suppress(ChildProcessError):
             return os.waitpid(process.pid, os.WNOHANG)[0] == process.pid
         return False
 
     def _is_of_a_run(self, process: Process) -> bool:
-        """Whether it is the main process of a run, or may be that of one whose pid is not known yet."""
+        """Whether it is the main process of a run, or may be that of a run whose pid is not known yet."""
         with self._lock:
             return any(
-                span.pid == process.pid or (span.pid is None and span.start <= process.born) for span in self._going_on
+                span.pid == process.pid or (span.pid is None and span.start <= process.started) for span in self._active
             )
 
 
-def _a_child_is_dead() -> bool:
-    """Whether a child of this process has ended and was not waited for; the child is left as it is."""
+def _has_zombie() -> bool:
+    """Whether a child of this process is a zombie; it is not reaped."""
     try:
         return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:  # there are no children
         return False
 
 
-# Parenthood belongs to the operating system's process: there is one family in it, and nothing to pass around.
-FAMILY = Family()
+# One per operating system process, like the children themselves.
+CHILDREN = Children()

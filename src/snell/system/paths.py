@@ -1,4 +1,4 @@
-"""Where Snell keeps its things on this machine."""
+"""The directories in which Snell keeps its files."""
 
 import os
 import pwd
@@ -25,7 +25,7 @@ class Places(msgspec.Struct, frozen=True):
 
 
 def places(env: Mapping[str, str]) -> Places:
-    """`SNELL_HOME/{config,state,run}` when that is set, else the XDG directories."""
+    """Return `SNELL_HOME/{config,state,run}` when that is set, else the XDG directories."""
     home = env.get("SNELL_HOME")
     if home:
         base = _absolute("SNELL_HOME", home)
@@ -36,7 +36,7 @@ def places(env: Mapping[str, str]) -> Places:
 
 
 def make_private(path: Path) -> None:
-    """Make a directory, its parents too, that only its owner can enter; refuse one that somebody else could own."""
+    """Create a directory, with parents, that only its owner can enter; refuse one that another user could own."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         path.mkdir(mode=0o700, exist_ok=True)
@@ -54,7 +54,7 @@ def make_private(path: Path) -> None:
 def _refusal(path: Path) -> PlaceError | None:
     if path.is_symlink():
         advice = "remove the link, or set SNELL_HOME to the directory it points to"
-        return PlaceError("is a symbolic link, which others could turn elsewhere", where=f"`{path}`", advice=advice)
+        return PlaceError("is a symbolic link, which others could redirect", where=f"`{path}`", advice=advice)
     if path.exists() and not path.is_dir():
         return PlaceError("is not a directory", where=f"`{path}`", advice="move it away")
     return None
@@ -68,21 +68,21 @@ def _check_owner(path: Path, found: os.stat_result) -> None:
 
 
 def _xdg(env: Mapping[str, str], variable: str, usual: str) -> Path:
-    """One XDG directory of ours; a relative value does not count, as that standard has it."""
+    """Return Snell's directory below an XDG one; a relative value is ignored, as the standard says."""
     chosen = env.get(variable, "")
     base = Path(chosen) if os.path.isabs(chosen) else home_directory(env) / usual
     return base / "snell"
 
 
 def home_directory(env: Mapping[str, str]) -> Path:
-    """The user's home: what HOME says, else what the system knows."""
+    """Return the user's home: HOME, else the system's entry for the user."""
     home = env.get("HOME")
     if home:
         return _absolute("HOME", home)
     try:
         return Path(pwd.getpwuid(os.geteuid()).pw_dir)
     except KeyError:
-        raise PlaceError("no home directory is known", advice="set HOME or SNELL_HOME") from None
+        raise PlaceError("the home directory is unknown", advice="set HOME or SNELL_HOME") from None
 
 
 def _absolute(variable: str, value: str) -> Path:

@@ -1,8 +1,8 @@
 """
-Talking to a process through its three pipes at once.
+Exchange data with a process through its three pipes at once.
 
-Input is written while output is read, so neither side can wait for the other for ever; output over its cap is
-read and thrown away, so a process that floods us neither blocks nor fills our memory.
+Input is written while output is read, so neither side can block the other; output over its cap is read and discarded,
+so a process that floods us neither blocks nor fills our memory.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ CHUNK = 65_536
 
 
 class Captured:
-    """The beginning of one output stream."""
+    """The first bytes of one output stream, up to a cap."""
 
     def __init__(self, cap: int) -> None:
         self._cap = cap
@@ -35,7 +35,7 @@ class Captured:
 
 
 class Pipes:
-    """The three pipes of one process; `close` gives them back."""
+    """The three pipes of one process; `close` releases them."""
 
     def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, stdout_cap: int, stderr_cap: int) -> None:
         assert process.stdin
@@ -57,32 +57,32 @@ class Pipes:
         self._send()
 
     def wake_on(self, descriptor: int) -> None:
-        """Let `move` return when this descriptor becomes readable, too."""
+        """Let `move` also return when this descriptor becomes readable."""
         self._selector.register(descriptor, selectors.EVENT_READ)
 
-    def wake_no_more_on(self, descriptor: int) -> None:
+    def stop_waking_on(self, descriptor: int) -> None:
         if not self._closed:
             self._selector.unregister(descriptor)
 
     def move(self, seconds: float) -> bool:
-        """Wait at most `seconds` until bytes can be moved, and move them; False when no output came."""
-        came = False
+        """Wait at most `seconds` until bytes can be moved, and move them; returns whether output has_output."""
+        has_output = False
         for key, _ in self._selector.select(max(0.0, seconds)):
             if key.fileobj is self._stdin:
                 self._send()
             elif not isinstance(key.fileobj, int):
-                came = self._receive(key.fileobj) or came  # type: ignore[arg-type]  # registered above as IO[bytes]
-        return came
+                has_output = self._receive(key.fileobj) or has_output  # type: ignore[arg-type]  # registered above as IO[bytes]
+        return has_output
 
-    def take_what_is_there(self) -> None:
-        """Move what needs no waiting; not for ever, should somebody still write."""
+    def drain(self) -> None:
+        """Move what is available without waiting; limited, in case a process still writes."""
         for _ in range(64):
             if self._closed or not self.move(0):
                 return
 
     @property
     def at_end(self) -> bool:
-        """Whether both outputs were closed by everybody on the other side."""
+        """Whether both outputs are closed at their other end."""
         return not self._outputs
 
     def close_input(self) -> None:
@@ -108,7 +108,7 @@ class Pipes:
         except BlockingIOError:
             return
         except OSError:
-            pass  # nobody reads it; a process may answer without having read its input
+            pass  # no process reads it; one may answer without having read its input
         self.close_input()
 
     def _receive(self, pipe: IO[bytes]) -> bool:

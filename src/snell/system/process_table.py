@@ -1,9 +1,9 @@
 """
-Which processes there are, who started them, and signals that reach only the one that was meant.
+List processes, and send signals to exactly the intended one.
 
-A pid alone is not an identity, because numbers are used again; a pid together with its time of birth is.
-Linux is read from `/proc`. Elsewhere (macOS) `ps` answers: births are then known to the second, and neither
-sessions nor environments nor open pipes are, so processes are found by ancestry and group alone.
+A pid alone is not an identity, because pids are reused; a pid together with its start time is. On Linux `/proc` is
+read. Elsewhere (macOS) `ps` is used: start times are then known to the second, and sessions, environments and open
+pipes are not, so processes are found by ancestry and group alone.
 """
 
 import contextlib
@@ -27,44 +27,44 @@ class Process(msgspec.Struct, frozen=True):
     parent: int
     group: int
     session: int
-    born: int  # clock ticks since boot on Linux, else a number that only identifies
+    started: int  # clock ticks since boot on Linux, else a number that only identifies
     alive: bool  # False for a zombie
     of_kernel: bool = False
 
 
-class Ghost(msgspec.Struct, frozen=True):
-    """A process that was listed and had gone before it could be read."""
+class Vanished(msgspec.Struct, frozen=True):
+    """A process that was listed and had ended before it could be read."""
 
     pid: int
 
 
-def processes(skip: Container[int] = ()) -> Iterator[Process | Ghost]:
-    """Read every process but those whose pid is in `skip`, each as late as possible."""
+def processes(skip: Container[int] = ()) -> Iterator[Process | Vanished]:
+    """Yield every process except those whose pid is in `skip`, each read as late as possible."""
     if not FROM_PROC:
         yield from (process for process in processes_from_ps() if process.pid not in skip)
         return
-    for name in _listed():
+    for name in _proc_names():
         if name.isdecimal() and int(name) not in skip:
-            yield process_at(int(name)) or Ghost(int(name))
+            yield process_at(int(name)) or Vanished(int(name))
 
 
 def process_at(pid: int) -> Process | None:
-    """Read one process; None when there is none with that pid."""
+    """Return one process; None when there is none with that pid."""
     if not FROM_PROC:
         return next(iter(processes_from_ps("-p", str(pid))), None)
     stat = _read(f"/proc/{pid}/stat")
     if not stat:
         return None
-    # The name stands in parentheses and may hold anything, parentheses and newlines included.
+    # The name is in parentheses and may contain anything, even parentheses and newlines.
     words = stat[stat.rindex(b")") + 2 :].split()
-    # A zombie with more than one thread has lost its first thread and runs on in the others.
+    # A zombie with more than one thread has lost its first thread and continues in the others.
     alive = words[0] not in b"ZXx" or int(words[17]) > 1
     of_kernel = bool(int(words[6]) & _PF_KTHREAD)
     return Process(pid, int(words[1]), int(words[2]), int(words[3]), int(words[19]), alive, of_kernel)
 
 
 def send(process: Process, number: signal.Signals) -> bool:
-    """Signal exactly this process; False when it has gone or is not ours to signal."""
+    """Signal exactly this process; False when it has ended or may not be signalled."""
     try:
         descriptor = os.pidfd_open(process.pid) if sys.platform == "linux" else None
     except OSError as error:
@@ -72,9 +72,9 @@ def send(process: Process, number: signal.Signals) -> bool:
             return False
         descriptor = None  # no descriptors left, or a kernel before 5.3
     try:
-        # INVARIANT: identity is checked after the descriptor is open; from then on the number cannot mislead.
+        # INVARIANT: identity is checked after the descriptor is open; from then on a reused pid cannot mislead.
         now = process_at(process.pid)
-        if now is None or now.born != process.born:
+        if now is None or now.started != process.started:
             return False
         if descriptor is None:
             os.kill(process.pid, number)
@@ -90,9 +90,9 @@ def send(process: Process, number: signal.Signals) -> bool:
 
 def send_group(group: int, number: signal.Signals) -> None:
     """
-    Signal a process group; the kernel reaches all of it at once, whatever it is forking.
+    Signal a process group; the kernel reaches all of it at once, even while it forks.
 
-    A process that is about to end has group -1 or 0. Those are no groups: 0 would be our own.
+    A process that is about to end has group -1 or 0. Those are not groups: 0 would be our own.
     """
     if group <= 1:
         return
@@ -100,9 +100,9 @@ def send_group(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
-def signs_of(pid: int, variable: bytes) -> frozenset[str] | None:
+def tags_of(pid: int, variable: bytes) -> frozenset[str] | None:
     """
-    The words of `variable` in the environment it was started with, and the pipes (`pipe:[inode]`) that are its
+    Return the words of `variable` in the process's initial environment, and the pipes (`pipe:[inode]`) that are its
     standard input, output and error. None for a process without environment: in the middle of an exec it has none.
     """
     environment = _read(f"/proc/{pid}/environ")
@@ -113,14 +113,14 @@ def signs_of(pid: int, variable: bytes) -> frozenset[str] | None:
 
 
 def ticks_now() -> int:
-    """The present moment as `Process.born` counts it."""
+    """Return the current time in the unit of `Process.started`."""
     if sys.platform != "linux":
         return int(time.time())
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
 def processes_from_ps(*chosen: str) -> list[Process]:
-    """Read processes with `ps`, which every Unix has: all, or the `chosen`; none when it cannot be run."""
+    """Read processes with `ps`, which every Unix has: all, or the `chosen`; none if it cannot be run."""
     try:
         listing = subprocess.run(
             ["ps", *(chosen or ["-A"]), "-o", "pid=,ppid=,pgid=,stat=,lstart="],
@@ -135,10 +135,10 @@ def processes_from_ps(*chosen: str) -> list[Process]:
 def _from_ps_line(line: re.Match[bytes]) -> Process:
     pid, parent, group = (int(line[index]) for index in (1, 2, 3))
     try:
-        born = int(time.mktime(time.strptime(line[5].decode("ascii"), "%a %b %d %H:%M:%S %Y")))
+        started = int(time.mktime(time.strptime(line[5].decode("ascii"), "%a %b %d %H:%M:%S %Y")))
     except ValueError:
-        born = 0
-    return Process(pid, parent, group, 0, born, alive=not line[4].startswith(b"Z"))
+        started = 0
+    return Process(pid, parent, group, 0, started, alive=not line[4].startswith(b"Z"))
 
 
 def _standard_pipes(pid: int) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _standard_pipes(pid: int) -> Iterator[str]:
                 yield target
 
 
-def _listed() -> list[str]:
+def _proc_names() -> list[str]:
     try:
         return os.listdir("/proc")
     except OSError:
@@ -157,7 +157,7 @@ def _listed() -> list[str]:
 
 
 def _read(path: str) -> bytes | None:
-    """The whole file without Python's file objects, which cost three times as much here."""
+    """Read the complete file without Python's file objects, which cost three times as much here."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -1,14 +1,14 @@
 """
-Run a program and be done with it in time, whatever it does.
+Run a program with a deadline, whatever it does.
 
-The program gets its input while its output is read, a session of its own, and a limit on time and output. At
-its limit it is ended together with every process it started, also those that left its session: at most one
-second later the caller has its answer, at most two seconds later all of them are gone. That holds on Linux; on
-macOS processes are found by ancestry and group alone, so one that left its group and lost its parent stays.
-`process_tree` says how they are found and what stays out of reach.
+The program gets its input while its output is read, a session of its own, and a limit on time and output. At its limit
+it is ended together with every process it started, even those that left its session: at most one second later the
+caller has its result, at most two seconds later all of them are gone. That holds on Linux; on macOS processes are
+found by ancestry and group alone, so one that left its group and lost its parent stays. `process_tree` says how they
+are found and what stays out of reach.
 
-A program that ends by itself is waited for no longer than its own exit: what it left in the background is left
-alone, even if it holds the pipes.
+A program that ends by itself is waited for until its own exit only: what it left in the background is left alone,
+even if it holds the pipes open.
 """
 
 import time
@@ -42,7 +42,7 @@ BACKGROUND_SECONDS = 15.0
 
 
 def keep_in_background(running: Running) -> None:
-    """Let a run that went async have its usual time, and forget what it says."""
+    """Give a run that went async the default time, and discard its result."""
     finish_in_background(running, BACKGROUND_SECONDS, lambda finished: None)
 
 
@@ -60,22 +60,22 @@ def run(
     hand_over: Callable[[Running], None] = keep_in_background,
 ) -> Finished:
     """
-    Run `argv` and return how it went; a program that cannot be started is an answer, too.
+    Run `argv` and return the result; a program that cannot be started has one, too.
 
     Args:
-        env: the whole environment of the program; see `environment`.
+        env: the complete environment of the program; see `environment`.
         timeout: seconds from the start.
         cancel: ends the run when it is set from another thread.
-        watch_stdout: gets the output so far each time it grows (its first 64 KB). When it says True the run
-            goes to the background: `hand_over` gets it, and the answer says `went_async`.
-        hand_over: has to call `finish_in_background`, with the limit and receiver that the run shall have there.
+        watch_stdout: gets the output so far each time it grows (its first 64 KB). When it returns True the run
+            goes to the background: `hand_over` gets it, and the result says `went_async`.
+        hand_over: has to call `finish_in_background`, with the limit and callback that the run has there.
     """
     if cancel is not None and cancel.is_set():
         return never_started(None, time.monotonic(), cancelled=True)
     running = start(argv, stdin=stdin, cwd=cwd, env=env, stdout_cap=stdout_cap, stderr_cap=stderr_cap)
     if isinstance(running, Finished):
         return running
-    finished = running.wait(running.start_if_needed + timeout, cancel, watch_stdout)
+    finished = running.wait(running.started_at + timeout, cancel, watch_stdout)
     if finished.went_async:
         try:
             hand_over(running)

@@ -1,4 +1,4 @@
-"""One started process: wait for it, or end it and all that it started."""
+"""A running process: wait for it, or end it with its process tree."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .orphan_processes import FAMILY, Span
+from .orphan_processes import CHILDREN, Span
 from .process_killer import kill_tree
 from .process_pipes import Pipes
 from .process_snapshot import MARK_VARIABLE
@@ -21,18 +21,18 @@ from .spawn import spawn
 if TYPE_CHECKING:
     from snell.model.context import CancelFlag
 
-END_SECONDS = 0.85  # after the limit; the caller gets its answer then, and the end goes on without it
+END_SECONDS = 0.85  # after the limit the caller gets its result, and the killing goes on without it
 QUIET_SECONDS = 0.1
 DRAIN_SECONDS = 0.5
-LOOK_SECONDS = 0.05  # how often a caller's wish to cancel is looked at
-LOOK_FOR_EXIT_SECONDS = 0.01  # where the system cannot wake us at the exit
-WATCHED_BYTES = 65_536  # what a process says about itself, it says first
+LOOK_SECONDS = 0.05  # how often `cancel` is checked
+LOOK_FOR_EXIT_SECONDS = 0.01  # if the system cannot wake us at the exit
+WATCHED_BYTES = 65_536  # a process announces that it goes async at the beginning of its output
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """How a run went. Neither `exit_code` nor a reason beside it: its end could not be learned, count it as failed."""
+    """The result of a run. With neither `exit_code` nor a reason the exit status is unknown: treat it as failed."""
 
-    exit_code: int | None  # None when it never started or was ended by us; 128 + n when signal n ended it
+    exit_code: int | None  # None when it never started or we ended it; 128 + n when signal n ended it
     signal: int | None
     stdout: bytes
     stderr: bytes
@@ -41,21 +41,21 @@ class Finished(msgspec.Struct, frozen=True):
     cancelled: bool
     start_error: str | None  # why it could not start, and what to do
     seconds: float
-    went_async: bool = False  # it runs on in the background; `stdout` is what it said until then
+    went_async: bool = False  # it continues in the background; `stdout` is its output until then
 
 
 def start(
     argv: Sequence[str], *, stdin: bytes, cwd: str, env: Mapping[str, str], stdout_cap: int, stderr_cap: int
 ) -> "Running | Finished":
-    """Start a process; a `Finished` with `start_error` when it cannot be started. Nothing is raised."""
+    """Start a process; returns a `Finished` with `start_error` if that fails. Raises nothing."""
     started = time.monotonic()
     mark = os.urandom(16).hex()
-    # The marks of the runs around this one stay, so that these find our processes as well.
+    # The marks of the enclosing runs stay, so that these find our processes as well.
     marks = f"{env[MARK_VARIABLE]} {mark}" if MARK_VARIABLE in env else mark
-    span = FAMILY.begin_span()
+    span = CHILDREN.begin_span()
     process = spawn(argv, cwd, {**env, MARK_VARIABLE: marks})
     if isinstance(process, str):
-        FAMILY.end_span(span)
+        CHILDREN.end_span(span)
         return never_started(process, started)
     span.pid = process.pid
     return Running(process, Pipes(process, stdin, stdout_cap, stderr_cap), mark, span, started)
@@ -66,11 +66,11 @@ def never_started(why: str | None, started: float, *, cancelled: bool = False) -
 
 
 class Running:
-    """A process and its pipes. Whoever has it must `wait`, which ends and frees it unless it went async."""
+    """A process and its pipes. Its owner must call `wait`, which ends and frees it unless it went async."""
 
     def __init__(self, process: subprocess.Popen[bytes], pipes: Pipes, mark: str, span: Span, started: float) -> None:
         self.pid = process.pid
-        self.start_if_needed = started
+        self.started_at = started
         self._process = process
         self._pipes = pipes
         self._span = span
@@ -88,23 +88,23 @@ class Running:
         cancel: "CancelFlag | None" = None,
         watch_stdout: Callable[[bytes], bool] | None = None,
     ) -> Finished:
-        """Wait for the end, or bring it about at `deadline` (monotonic clock) or when `cancel` is set."""
+        """Wait for the end, or end it at `deadline` (monotonic clock) or when `cancel` is set."""
         try:
-            why = self._until_something(deadline, cancel, watch_stdout)
+            why = self._wait_for_outcome(deadline, cancel, watch_stdout)
             if why == "went_async":
-                return self._finished(went_async=True)
+                return self._result(went_async=True)
             if why == "exited":
-                finished = self._finished()
+                finished = self._result()
                 self._free()
                 return finished
             self.end()
-            return self._finished(**{why: True})
-        except BaseException:  # whatever stopped us, an interrupt too, must not leave processes behind
+            return self._result(**{why: True})
+        except BaseException:  # not even an interrupt may leave processes behind
             self.end()
             raise
 
     def end(self) -> None:
-        """End every process of this run; what takes longer than the caller can wait goes on without it."""
+        """End every process of this run; what takes longer than the caller can wait continues in a thread."""
         if self._freed:
             return
         until = time.monotonic() + END_SECONDS
@@ -115,14 +115,14 @@ class Running:
         while not self._tree.ended.is_set() and time.monotonic() < until:
             self._has_exited()
             self._pipes.move(0.01)
-        self._pipes.take_what_is_there()
+        self._pipes.drain()
         self._pipes.close()
         if self._tree.ended.is_set() and self._has_exited():
             self._free()
         else:
             self._free_later()
 
-    def _until_something(
+    def _wait_for_outcome(
         self, deadline: float, cancel: "CancelFlag | None", watch: Callable[[bytes], bool] | None
     ) -> str:
         step = LOOK_FOR_EXIT_SECONDS if self._exit_descriptor is None else LOOK_SECONDS if cancel else 60.0
@@ -131,11 +131,11 @@ class Running:
             exited = self._has_exited()
             if exited:
                 self._drain()
-            # INVARIANT: output is shown to the watcher before the exit counts, so a short run and a long one agree.
+            # INVARIANT: output is shown to the watcher before the exit is, so a short run and a long one agree.
             if watch and watched < min(len(self._pipes.stdout), WATCHED_BYTES):
-                said = bytes(self._pipes.stdout)[:WATCHED_BYTES]
-                watched = len(said)
-                if watch(said):
+                output = bytes(self._pipes.stdout)[:WATCHED_BYTES]
+                watched = len(output)
+                if watch(output):
                     return "went_async"
             if exited:
                 return "exited"
@@ -150,20 +150,20 @@ class Running:
         if self._status is None:
             self._status = _status(self._process)
             if self._status is not None and self._exit_descriptor is not None:
-                self._pipes.wake_no_more_on(self._exit_descriptor)
+                self._pipes.stop_waking_on(self._exit_descriptor)
                 os.close(self._exit_descriptor)
                 self._exit_descriptor = None
         return self._status is not None
 
     def _drain(self) -> None:
-        """Read what is left. A child in the background may hold the pipes for ever, so silence ends it, too."""
+        """Read what is left. A background child may hold the pipes open for ever, so silence ends it, too."""
         self._pipes.close_input()
         now = time.monotonic()
         limit, quiet = now + DRAIN_SECONDS, now + QUIET_SECONDS
         while not self._pipes.at_end and now < min(limit, quiet):
-            came = self._pipes.move(min(limit, quiet) - now)
+            has_output = self._pipes.move(min(limit, quiet) - now)
             now = time.monotonic()
-            if came:
+            if has_output:
                 quiet = now + QUIET_SECONDS
 
     def _free_later(self) -> None:
@@ -172,7 +172,7 @@ class Running:
             self._process.wait()
             self._free()
 
-        # A thread that cannot be started leaves a zombie and three numbers; the processes end all the same.
+        # If no thread can be started, a zombie and three descriptors stay; the processes end all the same.
         with contextlib.suppress(RuntimeError):
             threading.Thread(target=free, name=f"snell-free-{self.pid}", daemon=True).start()
 
@@ -183,9 +183,9 @@ class Running:
             if self._exit_descriptor is not None:
                 os.close(self._exit_descriptor)
             self._process.poll()
-            FAMILY.end_span(self._span)
+            CHILDREN.end_span(self._span)
 
-    def _finished(self, *, timed_out: bool = False, cancelled: bool = False, went_async: bool = False) -> Finished:
+    def _result(self, *, timed_out: bool = False, cancelled: bool = False, went_async: bool = False) -> Finished:
         exit_code, number = self._status or (None, None)
         return Finished(
             exit_code=None if timed_out or cancelled or went_async else exit_code,
@@ -196,13 +196,13 @@ class Running:
             timed_out=timed_out,
             cancelled=cancelled,
             start_error=None,
-            seconds=time.monotonic() - self.start_if_needed,
+            seconds=time.monotonic() - self.started_at,
             went_async=went_async,
         )
 
 
 def _exit_descriptor(pid: int) -> int | None:
-    """A descriptor that becomes readable when the process exits."""
+    """Return a descriptor that becomes readable when the process exits."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             return os.pidfd_open(pid)
@@ -210,14 +210,14 @@ def _exit_descriptor(pid: int) -> int | None:
 
 
 def _status(process: subprocess.Popen[bytes]) -> tuple[int | None, int | None] | None:
-    """Exit code and signal, or None while it runs; on Linux it stays to be waited for, so its pid stays taken."""
+    """Return exit code and signal, or None while it runs; on Linux it is not reaped yet, so its pid stays taken."""
     if sys.platform != "linux":
         code = process.poll()
         return None if code is None else (code, None) if code >= 0 else (128 - code, -code)
     try:
         ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
-        # Somebody else waited for it. Popen would now say 0, which a failed guard must never be taken for.
+        # Other code waited for it. Popen would now say 0, which a failed guard must never be taken for.
         return (None, None)
     if ended is None:
         return None

@@ -1,4 +1,4 @@
-"""Start a process in a session of its own, or say in one sentence why that cannot be."""
+"""Start a process in a session of its own, or return in one sentence why that fails."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ LONGEST_ARGUMENT = 131_072  # on Linux
 
 
 def spawn(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes] | str:
-    """Start `argv` with three pipes; a string says what is wrong and what to do. Nothing is raised."""
+    """Start `argv` with three pipes; returns a string if that fails: what is wrong and what to do. Raises nothing."""
     if not argv or not argv[0]:
         return "the command is empty: name a program to run"
     try:
@@ -20,22 +20,22 @@ def spawn(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.P
         )  # fmt: skip
     except OSError as error:
         return (
-            _about_directory(cwd)
-            or _about_system(error)
-            or _about_length(error, argv, env)
-            or _about_program(error, argv[0], cwd, env)
+            _directory_problem(cwd)
+            or _system_problem(error)
+            or _length_problem(error, argv, env)
+            or _program_problem(error, argv[0], cwd, env)
         )
     except ValueError as error:
         shown = printable(argv[0])
-        return f"`{shown}` cannot be started: its arguments or environment hold what no process can be given ({error})"
+        return f"`{shown}` cannot be started: its arguments or environment contain what no process can get ({error})"
 
 
 def printable(text: str) -> str:
-    """The text as it can be shown on one line of a terminal."""
+    """Return the text as it can be shown on one line of a terminal."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
-def _about_directory(cwd: str) -> str | None:
+def _directory_problem(cwd: str) -> str | None:
     shown = printable(cwd)
     if not os.path.lexists(cwd):
         return f"the working directory `{shown}` does not exist: create it or choose another"
@@ -46,7 +46,7 @@ def _about_directory(cwd: str) -> str | None:
     return None
 
 
-def _about_system(error: OSError) -> str | None:
+def _system_problem(error: OSError) -> str | None:
     match error.errno:
         case errno.EAGAIN | errno.ENOMEM:
             return "the system has no room for another process: end some, or raise the limit (`ulimit -u`)"
@@ -56,17 +56,17 @@ def _about_system(error: OSError) -> str | None:
             return None
 
 
-def _about_length(error: OSError, argv: Sequence[str], env: Mapping[str, str]) -> str | None:
-    # Where a directory on PATH cannot be entered, that is the error we get, whatever the real one was.
+def _length_problem(error: OSError, argv: Sequence[str], env: Mapping[str, str]) -> str | None:
+    # If a directory on PATH cannot be entered, we get that error, whatever the real one was.
     longest = max(len(os.fsencode(text)) for text in (*argv, *env.values()))
     if error.errno == errno.E2BIG or longest >= LONGEST_ARGUMENT:
         return "the arguments or environment are too long for a process: pass large data on standard input"
     return None
 
 
-def _about_program(error: OSError, program: str, cwd: str, env: Mapping[str, str]) -> str:
+def _program_problem(error: OSError, program: str, cwd: str, env: Mapping[str, str]) -> str:
     shown = printable(program)
-    path = _found(program, cwd, env)
+    path = _find_program(program, cwd, env)
     if path is None and "/" not in program:
         return f"`{shown}` was not found on PATH: install it, or give its full path"
     if path is None:
@@ -77,7 +77,7 @@ def _about_program(error: OSError, program: str, cwd: str, env: Mapping[str, str
         case errno.EACCES if not os.access(path, os.X_OK):
             return f"`{shown}` is not executable: run `chmod +x {shlex.quote(printable(path))}`"
         case errno.EACCES | errno.ENOENT | errno.ENOTDIR | errno.ELOOP:
-            return _about_interpreter(shown, path)
+            return _interpreter_problem(shown, path)
         case errno.ENOEXEC:
             return f"`{shown}` is no program for this machine: a script begins with a line such as `#!/bin/sh`"
         case errno.ETXTBSY:
@@ -86,7 +86,7 @@ def _about_program(error: OSError, program: str, cwd: str, env: Mapping[str, str
             return f"`{shown}` cannot be started: {error.strerror}"
 
 
-def _about_interpreter(shown: str, path: str) -> str:
+def _interpreter_problem(shown: str, path: str) -> str:
     interpreter = _interpreter(path)
     if interpreter is None:
         return f"`{shown}` cannot be started on this machine: check what system it was built for"
@@ -109,8 +109,8 @@ def _interpreter(path: str) -> str | None:
     return words[0].decode("utf-8", "replace")
 
 
-def _found(program: str, cwd: str, env: Mapping[str, str]) -> str | None:
-    """The file that was meant, executable or not."""
+def _find_program(program: str, cwd: str, env: Mapping[str, str]) -> str | None:
+    """Return the file that `program` names, executable or not."""
     if "/" in program:
         path = os.path.join(cwd, program)
         return path if os.path.lexists(path) else None

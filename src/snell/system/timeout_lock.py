@@ -1,4 +1,4 @@
-"""A lock that nobody waits for without end: two threads that wait for each other get an error instead of silence."""
+"""A lock with a timeout: two threads that wait for each other get an error instead of a deadlock."""
 
 import threading
 from types import TracebackType

@@ -1,8 +1,8 @@
 """
-The last part of a conversation, from the file in which a client keeps it.
+Read the last part of a conversation from the transcript of a client.
 
-The path comes with the event, and the event may be wrong: only regular files of the user's own that look like a
-transcript are read, no link is followed, and what is not a message is left out.
+The path comes with the event, and the event may be wrong: only regular files of the user that look like a transcript
+are read, no link is followed, and lines that are not messages are left out.
 """
 
 import os
@@ -17,7 +17,7 @@ _ROLES = ("user", "assistant")
 
 
 def conversation(path: str, most: int) -> list[dict[str, str]]:
-    """The last messages, oldest first, of at most so many characters; none when the file is not one."""
+    """Return the last messages, oldest first, of at most `most` characters; none if the file is not a transcript."""
     found: list[dict[str, str]] = []
     left = most
     for line in reversed(_lines(path)):
@@ -32,12 +32,12 @@ def conversation(path: str, most: int) -> list[dict[str, str]]:
 
 
 def tail_of(path: str) -> list[bytes]:
-    """The last lines of a transcript as they stand there; none when the file is not one."""
+    """Return the last lines of a transcript, unparsed; none if the file is not a transcript."""
     return [line for line in _lines(path) if line.strip()]
 
 
 def is_readable(path: str) -> bool:
-    """Whether this is a transcript that may be looked into."""
+    """Whether this is a transcript that may be read."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Which version is running, and whether it should make room for another."""
+"""The running version, and whether this daemon should make way for a newer one."""
 
 import contextlib
 import os
@@ -9,11 +9,12 @@ from pathlib import Path
 
 from snell.system.distributions import version_of
 
-NOT_MORE_OFTEN = 60.0  # seconds between two hand-overs: two installations must not push each other out all the time
+NOT_MORE_OFTEN = 60.0  # seconds between two hand-overs: two installations must not replace each other all the time
 
 
 @cache
 def our_version() -> str:
+    """Return the version of Snell that is installed; `0` if it is not."""
     if found := version_of("snell"):
         return found
     from importlib.metadata import PackageNotFoundError, version  # slow to import
@@ -25,12 +26,12 @@ def our_version() -> str:
 
 
 def hand_over_to(build: str, run: Path) -> bool:
-    """Should this daemon leave, because a newer `snell-hook` has called? An older one is simply served."""
+    """Whether this daemon should stop because a newer `snell-hook` has called. An older one is simply served."""
     if build == our_version() or numbers(build) <= numbers(our_version()):
         return False
     stamp = run / "handed-over"
     with contextlib.suppress(OSError):
-        # One from the future was written by a clock that was wrong.
+        # A time in the future was written by a clock that was wrong.
         if 0 <= time.time() - os.stat(stamp).st_mtime < NOT_MORE_OFTEN:
             return False
     with contextlib.suppress(OSError):
@@ -39,5 +40,5 @@ def hand_over_to(build: str, run: Path) -> bool:
 
 
 def numbers(build: str) -> tuple[int, ...]:
-    """The numbers of a version, for comparing: `0.10.2` is newer than `0.9`."""
+    """Return the numbers of a version, for comparing: `0.10.2` is newer than `0.9`."""
     return tuple(int(part) for part in re.findall(r"\d+", build.partition("+")[0])[:6])

@@ -1,29 +1,29 @@
-"""The time of day, for throwing away what is old: only as long as nobody has set the clock."""
+"""The time of day, and whether it can be trusted to tell how old something is."""
 
 import time
 
-LARGEST_DRIFT = 3600.0  # seconds; more is not a clock that is being kept right
+LARGEST_DRIFT = 3600.0  # seconds; a clock that is synchronised drifts less
 
 
 class WallClock:
-    """Compares the time of day with a clock that nobody can set, and that goes on while the machine sleeps."""
+    """Compares the time of day with CLOCK_BOOTTIME, to notice when the clock was set."""
 
     def __init__(self) -> None:
-        self._ahead = _ahead()
+        self._offset = _offset()
         self._jumped = False
 
     def now(self) -> int | None:
-        """Milliseconds since 1970; None once the clock has jumped, since then nobody knows how old anything is."""
-        # For good, even if it is set back: in between, things were given dates that mean nothing.
-        self._jumped = self._jumped or abs(_ahead() - self._ahead) > LARGEST_DRIFT
+        """Return milliseconds since 1970; None once the clock has jumped, since ages are unknown from then on."""
+        # For good, even if it is set back: rows written in between have wrong times.
+        self._jumped = self._jumped or abs(_offset() - self._offset) > LARGEST_DRIFT
         return None if self._jumped else time.time_ns() // 1_000_000
 
 
 def now_ms() -> int:
-    """Milliseconds since 1970, for people to read; never for order."""
+    """Return milliseconds since 1970, for display; never for ordering."""
     return time.time_ns() // 1_000_000
 
 
-def _ahead() -> float:
+def _offset() -> float:
     steady = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
     return time.time() - time.clock_gettime(steady)

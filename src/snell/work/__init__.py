@@ -1,1 +1,1 @@
-"""What the agents are doing, as rows: plain functions over a transaction, the same for every backend."""
+"""Tasks, efforts, sessions, phases and agents as rows: functions over a transaction, the same for every backend."""

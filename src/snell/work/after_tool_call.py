@@ -1,4 +1,4 @@
-"""After a tool call: deliver what waits, keep the dialogue, notice files and directives."""
+"""Handle the events after a tool call: deliver pending texts, store dialogues, record files and directives."""
 
 import os
 from typing import Any
@@ -14,6 +14,7 @@ TOUCHES = (*READS, "Edit", "MultiEdit", "Write", "NotebookEdit")
 
 
 def post_tool_use(tx: Transaction, call: PostToolUse, caller: Caller) -> Record:
+    """Record a tool call and return the pending texts and newly found directives."""
     found = look_up(tx, call.cwd, caller.agent_id, call.session_id, call.agent_id)
     effort, session = found.effort, found.session
     entry = dialogue_entry(call.tool_input, call.tool_response) if call.tool_name == "AskUserQuestion" else None
@@ -22,27 +23,32 @@ def post_tool_use(tx: Transaction, call: PostToolUse, caller: Caller) -> Record:
     if entry and caller.limits.keeps_dialogue:
         content = json_of({"source": "hook", **entry}) or ""
         messages.append(tx, session["id"], "dialogue", content, "AskUserQuestion")
-    discovered = _noticed(tx, call, effort, session)
+    discovered = _record_files(tx, call, effort, session)
     return {
         "heartbeatCount": session["heartbeatCounter"],
-        "pendingInjections": _taken(tx, effort, session),
+        "pendingInjections": _take_pending(tx, effort, session),
         "dialogueEntry": entry,
         "discovered": discovered,
     }
 
 
 def post_tool_use_failure(tx: Transaction, call: PostToolUseFailure, caller: Caller) -> Record:
-    """A failed call is kept as a message of the session."""
+    """Store a failed call as a message of the session."""
     session = look_up(tx, call.cwd, caller.agent_id, call.session_id, call.agent_id).session
     if session is None:
         return {"logged": False, "sessionId": None}
-    told = {"event": "PostToolUseFailure", "tool": call.tool_name, "error": call.error, "interrupt": call.is_interrupt}
-    messages.append(tx, session["id"], "system", json_of(told) or "", call.tool_name)
+    message = {
+        "event": "PostToolUseFailure",
+        "tool": call.tool_name,
+        "error": call.error,
+        "interrupt": call.is_interrupt,
+    }
+    messages.append(tx, session["id"], "system", json_of(message) or "", call.tool_name)
     return {"logged": True, "sessionId": session["id"]}
 
 
 def dialogue_entry(given: Any, response: Any) -> Record:
-    """Questions, the labels of their options, and the answers as far as they can be matched."""
+    """Return the questions with the labels of their options, and the answers that match them."""
     asked = given.get("questions") if isinstance(given, dict) else None
     questions = [each for each in asked if isinstance(each, dict)] if isinstance(asked, list) else []
     preamble = given.get("preamble") if isinstance(given, dict) else None
@@ -64,11 +70,11 @@ def _question(asked: Record, answers: Record) -> Record:
     }
 
 
-def _taken(tx: Transaction, effort: Record, session: Record) -> list[Any]:
-    """What waits for this session and for its effort; delivered once, whoever asks at the same time."""
+def _take_pending(tx: Transaction, effort: Record, session: Record) -> list[Any]:
+    """Return the pending texts of the session and its effort and clear them, so that each is delivered once."""
     if not effort["metadata"].get("pendingInjections") and not session["pendingInjections"]:
         return []
-    # The rows are locked before they are read again: on a shared server another daemon may be just as far.
+    # Lock the rows before reading them again: another daemon may take them from a shared server at the same time.
     tx.do("UPDATE efforts SET metadata = metadata WHERE id = ?", effort["id"])
     ((metadata,),) = tx.rows("SELECT metadata FROM efforts WHERE id = ?", effort["id"])
     ((own,),) = tx.rows("SELECT pending_injections FROM sessions WHERE id = ?", session["id"])
@@ -79,8 +85,8 @@ def _taken(tx: Transaction, effort: Record, session: Record) -> list[Any]:
     return waiting
 
 
-def _noticed(tx: Transaction, call: PostToolUse, effort: Record, session: Record) -> list[str]:
-    """Files that were read, and the directives that count where files were touched."""
+def _record_files(tx: Transaction, call: PostToolUse, effort: Record, session: Record) -> list[str]:
+    """Record files that were read, and return new directives of the folders of touched files."""
     path = call.tool_input.get("file_path")
     if call.tool_name not in TOUCHES or not isinstance(path, str) or "\0" in path:
         return []
@@ -92,11 +98,11 @@ def _noticed(tx: Transaction, call: PostToolUse, effort: Record, session: Record
         return []
     known = session["discoveredDirectives"]
     new = [each["path"] for each in directives.discover([folder], call.cwd) if each["path"] not in known]
-    _keep_discovered(tx, effort, session, folder, new)
+    _store_discovered(tx, effort, session, folder, new)
     return new
 
 
-def _keep_discovered(tx: Transaction, effort: Record, session: Record, folder: str, new: list[str]) -> None:
+def _store_discovered(tx: Transaction, effort: Record, session: Record, folder: str, new: list[str]) -> None:
     for table, owner in (("sessions", session), ("efforts", effort)):
         changes = {
             "discovered_directories": union(owner["discoveredDirectories"], [folder]),

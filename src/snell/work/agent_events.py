@@ -1,4 +1,4 @@
-"""Sub-agents, teammates, and what each event says about how an agent is doing."""
+"""Handle the events of sub-agents and teammates, and derive an agent's status from events."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from snell.work.lookup import look_up
 from snell.work.rows import Record, json_of, union, update
 
 ATTENTION = frozenset({"permission_prompt", "idle_prompt", "elicitation_dialog"})
-STANDARDS = ("INVARIANTS.md", "ARCHITECTURE.md")  # a sub-agent has one errand and gets no lectures
+STANDARDS = ("INVARIANTS.md", "ARCHITECTURE.md")  # a sub-agent does not get these
 
 
 def subagent_start(tx: Transaction, call: SubagentStart, caller: Caller) -> Record:
-    """A session of its own on the parent's effort; the parent's stays open."""
+    """Start a session for the sub-agent on its parent's effort; the parent's session stays open."""
     found = look_up(tx, call.cwd, caller.agent_id, call.session_id)
     if found.effort is None or found.session is None:
         return {"sessionId": None, "effortId": None, "logTemplate": None, "directives": [], "effortMetadata": None}
@@ -30,7 +30,7 @@ def subagent_start(tx: Transaction, call: SubagentStart, caller: Caller) -> Reco
 
 
 def subagent_stop(tx: Transaction, call: SubagentStop, caller: Caller) -> Record:
-    """The sub-agent's session ends, by its own name; what it read is known to the effort."""
+    """End the sub-agent's session and add the files that it read to the effort."""
     own = sessions.find_open(tx, call.session_id, call.agent_id)
     if own is None:
         return {"ended": False, "sessionId": None, "mergedFiles": []}
@@ -42,7 +42,7 @@ def subagent_stop(tx: Transaction, call: SubagentStop, caller: Caller) -> Record
 
 
 def teammate_idle(tx: Transaction, call: TeammateIdle, caller: Caller) -> Record:
-    """The teammate is done; whoever coordinates it hears of it."""
+    """Set the teammate to done and signal its coordinator."""
     teammate = agents.find(tx, call.teammate_name)
     if teammate is None:
         return {"updated": False, "signalled": None}
@@ -51,14 +51,14 @@ def teammate_idle(tx: Transaction, call: TeammateIdle, caller: Caller) -> Record
 
 
 def task_completed(tx: Transaction, call: TaskCompleted, caller: Caller) -> Record:
-    """Kept as a message. The effort is finished only where its metadata says that this task means that."""
+    """Store a message; finish the effort if its metadata names this task as its end."""
     found = look_up(tx, call.cwd, caller.agent_id, call.session_id)
     effort = found.effort
     if effort is None or effort["lifecycle"] == "finished":
         return {"logged": False, "effortFinished": False, "signalled": None}
     if found.session:
-        told = {"event": "TaskCompleted", "taskId": call.task_id, "subject": call.task_subject}
-        messages.append(tx, found.session["id"], "system", json_of(told) or "")
+        message = {"event": "TaskCompleted", "taskId": call.task_id, "subject": call.task_subject}
+        messages.append(tx, found.session["id"], "system", json_of(message) or "")
     ends = effort["metadata"].get("finishOnTask")
     is_end = bool(ends) and ends in (call.task_id, call.task_subject)
     if is_end:
@@ -69,34 +69,34 @@ def task_completed(tx: Transaction, call: TaskCompleted, caller: Caller) -> Reco
 
 
 def config_change(tx: Transaction, call: ConfigChange, caller: Caller) -> Record:
-    """What was read of skill files counts no more when one of them changed."""
+    """Delete the parsed skills of a project when one of its skill files changed."""
     path = call.file_path or ""
     is_about_skills = "skill" in call.source.lower() or "/skills/" in path or path.endswith("SKILL.md")
     project = look_up(tx, call.cwd, caller.agent_id).project_id if is_about_skills else None
-    return {"forgotten": skills.forget_all(tx, project) if project is not None else 0}
+    return {"forgotten": skills.delete_all(tx, project) if project is not None else 0}
 
 
-def status_after(event: str, said: Mapping[str, Any]) -> str | None:
-    """What an event means for the agent's status; none where it means nothing."""
+def status_after(event: str, fields: Mapping[str, Any]) -> str | None:
+    """Return the agent's status after an event; None if the event does not change it."""
     if event == "Notification":
-        return "attention" if said.get("notification_type") in ATTENTION else None
+        return "attention" if fields.get("notification_type") in ATTENTION else None
     if event == "PostToolUseFailure":
-        return None if said.get("is_interrupt") is True else "error"
-    if event == "Stop" and said.get("trouble"):
+        return None if fields.get("is_interrupt") is True else "error"
+    if event == "Stop" and fields.get("trouble"):
         return "error"
     return _STATUS.get(event)
 
 
 def set_status(tx: Transaction, caller: Caller, status: str, effort_id: int | None = None) -> Record | None:
     """
-    The status of the agent that calls. One that has a name of its own is registered; nobody in particular is not.
+    Set the status of the calling agent and register it; an agent without an id of its own is not registered.
 
-    Returns the agent when its status changed, with the coordinator that was told.
+    Returns the agent if its status changed, with the coordinator that was signalled; else None.
     """
     if not caller.agent_id or caller.agent_id == "default":
         return None
     known = agents.find(tx, caller.agent_id)
-    agents.take_up(tx, known)
+    agents.clear_expired_lease(tx, known)
     if known and known["status"] == status and (not caller.pane or known["pane"] == caller.pane):
         return None
     given = {"parent": caller.parent, "manages": caller.manages, "claims": caller.claims}

@@ -1,6 +1,7 @@
 """
-Agents: who works, on which effort, and how it goes. What an agent is called comes from its environment (AGENT_ID); a
-process number never says who owns something.
+Read and write agents: their effort, status, coordinator and lease.
+
+The id of an agent comes from its environment (AGENT_ID); a process id never identifies an owner.
 """
 
 from typing import Any
@@ -11,9 +12,9 @@ from snell.work.rows import Record, json_of, now_ms, select, update
 
 COLUMNS = "id label claims targeted_claims manages parent effort_id status status_at pane signal holder held_until"
 
-# The first of these that one of several agents has is what is shown for all of them.
+# By urgency: the first status that one of several agents has is shown for all of them.
 STATUSES = ("error", "attention", "working", "checked", "done", "idle")
-WAKES = frozenset({"error", "attention", "done"})  # what a coordinator wants to know at once
+WAKES = frozenset({"error", "attention", "done"})  # statuses that a coordinator is told at once
 SETTLE_MS = 200  # how long a less urgent status must last before it is shown
 LEASE_MS = 30_000
 
@@ -29,7 +30,7 @@ def register(
     effort_id: int | None = None,
     pane: str = "",
 ) -> Record:
-    """Keep an agent; what is not given stays as it was."""
+    """Insert or update an agent; values that are not given stay."""
     if not id.strip():
         raise invalid("id: must not be empty")
     given = {
@@ -79,7 +80,7 @@ def update_status(tx: Transaction, id: str, status: str) -> Record:  # noqa: A00
 
 
 def fleet(tx: Transaction) -> list[Record]:
-    """Everybody who is there, with the effort and the open session."""
+    """Return all agents with a valid lease or none, with their effort and open session."""
     columns = (
         "id label status status_at parent manages pane holder held_until effort_id skill ordinal current_phase"
         " lifecycle task_id title session_id heartbeat_counter context_usage last_heartbeat"
@@ -88,7 +89,7 @@ def fleet(tx: Transaction) -> list[Record]:
 
 
 def signal(tx: Transaction, agent: Record, status: str, text: str = "") -> str | None:
-    """Tell the coordinator of an agent, if it has one; returns who that is."""
+    """Store a signal for the coordinator of an agent, if it has one; returns its id."""
     coordinator = coordinator_of(tx, agent)
     if coordinator is None:
         return None
@@ -99,7 +100,7 @@ def signal(tx: Transaction, agent: Record, status: str, text: str = "") -> str |
 
 
 def take_signals(tx: Transaction, id_: str) -> list[Any]:
-    """What was signalled to a coordinator, once."""
+    """Return the signals of a coordinator and delete them."""
     found = find(tx, id_)
     if found is None or not found["signal"]:
         return []
@@ -108,7 +109,7 @@ def take_signals(tx: Transaction, id_: str) -> list[Any]:
 
 
 def coordinator_of(tx: Transaction, agent: Record) -> Record | None:
-    """The agent that an agent names as its parent; else one that says it manages this one."""
+    """Return the parent of an agent, else the agent that manages it."""
     if agent["parent"]:
         return find(tx, agent["parent"])
     managing = (each for each in list_(tx) if each["id"] != agent["id"] and agent["id"] in _names(each["manages"]))
@@ -117,9 +118,9 @@ def coordinator_of(tx: Transaction, agent: Record) -> Record | None:
 
 def claim(tx: Transaction, id_: str, holder: str, lease_ms: int = LEASE_MS) -> Record:
     """
-    Take or renew the lease on an agent. Raises LEASED while somebody else has it.
+    Take or renew the lease on an agent. Raises LEASED while another holder has it.
 
-    INVARIANT: one statement decides, so of two that ask at once, on two hosts, one is refused.
+    INVARIANT: one statement decides, so of two hosts that ask at once one is refused.
     """
     now = now_ms()
     taken = tx.do(
@@ -132,8 +133,8 @@ def claim(tx: Transaction, id_: str, holder: str, lease_ms: int = LEASE_MS) -> R
     return agent
 
 
-def take_up(tx: Transaction, agent: Record | None) -> None:
-    """An agent whose machine has let go of it works here now."""
+def clear_expired_lease(tx: Transaction, agent: Record | None) -> None:
+    """Free an agent whose lease of another machine has expired: it works on this machine now."""
     if agent and agent["holder"] and agent["heldUntil"] < now_ms():
         tx.do("UPDATE agents SET holder = '', held_until = 0 WHERE id = ?", agent["id"])
 
@@ -142,8 +143,8 @@ def release(tx: Transaction, id_: str, holder: str) -> bool:
     return tx.do("UPDATE agents SET holder = '', held_until = 0 WHERE id = ? AND holder = ?", id_, holder) == 1
 
 
-def foremost(statuses: list[str]) -> str:
-    """The status that stands for several."""
+def most_urgent(statuses: list[str]) -> str:
+    """Return the most urgent of several statuses."""
     return min(statuses, key=STATUSES.index, default="idle")
 
 

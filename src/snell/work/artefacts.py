@@ -1,4 +1,4 @@
-"""Files of an effort, in its task's directory. Their names begin with the effort's ordinal: `1_BRAINSTORM_LOG.md`."""
+"""Read and write the files of an effort in its task's directory; names begin with its ordinal: `1_FIX_LOG.md`."""
 
 import contextlib
 import errno
@@ -11,19 +11,19 @@ from typing import Any
 from snell.work.errors import WorkError
 from snell.work.rows import Record
 
-_KIND = os.O_NONBLOCK | os.O_CLOEXEC
+_FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
 MOST_FOUND = 200
 _HEADING = re.compile(r"^## +(.+)$", re.MULTILINE)
 
 
 def path_of(effort: Record, kind: str) -> str:
-    """Where the effort keeps its log, plan or debrief."""
+    """Return the path of the effort's log, plan or debrief."""
     name = "_".join(filter(None, (str(effort["ordinal"]), _plain(effort["skill"]), _plain(kind))))
     return os.path.join(effort["taskId"], f"{name}.md")
 
 
 def stamp_heading(text: str, seconds: float | None = None) -> str:
-    """The text with the time in its first second-level heading, or under a heading of its own."""
+    """Return the text with the time in its first second-level heading, or under a new heading."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
     if _HEADING.search(text):
         return _HEADING.sub(lambda found: f"## [{when} UTC] {found[1]}", text, count=1)
@@ -31,11 +31,11 @@ def stamp_heading(text: str, seconds: float | None = None) -> str:
 
 
 def append(path: str, text: str) -> int:
-    """Add to a file, with its directory if need be; returns how many bytes. Never follows a link."""
+    """Append to a file and create its directory if needed; returns the number of bytes. Never follows a link."""
     data = (text.rstrip("\n") + "\n\n").encode("utf-8", "replace")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | _KIND, 0o644)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | _FLAGS, 0o644)
         with os.fdopen(descriptor, "ab") as file:
             _require_file(descriptor)
             file.write(data)
@@ -45,12 +45,14 @@ def append(path: str, text: str) -> int:
     return len(data)
 
 
-def found_for(effort: Record) -> list[str]:
-    """The effort's markdown files, by name; none when the directory is gone."""
-    return [path for path in found_in(effort["taskId"]) if os.path.basename(path).startswith(f"{effort['ordinal']}_")]
+def files_of_effort(effort: Record) -> list[str]:
+    """Return the effort's Markdown files by name; none if the directory does not exist."""
+    return [
+        path for path in markdown_files(effort["taskId"]) if os.path.basename(path).startswith(f"{effort['ordinal']}_")
+    ]
 
 
-def found_in(folder: str) -> list[str]:
+def markdown_files(folder: str) -> list[str]:
     try:
         names = sorted(os.listdir(folder))[:MOST_FOUND]
     except OSError:
@@ -59,9 +61,9 @@ def found_in(folder: str) -> list[str]:
 
 
 def renumber(effort: Record, ordinal: int) -> None:
-    """Its files follow when an effort gets another ordinal; what is in the way of one stays, and so does the file."""
+    """Rename the effort's files to another ordinal; a file whose new name exists keeps its name."""
     before = f"{effort['ordinal']}_{_plain(effort['skill'])}_"
-    for path in found_in(effort["taskId"]):
+    for path in markdown_files(effort["taskId"]):
         folder, name = os.path.split(path)
         if name.startswith(before):
             with contextlib.suppress(OSError):
@@ -69,10 +71,10 @@ def renumber(effort: Record, ordinal: int) -> None:
                 os.unlink(path)
 
 
-def text_of(path: Any, most: int) -> str:
-    """The beginning of a file; empty when it cannot be read. Never waits for what is no file."""
+def read_text(path: Any, most: int) -> str:
+    """Return the beginning of a regular file; empty if it cannot be read. Never blocks."""
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | _KIND), "rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | _FLAGS), "rb") as file:
             return file.read(most).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except (OSError, ValueError, TypeError):
         return ""

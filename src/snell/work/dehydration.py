@@ -1,7 +1,7 @@
 """
-What one context window leaves for the next: a summary, the last action, next steps and the files to read first.
+The payload that one context window leaves for the next: summary, last action, next steps and files to read first.
 
-A window that ended without leaving anything is made up for from what the effort wrote.
+If a window ended without a payload, one is built from the files of the effort.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,14 @@ from snell.work.rows import Record
 MOST_FILES = 8
 
 INSTRUCTION = (
-    "The context is nearly full. Write down where you are with `snell session dehydrate` (JSON on stdin: summary,"
+    "The context is nearly full. Save your state with `snell session dehydrate` (JSON on stdin: summary,"
     " lastAction, nextSteps, requiredFiles with at most 8 paths, handoverInstructions, userHistory with every request"
     " that is not done yet, word for word). It ends this session, so make it your last command."
 )
 
 
 def validate_payload(given: Any) -> tuple[Record, list[str]]:
-    """The payload as it is kept, and warnings. Raises VALIDATION_ERROR with every issue."""
+    """Return the payload to store, and warnings. Raises VALIDATION_ERROR with every issue."""
     if not isinstance(given, Mapping):
         raise invalid("payload: must be an object")
     issues = [f"{name}: must be text" for name in ("summary", "lastAction") if not _is_text(given.get(name))]
@@ -42,11 +42,11 @@ def validate_payload(given: Any) -> tuple[Record, list[str]]:
 
 
 def from_artefacts(task: Record, effort: Record, files: Sequence[str]) -> Record:
-    """What can be said about an effort whose last window left nothing."""
+    """Return a payload for an effort whose last window left none."""
     about = task.get("title") or task["dirPath"]
     phase = effort["currentPhase"] or "no phase yet"
     return {
-        "summary": f"The last session of `{effort['skill']}` on {about} ended before it wrote anything down ({phase}).",
+        "summary": f"The last session of `{effort['skill']}` on {about} ended without saving its state ({phase}).",
         "lastAction": "unknown; the files below are what it wrote",
         "nextSteps": ["read the files below", "find out what is done and what is not", "go on from there"],
         "requiredFiles": list(files)[:MOST_FILES],
@@ -54,7 +54,7 @@ def from_artefacts(task: Record, effort: Record, files: Sequence[str]) -> Record
 
 
 def recovery_block(payload: Mapping[str, Any], session_id: int, effort: Record) -> str:
-    """The payload as text for the model of the next window."""
+    """Return the payload as text for the model of the next window."""
     lines = [
         "## Session recovery",
         f"Session {session_id} · skill {effort['skill']} · phase {effort['currentPhase'] or 'none'}",

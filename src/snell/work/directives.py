@@ -1,9 +1,9 @@
-"""Directives: files with house rules, from a directory up to the root of its project."""
+"""Find directives: files with rules for agents, from a directory up to the root of its project."""
 
 import os
 from collections.abc import Iterable, Sequence
 
-from snell.work.projects import above
+from snell.work.projects import path_and_parents
 from snell.work.rows import Record
 
 ALWAYS = ("AGENTS", "INVARIANTS", "ARCHITECTURE", "COMMANDS")
@@ -12,7 +12,7 @@ MOST_COMMANDS = 100
 
 
 def discover(folders: Iterable[str], root: str, extra: Sequence[str] = ()) -> list[Record]:
-    """The directives of these folders and everything above them, up to the root; each file once."""
+    """Return the directives of these folders and of their parents up to the root, each file once."""
     names = [*ALWAYS, *(name for name in extra if name in WHEN_ASKED)]
     found: dict[str, Record] = {}
     for folder in folders:
@@ -23,7 +23,7 @@ def discover(folders: Iterable[str], root: str, extra: Sequence[str] = ()) -> li
 
 
 def resolve(name: str, folder: str, root: str) -> str | None:
-    """The nearest file of this name: `AGENTS`, `CMD_DEPLOY` or with its ending."""
+    """Return the nearest file of a name such as `AGENTS` or `CMD_DEPLOY`, with or without `.md`."""
     wanted = name if name.endswith(".md") else f"{name}.md"
     if os.sep in wanted:
         return None
@@ -39,18 +39,18 @@ def resolve(name: str, folder: str, root: str) -> str | None:
 
 
 def dereference(references: Iterable[str], folder: str, root: str) -> list[Record]:
-    """Each reference with the file it means; null where there is none."""
+    """Return each reference with its file; null if there is none."""
     return [{"reference": each, "path": resolve(each.lstrip("@§"), folder, root)} for each in references]
 
 
 def _up_to(folder: str, root: str) -> list[str]:
-    """From the folder up to the root; a folder outside of the root has nothing to say."""
-    places = above(folder)
+    """Return the folder and its parents up to the root; nothing for a folder outside of the root."""
+    places = path_and_parents(folder)
     return places[: places.index(root) + 1] if root in places else []
 
 
 def _rules_in(place: str, names: Sequence[str]) -> list[str]:
-    """In `.directives/` first, then in the folder itself."""
+    """Return the files of these names in `.directives/`, then in the folder itself."""
     tried = [os.path.join(place, *inside, f"{name}.md") for inside in ((".directives",), ()) for name in names]
     return [path for path in tried if os.path.isfile(path)]
 

@@ -1,4 +1,4 @@
-"""Compound requests: begin or go on with an effort, and write into its log."""
+"""Start or resume an effort, and locate its log."""
 
 import os
 from typing import Any
@@ -21,29 +21,29 @@ def start_effort(
     description: str | None = None,
     client_session_id: str | None = None,
 ) -> Record:
-    """Project, task, effort and session, as far as they are missing. An active effort of the same skill goes on."""
+    """Create project, task, effort and session if they are missing; resume an active effort of the same skill."""
     if not task_name.strip() or not skill.strip():
         raise invalid("taskName and skill: must not be empty")
-    project = projects.find_around(tx, cwd) or projects.upsert(tx, cwd, os.path.basename(cwd) or None)
+    project = projects.find_enclosing(tx, cwd) or projects.upsert(tx, cwd, os.path.basename(cwd) or None)
     folder = task_name if os.path.isabs(task_name) else tasks.folder_for(project["path"], task_name)
     task = tasks.upsert(tx, folder, project["id"], title=title or task_name, description=description)
     active = [each for each in efforts.list_(tx, task["dirPath"], "active") if each["skill"] == skill]
     effort = (
         active[-1]
         if active
-        else efforts.start(tx, task["dirPath"], skill, mode, _described(tx, project, skill, metadata))
+        else efforts.start(tx, task["dirPath"], skill, mode, _with_skill_phases(tx, project, skill, metadata))
     )
-    opened = _opened(tx, effort, agent_id, client_session_id)
+    opened = _open_session(tx, effort, agent_id, client_session_id)
     return {**opened, "task": tasks.get(tx, task["dirPath"]), "resumed": bool(active)}
 
 
 def resume_effort(
     tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, client_session_id: str | None = None
 ) -> Record:
-    """Go on with an effort in a new session; the project that it belongs to may have been moved to here."""
-    project_moves.follow(tx, cwd)
+    """Resume an effort in a new session; its project may have been moved to this directory."""
+    project_moves.follow_move(tx, cwd)
     if effort_id is not None:
-        project_moves.take_along(tx, tasks.get(tx, efforts.get(tx, effort_id)["taskId"]), cwd)
+        project_moves.move_to(tx, tasks.get(tx, efforts.get(tx, effort_id)["taskId"]), cwd)
     effort = (
         efforts.get(tx, effort_id)
         if effort_id is not None
@@ -52,26 +52,26 @@ def resume_effort(
     if effort is None:
         raise no_effort()
     if effort_id is not None and agent_id in ("", "default"):
-        _freed(tx, effort_id)
-    found = _opened(tx, effort, agent_id, client_session_id)
+        _unbind_agent(tx, effort_id)
+    found = _open_session(tx, effort, agent_id, client_session_id)
     return {**found, "task": tasks.get(tx, effort["taskId"]), "resumed": True}
 
 
-def log_place(
+def locate_log(
     tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, kind: str = "LOG", window: str = ""
 ) -> Record:
-    """Where the log of an effort is. Whoever writes into it then starts the heartbeat anew."""
-    project_moves.follow(tx, cwd)
+    """Return the path of an effort's log. After writing to it the caller must call `reset_heartbeat`."""
+    project_moves.follow_move(tx, cwd)
     found = lookup.look_up(tx, cwd, agent_id, window)
     effort = efforts.get(tx, effort_id) if effort_id is not None else found.effort
     if effort is None:
         raise no_effort()
-    project_moves.require_here(tx, effort, tasks.get(tx, effort["taskId"]))
+    project_moves.require_folder(tx, effort, tasks.get(tx, effort["taskId"]))
     return {"path": artefacts.path_of(effort, kind), "effortId": effort["id"]}
 
 
-def touch(tx: Transaction, effort_id: int) -> None:
-    """The agent wrote down what it does: its calls are counted from here."""
+def reset_heartbeat(tx: Transaction, effort_id: int) -> None:
+    """Count the calls of an effort's sessions from zero, since the agent wrote into the log."""
     tx.do(
         "UPDATE sessions SET heartbeat_counter = 0, last_edit = '', last_heartbeat = ?"
         " WHERE effort_id = ? AND ended_at IS NULL",
@@ -81,20 +81,20 @@ def touch(tx: Transaction, effort_id: int) -> None:
 
 def no_effort() -> WorkError:
     return WorkError(
-        "NO_ACTIVE_EFFORT", "no effort is active here", advice="`snell effort start TASK SKILL` begins one"
+        "NO_ACTIVE_EFFORT", "no active effort in this project", advice="`snell effort start TASK SKILL` starts one"
     )
 
 
-def _freed(tx: Transaction, effort_id: int) -> None:
-    """Whoever asks for an effort by its number gets it from an agent that has no window any more."""
+def _unbind_agent(tx: Transaction, effort_id: int) -> None:
+    """Take an effort that was requested by id from an agent that has no window any more."""
     open_ = sessions.find(tx, effort_id)
     if open_ is None or not open_["clientSessionId"]:
         tx.do("UPDATE agents SET effort_id = NULL WHERE effort_id = ?", effort_id)
 
 
-def _opened(tx: Transaction, effort: Record, agent_id: str, client_session_id: str | None) -> Record:
+def _open_session(tx: Transaction, effort: Record, agent_id: str, client_session_id: str | None) -> Record:
     if agent_id and agent_id != "default":
-        agents.take_up(tx, agents.find(tx, agent_id))
+        agents.clear_expired_lease(tx, agents.find(tx, agent_id))
         agents.register(tx, agent_id, effort_id=effort["id"])
     open_ = sessions.find(tx, effort["id"])
     is_here = open_ is not None and not open_["host"]
@@ -103,8 +103,8 @@ def _opened(tx: Transaction, effort: Record, agent_id: str, client_session_id: s
     return {"effort": effort, "session": session}
 
 
-def _described(tx: Transaction, project: Record, skill: str, metadata: dict[str, Any] | None) -> dict[str, Any]:
-    """What the skill declares becomes the effort's own, so that a later change of the skill does not move it."""
+def _with_skill_phases(tx: Transaction, project: Record, skill: str, metadata: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the metadata with the skill's phases: a later change of the skill does not affect the effort."""
     known = skills.find(tx, project["id"], skill)
     phases = known["phases"] if known and isinstance(known["phases"], list) else None
     return {**({"phases": phases} if phases else {}), **(metadata or {})}

@@ -1,5 +1,5 @@
 """
-Guard rules in an effort's metadata: what should be said or refused when a number passes a mark.
+Evaluate the guard rules in an effort's metadata: a rule adds a text or refuses a call when its condition holds.
 
 Short form   {ruleId, condition: {field, op, value}, payload}
 Long form    {id, trigger: {type, condition}, toolFilter, payload, mode, urgency, priority, inject, whitelist}
@@ -18,11 +18,11 @@ PRIMARY_INPUT = ("command", "file_path", "path", "pattern", "url", "skill", "pro
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """What rules may ask about."""
+    """The values that rules can test."""
 
     heartbeat_counter: int | None = None
     context_usage: float | None = None
-    lifecycle: str | None = None  # none: there is no active session
+    lifecycle: str | None = None  # None: there is no active session
     phase: str = ""
     tool: str = ""
     tool_input: Mapping[str, Any] = {}
@@ -44,15 +44,15 @@ class ActiveRule(Struct, frozen=True, kw_only=True):
 
 
 def active_rules(rules: Any, facts: Facts) -> list[ActiveRule]:
-    """The rules that hold now: short ones in order, then long ones by priority."""
+    """Return the rules whose condition holds: short ones in order, then long ones by priority."""
     given = [each for each in rules if isinstance(each, Mapping)] if isinstance(rules, list) else []
     short = [_short(rule) for rule in given if "condition" in rule and _holds(rule["condition"], facts)]
     long = sorted((rule for rule in given if "trigger" in rule), key=_priority)
-    return [*short, *(_long(rule) for rule in long if _triggered(rule, facts))]
+    return [*short, *(_long(rule) for rule in long if _is_triggered(rule, facts))]
 
 
 def blocking(found: Iterable[ActiveRule], facts: Facts) -> list[ActiveRule]:
-    """The rules that refuse this call. A call that one blocking rule exempts is exempt; an overflow goes first."""
+    """Return the rules that refuse this call; none if it is on the whitelist of one. Overflow rules come first."""
     blocks = [each for each in found if each.urgency in ("block", "interrupt")]
     if any(is_listed(entry, facts.tool, facts.tool_input) for each in blocks for entry in each.whitelist):
         return []
@@ -60,7 +60,7 @@ def blocking(found: Iterable[ActiveRule], facts: Facts) -> list[ActiveRule]:
 
 
 def is_listed(entry: str, tool: str, given: Mapping[str, Any]) -> bool:
-    """`Tool`, or `Tool(glob)` against what the tool is mostly about."""
+    """Whether `Tool`, or `Tool(glob)` over the main argument, matches a call."""
     name, _, pattern = entry.partition("(")
     if name.strip() != tool:
         return False
@@ -88,7 +88,7 @@ def _long(rule: Mapping[str, Any]) -> ActiveRule:
         urgency=urgency if urgency in ("block", "interrupt") else "allow",
         once=rule.get("inject") == "once",
         is_overflow=trigger.get("type") == "contextThreshold" and urgency in ("block", "interrupt"),
-        whitelist=tuple(each for each in _listed(rule.get("whitelist")) if isinstance(each, str)),
+        whitelist=tuple(each for each in _as_list(rule.get("whitelist")) if isinstance(each, str)),
     )
 
 
@@ -97,16 +97,16 @@ def _holds(condition: Any, facts: Facts) -> bool:
         return False
     field = condition.get("field")
     known = getattr(facts, field) if field in ("heartbeat_counter", "context_usage") else None
-    return _compared(known, condition.get("op"), condition.get("value"))
+    return _compare(known, condition.get("op"), condition.get("value"))
 
 
-def _compared(known: Any, op: Any, wanted: Any) -> bool:
-    """Nothing known, an unknown operator or something that is no number: never."""
+def _compare(known: Any, op: Any, wanted: Any) -> bool:
+    """Compare two numbers; False for an unknown operator or a value that is not a number."""
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (known, wanted))
     return numbers and isinstance(op, str) and op in OPERATORS and OPERATORS[op](known, wanted)
 
 
-def _triggered(rule: Mapping[str, Any], facts: Facts) -> bool:
+def _is_triggered(rule: Mapping[str, Any], facts: Facts) -> bool:
     trigger = rule["trigger"]
     holds = _TRIGGERS.get(str(trigger.get("type"))) if isinstance(trigger, Mapping) else None
     if holds is None:
@@ -122,8 +122,8 @@ def _triggered(rule: Mapping[str, Any], facts: Facts) -> bool:
 
 def _threshold(condition: Mapping[str, Any], facts: Facts) -> bool:
     wanted = _first(condition, "gte", "threshold", "value")
-    wanted = facts.overflow_at if isinstance(wanted, str) else wanted  # the name of the configured one
-    return _compared(facts.context_usage, "gte", wanted)
+    wanted = facts.overflow_at if isinstance(wanted, str) else wanted  # the name of the configured threshold
+    return _compare(facts.context_usage, "gte", wanted)
 
 
 def _lifecycle(condition: Mapping[str, Any], facts: Facts) -> bool:
@@ -140,8 +140,8 @@ def _phase(condition: Mapping[str, Any], facts: Facts) -> bool:
 
 def _count(condition: Mapping[str, Any], facts: Facts) -> bool:
     if "eq" in condition:
-        return _compared(facts.heartbeat_counter, "eq", condition["eq"])
-    return _compared(facts.heartbeat_counter, "gte", _first(condition, "gte", "value"))
+        return _compare(facts.heartbeat_counter, "eq", condition["eq"])
+    return _compare(facts.heartbeat_counter, "gte", _first(condition, "gte", "value"))
 
 
 def _discovery(condition: Mapping[str, Any], facts: Facts) -> bool:
@@ -161,7 +161,7 @@ _TRIGGERS: Mapping[str, Callable[[Mapping[str, Any], Facts], bool]] = {
 def _passes(tool_filter: Any, tool: str) -> bool:
     if not isinstance(tool_filter, Mapping):
         return True
-    include, exclude = _listed(tool_filter.get("include")), _listed(tool_filter.get("exclude"))
+    include, exclude = _as_list(tool_filter.get("include")), _as_list(tool_filter.get("exclude"))
     return not (include and tool not in include) and not (exclude and tool in exclude)
 
 
@@ -173,12 +173,12 @@ def _contents(payload: Any) -> tuple[str, tuple[str, ...]]:
     text = str(payload.get("text") or payload.get("message") or "")
     if not text and isinstance(payload.get("command"), str):
         text = f"Run `{payload['command']}`."
-    files = [*_listed(payload.get("files")), *_listed(payload.get("preload"))]
+    files = [*_as_list(payload.get("files")), *_as_list(payload.get("preload"))]
     return text, tuple(each for each in files if isinstance(each, str))
 
 
-def _listed(value: Any) -> list[Any]:
-    """Somebody else wrote the rules: one name stands for itself, and what is no list at all is an empty one."""
+def _as_list(value: Any) -> list[Any]:
+    """Return a list: of one text, or empty for any other value. Users write the rules by hand."""
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
 
 

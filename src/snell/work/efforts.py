@@ -1,4 +1,4 @@
-"""Efforts: one run of a skill each, active until it is finished, across as many sessions as it takes."""
+"""Read and write efforts: an effort is one run of a skill, over any number of sessions until it is finished."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ COLUMNS = (
 def start(
     tx: Transaction, task_id: str, skill: str, mode: str | None = None, metadata: dict[str, Any] | None = None
 ) -> Record:
-    """A new effort with the next ordinal of its task."""
+    """Insert an effort with the next ordinal of its task."""
     task = tasks.get(tx, task_id)
-    # Two that start at once on a shared server wait for each other here, and so never get the same ordinal.
+    # Lock the task, so that two efforts that start at once on a shared server never get the same ordinal.
     tx.do("UPDATE tasks SET dir_path = dir_path WHERE dir_path = ?", task["dirPath"])
     ((last,),) = tx.rows("SELECT COALESCE(MAX(ordinal), 0) FROM efforts WHERE task_id = ?", task["dirPath"])
     ((id_,),) = tx.rows(
@@ -32,9 +32,9 @@ def start(
 
 def finish(tx: Transaction, id: int, keywords: str | None = None) -> Record:  # noqa: A002 - the name in the protocol
     """
-    The end of an effort; it is final. Its windows are free for the next one.
+    Finish an effort for good and end its sessions.
 
-    A sub-agent that still works has something to hand back, so its session lasts until it stops.
+    The session of a sub-agent that still works stays open until the sub-agent stops.
     """
     effort = get(tx, id)
     if effort["lifecycle"] == "finished":
@@ -64,14 +64,14 @@ def list_(tx: Transaction, task_id: str | None = None, lifecycle: str | None = N
 
 
 def find_active(tx: Transaction, project_id: int, agent_id: str | None = None) -> Record | None:
-    """The effort of this agent; for one that has none, and for nobody in particular, the newest of the project."""
-    return _bound(tx, project_id, agent_id) or _newest(tx, project_id, _of_others(agent_id))
+    """Return the effort of an agent; without one, or without an agent id, the newest of the project."""
+    return _effort_of_agent(tx, project_id, agent_id) or _newest(tx, project_id, _without_others(agent_id))
 
 
-def for_window(tx: Transaction, project_id: int, agent_id: str | None = None) -> Record | None:
-    """The same for a window, which begins to work on what it gets: nobody loses an effort to it."""
-    others = _of_others(agent_id) or (_TAKEN, [])
-    return _bound(tx, project_id, agent_id) or _newest(tx, project_id, others)
+def find_for_window(tx: Transaction, project_id: int, agent_id: str | None = None) -> Record | None:
+    """Return the effort for a new window, without efforts that another agent works on."""
+    others = _without_others(agent_id) or (_NOT_TAKEN, [])
+    return _effort_of_agent(tx, project_id, agent_id) or _newest(tx, project_id, others)
 
 
 def get_metadata(tx: Transaction, id: int) -> Record:  # noqa: A002 - the name in the protocol
@@ -80,14 +80,14 @@ def get_metadata(tx: Transaction, id: int) -> Record:  # noqa: A002 - the name i
 
 
 def update_metadata(tx: Transaction, id: int, metadata: dict[str, Any]) -> Record:  # noqa: A002 - the name in the protocol
-    """Change some keys and keep the others; a key set to null goes."""
+    """Change some keys and keep the others; null deletes a key."""
     known = get_metadata(tx, id)
     changed = {name: value for name, value in {**known, **metadata}.items() if value is not None}
     update(tx, "efforts", "id", id, {"metadata": changed})
     return changed
 
 
-def _bound(tx: Transaction, project_id: int, agent_id: str | None) -> Record | None:
+def _effort_of_agent(tx: Transaction, project_id: int, agent_id: str | None) -> Record | None:
     if not agent_id or agent_id == "default":
         return None
     found = select(
@@ -102,22 +102,22 @@ def _bound(tx: Transaction, project_id: int, agent_id: str | None) -> Record | N
     return found[0] if found else None
 
 
-def _of_others(agent_id: str | None) -> tuple[str, list[Any]] | None:
-    """What leaves out the efforts of other agents; nobody in particular has no others."""
+def _without_others(agent_id: str | None) -> tuple[str, list[Any]] | None:
+    """Return the condition that excludes efforts of other agents; None without an agent id."""
     if not agent_id or agent_id == "default":
         return None
     return " AND id NOT IN (SELECT effort_id FROM agents WHERE effort_id IS NOT NULL AND id <> ?)", [agent_id]
 
 
-# Bound to an agent, and a window has worked on it: it is that agent's, also between two of its windows.
-_TAKEN = (
+# Excludes efforts of agents that a window has worked on: they stay the agent's between two of its windows.
+_NOT_TAKEN = (
     " AND NOT (id IN (SELECT effort_id FROM agents WHERE effort_id IS NOT NULL)"
     " AND id IN (SELECT effort_id FROM sessions WHERE client_session_id IS NOT NULL))"
 )
 
 
 def _newest(tx: Transaction, project_id: int, others: tuple[str, list[Any]] | None) -> Record | None:
-    """INVARIANT: nobody gets an effort unasked that another machine works on."""
+    """INVARIANT: an effort that another machine works on is only returned when it is requested by id."""
     left_out, values = others or ("", [])
     found = select(
         tx,

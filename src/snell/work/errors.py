@@ -1,4 +1,4 @@
-"""What can be wrong with a request to the work layer: a code for programs, a sentence for people."""
+"""Errors of requests to the work layer: a code for programs and a message for users."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What each event tells the work layer, by the names that remote callers use (camelCase on the wire)."""
+"""Arguments of each event for the work layer, with the names of the RPC calls (camelCase on the wire)."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class HookCall(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Every event. `session_id` is the client's own name for its window, never one of our numbers."""
+    """Arguments of every event. `session_id` is the client's id of its window, not the id of a session row."""
 
     session_id: str
     transcript_path: str
@@ -34,7 +34,7 @@ class PreToolUse(HookCall, frozen=True, kw_only=True):
     tool_name: str
     tool_input: dict[str, Any]
     tool_use_id: str
-    agent_id: str = ""  # of the sub-agent that calls; empty for the session itself
+    agent_id: str = ""  # of the calling sub-agent; empty for the session itself
 
 
 class PostToolUse(PreToolUse, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ class ConfigChange(HookCall, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """When something is said or refused; 0 = never. Parts of a context are fractions."""
+    """Limits for notes and refusals; 0 = never. Context sizes are fractions."""
 
     heartbeat: int = 10
     heartbeat_warning: int = 3
@@ -111,7 +111,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """Who calls, as its environment says, and what counts for it."""
+    """The calling agent, from its environment, and its limits."""
 
     agent_id: str = ""
     parent: str = ""
@@ -119,5 +119,5 @@ class Caller(Struct, frozen=True, kw_only=True):
     claims: str = ""
     targeted_claims: str = ""
     pane: str = ""
-    usage: float | None = None  # how full the context is, when the client tells
+    usage: float | None = None  # fraction of the context in use, if the client reports it
     limits: Limits = Limits()

@@ -1,7 +1,7 @@
 """
-From what a client tells to what we know: its session or directory -> project -> effort -> session.
+Look up the project, effort and session of a client by its session id or directory.
 
-Whatever cannot be found is null, and trouble with the database is nulls too: an agent goes on working without us.
+What cannot be found is null; the agent continues without it.
 """
 
 import msgspec
@@ -39,26 +39,26 @@ def look_up(
     adopts: bool = True,
 ) -> Lookup:
     """
-    The effort and session of a client's window. An effort that was begun since then goes before an older one.
+    Return the effort and session of a client's window. A newly started effort comes before an older one.
 
-    INVARIANT: a session that belongs to another window is never found, so nobody counts on somebody else's heartbeat.
+    INVARIANT: the session of another window is never returned, so a window never counts on another one's heartbeat.
     """
     own = sessions.find_open(tx, client_session_id, subagent_id)
-    if own and not sessions.hears_of_another(tx, own):
+    if own and not sessions.take_new_effort_notice(tx, own):
         return Lookup(None, efforts.get(tx, own["effortId"]), own)
-    project = projects.find_around(tx, cwd)
-    find = efforts.for_window if client_session_id else efforts.find_active
+    project = projects.find_enclosing(tx, cwd)
+    find = efforts.find_for_window if client_session_id else efforts.find_active
     effort = find(tx, project["id"], agent_id) if project else None
     if own and (effort is None or not _is_free(sessions.find(tx, effort["id"]))):
         return Lookup(None, efforts.get(tx, own["effortId"]), own)
     if project is None or effort is None:
         return Lookup(project["id"]) if project else NOTHING
-    session = _adopted(tx, effort["id"], client_session_id) if adopts and not subagent_id else None
+    session = _adopt_session(tx, effort["id"], client_session_id) if adopts and not subagent_id else None
     return Lookup(project["id"], effort, session)
 
 
-def _adopted(tx: Transaction, effort_id: int, client_session_id: str) -> Record | None:
-    """The open session of an effort that was begun from a command line belongs to the first window that works on it."""
+def _adopt_session(tx: Transaction, effort_id: int, client_session_id: str) -> Record | None:
+    """Return the open session of an effort; one that was started from a command line gets this window."""
     session = sessions.find(tx, effort_id)
     if session is None or not client_session_id or session["clientSessionId"] == client_session_id:
         return session
@@ -72,12 +72,12 @@ def _is_free(session: Record | None) -> bool:
     return session is not None and not session["clientSessionId"] and not session["host"]
 
 
-def look_up_cached(tx: Transaction, client_session_id: str, subagent_id: str = "") -> Lookup | None:
-    """The same for a window that is known, with no more of its rows than a tool call needs: this is on its way."""
+def look_up_known_window(tx: Transaction, client_session_id: str, subagent_id: str = "") -> Lookup | None:
+    """Return the same for a known window with one query and only the columns that a tool call needs, for speed."""
     if not client_session_id:
         return None
-    found = tx.rows(_QUICK, client_session_id, subagent_id)
-    if not found or sessions.ANOTHER in found[0][2]:
+    found = tx.rows(_KNOWN_WINDOW, client_session_id, subagent_id)
+    if not found or sessions.NEW_EFFORT in found[0][2]:
         return None
     id_, transcript, told, waiting, discovered, effort_id, metadata, lifecycle, phase = found[0]
     session = {
@@ -101,7 +101,7 @@ def look_up_cached(tx: Transaction, client_session_id: str, subagent_id: str = "
     return Lookup(None, effort, session)
 
 
-_QUICK = (
+_KNOWN_WINDOW = (
     "SELECT s.id, s.transcript_path, s.told, s.pending_injections, s.discovered_directives, s.effort_id, e.metadata,"
     " e.lifecycle, e.current_phase FROM sessions s JOIN efforts e ON e.id = s.effort_id"
     " WHERE s.client_session_id = ? AND s.subagent_id = ? AND s.ended_at IS NULL ORDER BY s.id DESC LIMIT 1"

@@ -1,4 +1,4 @@
-"""Messages of a session: what the transcript says, and what hooks saw."""
+"""Read and write the messages of a session, from its transcript and from hooks."""
 
 from snell.model.protocols import Transaction
 from snell.work import sessions
@@ -31,7 +31,7 @@ def upsert(
     tool_name: str | None = None,
     timestamp: int | None = None,
 ) -> Record:
-    """The same, unless exactly this is there."""
+    """Append a message unless the same one exists."""
     found = select(
         tx, "messages", COLUMNS, "WHERE session_id = ? AND role = ? AND content = ? LIMIT 1", session_id, role, content
     )
@@ -39,7 +39,7 @@ def upsert(
 
 
 def list_(tx: Transaction, session_id: int, limit: int = 1000, role: str | None = None) -> list[Record]:
-    """Oldest first."""
+    """Return messages, oldest first."""
     where = "WHERE session_id = ?" + (" AND role = ?" if role is not None else "")
     values = (session_id, role) if role is not None else (session_id,)
     return select(tx, "messages", COLUMNS, f"{where} ORDER BY timestamp, id LIMIT ?", *values, limit)

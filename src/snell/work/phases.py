@@ -1,8 +1,8 @@
 """
-Phases of an effort: where it stands in what its skill declares, and how it may go on.
+Change the phase of an effort, within the phases that its skill declares.
 
-Phases are entries `{label, name}`; a label is a number (`2`) or a number with a part (`2.1`, `2.B`). Without a reason
-only the next phase is allowed; parts of the present phase may be added on the way.
+A phase is an entry `{label, name}`; a label is a number (`2`) or a number with a part (`2.1`, `2.B`). Without a reason
+only the next phase is allowed; parts of the current phase may be added.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from snell.work.rows import Record, json_of, now_ms, select, update
 
 
 class Move(Struct, frozen=True):
-    """What a change of phase comes to."""
+    """The result of checking a change of phase."""
 
     phase: str  # `label: name`
     is_change: bool = True
@@ -31,7 +31,7 @@ def change(
     proof: dict[str, Any] | None = None,
     reason: str | None = None,
 ) -> Record:
-    """Go to a phase. The proof goes into the history, and the heartbeat starts anew."""
+    """Change to a phase, store the proof in the history and reset the heartbeat."""
     effort = efforts.get(tx, effort_id)
     if effort["lifecycle"] == "finished":
         raise WorkError("EFFORT_FINISHED", f"effort {effort_id} is finished", advice="start a new one")
@@ -53,17 +53,17 @@ def history(tx: Transaction, effort_id: int) -> list[Record]:
 
 
 def check_move(declared: Sequence[Any], current: str | None, wanted: str, reason: str | None = None) -> Move:
-    """Whether this phase may follow the present one. Raises UNKNOWN_PHASE or PHASE_NOT_SEQUENTIAL."""
+    """Check that a phase may follow the current one. Raises UNKNOWN_PHASE or PHASE_NOT_SEQUENTIAL."""
     phases = list_phases(declared)
     label, _, name = (part.strip() for part in wanted.partition(":"))
     if not label:
         raise invalid("phase: must not be empty")
-    if not phases:  # a skill without phases is not held to any
+    if not phases:  # a skill without phases allows any
         return Move(phase_label({"label": label, "name": name}), phase_label({"label": label, "name": name}) != current)
     known = _index(phases, label)
     at = _index(phases, _label(current)) if current else -1
     if known is None:
-        return _inserted(phases, at, label, name)
+        return _insert_part(phases, at, label, name)
     if known == at:
         return Move(phase_label(phases[known]), False, tuple(phases))
     if not reason and not _follows(phases, at, known):
@@ -71,13 +71,13 @@ def check_move(declared: Sequence[Any], current: str | None, wanted: str, reason
         raise WorkError(
             "PHASE_NOT_SEQUENTIAL",
             f"`{phase_label(phases[known])}` does not follow `{current or 'the beginning'}`; next is `{nxt}`",
-            advice="give a reason to go there all the same",
+            advice="give a reason to change to it anyway",
         )
     return Move(phase_label(phases[known]), True, tuple(phases))
 
 
 def list_phases(declared: Any) -> list[Record]:
-    """The phases among what somebody declared, with labels that are text."""
+    """Return the valid phases of a declaration, with labels as text."""
     given = declared if isinstance(declared, list | tuple) else ()
     found = (each for each in given if isinstance(each, dict))
     return [{**each, "label": str(each["label"])} for each in found if _is_label(each.get("label"))]
@@ -94,10 +94,10 @@ def phase_label(phase: Record) -> str:
 
 def _follows(phases: Sequence[Record], at: int | None, known: int) -> bool:
     if at is None:
-        return True  # the present phase is not declared any more, so nothing can be out of order
+        return True  # the current phase is not declared any more, so any phase may follow
     if known == at + 1:
         return True
-    # Whoever is in a part of a phase may leave the other parts out.
+    # From a part of a phase the remaining parts may be skipped.
     return at >= 0 and "." in phases[at]["label"] and known == _next_major(phases, at)
 
 
@@ -107,8 +107,8 @@ def _next_major(phases: Sequence[Record], at: int) -> int | None:
     return next(later, None)
 
 
-def _inserted(phases: list[Record], at: int | None, label: str, name: str) -> Move:
-    """An undeclared part of the present phase, after those that were."""
+def _insert_part(phases: list[Record], at: int | None, label: str, name: str) -> Move:
+    """Add an undeclared part of the current phase after the current part."""
     major, minor = _parts(label)
     here = _parts(phases[at]["label"]) if at is not None and at >= 0 else ("", 0)
     if at is None or at < 0 or major != here[0] or minor <= here[1]:
@@ -119,7 +119,7 @@ def _inserted(phases: list[Record], at: int | None, label: str, name: str) -> Mo
 
 
 def _parts(label: str) -> tuple[str, int]:
-    """`2.B` is part 2 of phase 2: letters count like numbers."""
+    """Split a label into phase and part: `2.B` is part 2 of phase 2."""
     major, _, minor = str(label).partition(".")
     if minor.isdecimal():
         return major, int(minor[:9])

@@ -1,4 +1,4 @@
-"""A project whose directory was moved: where it is now, its tasks and efforts go with it."""
+"""Follow a project whose directory was moved: update its path and those of its tasks."""
 
 import os
 
@@ -8,55 +8,55 @@ from snell.work.errors import WorkError
 from snell.work.rows import Record, select
 from snell.work.shared_names import move_task, task_name
 
-MOST_LOOKED_AT = 200  # projects that are gone
+MOST_MISSING = 200  # projects without a directory that are compared
 
 
-def follow(tx: Transaction, cwd: str) -> None:
-    """Where this directory is a moved project, by a task that lies in it as it did before, the project is here now."""
-    if not os.path.isabs(cwd) or "\0" in cwd or projects.find_around(tx, cwd):
+def follow_move(tx: Transaction, cwd: str) -> None:
+    """Update a moved project if this directory has one of its tasks at the same relative path."""
+    if not os.path.isabs(cwd) or "\0" in cwd or projects.find_enclosing(tx, cwd):
         return
-    places = projects.above(os.path.normpath(cwd))[:-1]
-    for project in _gone(tx):
-        inside = [rest for folder in _folders(tx, project) if (rest := _rest(folder, project["path"]))]
+    places = projects.path_and_parents(os.path.normpath(cwd))[:-1]
+    for project in _missing_projects(tx):
+        inside = [rest for folder in _folders(tx, project) if (rest := _relative(folder, project["path"]))]
         place = next((each for each in places if any(os.path.isdir(os.path.join(each, rest)) for rest in inside)), None)
         if place:
             _move(tx, project, place)
             return
 
 
-def take_along(tx: Transaction, task: Record, cwd: str) -> None:
-    """Somebody goes on here with an effort whose project is not where it was: it is meant to be here."""
-    project = _of(tx, task)
-    if _is_gone(project) and os.path.isabs(cwd) and not projects.find_around(tx, cwd):
-        places = projects.above(os.path.normpath(cwd))
+def move_to(tx: Transaction, task: Record, cwd: str) -> None:
+    """Move a project without a directory to where the user resumes one of its efforts."""
+    project = _project_of(tx, task)
+    if _is_gone(project) and os.path.isabs(cwd) and not projects.find_enclosing(tx, cwd):
+        places = projects.path_and_parents(os.path.normpath(cwd))
         _move(tx, project, next((each for each in places if os.path.exists(os.path.join(each, ".git"))), places[0]))
 
 
-def require_here(tx: Transaction, effort: Record, task: Record) -> None:
-    """Nothing is written to where a project was, nor through a link to somewhere else."""
-    project = _of(tx, task)
+def require_folder(tx: Transaction, effort: Record, task: Record) -> None:
+    """Raise WorkError if the project's directory is missing, or the task's directory is a link out of it."""
+    project = _project_of(tx, task)
     if _leads_out(task["dirPath"], project["path"]):
         message = f"`{task['dirPath']}` is a link out of the project"
         raise WorkError("COMMAND_ERROR", message, advice="name the directory itself as the task, or remove the link")
-    if _is_gone(project) and _rest(task["dirPath"], project["path"]):
+    if _is_gone(project) and _relative(task["dirPath"], project["path"]):
         raise WorkError(
             "COMMAND_ERROR",
-            f"the project of effort {effort['id']}, `{project['path']}`, is not there any more",
-            advice=f"if it was moved, `snell effort resume {effort['id']}` where it is now takes its efforts along",
+            f"the project of effort {effort['id']}, `{project['path']}`, does not exist any more",
+            advice=f"if it was moved, `snell effort resume {effort['id']}` in its new directory moves its efforts",
         )
 
 
-def _gone(tx: Transaction) -> list[Record]:
+def _missing_projects(tx: Transaction) -> list[Record]:
     known = select(tx, "projects", projects.COLUMNS, "ORDER BY id DESC")
-    return [each for each in known if _is_gone(each)][:MOST_LOOKED_AT]
+    return [each for each in known if _is_gone(each)][:MOST_MISSING]
 
 
 def _is_gone(project: Record) -> bool:
-    """One of another machine has a name in the place of its path, and was never here."""
+    """Whether the directory is missing. A project of another machine has a name for a path and is not missing."""
     return os.path.isabs(project["path"]) and not os.path.isdir(project["path"])
 
 
-def _of(tx: Transaction, task: Record) -> Record:
+def _project_of(tx: Transaction, task: Record) -> Record:
     return select(tx, "projects", projects.COLUMNS, "WHERE id = ?", task["projectId"])[0]
 
 
@@ -64,13 +64,13 @@ def _folders(tx: Transaction, project: Record) -> list[str]:
     return [folder for (folder,) in tx.rows("SELECT dir_path FROM tasks WHERE project_id = ?", project["id"])]
 
 
-def _rest(folder: str, path: str) -> str:
+def _relative(folder: str, path: str) -> str:
     return folder.removeprefix(f"{path}/") if folder.startswith(f"{path}/") else ""
 
 
 def _leads_out(folder: str, path: str) -> bool:
-    if not _rest(folder, path):
-        return False  # a task that was put elsewhere on purpose
+    if not _relative(folder, path):
+        return False  # a task outside of its project, on purpose
     real = os.path.realpath(path)
     return os.path.commonpath((real, os.path.realpath(folder))) != real
 

@@ -1,4 +1,4 @@
-"""Projects: directories in which work is kept track of."""
+"""Read and write projects: directories whose work is recorded."""
 
 import os
 
@@ -10,8 +10,8 @@ COLUMNS = "id path name created_at"
 
 
 def upsert(tx: Transaction, path: str, name: str | None = None) -> Record:
-    """Keep a project; the same path again changes its name at most."""
-    path = whole("path", path)
+    """Insert a project, or update the name of an existing one."""
+    path = absolute_path("path", path)
     tx.do(
         "INSERT INTO projects (path, name, created_at) VALUES (?, ?, ?)"
         " ON CONFLICT (path) DO UPDATE SET name = COALESCE(excluded.name, projects.name)",
@@ -23,29 +23,29 @@ def upsert(tx: Transaction, path: str, name: str | None = None) -> Record:
 
 
 def find(tx: Transaction, path: str) -> Record | None:
-    """The project of exactly this path."""
+    """Return the project with this path."""
     return next(iter(select(tx, "projects", COLUMNS, "WHERE path = ?", os.path.normpath(path))), None)
 
 
-def find_around(tx: Transaction, cwd: str) -> Record | None:
-    """The project that this directory is in: itself, or the nearest one above it."""
+def find_enclosing(tx: Transaction, cwd: str) -> Record | None:
+    """Return the project of this directory or of its nearest parent."""
     if not os.path.isabs(cwd) or "\0" in cwd:
         return None
-    places = above(os.path.normpath(cwd))
+    places = path_and_parents(os.path.normpath(cwd))
     blanks = ", ".join("?" for _ in places)
     found = select(tx, "projects", COLUMNS, f"WHERE path IN ({blanks}) ORDER BY LENGTH(path) DESC LIMIT 1", *places)
     return found[0] if found else None
 
 
-def whole(name: str, path: str) -> str:
-    """A path that means the same wherever it is read."""
+def absolute_path(name: str, path: str) -> str:
+    """Return a normalised absolute path. Raises VALIDATION_ERROR for a relative one."""
     if not os.path.isabs(path) or "\0" in path:
         raise invalid(f"{name}: must be an absolute path")
     return os.path.normpath(path)
 
 
-def above(path: str) -> list[str]:
-    """The path and everything above it."""
+def path_and_parents(path: str) -> list[str]:
+    """Return the path and all its parents."""
     places = [path]
     while (parent := os.path.dirname(places[-1])) != places[-1]:
         places.append(parent)

@@ -1,4 +1,4 @@
-"""Rows as dictionaries with the names that callers use: camelCase, and JSON columns read."""
+"""Read and write rows as dictionaries with camelCase names and decoded JSON columns."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from snell.model.protocols import Transaction
 
 Record = dict[str, Any]
 
-# Columns that hold JSON, in whatever table they are.
+# Columns with JSON, in any table.
 JSON_COLUMNS = frozenset(
     (
         "phases",
@@ -43,7 +43,7 @@ def now_ms() -> int:
 
 
 def select(tx: Transaction, table: str, columns: str, rest: str = "", *values: Any) -> list[Record]:
-    """Rows of a table or view; `columns` are separated by spaces."""
+    """Return rows of a table or view; `columns` are separated by spaces."""
     names = columns.split()
     found = tx.rows(f"SELECT {', '.join(names)} FROM {table} {rest}", *values)
     return [record_of(names, row) for row in found]
@@ -54,12 +54,12 @@ def record_of(names: Iterable[str], row: Iterable[Any]) -> Record:
 
 
 def read(name: str, value: Any) -> Any:
-    """A value as it was before it became a column."""
+    """Return the decoded value of a column."""
     if name in JSON_COLUMNS and isinstance(value, str):
         try:
             return msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError):
-            return value  # somebody wrote plain text there
+            return value  # plain text that was not written by Snell
     return value
 
 
@@ -68,7 +68,7 @@ def json_of(value: Any) -> str | None:
 
 
 def update(tx: Transaction, table: str, key: str, id_: Any, changes: Mapping[str, Any]) -> int:
-    """Set columns of one row; JSON columns take plain values."""
+    """Set columns of one row; values of JSON columns are encoded."""
     names = ", ".join(f"{name} = ?" for name in changes)
     return tx.do(f"UPDATE {table} SET {names} WHERE {key} = ?", *(to_column(n, v) for n, v in changes.items()), id_)
 
@@ -78,7 +78,7 @@ def to_column(name: str, value: Any) -> Any:
 
 
 def union(one: Any, other: Any) -> list[Any]:
-    """Both lists, in order, each thing once."""
+    """Return the elements of both lists, in order, each once."""
     merged: list[Any] = []
     for each in (*(one if isinstance(one, list) else ()), *(other if isinstance(other, list) else ())):
         if each not in merged:
@@ -88,11 +88,11 @@ def union(one: Any, other: Any) -> list[Any]:
 
 @cache
 def camel(name: str) -> str:
-    """`heartbeat_counter` as `heartbeatCounter`; a name without underscores stays as it is."""
+    """Return `heartbeatCounter` for `heartbeat_counter`."""
     first, *others = name.split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in others)
 
 
 def camel_keys(given: Mapping[str, Any]) -> Record:
-    """The same with camelCase names on the top level; what is inside the values is the caller's."""
+    """Return the mapping with camelCase keys on the top level only."""
     return {camel(name): value for name, value in given.items()}

@@ -1,7 +1,7 @@
 """
-Runs: work with a beginning, a budget and an end, over as many sessions and processes as it takes.
+Read and write runs: work with a budget, over any number of sessions and processes.
 
-A run has steps (one for each prompt or iteration), checkpoints before the first look and before the first change of a
+A run has steps (one for each prompt or iteration), checkpoints before the first read and before the first change of a
 step, and a lease, so that two processes do not drive it at once.
 """
 
@@ -16,7 +16,7 @@ from snell.model.protocols import Store, Transaction
 
 MINUTES, STEPS, CALLS = 90, 50, 250
 LEASE_MS = 60_000
-MARK = "runs/run"  # of a session, also when it is resumed: the run that it works for
+MARK = "runs/run"  # the mark of a session, resumed or not, that names its run
 ENDED = ("cancelled", "succeeded", "failed")
 STATUSES = ("queued", "running", "waiting_for_human", "cancel_requested", *ENDED)
 MINUTE_MS = 60_000
@@ -54,7 +54,7 @@ _SELECT = f"SELECT {', '.join(FIELDS)} FROM runs"
 
 
 def start(tx: Transaction, run: Run) -> bool:
-    """Begin a run; False when there is one of that name."""
+    """Insert a run; False if its id exists."""
     blanks = ", ".join("?" for _ in FIELDS)
     sql = f"INSERT INTO runs ({', '.join(FIELDS)}) VALUES ({blanks}) ON CONFLICT (run_id) DO NOTHING"
     return tx.do(sql, *(getattr(run, name) for name in FIELDS)) == 1
@@ -76,7 +76,7 @@ def change(tx: Transaction, run_id: str, now: int, **changes: Any) -> bool:
 
 
 def cancel(tx: Transaction, run_id: str, now: int, reason: str = "") -> bool:
-    """Ask a run to end: no further tool of it runs. A run that has ended stays as it is."""
+    """Request that a run ends: none of its tools runs any more. Returns False for a run that has ended."""
     ended = ", ".join(f"'{status}'" for status in ENDED)
     sql = (
         "UPDATE runs SET status = 'cancel_requested', cancel_requested_at = ?, cancel_reason = ?, updated_at"
@@ -94,7 +94,7 @@ def wait_for_human(tx: Transaction, run_id: str, now: int, why: str) -> bool:
 
 
 def approve(tx: Transaction, run_id: str, now: int) -> bool:
-    """A person has looked: the run goes on, with whoever asks for it next."""
+    """Let a waiting run continue and free its lease, so that any session can take it."""
     was_held = free(tx, run_id)
     sql = (
         "UPDATE runs SET status = 'running', waiting_for = '', updated_at = ? WHERE run_id = ? AND status ="
@@ -104,7 +104,7 @@ def approve(tx: Transaction, run_id: str, now: int) -> bool:
 
 
 def finish(tx: Transaction, run_id: str, now: int, status: str) -> bool:
-    """End a run. One that has ended stays as it is, and one that was to be cancelled ends as cancelled."""
+    """End a run; a success after a cancel request becomes `cancelled`. Returns False for a run that has ended."""
     run = find(tx, run_id)
     if run is None or run.status in ENDED:
         return False
@@ -114,7 +114,7 @@ def finish(tx: Transaction, run_id: str, now: int, status: str) -> bool:
 
 
 def over_budget(run: Run, now: int) -> str:
-    """Which budget is used up; empty while there is some of each. A clock that went back costs nothing."""
+    """Return the budget that is used up; empty if none is. A clock that was set back uses no budget."""
     minutes = max(0, now - run.created_at) / MINUTE_MS
     for used, most, unit in (
         (minutes, run.max_minutes, "minutes"),
@@ -142,7 +142,7 @@ class Step(Struct, frozen=True):
 
 
 def next_step(tx: Transaction, run_id: str, now: int) -> Step:
-    """End the step that is open and begin another."""
+    """End the open step and begin another one."""
     tx.do(
         "UPDATE run_steps SET status = 'succeeded', updated_at = ? WHERE run_id = ? AND status = 'running'", now, run_id
     )
@@ -167,7 +167,7 @@ def open_step(tx: Transaction, run_id: str) -> Step | None:
 
 
 def checkpoint(tx: Transaction, run: Run, step_id: str, kind: str, now: int, cursor: Any) -> bool:
-    """Keep where a run is; once for each step and kind. Returns whether this was the first."""
+    """Store the state of a run once for each step and kind; returns whether this was the first time."""
     sql = (
         "INSERT INTO checkpoints (run_id, step_id, checkpoint_type, created_at, snapshot, replay_cursor)"
         " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, step_id, checkpoint_type) DO NOTHING"
@@ -180,7 +180,7 @@ def checkpoint(tx: Transaction, run: Run, step_id: str, kind: str, now: int, cur
 
 
 def checkpoints(tx: Transaction, run_id: str) -> list[tuple[str, str, Any]]:
-    """Step, kind and snapshot of each, in order."""
+    """Return step, kind and snapshot of each checkpoint, in order."""
     sql = (
         "SELECT step_id, checkpoint_type, snapshot FROM checkpoints WHERE run_id = ? ORDER BY created_at,"
         " step_id, checkpoint_type"
@@ -192,12 +192,12 @@ def checkpoints(tx: Transaction, run_id: str) -> list[tuple[str, str, Any]]:
 
 
 def lease(tx: Transaction, run_id: str, owner: str, now: int, length: int = LEASE_MS) -> bool:
-    """Take or prolong the right to drive a run; False while another one has it."""
+    """Take or renew the lease of a run; False while another owner has it."""
     sql = (
         "UPDATE runs SET lease_owner = ?, lease_expires_at = ?, heartbeat_at = ? WHERE run_id = ? AND"
         " (lease_owner = '' OR lease_owner = ? OR lease_expires_at <= ? OR lease_expires_at > ?)"
     )
-    # A lease that ends later than any could was given by a clock that has been set back since.
+    # A lease that ends too far in the future was taken before the clock was set back.
     return tx.do(sql, owner, now + length, now, run_id, owner, now, now + max(length, LEASE_MS)) == 1
 
 
@@ -207,7 +207,7 @@ def release(tx: Transaction, run_id: str, owner: str) -> bool:
 
 
 def free(tx: Transaction, run_id: str) -> bool:
-    """Take the lease from whoever has it."""
+    """End the lease of a run, whichever owner has it."""
     sql = "UPDATE runs SET lease_owner = '', lease_expires_at = 0 WHERE run_id = ? AND lease_owner <> ''"
     return tx.do(sql, run_id) == 1
 
@@ -221,6 +221,6 @@ def _json(value: Any) -> str:
 
 
 def run_of(session_id: str, marks: Store, env: Mapping[str, str]) -> str:
-    """The run that a session works for: named by whoever started it, or in a mark; else the session is its own run."""
+    """Return the run of a session: from its environment or a mark; else the session is its own run."""
     named = env.get("SNELL_RUN_ID") or marks.get(persistent_scope(session_id), MARK)
     return named if isinstance(named, str) and named else session_id

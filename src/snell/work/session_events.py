@@ -1,4 +1,4 @@
-"""The beginning and end of context windows, and what is said at a prompt."""
+"""Handle the start and end of context windows, compaction, and user prompts."""
 
 import time
 from typing import Any
@@ -9,23 +9,23 @@ from snell.work.hook_arguments import Caller, PreCompact, SessionEnd, SessionSta
 from snell.work.lookup import look_up
 from snell.work.rows import Record, now_ms, update
 
-FRESH = ("startup", "clear", "")  # windows that know nothing; others bring their conversation with them
+FRESH = ("startup", "clear", "")  # sources of windows that start without a conversation
 
 
 def session_start(tx: Transaction, call: SessionStart, caller: Caller) -> Record:
-    """Always a new session for the effort that is active here, and what it needs to know."""
-    project_moves.follow(tx, call.cwd)
+    """Start a session for the active effort and return its context; a window always gets a new session."""
+    project_moves.follow_move(tx, call.cwd)
     found = look_up(tx, call.cwd, caller.agent_id, call.session_id, adopts=False)
     effort = found.effort
     if effort is None or effort["lifecycle"] == "finished":
         return dict(_NOT_FOUND)
     session = sessions.start(tx, effort["id"], call.session_id or None, transcript_path=call.transcript_path or None)
     if caller.agent_id and caller.agent_id != "default":
-        agents.take_up(tx, agents.find(tx, caller.agent_id))
+        agents.clear_expired_lease(tx, agents.find(tx, caller.agent_id))
         agents.register(tx, caller.agent_id, effort_id=effort["id"])
     task = tasks.get(tx, effort["taskId"])
     skill = skills.find(tx, task["projectId"], effort["skill"])
-    payload, origin = _left_by_the_last(tx, session, effort, task) if call.source in FRESH else (None, None)
+    payload, origin = _earlier_payload(tx, session, effort, task) if call.source in FRESH else (None, None)
     return {
         "found": True,
         "effortId": effort["id"],
@@ -44,7 +44,7 @@ def session_start(tx: Transaction, call: SessionStart, caller: Caller) -> Record
 
 
 def session_end(tx: Transaction, call: SessionEnd, caller: Caller) -> Record:
-    """The window is closed; its sub-agents' sessions go with it, and what it did not finish before its last effort."""
+    """End all open sessions of a window, including those of its sub-agents and of earlier efforts."""
     open_ = sessions.find_open(tx, call.session_id)
     if open_:
         sessions.finish(tx, open_["id"], end_reason=call.reason or "end")
@@ -55,7 +55,7 @@ def session_end(tx: Transaction, call: SessionEnd, caller: Caller) -> Record:
 
 
 def pre_compact(tx: Transaction, call: PreCompact, caller: Caller) -> Record:
-    """A context that overflowed by itself ends its session; it is too late to write anything down."""
+    """End the session of a context that overflowed; there is no room left to save its state."""
     open_ = sessions.find_open(tx, call.session_id) if call.trigger == "auto" else None
     if open_ is None:
         return {"ended": False, "sessionId": None, "restartPrompt": None}
@@ -65,7 +65,7 @@ def pre_compact(tx: Transaction, call: PreCompact, caller: Caller) -> Record:
 
 
 def user_prompt(tx: Transaction, call: UserPrompt, caller: Caller) -> Record:
-    """Where the work stands, in one line. Changes nothing but whose window it is."""
+    """Return the state of the work in one line, and assign a free session to this window."""
     found = look_up(tx, call.cwd, caller.agent_id, call.session_id)
     effort, session = found.effort, found.session
     if effort is None or session is None or effort["lifecycle"] == "finished":
@@ -82,31 +82,31 @@ def user_prompt(tx: Transaction, call: UserPrompt, caller: Caller) -> Record:
 
 
 def context_line(session: Record, effort: Record, caller: Caller) -> str:
-    limit = block_after(effort, caller)
+    limit = heartbeat_limit(effort, caller)
     when = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
     phase = _short(effort["currentPhase"] or "none")
     beat = f"heartbeat {session['heartbeatCounter']}/{limit}"
     return f"[{when} UTC | session {session['id']} | skill {_short(effort['skill'])} | phase {phase} | {beat}]"
 
 
-def block_after(effort: Record, caller: Caller) -> int:
-    """After how many calls without a word in the log a call is refused."""
+def heartbeat_limit(effort: Record, caller: Caller) -> int:
+    """Return the number of calls without a log entry after which a call is refused."""
     own = effort["metadata"].get("blockAfter")
     return own if isinstance(own, int) and not isinstance(own, bool) and own >= 0 else caller.limits.heartbeat
 
 
 def restart_prompt(effort: Record | None) -> str:
     what = f"`{effort['skill']}` in {effort['taskId']}" if effort else "your work"
-    return f"Your context was full, and this is a new window. Go on with {what}, from where the recovery block says."
+    return f"Your context was full, and this is a new window. Continue with {what} as the recovery block says."
 
 
-def _left_by_the_last(
+def _earlier_payload(
     tx: Transaction, session: Record, effort: Record, task: Record
 ) -> tuple[dict[str, Any] | None, str | None]:
     """
-    What an earlier window wrote down, until a window has worked with it; else what the effort's files tell.
+    Return the payload of an earlier window if no window has worked with it since; else one from the effort's files.
 
-    A window that was closed or died before its first call has done nothing with what it got.
+    A window that ended before its first call has not worked with its payload.
     """
     earlier = sessions.chain(tx, session)
     worked: list[Record] = []
@@ -119,12 +119,12 @@ def _left_by_the_last(
         if each["heartbeatCounter"] or (each["lastHeartbeat"] or 0) > each["createdAt"]:
             worked.append(each)
     if not any(each["clientSessionId"] for each in earlier):
-        return None, None  # nobody has worked on it yet
-    return dehydration.from_artefacts(task, effort, artefacts.found_for(effort)), "artefacts"
+        return None, None  # no window has worked on it yet
+    return dehydration.from_artefacts(task, effort, artefacts.files_of_effort(effort)), "artefacts"
 
 
 def _files(skill: Record | None, effort: Record) -> list[str]:
-    """Templates of the skill and directives that were found on the way, each once."""
+    """Return the templates of the skill and the directives that were found, each once."""
     templates = skill["templates"] if skill else None
     listed = (
         list(templates.values()) if isinstance(templates, dict) else templates if isinstance(templates, list) else []

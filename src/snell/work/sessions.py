@@ -1,4 +1,4 @@
-"""Sessions: one context window each. A new window is a new session, linked to the one before; none is ever resumed."""
+"""Read and write sessions: one per context window, each linked to the one before it. None is ever resumed."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ COLUMNS = (
     " discovered_directives discovered_directories told dehydration_payload rehydrated_at transcript_path"
     " transcript_offset cost interaction created_at ended_at end_reason host"
 )
-ANOTHER = "another effort was begun"  # among what a session was told: its window looks where it belongs
+NEW_EFFORT = "another effort was begun"  # in column `told`: the window must look up its effort again
 _OPEN = "WHERE effort_id = ? AND ended_at IS NULL AND subagent_id = '' ORDER BY id DESC LIMIT 1"
 
 
@@ -24,7 +24,7 @@ def start(
     pid: int | None = None,
     transcript_path: str | None = None,
 ) -> Record:
-    """A new session; the open one of the effort ends and becomes its previous one."""
+    """Insert a session; the open one of the effort ends and becomes its previous one."""
     effort = efforts.get(tx, effort_id)
     if effort["lifecycle"] == "finished":
         raise WorkError("EFFORT_FINISHED", f"effort {effort_id} is finished", advice="start a new one")
@@ -32,9 +32,9 @@ def start(
     ended = "UPDATE sessions SET ended_at = ?, end_reason = 'replaced' WHERE effort_id = ? AND ended_at IS NULL"
     tx.do(ended, now_ms(), effort_id)
     if effort["host"]:
-        tx.do("UPDATE efforts SET host = '' WHERE id = ?", effort_id)  # from here on it is worked on here
+        tx.do("UPDATE efforts SET host = '' WHERE id = ?", effort_id)  # this machine works on it now
     if not client_session_id:
-        _tell_windows(tx, effort)
+        _notify_windows(tx, effort)
     return _insert(
         tx,
         effort,
@@ -48,7 +48,7 @@ def start(
 
 
 def start_for_subagent(tx: Transaction, parent: Record, subagent_id: str, transcript_path: str = "") -> Record:
-    """A session beside its parent's, on the same effort; both stay open."""
+    """Insert a sub-agent's session on the effort of its parent's session; both stay open."""
     known = find_open(tx, parent["clientSessionId"] or "", subagent_id)
     return known or _insert(
         tx,
@@ -66,7 +66,7 @@ def finish(
     dehydration_payload: dict[str, Any] | None = None,
     end_reason: str | None = None,
 ) -> Record:
-    """The end of a session, with what the next one should know."""
+    """End a session, with the payload for the next one."""
     if get(tx, id)["endedAt"] is not None:
         raise WorkError("ALREADY_ENDED", f"session {id} has ended")
     changes = {"ended_at": now_ms(), "end_reason": end_reason}
@@ -83,13 +83,13 @@ def get(tx: Transaction, id: int) -> Record:  # noqa: A002 - the name in the pro
 
 
 def find(tx: Transaction, effort_id: int) -> Record | None:
-    """The open session of an effort, not counting those of sub-agents."""
+    """Return the open session of an effort, without those of sub-agents."""
     found = select(tx, "sessions", COLUMNS, _OPEN, effort_id)
     return found[0] if found else None
 
 
 def find_open(tx: Transaction, client_session_id: str, subagent_id: str = "") -> Record | None:
-    """The open session of a client's window."""
+    """Return the open session of a client's window."""
     if not client_session_id:
         return None
     where = "WHERE client_session_id = ? AND subagent_id = ? AND ended_at IS NULL ORDER BY id DESC LIMIT 1"
@@ -98,16 +98,16 @@ def find_open(tx: Transaction, client_session_id: str, subagent_id: str = "") ->
 
 
 def last_of_window(tx: Transaction, client_session_id: str) -> Record | None:
-    """The open session of a window; of one that another window has replaced, its last."""
+    """Return the open session of a window; its last one if another window has replaced it."""
     where = "WHERE client_session_id = ? AND subagent_id = '' ORDER BY ended_at IS NULL DESC, id DESC LIMIT 1"
     found = select(tx, "sessions", COLUMNS, where, client_session_id)
     return found[0] if found else None
 
 
-def leave(tx: Transaction, id: int, dehydration_payload: dict[str, Any]) -> Record:  # noqa: A002 - as above
-    """What the next window should know, from one that has lost its session to another."""
+def store_payload(tx: Transaction, id: int, dehydration_payload: dict[str, Any]) -> Record:  # noqa: A002 - as above
+    """Store the payload of a window whose session another window has replaced, and end the session."""
     left = {"dehydration_payload": dehydration_payload, "ended_at": now_ms(), "end_reason": "dehydrated"}
-    return _changed(tx, id, **left)
+    return _update(tx, id, **left)
 
 
 def list_(tx: Transaction, effort_id: int | None = None, open_only: bool = False) -> list[Record]:
@@ -118,7 +118,7 @@ def list_(tx: Transaction, effort_id: int | None = None, open_only: bool = False
 
 
 def heartbeat(tx: Transaction, id: int, reset: bool = False) -> Record:  # noqa: A002 - the name in the protocol
-    """One more call; or none yet, after the agent wrote down what it does."""
+    """Count one call, or reset the counter after the agent wrote into its log."""
     count = "0" if reset else "heartbeat_counter + 1"
     if not tx.do(f"UPDATE sessions SET heartbeat_counter = {count}, last_heartbeat = ? WHERE id = ?", now_ms(), id):
         raise not_found("session", id)
@@ -126,20 +126,20 @@ def heartbeat(tx: Transaction, id: int, reset: bool = False) -> Record:  # noqa:
 
 
 def update_context_usage(tx: Transaction, id: int, usage: float) -> Record:  # noqa: A002 - the name in the protocol
-    """How full the context is: 0 to 1."""
-    return _changed(tx, id, context_usage=min(max(usage, 0.0), 1.0))
+    """Set the fraction of the context that is used, from 0 to 1."""
+    return _update(tx, id, context_usage=min(max(usage, 0.0), 1.0))
 
 
 def update_loaded_files(tx: Transaction, id: int, files: list[Any]) -> Record:  # noqa: A002 - the name in the protocol
-    return _changed(tx, id, loaded_files=files)
+    return _update(tx, id, loaded_files=files)
 
 
 def update_preloaded_files(tx: Transaction, id: int, files: list[Any]) -> Record:  # noqa: A002 - the name in the protocol
-    return _changed(tx, id, preloaded_files=files)
+    return _update(tx, id, preloaded_files=files)
 
 
 def set_transcript(tx: Transaction, id: int, path: str, offset: int = 0) -> Record:  # noqa: A002 - the name in the protocol
-    return _changed(tx, id, transcript_path=path, transcript_offset=offset)
+    return _update(tx, id, transcript_path=path, transcript_offset=offset)
 
 
 def get_injections(tx: Transaction, id: int) -> list[Any]:  # noqa: A002 - the name in the protocol
@@ -148,20 +148,20 @@ def get_injections(tx: Transaction, id: int) -> list[Any]:  # noqa: A002 - the n
 
 
 def update_injections(tx: Transaction, id: int, injections: list[Any]) -> Record:  # noqa: A002 - the name in the protocol
-    return _changed(tx, id, pending_injections=injections)
+    return _update(tx, id, pending_injections=injections)
 
 
-def hears_of_another(tx: Transaction, session: Record) -> bool:
-    """Was another effort begun here since this window was asked last? Told once."""
-    if ANOTHER not in session["told"]:
+def take_new_effort_notice(tx: Transaction, session: Record) -> bool:
+    """Return whether another effort was started since the last call, and clear that notice."""
+    if NEW_EFFORT not in session["told"]:
         return False
-    session["told"] = [each for each in session["told"] if each != ANOTHER]
+    session["told"] = [each for each in session["told"] if each != NEW_EFFORT]
     update(tx, "sessions", "id", session["id"], {"told": session["told"]})
     return True
 
 
 def chain(tx: Transaction, session: Record) -> list[Record]:
-    """The sessions before this one, the last first."""
+    """Return the sessions before this one, the latest first."""
     found: list[Record] = []
     id_, seen = session["prevSessionId"], {session["id"]}
     while id_ is not None and id_ not in seen and len(found) < 1_000:
@@ -177,15 +177,15 @@ def _last(tx: Transaction, effort_id: int) -> Record | None:
     return found[0] if found else None
 
 
-def _tell_windows(tx: Transaction, effort: Record) -> None:
-    """A session that waits for a window: those that work in this project hear of it, so that none has to look."""
+def _notify_windows(tx: Transaction, effort: Record) -> None:
+    """Mark the open sessions of other windows in this project, so that one of them takes the new session."""
     where = (
         "WHERE ended_at IS NULL AND client_session_id IS NOT NULL AND subagent_id = '' AND effort_id <> ?"
         " AND task_id IN (SELECT dir_path FROM tasks"
         " WHERE project_id = (SELECT project_id FROM tasks WHERE dir_path = ?))"
     )
     for each in select(tx, "sessions", "id told", where, effort["id"], effort["taskId"]):
-        update(tx, "sessions", "id", each["id"], {"told": union(each["told"], [ANOTHER])})
+        update(tx, "sessions", "id", each["id"], {"told": union(each["told"], [NEW_EFFORT])})
 
 
 def _insert(tx: Transaction, effort: Record, **columns: Any) -> Record:
@@ -194,10 +194,10 @@ def _insert(tx: Transaction, effort: Record, **columns: Any) -> Record:
         "INSERT INTO sessions (task_id, effort_id, created_at, last_heartbeat) VALUES (?, ?, ?, ?) RETURNING id",
         *(effort["taskId"], effort["id"], now, now),
     )
-    return _changed(tx, id_, **columns)
+    return _update(tx, id_, **columns)
 
 
-def _changed(tx: Transaction, id_: int, **columns: Any) -> Record:
+def _update(tx: Transaction, id_: int, **columns: Any) -> Record:
     if not update(tx, "sessions", "id", id_, columns):
         raise not_found("session", id_)
     return get(tx, id_)

@@ -1,8 +1,8 @@
 """
-What projects and tasks are called on every machine.
+Give projects and tasks names that are the same on every machine.
 
-A project goes by its repository, wherever that is checked out, else by its path; a task by its project's name and its
-place in it. Of a project that has no directory on this machine, the name stands in the place of the path.
+The name of a project is its repository, or its path without one; the name of a task is its project's name and its path
+in it. A project without a directory on this machine has its name in the column of the path.
 """
 
 import os
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from snell.model.protocols import Transaction
 from snell.work import projects
 
-NameOf = Callable[[str], str]  # the name of the project in this directory
+NameOf = Callable[[str], str]  # returns the name of the project in a directory
 
 
 def give_names(tx: Transaction, name_of: NameOf) -> None:
-    """Name what has none yet."""
+    """Name all rows that have no name yet."""
     for id_, path in tx.rows("SELECT id, path FROM projects WHERE uid IS NULL"):
-        settle(tx, id_, path, name_of(path) or path)
+        name_project(tx, id_, path, name_of(path) or path)
     unnamed = "SELECT t.dir_path, p.path, p.uid FROM tasks t JOIN projects p ON p.id = t.project_id WHERE t.uid IS NULL"
     for folder, path, uid in tx.rows(unnamed):
         tx.do("UPDATE tasks SET uid = ? WHERE dir_path = ?", task_name(folder, path, uid), folder)
@@ -25,11 +25,11 @@ def give_names(tx: Transaction, name_of: NameOf) -> None:
         tx.do(f"UPDATE {table} SET uid = lower(hex(randomblob(10))) WHERE uid IS NULL")
 
 
-def settle(tx: Transaction, id_: int, path: str, name: str) -> None:
-    """Give a project its name. One that others told of by that name, and that has no directory here, becomes this."""
+def name_project(tx: Transaction, id_: int, path: str, name: str) -> None:
+    """Name a project; one of other machines with the same name and no directory here is merged into it."""
     found = tx.rows("SELECT id, path FROM projects WHERE uid = ? AND id <> ?", name, id_)
     if found and found[0][1] != name:
-        name = path  # a second checkout of one repository is something else, with tasks of its own
+        name = path  # a second checkout of a repository is another project, with its own tasks
     elif found and name != path:
         _move_tasks(tx, found[0][0], id_, name, path)
         tx.do("UPDATE projects SET rev = (SELECT rev FROM projects WHERE id = ?) WHERE id = ?", found[0][0], id_)
@@ -37,24 +37,25 @@ def settle(tx: Transaction, id_: int, path: str, name: str) -> None:
     tx.do("UPDATE projects SET uid = ? WHERE id = ?", name, id_)
 
 
-def adopt(tx: Transaction, cwd: str, name_of: NameOf) -> None:
-    """Where this directory is a checkout of a project that only others had until now, the project is here, too."""
+def adopt_checkout(tx: Transaction, cwd: str, name_of: NameOf) -> None:
+    """Create the project of this directory if it is a checkout of a project that only other machines had."""
     elsewhere = {name for (name,) in tx.rows("SELECT uid FROM projects WHERE uid = path AND path NOT LIKE '/%'")}
-    if not elsewhere or not os.path.isabs(cwd) or projects.find_around(tx, cwd):
+    if not elsewhere or not os.path.isabs(cwd) or projects.find_enclosing(tx, cwd):
         return
-    for path in projects.above(os.path.normpath(cwd)):
+    for path in projects.path_and_parents(os.path.normpath(cwd)):
         if (name := name_of(path)) in elsewhere:
-            settle(tx, projects.upsert(tx, path, os.path.basename(path))["id"], path, name)
+            name_project(tx, projects.upsert(tx, path, os.path.basename(path))["id"], path, name)
             return
 
 
 def task_name(folder: str, project_path: str, project_name: str) -> str:
+    """Return the name of a task's directory on all machines."""
     rest = folder.removeprefix(f"{project_path.rstrip('/')}/")
     return f"{project_name.rstrip('/')}/{rest}" if rest != folder else folder
 
 
 def task_folder(name: str, project_path: str, project_name: str) -> str:
-    """The other way round: where a task of this name is here."""
+    """Return the local directory of a task of this name."""
     return task_name(name, project_name, project_path)
 
 
@@ -65,12 +66,12 @@ def _move_tasks(tx: Transaction, from_: int, to: int, name: str, path: str) -> N
 
 
 def move_task(tx: Transaction, folder: str, here: str, project_id: int, uid: str | None) -> None:
-    """A task and all that belongs to it, from one directory to another."""
+    """Move a task with its efforts and sessions to another directory."""
     if not tx.rows("SELECT 1 FROM tasks WHERE dir_path = ?", here):
         copied = "workspace, title, description, keywords, created_at, rev"
         values = f"SELECT ?, ?, {copied} FROM tasks WHERE dir_path = ?"
         tx.do(f"INSERT INTO tasks (dir_path, project_id, {copied}) {values}", here, project_id, folder)
-    _renumber_before(tx, folder, here)
+    _renumber_target(tx, folder, here)
     for table in ("efforts", "sessions"):
         tx.do(f"UPDATE {table} SET task_id = ? WHERE task_id = ?", here, folder)
     tx.do("DELETE FROM tasks WHERE dir_path = ?", folder)
@@ -78,8 +79,8 @@ def move_task(tx: Transaction, folder: str, here: str, project_id: int, uid: str
     tx.do("DELETE FROM unshared WHERE kind = 'tasks' AND key = ?", folder)
 
 
-def _renumber_before(tx: Transaction, folder: str, here: str) -> None:
-    """Efforts that were begun here in the meantime make room for those that the server knows by their ordinal."""
+def _renumber_target(tx: Transaction, folder: str, here: str) -> None:
+    """Give new ordinals to efforts of the target whose ordinal an effort of the moved task has."""
     highest = "SELECT COALESCE(MAX(ordinal), 0) FROM efforts WHERE task_id IN (?, ?)"
     clashing = "SELECT id FROM efforts WHERE task_id = ? AND ordinal IN (SELECT ordinal FROM efforts WHERE task_id = ?)"
     for (id_,) in tx.rows(f"{clashing} ORDER BY ordinal", here, folder):

@@ -1,4 +1,4 @@
-"""Skills as files: what a `SKILL.md` says about its phases, templates and directives."""
+"""Find and parse `SKILL.md` files: phases, templates and directives of a skill."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _HEADING = re.compile(r"^#{2,3}\s+(?:Phase\s+)?(\d+(?:\.\w+)?)[.:)]?\s+(.+)$", r
 
 
 def parse_skill(text: str, path: str = "") -> Record:
-    """Name, description and version of the front matter, and what the text declares."""
+    """Return name, description and version of the front matter, and the declarations of the text."""
     front = _front(text)
     block = _block(text)
     headings = [{"label": label, "name": name.strip()} for label, name in _HEADING.findall(text)]
@@ -31,7 +31,7 @@ def parse_skill(text: str, path: str = "") -> Record:
 
 
 def list_skills(project: str) -> list[Record]:
-    """The skills of a project: where they are, by name."""
+    """Return name and path of each skill of a project."""
     found: dict[str, Record] = {}
     for folder in FOLDERS:
         place = os.path.join(project, folder)
@@ -43,7 +43,7 @@ def list_skills(project: str) -> list[Record]:
 
 
 def _front(text: str) -> dict[str, str]:
-    """The plain `name: value` lines of the front matter; what is nested is nobody's business here."""
+    """Return the plain `name: value` lines of the front matter, without nested ones."""
     found = _FRONT.match(text)
     pairs = (line.partition(":") for line in found[1].split("\n")) if found else ()
     return {
@@ -52,7 +52,7 @@ def _front(text: str) -> dict[str, str]:
 
 
 def _block(text: str) -> dict[str, Any]:
-    """The first JSON block that declares something."""
+    """Return the first JSON block with declarations."""
     for found in _JSON.findall(text):
         try:
             value = msgspec.json.decode(found)

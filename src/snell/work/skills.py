@@ -1,4 +1,4 @@
-"""Skills of a project, as parsed from their files: phases, templates, directives."""
+"""Read and write the parsed skills of a project: phases, templates, directives."""
 
 from typing import Any
 
@@ -64,6 +64,6 @@ def delete(tx: Transaction, project_id: int, name: str) -> bool:
     return tx.do("DELETE FROM skills WHERE project_id = ? AND name = ?", project_id, name) == 1
 
 
-def forget_all(tx: Transaction, project_id: int) -> int:
-    """What was read of skill files counts no more; they are read again when they are needed."""
+def delete_all(tx: Transaction, project_id: int) -> int:
+    """Delete all parsed skills of a project; their files are parsed again when needed."""
     return tx.do("DELETE FROM skills WHERE project_id = ?", project_id)

@@ -1,4 +1,4 @@
-"""What the end of a transcript says about why an agent stopped, and how full its context is."""
+"""Read from the end of a transcript why an agent stopped, and how many tokens its context has."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,22 +15,22 @@ EXHAUSTED = (
     "context_length_exceeded",
 )
 RATE_LIMITED = ("rate_limit", "rate limit", "overloaded", "hit your limit", "too many requests")
-SPEAKERS = frozenset({"assistant", "assistant.message", "agent_message", "gemini", "model"})
+MODEL_ROLES = frozenset({"assistant", "assistant.message", "agent_message", "gemini", "model"})
 _PARTS = (
     *("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"),
     *("prompt_tokens", "completion_tokens", "input", "output", "promptTokenCount", "candidatesTokenCount"),
 )
 
 
-def trouble_in(lines: Sequence[bytes]) -> str:
+def find_failure(lines: Sequence[bytes]) -> str:
     """
-    `exhausted`, `rate_limited` or nothing, by what the client itself wrote; what people talk about is not it.
+    Return `exhausted`, `rate_limited` or an empty text, from errors that the client wrote, not from conversation.
 
-    What the model said after an error shows that it is over.
+    An answer of the model after an error shows that the error is over.
     """
     for line in reversed(lines[-LAST_LINES:]):
         row = _row(line)
-        text = _said_by_the_client(row)
+        text = _client_error(row)
         if not text and _is_answer(row):
             return ""
         if any(phrase in text for phrase in EXHAUSTED):
@@ -40,14 +40,14 @@ def trouble_in(lines: Sequence[bytes]) -> str:
     return ""
 
 
-def tokens_in(lines: Sequence[bytes]) -> int | None:
-    """How many tokens the model last had in its context, as the transcript counts them."""
+def find_token_count(lines: Sequence[bytes]) -> int | None:
+    """Return how many tokens the model last had in its context; None if the transcript has no count."""
     places = (place for row in _rows_back(lines) for place in (_inner(row), row))
-    return next((count for place in places if (count := _counted(place)) is not None), None)
+    return next((count for place in places if (count := _token_count(place)) is not None), None)
 
 
-def window_in(lines: Sequence[bytes]) -> int | None:
-    """How many there may be, where the transcript says that as well."""
+def find_context_size(lines: Sequence[bytes]) -> int | None:
+    """Return the size of the context window in tokens; None if the transcript has none."""
     sizes = (_dict(_inner(row).get("info")).get("model_context_window") for row in _rows_back(lines))
     return next((size for size in sizes if isinstance(size, int) and size > 0), None)
 
@@ -56,11 +56,11 @@ def _rows_back(lines: Sequence[bytes]) -> Iterable[dict[str, Any]]:
     return (row for line in reversed(lines) if not (row := _row(line)).get("isSidechain"))
 
 
-def _counted(inner: dict[str, Any]) -> int | None:
+def _token_count(inner: dict[str, Any]) -> int | None:
     """
-    The count of one answer. What a cache held is part of the input for some clients and beside it for others.
+    Return the tokens of one answer. Some clients count cached tokens as input, others separately.
 
-    `info` is Codex's, which also counts the whole session; `tokens` is Gemini's; `usageMetadata` is that of its API.
+    `info` is of Codex, which also counts the complete session; `tokens` is of Gemini; `usageMetadata` of its API.
     """
     usage = _dict(inner.get("usage")) or _dict(_dict(inner.get("info")).get("last_token_usage"))
     usage = usage or _dict(inner.get("tokens")) or _dict(inner.get("usageMetadata"))
@@ -78,7 +78,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _inner(row: dict[str, Any]) -> dict[str, Any]:
-    """What a row is about, however its client wraps that."""
+    """Return the inner object of a row, which clients wrap under different names."""
     return next((row[name] for name in ("message", "payload", "data") if isinstance(row.get(name), dict)), row)
 
 
@@ -87,13 +87,13 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 def _is_answer(row: dict[str, Any]) -> bool:
-    """Did the model itself speak here? By its role, however deep a client wraps it."""
+    """Whether a row is an answer of the model, by its role or type."""
     inner = _inner(row)
-    speakers = (inner.get("role"), inner.get("type"), row.get("type"))
-    return any(each in SPEAKERS for each in speakers if isinstance(each, str)) and not row.get("isSidechain")
+    roles = (inner.get("role"), inner.get("type"), row.get("type"))
+    return any(each in MODEL_ROLES for each in roles if isinstance(each, str)) and not row.get("isSidechain")
 
 
-def _said_by_the_client(row: dict[str, Any]) -> str:
+def _client_error(row: dict[str, Any]) -> str:
     is_error = bool(row.get("isApiErrorMessage") or row.get("error")) or row.get("type") in ("error", "system")
     inner = _inner(row)
     is_error = is_error or inner.get("model") == "<synthetic>" or inner.get("type") == "error"

@@ -1,4 +1,4 @@
-"""A transcript as messages: from where it was read last, whole lines only."""
+"""Import the new complete lines of a transcript as messages of a session."""
 
 import os
 import stat
@@ -12,33 +12,33 @@ from snell.work import messages, sessions
 from snell.work.errors import WorkError
 from snell.work.rows import Record
 
-MOST = 4_000_000  # bytes at a time; the rest comes with the next call
+MOST = 4_000_000  # bytes per call; the next call reads the rest
 _NONE: Record = {"ingested": 0, "offset": 0}
 
 
 def ingest(database: Database, session_id: int, path: str | None, clean: Callable[[Any], Any]) -> Record:
-    """Add what is new. A missing file, half a line and an unknown session are quiet zeros."""
+    """Add new messages and return their number. A missing file or an unknown session gives zeros."""
     try:
         session = database.run(lambda tx: sessions.get(tx, session_id))
     except WorkError:
         return dict(_NONE)
     path = path or session["transcriptPath"] or ""
     data, start = _new_bytes(path, session["transcriptOffset"] if path == session["transcriptPath"] else 0)
-    whole = data[: data.rfind(b"\n") + 1]
-    rows = [row for line in whole.split(b"\n") if (row := _message(line, clean))]
-    end = start + len(whole)
-    database.run(lambda tx: _keep(tx, session_id, path, rows, end))
+    lines = data[: data.rfind(b"\n") + 1]
+    rows = [row for line in lines.split(b"\n") if (row := _message(line, clean))]
+    end = start + len(lines)
+    database.run(lambda tx: _store(tx, session_id, path, rows, end))
     return {"ingested": len(rows), "offset": end}
 
 
-def _keep(tx: Transaction, session_id: int, path: str, rows: list[tuple[str, str, str | None]], end: int) -> None:
+def _store(tx: Transaction, session_id: int, path: str, rows: list[tuple[str, str, str | None]], end: int) -> None:
     for role, content, tool in rows:
         messages.append(tx, session_id, role, content, tool)
     sessions.set_transcript(tx, session_id, path, end)
 
 
 def _new_bytes(path: str, offset: int) -> tuple[bytes, int]:
-    """What comes after the offset. A file that became shorter was written anew, and is read from its beginning."""
+    """Return the bytes after the offset; a file that became shorter was replaced and is read from its start."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):

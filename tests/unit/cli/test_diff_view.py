@@ -10,7 +10,7 @@ from snell.cli.diff_view import WIDTH, render_change
 from snell.model.installs import FileEdit
 from snell.setup.file_changes import Change
 
-LONG = "(a line that is too long for a screen is shown as several, further in)"
+LONG = "(long lines are wrapped and indented)"
 ENTRIES = {f"Event{number}": [{"hooks": [{"command": f"/opt/snell-hook {number}"}]}] for number in range(30)}
 
 

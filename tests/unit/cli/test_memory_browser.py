@@ -2,8 +2,8 @@
 
 import io
 
-from snell.cli.commands.memory import _show_map, _show_stats
 from snell.cli.memory_browser import PAGE, browse
+from snell.cli.memory_view import show_map, show_stats
 
 LINES = "\n".join(f"line {each} of what was said" for each in range(4_000))
 MEMORY = {"id": "a", "content": LINES, "namespace": "n", "created_at": 0, "source": "x", "tags": []}
@@ -24,11 +24,11 @@ def test_a_long_memory_is_shown_a_page_at_a_time_for_as_long_as_somebody_wants_m
 
 
 def test_a_map_says_what_is_not_on_it_beside_the_picture(capsys):
-    _show_map({"drawing": "<svg/>\n", "remark": "the newest 5 are looked at; 2 more are not"})
+    show_map({"drawing": "<svg/>\n", "remark": "the newest 5 are looked at; 2 more are not"})
     assert capsys.readouterr() == ("<svg/>\n", "the newest 5 are looked at; 2 more are not\n")
 
 
 def test_stats_of_a_daemon_of_an_earlier_version_are_shown_as_far_as_they_go(capsys) -> None:
     answer = {"memories": 3, "project": "p", "namespaces": {"a": 3}, "capturing": True}
-    _show_stats(answer)
-    assert capsys.readouterr().out == "3 memories of p\n       3  a\ncapturing is on here\n"
+    show_stats(answer)
+    assert capsys.readouterr().out == "3 memories of p\n       3  a\ncapturing is on in this folder\n"

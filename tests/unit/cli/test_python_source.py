@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from snell.cli.python_source import MOST_LINES, Look, look_at, visible
+from snell.cli.python_source import MOST_LINES, SourceReview, review_source, visible
 
 
-def look(folder: Path, source: bytes | str) -> Look:
+def look(folder: Path, source: bytes | str) -> SourceReview:
     path = folder / "hook.py"
     path.write_bytes(source if isinstance(source, bytes) else source.encode("utf-8"))
-    return look_at(path)
+    return review_source(path)
 
 
 def test_a_file_is_shown_with_the_hooks_it_declares(tmp_path):
@@ -18,7 +18,7 @@ def test_a_file_is_shown_with_the_hooks_it_declares(tmp_path):
         "import snell\nfrom snell import *\n\n@judges('Stop')\n@snell.informs('SessionStart', 'Setup', once=True)\n"
         "async def both(): ...\n\n@other\ndef none(): ...\n\n\n"
     )
-    assert look(tmp_path, source) == Look(
+    assert look(tmp_path, source) == SourceReview(
         lines=tuple(source.rstrip().split("\n")),
         hooks=("both judges Stop", "both informs SessionStart, Setup"),
     )
@@ -37,12 +37,12 @@ def test_a_long_file_is_cut_and_says_by_how_much(tmp_path):
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        ("def x(:\n", "it cannot run: line 1: invalid syntax"),
-        ("\nreturn 1\n", "it cannot run: line 2: 'return' outside function"),
-        (b"x = '\xff'\n", "it cannot run: "),
-        (b"x = 1\0\n", "it cannot run: "),
-        ("(" * 100_000, "it cannot run: "),
-        ("x" + ".y" * 100_000, "it cannot run: "),
+        ("def x(:\n", "syntax error in line 1: invalid syntax"),
+        ("\nreturn 1\n", "syntax error in line 2: 'return' outside function"),
+        (b"x = '\xff'\n", "syntax error in line 1: "),
+        (b"x = 1\0\n", "syntax error: "),
+        ("(" * 100_000, "syntax error in line 1: "),
+        ("x" + ".y" * 100_000, "cannot be parsed: "),
     ],
     ids=["syntax", "return", "encoding", "null", "nested", "deep"],
 )
@@ -51,7 +51,7 @@ def test_a_file_that_cannot_run_says_so(tmp_path, source, problem):
 
 
 def test_a_file_that_is_not_there_says_so(tmp_path):
-    assert look_at(tmp_path / "gone.py").problem.startswith("it cannot be shown: ")
+    assert review_source(tmp_path / "gone.py").problem.startswith("cannot be shown: ")
 
 
 def test_what_moves_the_cursor_or_turns_the_text_round_is_made_visible():

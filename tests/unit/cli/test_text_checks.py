@@ -44,9 +44,9 @@ def test_a_person_sees_what_is_left_and_what_was_found(capsys) -> None:
 
 def test_a_person_sees_whether_it_is_worth_keeping(capsys) -> None:
     assert main(["check", "signal", "we decided to keep the monolith"]) == 0
-    assert capsys.readouterr().out == "worth keeping: tier 1, score 0.80\n  decision\n"
+    assert capsys.readouterr().out == "worth remembering: tier 1, score 0.80\n  decision\n"
     assert main(["check", "signal", "ok"]) == 1
-    assert capsys.readouterr().out == "nothing to keep: tier 3, score 0.00\n"
+    assert capsys.readouterr().out == "not worth remembering: tier 3, score 0.00\n"
 
 
 def test_a_prompt_finds_the_skills_that_it_would_find_in_a_session(capsys, tmp_path, monkeypatch) -> None:
@@ -62,6 +62,6 @@ def test_a_prompt_finds_the_skills_that_it_would_find_in_a_session(capsys, tmp_p
     assert main(["check", "skill", "sweep and mop"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "*  1.50  tidy                     trigger `sweep`",
-        "those with * would come with the prompt",
-        "this project is not trusted (`snell trust`), so its own skills were not looked at",
+        "skills with * would be added to the prompt",
+        "this project is not trusted (`snell trust`), so its own skills were not searched",
     ]

@@ -14,7 +14,7 @@ from snell.daemon.memory_catch_up import CatchUp, catch_up
 from snell.daemon.memory_timer import MemoryTimer
 from snell.memory import rows
 from snell.memory.service import memories_of
-from snell.memory.transcript_capture import bytes_unread, read_on
+from snell.memory.transcript_capture import bytes_unread, capture_new
 from tests.unit.packs.remember_stage import Stage
 
 
@@ -29,7 +29,7 @@ def said(stage: Stage, number: int) -> list[str]:
     texts = [f"We decided to use library_{each} for module_{each * 7919}.py." for each in range(number)]
     stage.say(*(f"{text}\n\n{'filler words here. ' * 60}" for text in texts))
     event = stage.event("Stop", transcript_path=str(stage.transcript))
-    read_on(event, stage.context, "session_end", seconds=0.0)
+    capture_new(event, stage.context, "session_end", seconds=0.0)
     return sorted(texts)
 
 
@@ -108,4 +108,4 @@ def test_one_that_fails_is_told_of_and_the_daemon_goes_on_itself(stage: Stage, m
     for _ in range(2):  # it reads what is left, and then takes it in
         asyncio.run(timer.look())
     assert remembered(stage) == texts
-    assert timer.problems == ["memory: reading on in a process of its own ended with code 1; the daemon does it"]
+    assert timer.problems == ["memory: the catch-up process exited with code 1; the daemon does its work"]

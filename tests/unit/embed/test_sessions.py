@@ -22,8 +22,9 @@ from snell.embed import (
 )
 from snell.embed.runner import CLOSED
 from snell.embed.stream import NOTICES
+from snell.handlers.command import Command
 from snell.model.catalogue import CATALOGUE
-from snell.model.hooks import Command, Hook
+from snell.model.hooks import Hook
 
 SESSION = [
     "SessionStart",
@@ -176,11 +177,11 @@ def test_a_sub_agent_that_fails_has_stopped_and_its_hooks_are_gone(is_async):
     assert (seen, runner.unregister(ids[0])) == (["SubagentStart", "SubagentStop"], 0)
 
 
-@pytest.mark.parametrize("is_own_house", [True, False])
-def test_the_hooks_of_a_sub_agent_see_whatever_is_below_it_and_nothing_beside_it(is_own_house):
+@pytest.mark.parametrize("owns_runtime", [True, False])
+def test_the_hooks_of_a_sub_agent_see_whatever_is_below_it_and_nothing_beside_it(owns_runtime):
     refuses = {"PreToolUse": [HookMatcher("*", [lambda event: Deny("only looking")])]}
     with Runtime.embed() as runtime:
-        runner = ToolRunner([echo], runtime=None if is_own_house else runtime)
+        runner = ToolRunner([echo], runtime=None if owns_runtime else runtime)
         with runner.subagent("reviewer", refuses) as reviewer, runner.subagent("other") as other:
             with reviewer.subagent("helper") as helper, helper.subagent("helpers-helper") as last:
                 said = [each.run("echo", {"text": "hi"}).text for each in (runner, other, reviewer, helper, last)]

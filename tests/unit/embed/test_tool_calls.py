@@ -60,8 +60,8 @@ def test_a_disabled_tool_is_an_error_before_any_hook(run):
         (HI, {"validate": "too rude"}, "the input is not valid: too rude"),
         (HI, {"validate": ["one", "two"]}, "the input is not valid: one; two"),
         (HI, {"validate": ValueError("no such word")}, "the input is not valid: no such word"),
-        (HI, {"validate": False}, "the input is not valid: the tool's own check refuses it"),
-        (HI, {"validate": 7}, "the input is not valid: the tool's own check answered int, not texts"),
+        (HI, {"validate": False}, "the input is not valid: the tool's check refuses it"),
+        (HI, {"validate": 7}, "the input is not valid: the tool's check returned int, not texts"),
         ([], {}, "the input is not valid: it is list, not an object"),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_permission_rule_may_refuse(run):
         ({"approve": True}, "done", ""),
         ({"approve": False}, "refused", "the user refused: sure?"),
         ({"approve": None}, "refused", "the user refused: sure?"),
-        ({}, "refused", "sure?; nobody is there who could be asked"),
+        ({}, "refused", "sure?; there is no `approve` function to ask the user"),
         ({"PermissionRequest": Allow()}, "done", ""),
         ({"PermissionRequest": Deny("no"), "approve": True}, "refused", "no"),
     ],
@@ -240,7 +240,7 @@ def test_a_permission_rule_cannot_write_what_a_hook_refuses(run):
 def test_a_hook_may_not_rewrite_what_the_permission_rule_wrote(run):
     recorder = Recorder(PreToolUse=Rewrite(text="ha"), permission=Rewrite(text="ho"))
     result = run(recorder.runner(), "echo", HI)
-    why = "`PreToolUse` would rewrite what had already been rewritten and judged"
+    why = "`PreToolUse` would rewrite an input that was already rewritten and checked"
     assert (result.status, result.error) == ("refused", why)
 
 
@@ -269,7 +269,7 @@ def test_a_permission_rule_that_returns_nonsense_has_not_permitted(run):
 def test_a_guard_that_fails_has_not_said_yes(run, step, what):
     recorder = Recorder(**{"PreToolUse": Ask(), "approve": True, step: OSError("broken")})
     result = run(recorder.runner(), "echo", HI)
-    assert (result.status, result.error) == ("refused", f"nobody could say {what} for `echo`: OSError: broken")
+    assert (result.status, result.error) == ("refused", f"cannot tell {what} for `echo`: OSError: broken")
     assert ("run", HI) not in recorder.seen
 
 
@@ -326,7 +326,7 @@ def test_a_session_has_as_many_calls_as_it_is_given(run):
     runner = Recorder().runner(max_calls=1)
     assert [run(runner, "echo", HI).status for _ in range(2)] == ["done", "over budget"]
     with runner.subagent("helper") as helper:
-        assert helper.run("echo", HI).error == "the 1 tool calls of this session are used up"
+        assert helper.run("echo", HI).error == "this session has used all of its 1 tool calls"
 
 
 def test_what_others_do_to_their_copy_of_the_input_is_not_executed(run):
@@ -375,7 +375,7 @@ def test_a_sensitive_tool_checks_its_own_input_once_more(run):
 
 
 def test_two_tools_of_one_name_are_an_error_of_their_author():
-    with pytest.raises(ValueError, match="several tools called `echo`"):
+    with pytest.raises(ValueError, match="several tools with the name `echo`"):
         ToolRunner([Tool("echo", print), Tool("echo", print)])
 
 

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from snell.handlers.agent import Agent
+from snell.handlers.command import Command
+from snell.handlers.prompt import Prompt
+from snell.handlers.webhook import Webhook
 from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Failure, Outcome
-from snell.model.hooks import Agent, Command, Hook, Prompt, Webhook
+from snell.model.hooks import Hook
 from snell.runtime.app import Runtime
 from snell.system.address_policy import Target
 from snell.system.deadline import Deadline
@@ -65,6 +69,6 @@ def test_the_next_address_of_a_name_is_called_when_the_first_does_not_connect():
     with serving(Answer("here")) as server, black_hole(port=server.port, address="127.0.0.2"):
         target = Target("http", "twice.example", server.port, "/", ("127.0.0.2", "127.0.0.1"))
         with send_request(Call("POST", target), Deadline(PATIENCE)) as response:
-            assert response.whole(100) == b"here"
+            assert response.read_all(100) == b"here"
     (request,) = server.sent
     assert request.headers["host"] == f"twice.example:{server.port}"

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from snell.llm.embeddings import static_vectors, word_table
-from snell.memory import synonyms
+from snell.memory import recall
 
 Install = Callable[[bytes | None], word_table.WordTable]
 
 
 def forget_the_table() -> None:
-    for cached in (word_table.word_table, static_vectors._direction_of, synonyms.synonyms):
+    for cached in (word_table.word_table, static_vectors._direction_of, recall.synonyms):
         cached.cache_clear()
 
 

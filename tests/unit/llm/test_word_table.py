@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from snell.cli.health import Visit
+from snell.cli.health import Installation
 from snell.cli.health.memory import checks
 from snell.llm.embeddings import static_vectors, word_table
 from snell.llm.embeddings.static_vectors import cosine, vector_of, wording_of
 from snell.llm.embeddings.stems import stem
-from snell.memory import synonyms
-from snell.memory.re_embedding import re_embed
-from snell.memory.recall import Question, recall
-from snell.memory.remember import remember
+from snell.memory.recall import RELATED, Question, recall, synonyms
+from snell.memory.remember import re_embed, remember
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft
 from snell.store.sqlite import SqliteDatabase
@@ -60,7 +58,7 @@ def test_the_nearest_words_come_with_how_near_they_are() -> None:
 
 
 def test_a_word_stands_for_its_neighbours_a_little_and_for_its_group_at_least_as_much() -> None:
-    assert 0.3 < synonyms.synonyms("wag")["salary"] <= synonyms.OTHER == synonyms.synonyms("databas")["postgr"]
+    assert 0.3 < synonyms("wag")["salary"] <= RELATED == synonyms("databas")["postgr"]
 
 
 def test_frequent_words_say_less() -> None:
@@ -97,13 +95,13 @@ def test_without_a_whole_table_memories_are_kept_and_found_by_their_words(
 
 
 def test_doctor_says_when_the_table_is_damaged(install: Install, tmp_path: Path) -> None:
-    visit = Visit(Places(tmp_path / "config", tmp_path / "state", tmp_path / "run"), {}, tmp_path)
-    assert [check.status for check in checks(visit)] == ["ok"]
+    installation = Installation(Places(tmp_path / "config", tmp_path / "state", tmp_path / "run"), {}, tmp_path)
+    assert [check.status for check in checks(installation)] == ["ok"]
     install(b"")
-    (check,) = checks(visit)
+    (check,) = checks(installation)
     assert (check.status, check.advice) == (
         "warn",
-        "memories are found by their own words meanwhile; install Snell again",
+        "until then memories are found only by exact words; install Snell again",
     )
     assert "is damaged: its first line is wrong" in check.detail
 

@@ -33,11 +33,11 @@ def test_the_format_follows_the_name_unless_it_is_said() -> None:
 @pytest.mark.parametrize(
     ("data", "form", "problem"),
     [
-        (b"{", "json", "the file does not hold memories"),
-        (b'{"version": 2, "memories": []}', "json", "the file is of version 2"),
+        (b"{", "json", "the file does not contain memories"),
+        (b'{"version": 2, "memories": []}', "json", "the file has version 2"),
         (b'[{"id": "1"}]', "json", "missing required field `content`"),
         (b"id,content,importance\n1,x,much\n", "csv", "line 2: is not a memory"),
-        (b"", "parquet", "parquet needs a library that Snell does without; use json or csv"),
+        (b"", "parquet", "parquet needs a library that Snell does not use; use json or csv"),
         (b'id,content\n1,"x\ny"\n2,"z\n3,w\n', "csv", "the row that begins in line 4: the file is not a table"),
         (b"", "xml", "`xml` is not a format for memories; use json or csv"),
     ],

@@ -40,9 +40,9 @@ def test_an_export_says_what_is_wrong_with_its_place(memories: Memories, tmp_pat
         return refusal(export_memories, memories, path, project="p")
 
     assert said(f"{tmp_path}/folder") == f"`{tmp_path}/folder`: is a folder; name a new file in it"
-    assert said(f"{tmp_path}/there.json") == f"`{tmp_path}/there.json`: is there already; name a new file"
-    assert said("/dev/full") == "`/dev/full`: is there already; name a new file"
-    assert said(f"{tmp_path}/no/x.json") == f"`{tmp_path}/no`: is no folder; make it, or name another"
+    assert said(f"{tmp_path}/there.json") == f"`{tmp_path}/there.json`: exists already; name a new file"
+    assert said("/dev/full") == "`/dev/full`: exists already; name a new file"
+    assert said(f"{tmp_path}/no/x.json") == f"`{tmp_path}/no`: is not a folder; create it, or name another"
     assert said("/proc/x.json").startswith("`/proc/x.json`: cannot be written: ")
     assert said("/proc/x.json").endswith("; name a file that you may write")
     assert (tmp_path / "there.json").read_text() == "mine"
@@ -65,11 +65,11 @@ def test_an_export_that_finds_the_disk_full_leaves_nothing_and_says_so(memories:
 @pytest.mark.parametrize(
     ("data", "name", "what"),
     [
-        (b"", "x.json", "`{}`: the file does not hold memories: Input data was truncated; nothing was taken in"),
-        (b"no json", "x.json", "`{}`: the file does not hold memories: JSON is malformed"),
-        (b"\xff\xfe\x00", "x.json", "`{}`: the file does not hold memories: JSON is malformed"),
-        (b'{"version": 9, "rows": []}', "x.json", "`{}`: the file is of version 9, and this program reads 1; upgrade"),
-        (b'{"memories": [{"id": "a", "content": 5}]}', "x.json", "at `$.memories[0].content`; nothing was taken in"),
+        (b"", "x.json", "`{}`: the file does not contain memories: Input data was truncated; nothing was imported"),
+        (b"no json", "x.json", "`{}`: the file does not contain memories: JSON is malformed"),
+        (b"\xff\xfe\x00", "x.json", "`{}`: the file does not contain memories: JSON is malformed"),
+        (b'{"version": 9, "rows": []}', "x.json", "`{}`: the file has version 9, and this program reads 1; upgrade"),
+        (b'{"memories": [{"id": "a", "content": 5}]}', "x.json", "at `$.memories[0].content`; nothing was imported"),
         (b"a,b\n1,2\n", "x.csv", "`{}`, line 2: is not a memory: Object missing required field `id`; nothing"),
     ],
 )

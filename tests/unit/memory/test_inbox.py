@@ -72,13 +72,13 @@ def test_the_oldest_come_first_and_only_as_many_as_are_wanted(inbox: Inbox) -> N
 @pytest.mark.proves("S4-86")
 def test_three_strikes_and_it_is_in_quarantine(inbox: Inbox) -> None:
     name = inbox.deliver(b"bad").name
-    assert [inbox.strike(inbox.waiting(1)[0]) for _ in range(3)] == [False, False, True]
+    assert [inbox.mark_failed(inbox.waiting(1)[0]) for _ in range(3)] == [False, False, True]
     assert (inbox.waiting(1), names(inbox, "quarantine")) == ([], [name])
 
 
 def test_a_struck_file_keeps_its_place_and_its_name_when_it_is_done(inbox: Inbox) -> None:
     first, second = inbox.deliver(b"1"), inbox.deliver(b"2")
-    inbox.strike(first)
+    inbox.mark_failed(first)
     waiting = inbox.waiting(2)
     assert [waiting[0].read_bytes(), waiting[1]] == [b"1", second]
     inbox.mark_done(waiting[0])
@@ -86,12 +86,12 @@ def test_a_struck_file_keeps_its_place_and_its_name_when_it_is_done(inbox: Inbox
 
 
 def test_one_at_a_time_empties_it(inbox: Inbox) -> None:
-    with inbox.emptying() as nobody_delivered_yet:
+    with inbox.drain_lock() as nobody_delivered_yet:
         assert nobody_delivered_yet is False
     inbox.deliver(b"x")
-    with inbox.emptying() as first, Inbox(inbox.root).emptying() as second:
+    with inbox.drain_lock() as first, Inbox(inbox.root).drain_lock() as second:
         assert (first, second) == (True, False)
-    with inbox.emptying() as again:
+    with inbox.drain_lock() as again:
         assert again
 
 

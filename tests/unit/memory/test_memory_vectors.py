@@ -1,4 +1,4 @@
-"""A house renews vectors that an earlier Snell made, and says when its table of words is damaged."""
+"""The runtime recomputes vectors of an earlier version, and reports a damaged word table."""
 
 import asyncio
 from pathlib import Path
@@ -42,7 +42,7 @@ def old_ones(runtime: Runtime) -> int:
 
 
 def test_some_vectors_are_made_anew_at_first_use_and_the_rest_by_the_timer(runtime: Runtime, monkeypatch) -> None:
-    monkeypatch.setattr("snell.memory.service.RENEW_AT_START", 1e-9)
+    monkeypatch.setattr("snell.memory.service.RE_EMBED_AT_START", 1e-9)
     memories_of(runtime)
     assert (old_ones(runtime), has_to_catch_up(runtime)) == (250, True)
     asyncio.run(MemoryTimer(runtime, every=0.0).look())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from snell.memory import rows
-from snell.memory.project_identity import came_along, checkout_of, project_of
+from snell.memory.project_identity import checkout_of, follow_rename, project_of
 from snell.memory.remember import remember
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft
@@ -42,7 +42,7 @@ def keep(database: Database, folder: Path, text: str = TEXT) -> None:
 
 
 def known(database: Database, folder: Path) -> list[str]:
-    database.run(lambda tx: came_along(tx, str(folder)))
+    database.run(lambda tx: follow_rename(tx, str(folder)))
     found = database.run(lambda tx: rows.list_memories(tx, project=project_of(str(folder))))
     return sorted(memory.content for memory in found)
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from snell.llm.embeddings.static_vectors import signature_of, vector_of
-from snell.memory.re_embedding import AT_ONCE
-from snell.memory.remember import remember
+from snell.memory.remember import AT_ONCE, remember
 from snell.memory.service import Memories
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft
@@ -48,14 +47,14 @@ def renewed():
 
 def test_they_are_made_anew_while_there_is_time_and_nothing_is_lost(database: SqliteDatabase) -> None:
     memories = Memories(database)
-    assert (memories.renew(seconds=0), memories.is_renewed) == (0, False)
-    assert (memories.renew(seconds=60), memories.is_renewed) == (NUMBER, True)
+    assert (memories.re_embed_outdated(seconds=0), memories.is_current) == (0, False)
+    assert (memories.re_embed_outdated(seconds=60), memories.is_current) == (NUMBER, True)
     assert rows(database) == renewed()
-    assert memories.renew(seconds=60) == 0
+    assert memories.re_embed_outdated(seconds=60) == 0
 
 
 def test_the_timer_does_it_too(database: SqliteDatabase) -> None:
-    Memories(database).look_after()
+    Memories(database).maintain()
     assert rows(database)[-1] == renewed()[-1]
 
 
@@ -71,10 +70,10 @@ def test_others_who_keep_signatures_read_them_again(database: SqliteDatabase, tm
         tx.do("UPDATE memories SET signature = ?, vector_make = 'static-1' WHERE content = ?", b"\xff" * 32, wanted)
         return int(tx.rows("SELECT max(seq) FROM memories")[0][0])
 
-    Memories(database).renew(seconds=60)
+    Memories(database).re_embed_outdated(seconds=60)
     hidden = database.run(hide)
     assert other.run(near) != [hidden]
-    Memories(database).renew(seconds=60)
+    Memories(database).re_embed_outdated(seconds=60)
     assert other.run(near) == [hidden]
     other.close()
 
@@ -82,7 +81,7 @@ def test_others_who_keep_signatures_read_them_again(database: SqliteDatabase, tm
 def test_vectors_that_a_newer_snell_made_stay(database: SqliteDatabase) -> None:
     database.run(lambda tx: tx.do("UPDATE memories SET vector_make = 'static-3'"))
     before = rows(database)
-    assert Memories(database).renew(seconds=60) == 0
+    assert Memories(database).re_embed_outdated(seconds=60) == 0
     assert rows(database) == before
 
 
@@ -98,6 +97,6 @@ def test_a_database_of_an_earlier_snell_gets_the_column_and_keeps_its_memories(t
     old.close()
     new = SqliteDatabase(tmp_path / "old.db")
     assert [row[3] for row in rows(new)] == ["static-1"]
-    assert Memories(new).renew(seconds=60) == 1
+    assert Memories(new).re_embed_outdated(seconds=60) == 1
     assert rows(new) == renewed()[:1]
     new.close()

@@ -113,7 +113,7 @@ def test_quality_is_the_sum_of_its_published_parts(draft: Draft, expected: float
         ({"metadata": {"a": "x" * 70_000}}, "the metadata has 70,008 bytes"),
         ({"metadata": {"a": object()}}, "the metadata is not JSON"),
         ({"tags": tuple(map(str, range(51)))}, "there are 51 tags"),
-        ({"project": "a\x00b"}, "the project's name is too long or holds control characters"),
+        ({"project": "a\x00b"}, "the project's name is too long or contains control characters"),
     ],
 )
 def test_what_cannot_be_stored_is_said_clearly(database, fields: dict, problem: str) -> None:

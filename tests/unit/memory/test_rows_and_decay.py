@@ -3,7 +3,7 @@
 import pytest
 
 from snell.memory import rows
-from snell.memory.decay import DAY_MS, Change, decay, faded_importance, reinforce
+from snell.memory.decay import DAY_MS, Change, decay, decayed_importance, reinforce
 from snell.memory.remember import remember
 from snell.memory.rows import Stats
 from snell.memory.shortlist import shortlist_of
@@ -49,7 +49,7 @@ def test_deleting_a_namespace_is_rehearsed_first(database) -> None:
     assert database.run(rows.namespaces) == {"x": 1, "y": 1}
     assert database.run(lambda tx: rows.delete_namespace(tx, "x", dry_run=False)) == 1
     assert database.run(rows.namespaces) == {"y": 1}
-    with pytest.raises(NotRememberedError, match="there is no namespace `x` here"):
+    with pytest.raises(NotRememberedError, match="there is no namespace `x`"):
         database.run(lambda tx: rows.rename_namespace(tx, "x", "z"))
 
 
@@ -77,7 +77,7 @@ def test_an_unknown_id_is_said(database) -> None:
 )
 def test_what_is_not_used_fades_to_its_floor(function, days: int, accesses: int, expected: float) -> None:
     memory = Memory(id="m", content="x", importance=1.0, accesses=accesses)
-    left = faded_importance(memory, days * DAY_MS, function, 30, 0.1, 0.0)
+    left = decayed_importance(memory, days * DAY_MS, function, 30, 0.1, 0.0)
     assert left == pytest.approx(expected, abs=0.0001)
 
 

@@ -1,4 +1,4 @@
-"""The memories of a house: what comes in is redacted, the inbox is emptied, a model may be away."""
+"""The memories of a runtime: input is redacted, the inbox is drained, a model may be unavailable."""
 
 import asyncio
 import json
@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from snell.daemon.memory_timer import MemoryTimer
-from snell.llm.embeddings.endpoint import EmbeddingError, Endpoint, embedder_from
+from snell.llm.embeddings import EmbeddingError
+from snell.llm.embeddings.endpoint import Endpoint, embedder_from
 from snell.memory import rows
 from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import InboxEntry, encode_entry
@@ -155,10 +156,10 @@ def call(runtime: Runtime, verb: str, **arguments):
 
 def test_where_nothing_is_known_the_answer_says_so(runtime: Runtime) -> None:
     memories_of(runtime).remember(Draft(content=TEXT, project="p"))
-    remark = "nothing is known about that here; project `*` asks everywhere"
+    remark = "no memory found here; project `*` searches all"
     here = call(runtime, "recall", query="volcano eruption", project="p")
     assert here == {"memories": [], "project": "p", "remark": remark}
-    assert call(runtime, "recall", query="volcano eruption", project="*")["remark"] == "nothing is known about that"
+    assert call(runtime, "recall", query="volcano eruption", project="*")["remark"] == "no memory found"
     assert "remark" not in call(runtime, "recall", query="uv packages", project="p")
 
 
@@ -182,12 +183,12 @@ def test_a_batch_keeps_what_can_be_kept(runtime: Runtime) -> None:
     ("verb", "arguments", "problem"),
     [
         ("remember", {}, "`content` is missing"),
-        ("remember", {"content": 5}, "`content` is not right"),
-        ("remember", {"content": "x", "project": "*"}, "a memory belongs to one project"),
-        ("recall", {"query": "x", "limit": "many"}, "`limit` is not right"),
+        ("remember", {"content": 5}, "`content` is not valid"),
+        ("remember", {"content": "x", "project": "*"}, "`*` is not a project for a new memory"),
+        ("recall", {"query": "x", "limit": "many"}, "`limit` is not valid"),
         ("recall", {"query": "x", "namespace": "a b"}, "is not a name for a namespace"),
         ("forget", {"memory_id": "nobody"}, "there is no memory `nobody`"),
-        ("list", {"limit": 0}, "the limit is 0"),
+        ("list", {"limit": 0}, "`limit` must be from 1 to 1000"),
         ("export", {"output_path": "x.parquet"}, "parquet needs a library"),
         ("export", {"output_path": "x.xml"}, "`xml` is not a format for memories; use json or csv"),
         ("import", {"source_path": "/nowhere.json"}, "cannot be read"),
@@ -206,7 +207,7 @@ def test_memories_go_to_a_file_and_come_back(runtime: Runtime, tmp_path: Path) -
     call(runtime, "recall", query="uv packages")
     path = tmp_path / "out.json"
     assert call(runtime, "export", output_path=str(path))["memories"] == 1
-    with pytest.raises(SnellError, match="is there already"):
+    with pytest.raises(SnellError, match="exists already"):
         call(runtime, "export", output_path=str(path))
     before = call(runtime, "list")["memories"]
     assert call(runtime, "delete_namespace", namespace="default", confirm=True, dry_run=False)["memories"] == 1
@@ -307,7 +308,7 @@ def test_what_was_kept_before_there_was_a_remote_comes_along(memories: Memories,
     after = project_of(str(folder))
     assert (after, earlier_name(str(folder))) == ("example.com/team/work", before)
     assert memories.remember(Draft(content=TEXT, project=after)).status == "rejected_exact"  # the capture led the way
-    memories.come_along(str(folder))
+    memories.follow_rename(str(folder))
     memories.drain()
     known = memories.run(lambda tx: rows.stats(tx))
     assert known.projects == {after: 3}
@@ -321,7 +322,7 @@ def test_a_capture_that_waited_while_the_remote_was_renamed_joins_what_is_known(
     folder.mkdir()
     for arguments in (["init", "-q"], ["remote", "add", "origin", "https://example.com/team/old"]):
         subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
-    memories.come_along(str(folder))
+    memories.follow_rename(str(folder))
     memories.remember(Draft(content=TEXT, project=project_of(str(folder))))
     fields = {"source_hook": "Stop", "timestamp": "", "project_root_dir": str(folder), "signal_tier": 1}
     for name, text in (("old", "The fix was to raise the limit in `nginx.conf`"), ("new", "The cookie is `sid_v2`")):
@@ -361,7 +362,7 @@ def test_what_failed_three_times_is_told(runtime: Runtime) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"embedding": "bogus"}, "`embedding` is `bogus`"),
+        ({"embedding": "bogus"}, "`embedding` cannot be `bogus`"),
         ({"embedding": "endpoint"}, "`endpoint` is missing"),
     ],
 )

@@ -27,7 +27,7 @@ def memories(tmp_path: Path):
     database = database_of(where, low_latency=True)
     made = Memories(database, where.state / "memory")
     made.remember(Draft(content=TEXT, project="p"))
-    made.come_along(str(tmp_path))
+    made.follow_rename(str(tmp_path))
     yield made
     database.close()
 
@@ -41,7 +41,7 @@ def writer(memories: Memories, tmp_path: Path):
 
 
 def test_what_only_looks_is_answered(memories: Memories, writer, tmp_path: Path) -> None:
-    memories.come_along(str(tmp_path))
+    memories.follow_rename(str(tmp_path))
     (found,) = memories.recall(Question(text="uv packages", project="p"))
     assert (found.memory.content, memories.nearby(found.memory.id)) == (TEXT, [])
     assert memories.remember(Draft(content=TEXT, project="p")).status == "rejected_exact"
@@ -54,15 +54,15 @@ def test_what_is_to_be_kept_waits_for_its_turn(memories: Memories, writer) -> No
 
 
 def test_a_writer_that_never_ends_is_told_of(memories: Memories, writer, monkeypatch) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 0.0)
+    monkeypatch.setattr(module, "LOCK_SECONDS", 0.0)
     with pytest.raises(StoreBusyError, match="is in use by another program; try again"):
         memories.remember(Draft(content=OTHER, project="p"))
 
 
 def test_what_came_between_the_look_and_the_writing_counts(memories: Memories) -> None:
     draft, near = Draft(content=OTHER, project="p", signal=0.9), shortlist_of(memories.database)
-    weighed = memories.read(lambda tx: assess(tx, draft, near))
+    assessment = memories.read(lambda tx: assess(tx, draft, near))
     first = memories.remember(Draft(content=f"So {OTHER}!", project="p"))
-    kept = memories.run(lambda tx: store_assessed(tx, weighed, near))
-    assert (weighed.kept.status, kept.status, kept.id) == ("stored", "rejected_similar", first.id)
+    kept = memories.run(lambda tx: store_assessed(tx, assessment, near))
+    assert (assessment.kept.status, kept.status, kept.id) == ("stored", "rejected_similar", first.id)
     assert len(memories.read(lambda tx: rows.list_memories(tx))) == 2

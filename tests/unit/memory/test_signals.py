@@ -90,9 +90,9 @@ def test_looking_for_words_first_loses_no_labelled_sentence(kind: str, text: str
 
 def _without_looking(text: str) -> list[object]:
     printed = ToolOutput(text)
-    lines = [line for line in text.split("\n") if not signals._is_code(line) and not printed.holds(line)]
+    lines = [line for line in text.split("\n") if not signals._is_code(line) and not printed.contains(line)]
     said = [sentence for line in lines for sentence in signals._sentences(line)]
-    return [row for row in ROWS if any(signals._says(row, sentence) for sentence in said)]
+    return [row for row in ROWS if any(signals._states(row, sentence) for sentence in said)]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.memory.transcript_formats import Said, said_in
+from snell.memory.transcript_formats import Message, agent_message
 from snell.memory.transcript_position import (
     Position,
     is_session,
@@ -103,7 +103,7 @@ def line(**row) -> bytes:
 
 @pytest.mark.proves("S4-70", "S4-71", "S4-103")
 @pytest.mark.parametrize(
-    ("client", "row", "said"),
+    ("client", "row", "message"),
     [
         (
             "claude-code",
@@ -120,13 +120,13 @@ def line(**row) -> bytes:
                     ]
                 },
             },
-            Said("u", "a\n\nb"),
+            Message("u", "a\n\nb"),
         ),
         ("claude-code", {"type": "assistant", "isSidechain": True, "message": {"content": [{"text": "a"}]}}, None),
         ("claude-code", {"type": "user", "message": {"role": "assistant", "content": "a"}}, None),
-        ("claude-code", {"type": "assistant", "message": {"content": "plain"}}, Said("", "plain")),
+        ("claude-code", {"type": "assistant", "message": {"content": "plain"}}, Message("", "plain")),
         ("claude-code", {"type": "assistant", "message": None}, None),
-        ("cursor", {"role": "assistant", "message": {"content": [{"type": "text", "text": "a"}]}}, Said("", "a")),
+        ("cursor", {"role": "assistant", "message": {"content": [{"type": "text", "text": "a"}]}}, Message("", "a")),
         (
             "codex",
             {
@@ -138,28 +138,30 @@ def line(**row) -> bytes:
                     "content": [{"type": "output_text", "text": "a"}],
                 },
             },
-            Said("m", "a"),
+            Message("m", "a"),
         ),
         ("codex", {"type": "event_msg", "payload": {"type": "agent_message", "message": "output_text"}}, None),
-        ("gemini", {"type": "gemini", "id": "7", "content": "a"}, Said("7", "a")),
+        ("gemini", {"type": "gemini", "id": "7", "content": "a"}, Message("7", "a")),
         (
             "qwen",
             {"type": "assistant", "uuid": "u", "message": {"parts": [{"text": "a"}, {"text": "b"}]}},
-            Said("u", "a\n\nb"),
+            Message("u", "a\n\nb"),
         ),
-        ("copilot", {"type": "assistant.message", "id": "i", "data": {"content": "a"}}, Said("i", "a")),
+        ("copilot", {"type": "assistant.message", "id": "i", "data": {"content": "a"}}, Message("i", "a")),
         (
             "droid",
             {"type": "message", "id": "i", "message": {"role": "assistant", "content": [{"text": "a"}]}},
-            Said("i", "a"),
+            Message("i", "a"),
         ),
         ("pi", {"type": "message", "id": "i", "message": {"role": "user", "content": [{"text": "assistant"}]}}, None),
     ],
 )
-def test_each_client_writes_down_what_its_agent_said_in_its_own_way(client: str, row: dict, said: Said | None) -> None:
-    assert said_in(line(**row), client) == said
+def test_each_client_writes_down_what_its_agent_said_in_its_own_way(
+    client: str, row: dict, message: Message | None
+) -> None:
+    assert agent_message(line(**row), client) == message
 
 
 @pytest.mark.parametrize("data", [b"", b'"assistant"', b'{"type": "assistant"', b'\xff"assistant"', b'["assistant"]'])
 def test_a_line_that_is_something_else_says_nothing(data: bytes) -> None:
-    assert said_in(data, "claude-code") is None
+    assert agent_message(data, "claude-code") is None

@@ -119,7 +119,7 @@ def test_without_git_nothing_is_held_up_and_the_record_says_why(repository: Path
     with Runtime.embed(*pack_hooks("nudges", {"commit_point": "script"})) as runtime:
         came = stopped(runtime, repository)
     assert (came.verdict, came.tells) == (Verdict.NO_OPINION, ())
-    assert ["git cannot say what changed" in each.text for each in came.failures] == [True]
+    assert ["git cannot list the changes" in each.text for each in came.failures] == [True]
 
 
 @pytest.mark.proves("S0-67")

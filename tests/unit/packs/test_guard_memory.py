@@ -7,8 +7,9 @@ import pytest
 
 from snell.packs.guard import verdict_cache as memory
 from snell.packs.guard.judge import Judgement
-from snell.packs.guard.shell.known_values import Value
-from snell.packs.guard.snell_paths import NOWHERE, SnellPaths
+from snell.packs.guard.known_values import Value
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 
 
 @pytest.fixture
@@ -20,8 +21,11 @@ def work(tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
-def _judged(line: str, work: Path, files: dict[str, Value] | None = None, own: SnellPaths = NOWHERE) -> Judgement:
-    return memory.cached_judgement(line, str(work), str(work.parent / "home"), str(work), files or {}, own)
+def _judged(
+    line: str, work: Path, files: dict[str, Value] | None = None, snell_paths: SnellPaths = NO_SNELL_PATHS
+) -> Judgement:
+    workspace = Workspace(str(work), str(work.parent / "home"), str(work), snell_paths)
+    return memory.cached_judgement(line, workspace, files or {})
 
 
 @pytest.mark.parametrize("line", ["ls", "pytest -q tests", "cat src/a.txt", "cat missing.txt", "cat ~/.ssh/id_rsa"])
@@ -77,13 +81,16 @@ def test_files_of_the_session_and_places_of_snell_count(work: Path):
     assert _judged("sh x.sh", work).verdict == "allow"
     assert _judged("sh x.sh", work, script).verdict == "deny"
     assert _judged("sh x.sh", work).verdict == "allow"
-    own = SnellPaths((str(work.parent / "snell"),))
-    assert _judged("rm -r ../snell/state.db", work).verdict != _judged("rm -r ../snell/state.db", work, own=own).verdict
+    snell_paths = SnellPaths((str(work.parent / "snell"),))
+    assert (
+        _judged("rm -r ../snell/state.db", work).verdict
+        != _judged("rm -r ../snell/state.db", work, snell_paths=snell_paths).verdict
+    )
 
 
 def test_memory_has_an_end(work: Path):
     for number in range(memory.MOST + 40):
         _judged(f"echo {number}", work)
-    assert len(memory._known) <= memory.MOST
+    assert len(memory._cache) <= memory.MOST
     long = "echo " + "x" * memory.LONGEST_LINE
     assert _judged(long, work) is not _judged(long, work)

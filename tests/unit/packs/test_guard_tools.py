@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from snell.packs.guard.patch_files import text_by_file
 from snell.packs.guard.session_state import known_files
+from snell.packs.guard.shell.program_files import text_by_file
 from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.in_memory import InMemoryStore

@@ -110,5 +110,5 @@ def test_after_a_loss_runs_that_may_be_older_wait_for_a_person(desk: Open, tmp_p
     at.tell("SessionStart", source="startup", session_id="new")
     assert at.before("t5", session_id="new").verdict is Verdict.NO_OPINION
     assert at.before("t6", session_id="new").verdict is Verdict.DENY
-    assert at.database.run(lost_ledger.accept)
+    assert at.database.run(lost_ledger.acknowledge_loss)
     assert at.before("t7").verdict is Verdict.NO_OPINION

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from snell.daemon.memory_catch_up import catch_up
-from snell.memory.transcript_capture import read_on
+from snell.memory.transcript_capture import capture_new
 from snell.memory.transcript_position import position
 from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import builtin_hooks
@@ -56,7 +56,7 @@ def test_the_rest_of_a_long_transcript_is_left_when_its_project_says_no(tmp_path
     stage = Stage(tmp_path, {})
     stage.say(*(f"{DECIDED} That was module_{each}.\n\n{'filler words here. ' * 60}" for each in range(60)))
     event = stage.event("Stop", transcript_path=str(stage.transcript))
-    read_on(event, stage.context, "session_end", seconds=0.0)
+    capture_new(event, stage.context, "session_end", seconds=0.0)
     waiting = stage.inbox.count()
     _trusted(stage.where, stage.folder, "[pack.remember]\nenabled = false\n")
     stage.where.config.mkdir(exist_ok=True)

@@ -11,7 +11,7 @@ from snell.daemon.memory_timer import MemoryTimer
 from snell.memory import rows
 from snell.memory.inbox_entry import decode_entry
 from snell.memory.service import memories_of
-from snell.memory.transcript_capture import read_on, read_the_rest
+from snell.memory.transcript_capture import capture_new, capture_unread
 from snell.memory.transcript_position import overlong_lines, position
 from snell.memory.types import Draft
 from snell.operations import call_for
@@ -36,14 +36,14 @@ def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(sta
     stage = stage()
     texts = _many(stage, 700)
     event = stage.event("Stop", transcript_path=str(stage.transcript))
-    read_on(event, stage.context, "session_end", seconds=0.0)
+    capture_new(event, stage.context, "session_end", seconds=0.0)
     first = _all_captured(stage)
     begin = position(stage.inbox.root / "state", "s1")
     unread = call_for("memory.stats", stage.runtime)({}, {"CWD": str(stage.folder)})["unread_bytes"]
     assert unread == stage.transcript.stat().st_size - begin.last_offset
     assert (0 < len(first) < 50, 0 < begin.last_offset < stage.transcript.stat().st_size) == (True, True)
     rounds = 0
-    while read_the_rest(stage.where.state, 0.05):  # as the daemon's timer does
+    while capture_unread(stage.where.state, 0.05):  # as the daemon's timer does
         rounds += 1
     assert rounds > 1
     assert (sorted(_all_captured(stage)), list((stage.inbox.root / "unread").iterdir())) == (sorted(texts), [])
@@ -54,11 +54,11 @@ import sys
 from pathlib import Path
 from snell.model.context import Context
 from snell.model.events import event_from
-from snell.memory.transcript_capture import read_on
+from snell.memory.transcript_capture import capture_new
 
 state, transcript, cwd = sys.argv[1:]
 event = event_from({"session_id": "s1", "cwd": cwd, "transcript_path": transcript}, "Stop", "claude-code")
-read_on(event, Context(state=Path(state)), "session_end", 60)
+capture_new(event, Context(state=Path(state)), "session_end", 60)
 """
 
 
@@ -71,7 +71,7 @@ def test_a_reader_that_is_killed_repeats_nothing_and_loses_nothing(stage) -> Non
             while reader.poll() is None and stage.inbox.count() < enough:
                 os.sched_yield()
             reader.kill()
-    while read_the_rest(stage.where.state, 1.0):
+    while capture_unread(stage.where.state, 1.0):
         pass
     assert sorted(_all_captured(stage)) == sorted(texts)
 
@@ -79,7 +79,7 @@ def test_a_reader_that_is_killed_repeats_nothing_and_loses_nothing(stage) -> Non
 def test_a_line_that_is_too_long_is_left_out_and_counted(stage) -> None:
     stage = stage()
     stage.say(DECIDED, "x" * 1_100_000, "y" * 2_200_000, "The root cause was a stale lock in `cache.py`.")
-    read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.context, "session_end", seconds=60)
+    capture_new(stage.event("Stop", transcript_path=str(stage.transcript)), stage.context, "session_end", seconds=60)
     assert len(stage.captures()) == 2
     assert overlong_lines(stage.inbox.root / "state") == 2
     assert call_for("memory.stats", stage.runtime)({}, {"CWD": str(stage.folder)})["overlong_lines"] == 2
@@ -105,7 +105,7 @@ def test_what_another_reader_holds_is_read_later(stage) -> None:
     with file_lock(state / "s1.lock"):
         stage.fire("Stop", transcript_path=str(stage.transcript))
         assert stage.captures() == []
-    assert read_the_rest(stage.where.state, 5.0) is False
+    assert capture_unread(stage.where.state, 5.0) is False
     assert [each.content for each in stage.captures()] == [DECIDED]
 
 
@@ -113,11 +113,11 @@ def test_the_rest_is_dropped_when_capturing_was_switched_off(stage) -> None:
     stage = stage()
     _many(stage, 100)
     event = stage.event("Stop", transcript_path=str(stage.transcript))
-    read_on(event, stage.context, "session_end", seconds=0.0)
+    capture_new(event, stage.context, "session_end", seconds=0.0)
     stage.where.config.mkdir(exist_ok=True)
     (stage.where.config / "snell.toml").write_text("[pack.remember]\nenabled = false\n")
     before = position(stage.inbox.root / "state", "s1")
-    memories_of(stage.runtime).look_after()
+    memories_of(stage.runtime).maintain()
     assert list((stage.inbox.root / "unread").iterdir()) == []
     assert (
         position(stage.inbox.root / "state", "s1").last_offset == stage.transcript.stat().st_size > before.last_offset
@@ -127,7 +127,7 @@ def test_the_rest_is_dropped_when_capturing_was_switched_off(stage) -> None:
 def test_the_timer_goes_on_reading_but_not_when_the_daemon_takes_its_leave(stage) -> None:
     stage = stage()
     texts = _many(stage, 100)
-    read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.context, "session_end", seconds=0.0)
+    capture_new(stage.event("Stop", transcript_path=str(stage.transcript)), stage.context, "session_end", seconds=0.0)
     before = position(stage.inbox.root / "state", "s1")
     asyncio.run(MemoryTimer(stage.runtime).look())  # as the daemon's last act
     assert position(stage.inbox.root / "state", "s1") == before

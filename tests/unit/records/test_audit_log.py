@@ -226,7 +226,7 @@ def test_integrity_and_completeness_are_told_apart(copy: Path):
     connection.close()
     found = verified(copy)
     assert found.integrity == ("decision `000005-d` was changed",)
-    assert found.completeness == ("tool call `s/t7` is gone",)
+    assert found.completeness == ("tool call `s/t7` is missing",)
 
 
 def test_what_was_changed_is_not_made_good_by_going_on(copy: Path):
@@ -268,11 +268,11 @@ def test_without_its_key_a_chain_neither_goes_on_nor_is_good(copy: Path, left: s
     (copy / KEY_FILE).unlink()
     if left is not None:
         (copy / KEY_FILE).write_text(left, encoding="ascii")
-    assert "is gone, so no link can be checked" in verified(copy).integrity[0]
+    assert "is missing, so no link can be checked" in verified(copy).integrity[0]
     database = SqliteDatabase(copy / "snell.db")
     audit_log = AuditLog(database, copy)
     audit_log.keep_up(at_once=True)
-    assert "the audit key is gone, so the chain cannot go on" in audit_log.problem
+    assert "the audit key is missing, so the chain cannot be extended" in audit_log.problem
     assert (copy / KEY_FILE).exists() == (left is not None)
     database.close()
 
@@ -329,10 +329,10 @@ def test_a_claim_that_a_person_let_go_of_is_not_missed(copy: Path):
     database = SqliteDatabase(copy / "snell.db")
     audit_log = AuditLog(database, copy)
     database.run(lambda tx: claims.release(tx, "r", "k7"))
-    assert audit_log.verify().completeness == ("the claim of tool call `s/t7` is gone",)
+    assert audit_log.verify().completeness == ("the claim of tool call `s/t7` is missing",)
     taken = database.run(lambda tx: claims.holder(tx, "r", "k8"))
     database.run(lambda tx: claims.release(tx, "r", "k8"))  # of a call that still runs
-    assert audit_log.verify().completeness[-1] == "the claim of tool call `s/t8` is gone"
+    assert audit_log.verify().completeness[-1] == "the claim of tool call `s/t8` is missing"
     database.run(lambda tx: claims.claim(tx, taken))
     database.run(lambda tx: audit_log.note_release(tx, "s/t7"))
     audit_log.keep_up(at_once=True)
@@ -352,7 +352,7 @@ def test_a_claim_that_was_put_in_is_noticed(copy: Path, key: str, call: str):
     assert AuditLog(database, copy).verify().is_good
     wanted = Claim(run_id="r", key=key, tool_call_id=call, at=NOW, status="succeeded", preview="done")
     database.run(lambda tx: claims.claim(tx, wanted))
-    assert AuditLog(database, copy).verify().integrity == (f"a claim for tool call `{call}` was put in",)
+    assert AuditLog(database, copy).verify().integrity == (f"a claim for tool call `{call}` was inserted",)
     database.close()
 
 

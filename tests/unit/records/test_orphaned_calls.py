@@ -29,7 +29,7 @@ def row(number: int, **fields: Any) -> Row:
 def written(database: SqliteDatabase, *rows: Row) -> dict[str, str]:
     for each in rows:
         database.run(lambda tx, each=each: decisions.add(tx, each))
-    database.run(lambda tx: orphaned_calls.write_down(tx, rows))
+    database.run(lambda tx: orphaned_calls.add_missing_calls(tx, rows))
     return {call.tool_call_id: call.status for call in database.run(ledger.recent)}
 
 
@@ -95,6 +95,6 @@ def test_a_decision_that_is_about_to_expire_is_not_compared(database: SqliteData
     written(database, row(1, in_ledger=0))
     database.run(lambda tx: decisions.add(tx, row(2)))
     at_once, later = (
-        database.run(lambda tx, now=now: orphaned_calls.missing(tx, now)) for now in (3, 179 * DAY_MS + 3)
+        database.run(lambda tx, now=now: orphaned_calls.find_orphans(tx, now)) for now in (3, 179 * DAY_MS + 3)
     )
     assert ([each.id for each in at_once], later) == (["d2"], [])

@@ -4,7 +4,7 @@ import pytest
 
 from snell.model.tools import kind_of
 from snell.records.idempotency import identity_of
-from snell.records.side_effects import Found, Rule, classify
+from snell.records.side_effects import Classification, Rule, classify
 
 FILES = Rule(id="files", tool="Write|Edit", side_effects="local", replay="REPLAY_IDEMPOTENT")
 NEAR = Rule(id="near", tool="Bash", only="local", replay="REPLAY_IDEMPOTENT")
@@ -15,25 +15,25 @@ OVERLAY = Rule(id="mine", tool="send_.*", namespace="mcp", side_effects="local",
 @pytest.mark.parametrize(
     ("tool", "shell", "found"),
     [
-        ("Read", None, Found("read_only", "REPLAY_IDEMPOTENT")),
-        ("Grep", None, Found("read_only", "REPLAY_IDEMPOTENT")),
-        ("Write", None, Found("local", "REPLAY_IDEMPOTENT", "files")),
-        ("Task", None, Found("external", "RELAUNCH")),
-        ("Bash", "read_only", Found("read_only", "REPLAY_IDEMPOTENT")),
-        ("Bash", "local", Found("local", "REPLAY_IDEMPOTENT", "near")),
-        ("Bash", "external", Found("external", "REPLAY_EXACT")),
-        ("mcp__mail__send_email", None, Found("local", "RELAUNCH", "mine")),
-        ("mcp__mail__list_threads", None, Found("read_only", "REPLAY_IDEMPOTENT")),
-        ("mcp__x__frobnicate", None, Found("local", "REPLAY_EXACT")),
-        ("mcp__x__core_memory_append", None, Found("memory", "REPLAY_EXACT")),
-        ("GMAIL_SEND_EMAIL", None, Found("external", "REPLAY_EXACT")),
-        ("SLACK_FETCH_MESSAGES", None, Found("read_only", "REPLAY_IDEMPOTENT")),
-        ("createIssue", None, Found("external", "REPLAY_EXACT")),
-        ("Frobnicate", None, Found("external", "REPLAY_EXACT")),
-        ("TodoWrite", None, Found("local", "REPLAY_EXACT")),
+        ("Read", None, Classification("read_only", "REPLAY_IDEMPOTENT")),
+        ("Grep", None, Classification("read_only", "REPLAY_IDEMPOTENT")),
+        ("Write", None, Classification("local", "REPLAY_IDEMPOTENT", "files")),
+        ("Task", None, Classification("external", "RELAUNCH")),
+        ("Bash", "read_only", Classification("read_only", "REPLAY_IDEMPOTENT")),
+        ("Bash", "local", Classification("local", "REPLAY_IDEMPOTENT", "near")),
+        ("Bash", "external", Classification("external", "REPLAY_EXACT")),
+        ("mcp__mail__send_email", None, Classification("local", "RELAUNCH", "mine")),
+        ("mcp__mail__list_threads", None, Classification("read_only", "REPLAY_IDEMPOTENT")),
+        ("mcp__x__frobnicate", None, Classification("local", "REPLAY_EXACT")),
+        ("mcp__x__core_memory_append", None, Classification("memory", "REPLAY_EXACT")),
+        ("GMAIL_SEND_EMAIL", None, Classification("external", "REPLAY_EXACT")),
+        ("SLACK_FETCH_MESSAGES", None, Classification("read_only", "REPLAY_IDEMPOTENT")),
+        ("createIssue", None, Classification("external", "REPLAY_EXACT")),
+        ("Frobnicate", None, Classification("external", "REPLAY_EXACT")),
+        ("TodoWrite", None, Classification("local", "REPLAY_EXACT")),
     ],
 )
-def test_rules_come_first_then_kinds_known_names_and_verbs(tool: str, shell: str | None, found: Found):
+def test_rules_come_first_then_kinds_known_names_and_verbs(tool: str, shell: str | None, found: Classification):
     assert classify(identity_of(tool), kind_of(tool), (OVERLAY, FILES, NEAR), shell=shell) == found  # type: ignore[arg-type] # a class
 
 

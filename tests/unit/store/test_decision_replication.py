@@ -106,7 +106,7 @@ def test_the_thread_is_woken_by_enough_rows_and_ends_when_told(local: SqliteData
     write(local, 0, 50)
     spool = DecisionReplicator(local, server)
     spool.start()
-    spool.written(50)
+    spool.count_rows(50)
     thread = spool._thread
     assert thread
     for _ in range(2_000):

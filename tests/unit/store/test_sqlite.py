@@ -11,9 +11,9 @@ import pytest
 from snell.model.errors import StoreError
 from snell.records import decisions, marks
 from snell.records.decisions import Row
-from snell.store import sqlite
+from snell.store import sqlite_files
 from snell.store.migrate import Step, steps
-from snell.store.sqlite import SqliteDatabase
+from snell.store.sqlite import Durability, SqliteDatabase
 from snell.testing.store_contract import do
 
 LATEST = steps("sqlite")[-1].number
@@ -56,7 +56,7 @@ def test_a_file_that_others_can_read_is_closed_to_them(path: Path) -> None:
 
 
 @pytest.mark.parametrize("durability", ["process", "power"])
-def test_the_settings_are_those_that_were_promised(path: Path, durability: sqlite.Durability) -> None:
+def test_the_settings_are_those_that_were_promised(path: Path, durability: Durability) -> None:
     database = SqliteDatabase(path, durability=durability)
     names = ["journal_mode", "synchronous", "busy_timeout", "journal_size_limit", "wal_autocheckpoint"]
     names += ["trusted_schema", "cell_size_check", "foreign_keys"]
@@ -96,7 +96,9 @@ def test_what_is_no_database_is_moved_aside_and_reported(path: Path, content: by
     (kept,) = path.parent.glob("snell.db.bad-*T??????")
     assert kept.read_bytes() == content
     (problem,) = database.problems
-    assert re.fullmatch(r"`.*/snell.db`: is damaged \(.+\) and was moved to `.*bad-.*`; a new one was begun", problem)
+    assert re.fullmatch(
+        r"`.*/snell.db`: is damaged \(.+\) and was moved to `.*bad-.*`; a new file was created", problem
+    )
     database.close()
 
 
@@ -111,7 +113,7 @@ def test_damage_that_shows_during_work_is_reported_and_work_goes_on(path: Path) 
         file.write(os.urandom(20 * 4096))
     (path.parent / "snell.db-wal").unlink()
     database.open()
-    with pytest.raises(StoreError, match=r"was damaged \(.+\), so what was to be done now is lost"):
+    with pytest.raises(StoreError, match=r"was damaged \(.+\); this change is lost"):
         do(database, marks.in_scope, "s")
     assert do(database, marks.in_scope, "s") == {}
     assert (len(database.problems), len(list(path.parent.glob("snell.db.bad-*[0-9]")))) == (1, 1)
@@ -134,13 +136,13 @@ def test_a_file_that_is_removed_while_in_use_is_noticed_at_the_next_checkpoint(p
     database.checkpoint()
     do(database, marks.put, "s", "n", 2)
     assert path.exists()
-    assert database.problems == [f"`{path}`: was removed or replaced while it was in use; what it held is gone"]
+    assert database.problems == [f"`{path}`: was removed or replaced while in use; its rows are lost"]
     database.close()
     assert do(SqliteDatabase(path), marks.get, "s", "n") == 2
 
 
 def test_a_checkpoint_empties_a_long_log_while_the_writer_is_open(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "TRUNCATE_AT", 100_000)
+    monkeypatch.setattr(sqlite_files, "TRUNCATE_AT", 100_000)
     database = SqliteDatabase(path)
     for number in range(100):
         do(database, marks.put, "s", "n", str(number) * 3000)

@@ -129,7 +129,7 @@ def canary():
 
 def called(url: str, **options) -> None:
     with send_request(Call("POST", check_url(url, resolve=resolve, **options)), Deadline(0.5)) as response:
-        response.whole(10)
+        response.read_all(10)
 
 
 @pytest.mark.proves("S1-78")
@@ -272,5 +272,5 @@ def test_an_entry_that_means_nothing_is_told_and_allows_nothing(text):
 def test_the_reason_says_what_is_wrong():
     with pytest.raises(RefusedError, match=r"`private\.example` is 10\.0\.0\.7, which is private or reserved"):
         check_url("https://private.example/", resolve=resolve)
-    with pytest.raises(RefusedError, match="odd way of writing an address"):
+    with pytest.raises(RefusedError, match="unusual notation of an address"):
         check_url("https://2130706433/", resolve=resolve)

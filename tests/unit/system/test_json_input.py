@@ -152,7 +152,7 @@ def test_a_repeated_key_never_gets_through(pairs: list[tuple[str, Any]], ascii_o
 
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity"])
 def test_nan_and_infinity_are_refused(number: bytes) -> None:
-    assert refusal(b'{"a": %s}' % number) == f"the payload holds `{number.decode()}`, which is not JSON"
+    assert refusal(b'{"a": %s}' % number) == f"the payload contains `{number.decode()}`, which is not JSON"
 
 
 def test_a_number_too_large_for_a_float_is_refused() -> None:
@@ -168,7 +168,7 @@ def test_integers_of_any_size_stay_exact(number: int) -> None:
 
 
 def test_an_integer_that_python_will_not_read_is_refused() -> None:
-    assert refusal(b'{"a": ' + b"9" * 5000 + b"}") == "the payload holds a number with too many digits"
+    assert refusal(b'{"a": ' + b"9" * 5000 + b"}") == "the payload contains a number with too many digits"
 
 
 def test_what_is_nested_beyond_the_limit_becomes_text_there() -> None:

@@ -32,5 +32,5 @@ def test_a_value_that_holds_itself_is_a_clear_error() -> None:
     for key in ("a", (1, 2)):
         endless: dict[Any, Any] = {}
         endless[key] = [endless]
-        with pytest.raises(HookError, match="holds itself"):
+        with pytest.raises(HookError, match="contains itself"):
             json_bytes(endless)

@@ -72,7 +72,7 @@ def test_a_link_is_refused_and_what_it_points_to_is_untouched(tmp_path: Path) ->
     with pytest.raises(PlaceError) as caught:
         make_private(link)
     assert str(caught.value) == (
-        f"`{link}`: is a symbolic link, which others could turn elsewhere; "
+        f"`{link}`: is a symbolic link, which others could redirect; "
         "remove the link, or set SNELL_HOME to the directory it points to"
     )
     assert mode(target) == 0o755

@@ -14,7 +14,7 @@ from snell.system.process_table import (
     processes_from_ps,
     send,
     send_group,
-    signs_of,
+    tags_of,
     ticks_now,
 )
 
@@ -33,8 +33,8 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
 def test_a_process_is_read_with_its_relations(child: subprocess.Popen[bytes]) -> None:
     found = process_at(child.pid)
     assert found is not None
-    assert msgspec.structs.replace(found, born=0, session=0) == Process(
-        pid=child.pid, parent=os.getpid(), group=child.pid, session=0, born=0, alive=True
+    assert msgspec.structs.replace(found, started=0, session=0) == Process(
+        pid=child.pid, parent=os.getpid(), group=child.pid, session=0, started=0, alive=True
     )
 
 
@@ -44,7 +44,7 @@ def test_births_are_counted_like_the_present(child: subprocess.Popen[bytes]) -> 
     mine = process_at(os.getpid())
     assert found is not None
     assert mine is not None
-    assert mine.born <= found.born <= ticks_now()
+    assert mine.started <= found.started <= ticks_now()
     assert found.session == child.pid
 
 
@@ -87,7 +87,7 @@ def test_a_signal_reaches_the_process_that_was_meant(child: subprocess.Popen[byt
 def test_a_signal_never_reaches_another_process_that_got_the_same_pid(child: subprocess.Popen[bytes]) -> None:
     found = process_at(child.pid)
     assert found is not None
-    before = msgspec.structs.replace(found, born=found.born - 1)
+    before = msgspec.structs.replace(found, started=found.started - 1)
     assert not send(before, signal.SIGKILL)
     assert process_at(child.pid) == found
 
@@ -96,9 +96,9 @@ def test_a_signal_never_reaches_another_process_that_got_the_same_pid(child: sub
 def test_signs_of_a_run_are_read_from_environment_and_pipes(child: subprocess.Popen[bytes]) -> None:
     assert child.stdin is not None
     pipe = f"pipe:[{os.fstat(child.stdin.fileno()).st_ino}]"
-    assert signs_of(child.pid, b"SIGN") == frozenset({"abc", "def", pipe})
-    assert signs_of(child.pid, b"OTHER") == frozenset({pipe})
-    assert signs_of(os.getpid(), b"NO_SUCH_VARIABLE") is not None
+    assert tags_of(child.pid, b"SIGN") == frozenset({"abc", "def", pipe})
+    assert tags_of(child.pid, b"OTHER") == frozenset({pipe})
+    assert tags_of(os.getpid(), b"NO_SUCH_VARIABLE") is not None
 
 
 @linux
@@ -106,9 +106,9 @@ def test_ps_and_proc_agree(child: subprocess.Popen[bytes]) -> None:
     from_proc = process_at(child.pid)
     from_ps = next(each for each in processes_from_ps() if each.pid == child.pid)
     assert from_proc is not None
-    assert msgspec.structs.replace(from_ps, born=0) == msgspec.structs.replace(from_proc, born=0, session=0)
+    assert msgspec.structs.replace(from_ps, started=0) == msgspec.structs.replace(from_proc, started=0, session=0)
     assert processes_from_ps("-p", str(child.pid)) == [from_ps]
-    assert from_ps.born > 0
+    assert from_ps.started > 0
 
 
 @pytest.mark.parametrize("group", [-1, 0, 1])

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from snell.work import artefacts, directives, skill_files
-from snell.work.agents import foremost
+from snell.work.agents import most_urgent
 from snell.work.errors import WorkError
 from snell.work.rows import camel, camel_keys
-from snell.work.snell_commands import is_ours, writes_the_log
-from snell.work.transcript_end import tokens_in, trouble_in, window_in
+from snell.work.snell_commands import is_snell_command, writes_log_entry
+from snell.work.transcript_end import find_context_size, find_failure, find_token_count
 
 
 @pytest.mark.proves("S2-66")
@@ -66,7 +66,7 @@ from snell.work.transcript_end import tokens_in, trouble_in, window_in
     ],
 )
 def test_one_whole_command_of_ours_is_ours_and_nothing_else_is(command: str, ours: bool):
-    assert is_ours(command) is ours
+    assert is_snell_command(command) is ours
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_one_whole_command_of_ours_is_ours_and_nothing_else_is(command: str, our
     ],
 )
 def test_only_an_entry_that_can_be_written_starts_the_count_anew(command: str, writes: bool):
-    assert writes_the_log(command) is writes
+    assert writes_log_entry(command) is writes
 
 
 @pytest.mark.proves("S2-42")
@@ -116,7 +116,7 @@ def test_names_become_camel_case_on_the_top_level_only():
     ],
 )
 def test_only_what_the_client_itself_wrote_is_a_limit(row: Any, trouble: str):
-    assert trouble_in([json.dumps(row).encode()]) == trouble
+    assert find_failure([json.dumps(row).encode()]) == trouble
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_only_what_the_client_itself_wrote_is_a_limit(row: Any, trouble: str):
 )
 def test_an_error_is_over_when_the_model_has_spoken_again(after: Any, trouble: str):
     full = {"type": "assistant", "isApiErrorMessage": True, "message": {"content": "Prompt is too long"}}
-    assert trouble_in([json.dumps(row).encode() for row in (full, after)]) == trouble
+    assert find_failure([json.dumps(row).encode() for row in (full, after)]) == trouble
 
 
 @pytest.mark.parametrize(
@@ -170,12 +170,12 @@ def test_an_error_is_over_when_the_model_has_spoken_again(after: Any, trouble: s
 )
 def test_every_client_counts_tokens_in_its_own_words(row: Any, tokens: int | None, window: int | None):
     line = json.dumps(row).encode()
-    assert (tokens_in([line]), window_in([line])) == (tokens, window)
+    assert (find_token_count([line]), find_context_size([line])) == (tokens, window)
 
 
 def test_a_transcript_that_is_cut_off_or_not_one_says_nothing():
-    assert [trouble_in(lines) for lines in ([], [b"{"], [b"\xff\xfe"], [b"[1]"], [b"null"])] == [""] * 5
-    assert tokens_in([b"{", b"[]"]) is None
+    assert [find_failure(lines) for lines in ([], [b"{"], [b"\xff\xfe"], [b"[1]"], [b"null"])] == [""] * 5
+    assert find_token_count([b"{", b"[]"]) is None
 
 
 def test_tokens_are_those_of_the_last_answer_of_the_session_itself():
@@ -183,7 +183,7 @@ def test_tokens_are_those_of_the_last_answer_of_the_session_itself():
         usage = {"input_tokens": 1, "cache_read_input_tokens": tokens, "output_tokens": 2}
         return json.dumps({"type": "assistant", "message": {"usage": usage}, **more}).encode()
 
-    assert tokens_in([row(100), row(500), row(900, isSidechain=True), b'{"type": "user"}']) == 503
+    assert find_token_count([row(100), row(500), row(900, isSidechain=True), b'{"type": "user"}']) == 503
 
 
 @pytest.mark.proves("S2-146")
@@ -198,8 +198,8 @@ def test_artefacts_are_called_after_ordinal_skill_and_kind(tmp_path: Path):
         == "## [1970-01-01 00:00:00 UTC] One\nx\n\n## [1970-01-01 00:00:00 UTC]\nplain\n\n"
     )
     (tmp_path / "task/12_OTHER.md").touch()
-    assert artefacts.found_for(effort) == [path]
-    assert artefacts.found_for({**effort, "taskId": "/nowhere"}) == []
+    assert artefacts.files_of_effort(effort) == [path]
+    assert artefacts.files_of_effort({**effort, "taskId": "/nowhere"}) == []
 
 
 def test_a_log_is_never_written_through_a_link(tmp_path: Path):
@@ -212,7 +212,9 @@ def test_a_log_is_never_written_through_a_link(tmp_path: Path):
 def test_what_is_no_file_is_neither_read_nor_written(tmp_path: Path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    assert [artefacts.text_of(each, 10) for each in (str(pipe), "/dev/zero", str(tmp_path), "/gone", None)] == [""] * 5
+    assert [artefacts.read_text(each, 10) for each in (str(pipe), "/dev/zero", str(tmp_path), "/gone", None)] == [
+        ""
+    ] * 5
     for path in (str(pipe), "/dev/null"):
         with pytest.raises(WorkError):
             artefacts.append(path, "x")
@@ -244,8 +246,8 @@ def test_directives_are_found_up_to_the_root_and_no_further(tmp_path: Path):
 @pytest.mark.proves("S2-126")
 def test_the_most_urgent_status_stands_for_several():
     order = ["error", "attention", "working", "checked", "done", "idle"]
-    assert [foremost(order[number:]) for number in range(6)] == order
-    assert foremost([]) == "idle"
+    assert [most_urgent(order[number:]) for number in range(6)] == order
+    assert most_urgent([]) == "idle"
 
 
 def test_a_skill_file_is_taken_apart():

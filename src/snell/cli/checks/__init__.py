@@ -1,13 +1,20 @@
-"""What `snell check` can ask: one component a file."""
+"""What `snell check` can test: one component per file."""
 
+import os
+import sys
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from snell.model.errors import SnellError
+from snell.settings.builtin_packs import options_in
+from snell.settings.load import load
+from snell.system.paths import places
 
 
 def text_in(row: Mapping[str, Any], field: str, default: str | None = None) -> str:
-    """A field of a row that must be text. Raises SnellError when it is missing or something else."""
+    """Return a text field of a row. Raises SnellError when it is missing or not text."""
     value = row.get(field)
     if value is None and default is not None:
         return default
@@ -15,3 +22,14 @@ def text_in(row: Mapping[str, Any], field: str, default: str | None = None) -> s
         what = "missing" if value is None else f"{type(value).__name__}, not text"
         raise SnellError(f"`{field}` is {what}")
     return value
+
+
+@cache
+def options_of_pack(name: str) -> Mapping[str, Any]:
+    """Return a pack's options for the current folder; problems with them are printed once."""
+    loaded = load(places(os.environ), Path.cwd(), os.environ)
+    problems: list[str] = []
+    options = options_in(name, loaded.value("pack") or {}, problems)
+    for each in problems:
+        print(each, file=sys.stderr)
+    return options

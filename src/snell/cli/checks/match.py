@@ -1,4 +1,4 @@
-"""Does a matcher match a name?"""
+"""Test a matcher against a name."""
 
 import argparse
 import json
@@ -19,9 +19,9 @@ Row = dict[str, Any]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pattern", nargs="?", help="the matcher")
-    parser.add_argument("value", nargs="?", help="the name")
-    parser.add_argument("--event", default="PreToolUse", help="whose matcher it is (default: PreToolUse)")
-    parser.add_argument("--type", help="all, exact, wildcard, or, regex; default: guessed from the text")
+    parser.add_argument("value", nargs="?", help="the name to match")
+    parser.add_argument("--event", default="PreToolUse", help="the event of the matcher (default: PreToolUse)")
+    parser.add_argument("--type", help="all, exact, wildcard, or, regex (default: guessed from the pattern)")
 
 
 def ask(row: Row) -> Row:
@@ -30,7 +30,7 @@ def ask(row: Row) -> Row:
 
 def answer(args: argparse.Namespace) -> Row:
     if args.pattern is None or args.value is None:
-        raise SnellError("give a pattern and a value", advice=f"for example: {EXAMPLE}")
+        raise SnellError("a pattern and a value are needed", advice=f"for example: {EXAMPLE}")
     return ask({"pattern": args.pattern, "value": args.value, "event": args.event, "type": args.type})
 
 
@@ -48,15 +48,15 @@ def show(args: argparse.Namespace) -> int:
 
 def _how_it_was_read(pattern: str, kind: str | None, event: EventRow) -> Iterator[str]:
     if not event.matches:
-        yield f"{event.name} has nothing to match, so every matcher matches"
+        yield f"{event.name} has no field to match, so every matcher matches"
         return
-    yield f"`{pattern}` was read as {_READ_AS[kind or _guessed(pattern, event)]}"
+    yield f"`{pattern}` was read as {_READ_AS[kind or _guess_kind(pattern, event)]}"
     yield f"it is compared with the `{event.matches}` of {event.name}"
     if event.matches == "tool_name" and _RULE.fullmatch(pattern):
-        yield f"it looks like a permission rule, which belongs into `if`: if = {json.dumps(pattern)}"
+        yield f"it looks like a permission rule; write that as `if = {json.dumps(pattern)}`"
 
 
-def _guessed(pattern: str, event: EventRow) -> str:
+def _guess_kind(pattern: str, event: EventRow) -> str:
     kind = guess_type(pattern, event)
     return "prefix" if kind == "wildcard" else kind
 
@@ -76,7 +76,7 @@ def _matches(row: Row) -> bool:
     pattern, value = _text(row, "pattern"), _text(row, "value")
     event = _event_row(_text(row, "event") or "PreToolUse")
     if not event.matches:
-        return True  # on an event that has nothing to match a matcher is ignored
+        return True  # on an event without a field to match, matchers are ignored
     predicate = compile_matcher(pattern, _text(row, "type"), event)
     if predicate is None:
         return True
@@ -87,7 +87,7 @@ def _event_row(name: str) -> EventRow:
     row = CATALOGUE.get(canonical(name))
     if row is None:
         near = nearest(name)
-        raise PatternError(f"there is no event `{name}`", advice=f"did you mean `{near}`?" if near else "")
+        raise PatternError(f"unknown event `{name}`", advice=f"did you mean `{near}`?" if near else "")
     return row
 
 

@@ -1,24 +1,23 @@
-"""Which route does a prompt take?"""
+"""Show what the nudges pack would add to a prompt."""
 
 import argparse
 from typing import Any
 
-from snell.cli.checks import text_in
-from snell.cli.checks.pack_options import options_here
+from snell.cli.checks import options_of_pack, text_in
 from snell.model.errors import SnellError
 from snell.packs.nudges.prompts import keyword_for, parts_for
 
 EXAMPLE = "snell check nudge 'improve the error handling'"
 ROWS = "{id, prompt}"
-ANSWER = "{route}; null where the prompt takes none"
+ANSWER = "{route}; null if no route matches the prompt"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prompt", nargs="?", help="what a person would type")
+    parser.add_argument("prompt", nargs="?", help="the user's prompt")
 
 
 def ask(row: dict[str, Any]) -> dict[str, Any]:
-    return {"route": keyword_for(text_in(row, "prompt", ""), options_here("nudges")) or None}
+    return {"route": keyword_for(text_in(row, "prompt", ""), options_of_pack("nudges")) or None}
 
 
 def answer(args: argparse.Namespace) -> dict[str, Any]:
@@ -26,11 +25,11 @@ def answer(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def show(args: argparse.Namespace) -> int:
-    print("\n\n".join(parts_for(_prompt_in(args), options_here("nudges"))) or "no route: nothing is added")
+    print("\n\n".join(parts_for(_prompt_in(args), options_of_pack("nudges"))) or "no route matches: nothing is added")
     return 0
 
 
 def _prompt_in(args: argparse.Namespace) -> str:
     if args.prompt is None:
-        raise SnellError("give a prompt", advice=f"for example: {EXAMPLE}")
+        raise SnellError("no prompt was given", advice=f"for example: {EXAMPLE}")
     return str(args.prompt)

@@ -1,4 +1,4 @@
-"""Which secrets are in a text, and what is left when they are taken out?"""
+"""Find secrets in a text, and show the text without them."""
 
 import argparse
 import sys
@@ -13,7 +13,7 @@ ANSWER = "{redacted, findings: [{type, start, end}], skip}"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="?", help="the text; standard input if there is none")
+    parser.add_argument("text", nargs="?", help="the text (default: standard input)")
 
 
 def ask(row: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def show(args: argparse.Namespace) -> int:
     if not findings:
         print("  no secret found")
     elif is_too_secret(text, findings):
-        print("  nothing of it would be remembered: it is a private key, or mostly secret")
+        print("  memory would skip this text: it is a private key, or mostly secret")
     return 1 if findings else 0
 
 

@@ -1,4 +1,4 @@
-"""Is there anything in a text that is worth remembering?"""
+"""Test whether a text is worth remembering."""
 
 import argparse
 import sys
@@ -11,11 +11,11 @@ EXAMPLE = "snell check signal 'we decided to keep the monolith'"
 ROWS = "{id, text}"
 ANSWER = "{tier, score, types}"
 
-_SAYS = {1: "worth keeping", 2: "may be worth keeping", 3: "nothing to keep"}
+_LABELS = {1: "worth remembering", 2: "may be worth remembering", 3: "not worth remembering"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="?", help="the text; standard input if there is none")
+    parser.add_argument("text", nargs="?", help="the text (default: standard input)")
 
 
 def ask(row: dict[str, Any]) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def exit_code(answer: dict[str, Any]) -> int:
 
 def show(args: argparse.Namespace) -> int:
     signal = classify(_text_in(args))
-    print(f"{_SAYS[signal.tier]}: tier {signal.tier}, score {signal.score:.2f}")
+    print(f"{_LABELS[signal.tier]}: tier {signal.tier}, score {signal.score:.2f}")
     for each in signal.types:
         print(f"  {each}")
     return 0 if signal.tier < 3 else 1

@@ -1,4 +1,4 @@
-"""Which skills does a prompt ask for?"""
+"""Show which skills a prompt would load."""
 
 import argparse
 import os
@@ -21,8 +21,8 @@ ANSWER = "{skills, ranking: [{name, score, because}]}"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prompt", nargs="?", help="what a person would type")
-    parser.add_argument("--folder", action="append", default=[], help="look at these folders of skills too")
+    parser.add_argument("prompt", nargs="?", help="the user's prompt")
+    parser.add_argument("--folder", action="append", default=[], help="also search this folder of skills")
 
 
 def ask(row: dict[str, Any]) -> dict[str, Any]:
@@ -43,20 +43,20 @@ def show(args: argparse.Namespace) -> int:
     for each in found[:10]:
         mark = "*" if each in chosen else " "
         print(f"{mark} {each.score:5.2f}  {each.skill.name:<24} {'; '.join(each.because)}")
-    print("those with * would come with the prompt" if chosen else "no skill fits this prompt")
+    print("skills with * would be added to the prompt" if chosen else "no skill matches this prompt")
     if not is_trusted:
-        print("this project is not trusted (`snell trust`), so its own skills were not looked at")
+        print("this project is not trusted (`snell trust`), so its own skills were not searched")
     return 0
 
 
 def _prompt_in(args: argparse.Namespace) -> str:
     if args.prompt is None:
-        raise SnellError("give a prompt", advice=f"for example: {EXAMPLE}")
+        raise SnellError("no prompt was given", advice=f"for example: {EXAMPLE}")
     return str(args.prompt)
 
 
 def _ranking(prompt: str, folders: list[str]) -> tuple[list[Ranked], list[Ranked], bool]:
-    """As a prompt that is typed here would find them: with the user's settings, and the project's skills if trusted."""
+    """Rank the skills for a prompt in this folder, with the user's settings, and the project's skills if trusted."""
     cwd = os.getcwd()
     loaded = load(places(os.environ), Path(cwd), os.environ)
     options = options_of("skills", builtin_hooks(loaded.value("pack") or {}, []))

@@ -1,4 +1,4 @@
-"""Was anything changed or taken away since it was written?"""
+"""Verify the integrity of the audit log."""
 
 import argparse
 import os
@@ -14,20 +14,20 @@ from snell.system.paths import places
 
 EXAMPLE = "snell audit verify"
 SHOWN = 20
-PATIENCE = 15.0  # seconds; a chain that was just made longer is noted within ten
+WAIT_SECONDS = 15.0  # new records are chained within ten seconds
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["verify"])
-    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    parser.add_argument("what", choices=["verify"], help="verify the chain of records")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     where = places(os.environ)
     database = database_of(where)
     try:
-        StoreJournal(database).take_in()  # what a process left behind that was killed
-        found = AuditLog(database, where.state).verify(deadline=PATIENCE)
+        StoreJournal(database).take_in()  # records of a process that was killed
+        found = AuditLog(database, where.state).verify(deadline=WAIT_SECONDS)
     finally:
         database.close()
     if args.json:
@@ -39,18 +39,18 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(found: Findings, paint: Colours) -> None:
     for name, problems, good in (
-        ("integrity", found.integrity, "nothing was changed"),
-        ("completeness", found.completeness, "nothing is missing"),
+        ("integrity", found.integrity, "no record was changed"),
+        ("completeness", found.completeness, "no record is missing"),
     ):
         print(f"{name:<13} {paint.red('broken') if problems else paint.green('ok')}"
               f"  {f'{len(problems)} findings' if problems else good}")  # fmt: skip
         for problem in problems[:SHOWN]:
             print(f"  {problem}")
         if len(problems) > SHOWN:
-            print(f"  and {len(problems) - SHOWN} more; `--json` has them all")
+            print(f"  and {len(problems) - SHOWN} more; `--json` prints all")
     for note in found.interrupted:
         print(f"{'interrupted':<13} {note}")
     waiting = f", {found.waiting} not chained yet" if found.waiting else ""
     print(f"{found.decisions} decisions and {found.calls} tool calls, {found.links} links{waiting}")
     if found.earlier:
-        print(f"{found.earlier} links are of an earlier version; its records count as this one first found them")
+        print(f"{found.earlier} links were written by an earlier version; their records are trusted as first seen")

@@ -1,8 +1,8 @@
 """
-Ask one component directly; with --jsonl for many rows at once, answered in order.
+Test one component directly; with --jsonl many rows at once, answered in order.
 
 A component is a module of `cli/checks`: EXAMPLE, ROWS, ANSWER, `arguments(parser)`, `ask(row)` for --jsonl,
-`answer(args)` for --json, `show(args)` for people, and `exit_code(answer)` where an answer can be a failed check.
+`answer(args)` for --json, `show(args)` for people, and `exit_code(answer)` if an answer can be a failed check.
 """
 
 import argparse
@@ -23,13 +23,13 @@ EXAMPLE = "snell check match 'Edit|Write' Write --event PreToolUse"
 Row = dict[str, Any]
 
 COMPONENTS: Mapping[str, str] = {
-    "command": "what would the guard say about a command?",
-    "match": "does a matcher match a name?",
-    "nudge": "which route does a prompt take?",
-    "redirect": "what would a command become in a project?",
-    "skill": "which skills does a prompt ask for?",
-    "secrets": "which secrets are in a text?",
-    "signal": "is there anything in a text that is worth remembering?",
+    "command": "judge a command with the guard",
+    "match": "test a matcher against a name",
+    "nudge": "show what the nudges pack would add to a prompt",
+    "redirect": "show how the toolchain pack would rewrite a command",
+    "skill": "show which skills a prompt would load",
+    "secrets": "find secrets in a text",
+    "signal": "test whether a text is worth remembering",
 }
 
 
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         component.arguments(part)
         formats = part.add_mutually_exclusive_group()
         formats.add_argument("--json", action="store_true", help=f"print one JSON object: {component.ANSWER}")
-        rows = f"rows on stdin: {component.ROWS}; each is answered with its id and the object of --json"
+        rows = f"read rows from stdin: {component.ROWS}; print one line per row: its id and the fields of --json"
         formats.add_argument("--jsonl", action="store_true", help=rows)
         part.set_defaults(part=part)
 
@@ -68,22 +68,22 @@ def _print_answer(component: ModuleType, args: argparse.Namespace) -> int:
 
 
 def _refuse_words_beside_rows(args: argparse.Namespace) -> None:
-    """Raise SnellError when the command line asks something, too: with --jsonl all questions come on stdin."""
+    """Raise SnellError if the command line has arguments too: with --jsonl all input comes from stdin."""
     questions = [each for each in args.part._actions if each.dest not in ("help", "json", "jsonl")]
     given = [each.metavar or each.dest for each in questions if getattr(args, each.dest) != each.default]
     if given:
         raise SnellError(
-            f"`{given[0]}` was given beside --jsonl", advice="write it into the rows, or leave --jsonl out"
+            f"`{given[0]}` cannot be combined with --jsonl", advice="put it into the rows, or leave out --jsonl"
         )
 
 
 def _answers(lines: Any, ask: Callable[[Row], Row]) -> Iterator[str]:
     for line in lines:
         if line.strip():
-            yield json_bytes(_answered(line, ask)).decode()
+            yield json_bytes(_answer(line, ask)).decode()
 
 
-def _answered(line: bytes, ask: Callable[[Row], Row]) -> Row:
+def _answer(line: bytes, ask: Callable[[Row], Row]) -> Row:
     try:
         row = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -97,7 +97,7 @@ def _answered(line: bytes, ask: Callable[[Row], Row]) -> Row:
 
 
 def _id_in(line: bytes) -> Any:
-    """The id of a row that cannot be read as a whole, where the standard library is more forgiving."""
+    """Return the id of an invalid row if the standard library, which is more tolerant, can parse it."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):

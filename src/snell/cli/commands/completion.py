@@ -1,4 +1,4 @@
-"""Completion for shells: a few lines that ask `snell completion words` what may stand where the cursor is."""
+"""Print a shell completion script, which calls `snell completion words` for the candidates."""
 
 import argparse
 import sys
@@ -41,9 +41,9 @@ complete -c snell -k -a '(__snell_words)'
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    what = "the shell whose script is printed; `words` answers such a script"
+    what = "the shell to print a script for; `words` prints candidates for such a script"
     parser.add_argument("what", choices=[*SCRIPTS, "words"], help=what)
-    parser.add_argument("line", nargs=argparse.REMAINDER, metavar="-- WORD ...", help="what is typed so far")
+    parser.add_argument("line", nargs=argparse.REMAINDER, metavar="-- WORD ...", help="the words typed so far")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,8 +1,7 @@
-"""Start, stop and ask the daemon. Clients start it by themselves; this is for people who want to know."""
+"""Start, stop and inspect the daemon. Clients start it by themselves; this command is for people."""
 
 import argparse
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,15 +11,14 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-from snell.cli.health.daemon import trouble_with
-from snell.daemon.client import DaemonError, HungDaemonError, ask
+from snell.cli.daemon_process import ensure_started, running_status, wait_until
+from snell.cli.health.daemon import describe_journal_problem
+from snell.daemon.client import HungDaemonError, ask
 from snell.daemon.hung_daemon import end_if_hung
-from snell.model.errors import SnellError
-from snell.system.paths import make_private, places
+from snell.system.paths import places
 
 EXAMPLE = "snell daemon status"
 
-START_SECONDS = 15.0
 WHERE = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 UNITS = {
     "systemd": """\
@@ -49,9 +47,13 @@ WantedBy=default.target
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "what", choices=["start", "stop", "status", "run", "unit"], help="`run` stays in the foreground"
+        "what",
+        choices=["start", "stop", "status", "run", "unit"],
+        help="`run` runs it in the foreground; `unit` prints a service file",
     )
-    parser.add_argument("--kind", choices=sorted(UNITS), default="systemd", help="which unit file `unit` prints")
+    parser.add_argument(
+        "--kind", choices=sorted(UNITS), default="systemd", help="the kind of service file that `unit` prints"
+    )
     parser.add_argument("--json", action="store_true", help="print the status as JSON")
 
 
@@ -68,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _unit(kind: str) -> str:
-    """The service starts in an environment of its own, so it is told where this person's things are."""
+    """Return a service file; it names this user's folders, since services do not inherit the environment."""
     given = {name: os.environ[name] for name in WHERE if os.environ.get(name)}
     if kind == "systemd":
         lines = "".join(f'Environment="{name}={_for_systemd(value)}"\n' for name, value in given.items())
@@ -82,25 +84,6 @@ def _for_systemd(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
-def ensure_started(where: Path) -> Any:
-    """The status of the daemon, which is started if need be."""
-    if found := _running(where):
-        return found
-    from snell.daemon.main import daemon_environment
-
-    make_private(where)
-    subprocess.Popen(
-        [sys.executable, "-I", "-m", "snell.daemon.main"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd="/",
-        env=daemon_environment(os.environ),
-    )
-    return _wait_for(lambda: _running(where), "the daemon did not start; `snell daemon run` shows why")
-
-
 def _start(where: Path, args: argparse.Namespace) -> int:
     return _show(ensure_started(where), args)
 
@@ -112,10 +95,10 @@ def _stop(where: Path, _args: argparse.Namespace) -> int:
         pid = end_if_hung(where)
         if pid is None:
             raise
-        print(f"killed (pid {pid}): it gave no answer; nothing that it had answered for is lost")
+        print(f"daemon killed (pid {pid}): it did not respond; all decisions it replied with are stored")
         return 0
-    _wait_for(lambda: not _running(where), f"the daemon (pid {pid}) is still finishing a hook")
-    print(f"stopped (pid {pid})")
+    wait_until(lambda: not running_status(where), f"the daemon (pid {pid}) is still running a hook")
+    print(f"daemon stopped (pid {pid})")
     return 0
 
 
@@ -123,43 +106,27 @@ def _status(where: Path, args: argparse.Namespace) -> int:
     return _show(ask(where, "status"), args)
 
 
-def _running(where: Path) -> Any:
-    try:
-        return ask(where, "status")
-    except DaemonError:
-        return None
-
-
-def _wait_for(condition: Any, otherwise: str) -> Any:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if found := condition():
-            return found
-        time.sleep(0.02)
-    raise SnellError(otherwise)
-
-
 def _show(found: Any, args: argparse.Namespace) -> int:
     if args.json:
         print(msgspec.json.encode(found).decode())
     else:
         since = time.strftime("%F %T", time.localtime(found["since"]))
-        print(f"running since {since} as pid {found['pid']}, version {found['version']}, {found['served']} events")
+        print(f"running since {since}, pid {found['pid']}, version {found['version']}, {found['served']} events")
         print(f"socket {found['socket']}")
-        for line in _further(found):
+        for line in _optional_lines(found):
             print(line)
     return 0
 
 
-def _further(found: Any) -> Iterator[str]:
-    """What is not there in every daemon. One of an older version may know less."""
+def _optional_lines(found: Any) -> Iterator[str]:
+    """Yield the parts of the status that not every daemon has; an older version may have fewer."""
     if found.get("paused"):
         yield f"{found['paused']}: only policy hooks run"
     if (journal := found.get("journal")) and (journal["problem"] or journal["lost"]):
-        yield trouble_with(journal)
+        yield describe_journal_problem(journal)
     if http := found.get("http"):
         yield http.get("problem") or f"http hooks at {http['address']}, token in {http['token_file']}"
     if database := found.get("database"):
         counts = ((database["waiting"], "decisions"), (database.get("work"), "rows of work"))
-        waiting = ", ".join(f"{count} {what} wait" for count, what in counts if count) or "everything is there"
-        yield f"server {database['address']}, {waiting}" + (f"; {database['problem']}" if database["problem"] else "")
+        waiting = ", ".join(f"{count} {what} not sent yet" for count, what in counts if count) or "in sync"
+        yield f"database {database['address']}, {waiting}" + (f"; {database['problem']}" if database["problem"] else "")

@@ -1,8 +1,8 @@
 """
-A short coding session, told as it goes through Snell, and what that cost.
+Run a short simulated coding session through Snell, and measure what a hook costs.
 
-Everything is real: a project with hooks of its own, a trust decision, `snell-hook`, the daemon that it starts, the
-process that runs the project's Python, a command hook, and the store that `why` reads. Only the agent is a script.
+Only the agent is simulated. The rest is real: a project with its own hooks, its approval, `snell-hook`, the daemon
+that it starts, the process that runs the project's Python hooks, a command hook, and the store that `why` reads.
 """
 
 import argparse
@@ -23,42 +23,42 @@ from snell.settings.trust import approve, review
 
 EXAMPLE = "snell demo"
 
-# What the scripted agent does, and what a reader should look for.
+# What the simulated agent does, each with a title.
 SESSION: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("a session starts", {"hook_event_name": "SessionStart", "source": "startup"}),
+    ("the session starts", {"hook_event_name": "SessionStart", "source": "startup"}),
     (
-        "a person asks for something, with a typo",
+        "the user writes a vague prompt, with a typo",
         {"hook_event_name": "UserPromptSubmit", "prompt": "improov the error handling"},
     ),
     (
-        "the agent runs the tests its own way",
+        "the agent runs the tests without the project's flags",
         {"tool_name": "Bash", "tool_input": {"command": "CI=1 pytest 2>&1 | tail -3"}},
     ),
     (
-        "the agent edits a file, and a hook breaks",
+        "the agent edits a file, and a hook crashes",
         {"tool_name": "Edit", "tool_input": {"file_path": "app.py", "old_string": "1", "new_string": "2"}},
     ),
     (
-        "the agent writes a secret where it does not belong",
+        "the agent writes a secret into .env",
         {"tool_name": "Write", "tool_input": {"file_path": ".env", "content": "API_TOKEN=..."}},
     ),
     (
-        "a deletion in disguise",
+        "the agent runs a hidden deletion of the home directory",
         {"tool_name": "Bash", "tool_input": {"command": "D=~; echo cm0gLXJmICREIC8= | base64 -d | sh"}},
     ),
     (
-        "what only looks like one",
+        "the agent runs a command that only looks like one",
         {"tool_name": "Bash", "tool_input": {"command": "grep -rn 'rm -rf /' docs && rm -rf build"}},
     ),
     (
-        "the agent skips the checks",
+        "the agent commits without the project's checks",
         {"tool_name": "Bash", "tool_input": {"command": "cd api && git commit -n -m wip"}},
     ),
 )
 
-# What one session finds out, and the next one needs.
+# What one session learns, and a later one needs.
 LEARNED: tuple[str, dict[str, Any]] = (
-    "the agent reads in the notes why something is as it is",
+    "the agent reads a decision in the notes",
     {
         "hook_event_name": "PostToolUse",
         "tool_name": "Bash",
@@ -69,24 +69,24 @@ LEARNED: tuple[str, dict[str, Any]] = (
     },
 )
 ASKED: tuple[str, dict[str, Any]] = (
-    "another session, some days later",
+    "a later session asks about the same subject",
     {"hook_event_name": "UserPromptSubmit", "session_id": "later", "prompt": "set up the redis cache for the api"},
 )
 
 SHORT_FOLDER = "/tmp"
 
-# What the stopwatch sees: a call about which nobody has an opinion, like most.
+# The event that is measured: no hook has an opinion about it, like about most events.
 MEASURED = {"tool_name": "Bash", "tool_input": {"command": "git status"}}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--keep", action="store_true", help="keep the demo's folder and say where it is")
+    parser.add_argument("--keep", action="store_true", help="keep the demo's folder and print its path")
 
 
 def run(args: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="snell-demo-", dir=_parent_folder()))
     try:
-        return _tell(folder, Colours.for_stdout())
+        return _show_session(folder, Colours.for_stdout(), is_removed=not args.keep)
     finally:
         if args.keep:
             print(f"kept: {folder}")
@@ -95,73 +95,72 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _parent_folder() -> str:
-    """TMPDIR, unless the daemon's socket would get too long an address there."""
+    """Return TMPDIR, or /tmp if the path of the daemon's socket would be too long."""
     usual = tempfile.gettempdir()
     address = os.path.join(usual, "snell-demo-12345678", "home", "run", "snell.sock")
     return usual if len(os.fsencode(address)) <= LONGEST_ADDRESS else SHORT_FOLDER
 
 
-def _tell(folder: Path, paint: Colours) -> int:
-    stage = DemoEnvironment(folder)
+def _show_session(folder: Path, paint: Colours, *, is_removed: bool) -> int:
+    demo = DemoEnvironment(folder)
     try:
-        _introduce(stage, paint)
+        _introduce(demo, paint)
         start = time.perf_counter()
-        records = [_scene(stage, title, event, paint) for title, event in SESSION]
+        records = [_show_event(demo, title, event, paint) for title, event in SESSION]
         record = records[-1]
-        print(paint.bold("\n$ snell why") + paint.dim("      every decision can be asked why"))
-        print(explain(record, paint.of(record)).replace(f"{stage.project}/", ""))
-        told = len(records) + _show_memory(stage, paint)
-        hooks = sum(len(each["runs"]) for each in stage.send(MEASURED)[0]["rounds"])
-        _show_costs(stage.costs(MEASURED), hooks, paint)
-        print(f"\n{told} events told, {time.perf_counter() - start:.1f} s in all; the daemon is sent home now.")
+        print(paint.bold("\n$ snell why") + paint.dim("      explains any decision; this is the last one"))
+        print(explain(record, paint.of(record)).replace(f"{demo.project}/", ""))
+        count = len(records) + _show_memory(demo, paint)
+        hooks = sum(len(each["runs"]) for each in demo.send(MEASURED)[0]["rounds"])
+        _show_costs(demo.measure_costs(MEASURED), hooks, paint)
+        print(f"\n{count} events shown in {time.perf_counter() - start:.1f} s.")
     finally:
-        stage.close()
-    print(f"Write your own: {paint.bold('snell new hook NAME')}, then {paint.bold('snell test')}.")
+        demo.close()
+    print("The daemon was stopped, and the demo's files were removed." if is_removed else "The daemon was stopped.")
+    print(f"Write your own hook: {paint.bold('snell new hook NAME')}, then {paint.bold('snell test')}.")
     if not _is_on_path():
-        print("The `snell` command is not on your path yet: README.md says how to install it.")
+        print("The `snell` command is not on your PATH yet: see README.md for how to install it.")
     return 0
 
 
-def _show_memory(stage: DemoEnvironment, paint: Colours) -> int:
-    """Returns how many events were told."""
-    print(
-        paint.bold("\nWhat a session finds out is known to the next one") + paint.dim("      once that is switched on")
-    )
-    _scene(stage, *LEARNED, paint)
-    if not stage.until_remembered():
+def _show_memory(demo: DemoEnvironment, paint: Colours) -> int:
+    """Show that a later session recalls what an earlier one learned; return the number of events."""
+    print(paint.bold("\nLater sessions know what earlier ones decided") + paint.dim("      if you enable memory"))
+    _show_event(demo, *LEARNED, paint)
+    if not demo.wait_for_memory():
         return 1
-    _scene(stage, *ASKED, paint)
+    _show_event(demo, *ASKED, paint)
     return 2
 
 
-def _introduce(stage: DemoEnvironment, paint: Colours) -> None:
-    found = review(stage.where, stage.project, stage.env)
-    print(paint.bold("A project brings hooks of its own."))
-    print(f"Snell found {len(found.items)}, and runs none of them yet:")
+def _introduce(demo: DemoEnvironment, paint: Colours) -> None:
+    found = review(demo.where, demo.project, demo.env)
+    print(paint.bold("A project contains its own hooks."))
+    print(f"Snell found {len(found.items)}, and does not run them before you approve them:")
     for item in found.items:
         print(f"  {item.title:<34} {paint.dim(item.file)}")
-    print(f"Its owner looks at them and says {paint.bold('snell trust')}, which pins their bytes.\n")
-    approve(stage.where, stage.project, [found.digest], stage.env)
-    program = "a native program" if is_native() else "in Python here, for want of a compiler"
-    print(f"From now on the agent starts {paint.bold('snell-hook')} for every event ({program}).\n")
+    print(f"You read them and run {paint.bold('snell trust')}; a changed file has to be approved again.\n")
+    approve(demo.where, demo.project, [found.digest], demo.env)
+    program = "a native program" if is_native() else "here the slower Python version, since no C compiler was found"
+    print(f"From now on the agent runs {paint.bold('snell-hook')} for every event ({program}).\n")
 
 
-def _scene(stage: DemoEnvironment, title: str, event: dict[str, Any], paint: Colours) -> dict[str, Any]:
-    record, seconds = stage.send(event)
-    started = ", which started the daemon" if event.get("source") == "startup" else ""
+def _show_event(demo: DemoEnvironment, title: str, event: dict[str, Any], paint: Colours) -> dict[str, Any]:
+    record, seconds = demo.send(event)
+    started = ", including the start of the daemon" if event.get("source") == "startup" else ""
     print(f"{paint.bold('-')} {title} {paint.dim(f'({seconds * 1000:.1f} ms{started})')}")
     if "tool_input" in event:
-        print(f"    {event['tool_name']} {_object(event['tool_input'])}")
+        print(f"    {event['tool_name']} {_subject(event['tool_input'])}")
     elif "prompt" in event:
         print(f"    {event['prompt']}")
     for colour, label, text in _answer(record, paint):
-        first, *rest = wrap(f"{label} {text}".replace(f"{stage.project}/", ""), 4)
+        first, *rest = wrap(f"{label} {text}".replace(f"{demo.project}/", ""), 4)
         print("\n".join([first.replace(label, colour(label), 1), *rest]))
     return record
 
 
-def _object(tool_input: dict[str, Any]) -> str:
-    """What a tool works on: its command or its file."""
+def _subject(tool_input: dict[str, Any]) -> str:
+    """Return the command or the file of a tool call."""
     return shorten(next(iter(tool_input.values())))
 
 
@@ -174,22 +173,22 @@ def _answer(record: Mapping[str, Any], paint: Colours) -> list[tuple[Colour, str
         lines.append((paint.red, "blocked:", record["reason"]))
     lines += [(paint.green, "context:", note["text"]) for note in record.get("notes", ())]
     failures = record.get("failures", ())
-    lines += [(paint.yellow, "a hook failed, the work goes on:", each["text"]) for each in failures]
+    lines += [(paint.yellow, "a hook failed, the agent continues:", each["text"]) for each in failures]
     return lines or [(paint.dim, "no opinion:", "the agent's own permission flow decides")]
 
 
 def _show_costs(costs: Mapping[str, float], hooks: int, paint: Colours) -> None:
-    print(paint.bold("\nWhat a hook costs") + paint.dim("      measured now, taking turns; medians"))
-    told = (
+    print(paint.bold("\nTime per event") + paint.dim("      measured now; medians"))
+    rows = (
         ("true", "/bin/true, which does nothing", str),
-        ("snell", f"snell-hook: {hooks} hooks run, a row is kept", paint.green),
-        ("python", "one plain Python script that does the same", paint.red),
+        ("snell", f"snell-hook: runs {hooks} hooks and stores the decision", paint.green),
+        ("python", "one plain Python script, a single hook", paint.red),
     )
-    for name, what, colour in told:
+    for name, what, colour in rows:
         ratio = f"{costs[name] / costs['true']:.1f} x"
         print(f"  {colour(f'{costs[name] * 1000:8.2f} ms {ratio:>8}')}   {what}")
     times = costs["python"] / costs["snell"]
-    print(f"  Ours ran {hooks} hooks, the script is one, and takes {times:.0f} times as long.")
+    print(f"  Snell ran {hooks} hooks; the script is one hook and takes {times:.0f} times as long.")
 
 
 def _is_on_path() -> bool:
@@ -197,7 +196,7 @@ def _is_on_path() -> bool:
 
 
 def _path_of_the_shell(added: Path) -> str:
-    """A person's own path: `dev.py` puts the environment's folder in front, and is not an activated shell."""
+    """Return the user's own PATH: `dev.py` puts the virtual environment's folder in front of it."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     is_ours = "VIRTUAL_ENV" in os.environ and "VIRTUAL_ENV_PROMPT" not in os.environ and folders[0] == str(added)
     return os.pathsep.join(folders[1:] if is_ours else folders)

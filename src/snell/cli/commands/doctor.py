@@ -1,4 +1,4 @@
-"""Prove that this installation works: every part of it, and one event through the whole."""
+"""Check every part of this installation, and send events through it as a client would."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ from snell.cli.colours import Colours
 
 EXAMPLE = "snell doctor"
 
-_NO_WINDOWS = "the runtime needs Unix sockets and processes as Linux and macOS have them; use Snell inside WSL"
+_NO_WINDOWS = "Snell needs the sockets and processes of Linux or macOS; use it inside WSL"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,14 +22,14 @@ def run(args: argparse.Namespace) -> int:
     if not is_supported(sys.platform):
         print(f"fail  platform: Windows is not supported: {_NO_WINDOWS}")
         return 1
-    from snell.cli.health import Check, Visit, examine  # none of it can be imported on Windows
+    from snell.cli.health import Check, Installation, examine  # cannot be imported on Windows
     from snell.system.paths import places
 
     env = dict(os.environ)
-    visit = Visit(places(env), env, Path.cwd())
+    installation = Installation(places(env), env, Path.cwd())
     paint = Colours.for_stdout()
     found: list[Check] = []
-    for check in examine(visit):
+    for check in examine(installation):
         found.append(check)
         if not args.json:
             colour = {"ok": paint.green, "warn": paint.yellow, "fail": paint.red}[check.status]
@@ -47,5 +47,5 @@ def is_supported(platform: str) -> bool:
 
 
 def _visible(text: str) -> str:
-    """Names of hooks and files are other people's text: it cannot move the cursor."""
+    """Replace control characters: names of hooks and files must not steer the terminal."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text)

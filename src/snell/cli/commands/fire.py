@@ -1,4 +1,4 @@
-"""Send one event through the house and show the decision."""
+"""Send one event to the hooks and show the decision."""
 
 import argparse
 import os
@@ -26,8 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "event",
         nargs="?",
-        help="the event, such as PreToolUse; without it --command, --tool and --input mean PreToolUse, --prompt means "
-        "UserPromptSubmit, and else a payload is read from stdin",
+        help="the event, such as PreToolUse (default: PreToolUse with --command, --tool or --input, UserPromptSubmit "
+        "with --prompt; else a payload is read from stdin)",
     )
     parser.add_argument("--tool", help="the tool's name, such as Bash")
     parser.add_argument("--input", metavar="JSON", help="the tool's input; `-` reads it from stdin")
@@ -35,10 +35,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt", help="the prompt, for UserPromptSubmit")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="any other payload field")
     parser.add_argument("--session", default="", help="the session id (default: a new one)")
-    parser.add_argument("--cwd", default="", help="where it happens (default: here)")
-    parser.add_argument("--client", default="generic", help="whose payload this is and whose reply to show")
-    parser.add_argument("--reply", action="store_true", help="print what the client would get, and nothing else")
-    parser.add_argument("--why", action="store_true", help="print the whole explanation")
+    parser.add_argument("--cwd", default="", help="the working directory (default: the current one)")
+    parser.add_argument("--client", default="generic", help="the client whose payload and reply format is used")
+    parser.add_argument("--reply", action="store_true", help="print only the reply that the client would get")
+    parser.add_argument("--why", action="store_true", help="print the full explanation")
     parser.add_argument("--json", action="store_true", help="print the decision as JSON")
 
 
@@ -59,20 +59,20 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _event(args: argparse.Namespace, client: Any) -> Event:
-    name = args.event or _meant(args)
+    name = args.event or _implied_event(args)
     if not name:
         return client.decode(_from_stdin())  # type: ignore[no-any-return] # clients are modules
     if canonical(name) not in CATALOGUE:
         near = nearest(name)
-        raise SnellError(f"there is no event `{name}`", advice=f"did you mean `{near}`?" if near else "")
+        raise SnellError(f"unknown event `{name}`", advice=f"did you mean `{near}`?" if near else "")
     if args.cwd and not os.path.isdir(args.cwd):
-        print(f"snell: --cwd: there is no folder `{args.cwd}`; the event is sent all the same", file=sys.stderr)
+        print(f"snell: --cwd: `{args.cwd}` is not a folder; the event is sent anyway", file=sys.stderr)
     payload = _payload(args, canonical(name))
     return client.decode(json_bytes(payload))  # type: ignore[no-any-return] # clients are modules
 
 
-def _meant(args: argparse.Namespace) -> str:
-    """The event that the options speak of when none is named."""
+def _implied_event(args: argparse.Namespace) -> str:
+    """Return the event that the options imply when none is named."""
     if args.command or args.tool or args.input:
         return "PreToolUse"
     return "UserPromptSubmit" if args.prompt is not None else ""
@@ -80,8 +80,8 @@ def _meant(args: argparse.Namespace) -> str:
 
 def _from_stdin() -> bytes:
     if sys.stdin.isatty():
-        advice = "type `snell fire --command 'git push --force'`, or pipe a payload in"
-        raise SnellError("there is nothing to send", advice=advice)
+        advice = "try `snell fire --command 'git push --force'`, or pipe in a payload"
+        raise SnellError("no event was given", advice=advice)
     return sys.stdin.buffer.read()
 
 
@@ -147,7 +147,7 @@ def _short(record: dict[str, Any]) -> None:
     for name, value in record.get("env", {}).items():
         print(f"  sets {name}={value}")
     if stop := record.get("stop"):
-        print(f"  {stop['hook']} ends the turn: {stop.get('text', '')}")
+        print(f"  {stop['hook']} stops the agent: {stop.get('text', '')}")
     for failure in record.get("failures", ()):
         print(f"  {failure['hook']} failed: {failure['text']}")
     print("  (`snell why` explains it)")

@@ -1,4 +1,4 @@
-"""The fleet: every agent, most urgent first; with --watch, as it changes."""
+"""Show all agents, most urgent first; with --watch, whenever one changes."""
 
 import argparse
 import sys
@@ -19,12 +19,12 @@ COLUMNS = {
     "contextUsage": "CONTEXT",
     "title": "TASK",
 }
-NOTHING = "no agent has a name here yet; start one with AGENT_ID set, or with `snell run --fleet`"
+NOTHING = "no named agents yet; start one with AGENT_ID set, or with `snell run --fleet`"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--watch", action="store_true", help="stay, and show every change")
-    parser.add_argument("--interval", type=float, default=1.0, help="seconds between two looks (default: 1)")
+    parser.add_argument("--watch", action="store_true", help="keep running and print every change")
+    parser.add_argument("--interval", type=float, default=1.0, help="seconds between updates (default: 1)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     while args.watch:
         time.sleep(max(args.interval, 0.1))
         now = _rows()
-        if [_shown(row) for row in now] != [_shown(row) for row in rows]:
+        if [_visible_cells(row) for row in now] != [_visible_cells(row) for row in rows]:
             rows = now
             clear = "\x1b[H\x1b[2J" if sys.stdout.isatty() and not args.json else ""
             sys.stdout.write(clear)
@@ -49,9 +49,9 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """With other machines in it, the fleet also says who is where."""
+    """Return the columns; with agents on other machines also their host."""
     return {**COLUMNS, "holder": "HOST"} if any(row["holder"] for row in rows) else COLUMNS
 
 
-def _shown(row: dict[str, Any]) -> list[str]:
+def _visible_cells(row: dict[str, Any]) -> list[str]:
     return lines_of([row], COLUMNS)

@@ -1,8 +1,8 @@
 """
-What clients run where there is no daemon: the payload comes on stdin, the reply goes to stdout.
+Handle one event without the daemon: the payload comes on stdin, the reply goes to stdout.
 
-Whatever goes wrong on the way, the client gets an answer it can live with, and the person gets a line that says what
-happened. Where a guard blocks when it fails, so does everything here.
+Whatever goes wrong, the client gets a valid reply, and the user one line that says what happened. If a hook that
+blocks on failure cannot run, the reply blocks too.
 """
 
 import argparse
@@ -30,14 +30,14 @@ EXAMPLE = "snell hook --client claude-code < payload.json"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", default="", help="which client is calling")
-    parser.add_argument("--client", default="", help="the same as an option, as set-up writes it (default: generic)")
-    parser.add_argument("--event", default="", help="the event's name, for clients whose payloads do not say it")
-    parser.add_argument("--request-id", default="", help="the same id again gets the same answer")
-    parser.add_argument("--rewake", action="store_true", help="answer when background hooks may wake the agent")
-    parser.add_argument("--end-silent-daemon", action="store_true", help="for `snell-hook`: it hangs, and has to go")
-    parser.add_argument("--payload-bytes", type=int, default=0, help="for `snell-hook`: how large it was, if cut")
-    parser.add_argument("--fail-closed", action="store_true", help="refuse what Snell cannot check")
+    parser.add_argument("name", nargs="?", default="", help="the calling client")
+    parser.add_argument("--client", default="", help="the calling client, as an option (default: generic)")
+    parser.add_argument("--event", default="", help="the event's name, for clients whose payloads do not contain it")
+    parser.add_argument("--request-id", default="", help="a repeated id gets the earlier reply")
+    parser.add_argument("--rewake", action="store_true", help="reply when background hooks may wake the agent")
+    parser.add_argument("--end-silent-daemon", action="store_true", help="for `snell-hook`: kill a hung daemon first")
+    parser.add_argument("--payload-bytes", type=int, default=0, help="for `snell-hook`: the size of a cut payload")
+    parser.add_argument("--fail-closed", action="store_true", help="deny tool calls that Snell cannot check")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,19 +45,19 @@ def run(args: argparse.Namespace) -> int:
     if args.rewake:
         return 0  # without the daemon nothing goes on in the background
     if args.end_silent_daemon:
-        end_if_hung(places(os.environ).run)  # first: what it holds, we may have to wait for
+        end_if_hung(places(os.environ).run)  # first, since it may hold a lock that this process needs
     adopt_orphans()
     try:
         runtime = Runtime.for_user()
     except SnellError as error:
         has_policy = POLICY_FILE.exists() or "SNELL_POLICY" in os.environ
-        return _write(failure_reply(f"snell: {error}", payload, _words(args), blocks=has_policy))
-    with runtime:  # leaving it waits for watchers; the reply is out by then
+        return _write(failure_reply(f"snell: {error}", payload, _hook_args(args), blocks=has_policy))
+    with runtime:  # closing it waits for watchers, after the reply was written
         return _answer(runtime, args, payload)
 
 
 def _read_stdin(length: int) -> tuple[bytes, int]:
-    """Return the payload and how many bytes it has; what is beyond the limit is taken from the client, and not kept."""
+    """Return the payload, cut at the limit, and its full size; the rest is read and dropped."""
     payload = sys.stdin.buffer.read(LARGEST + 1)
     found = len(payload)
     while part := sys.stdin.buffer.read(1 << 20):
@@ -66,27 +66,27 @@ def _read_stdin(length: int) -> tuple[bytes, int]:
 
 
 def _answer(runtime: Runtime, args: argparse.Namespace, payload: bytes) -> int:
-    words = _words(args)
+    words = _hook_args(args)
     try:
         if args.payload_bytes > LARGEST:
             raise too_many_bytes(args.payload_bytes)
         call = parse_hook_args(words, args.request_id)
-        client, event = call.decode_payload(payload, _here(), os.environ)
+        client, event = call.decode_payload(payload, _cwd(), os.environ)
         work = runtime.prepare(event, call.request_id)
         decision = work.earlier or runtime.commit(work, runtime.run_to_end(work))
         code = _write(reply_to(client, decision, os.getpid()))
     except SnellError as error:
-        return _write(unreadable_payload_reply(error, payload, runtime, _here(), words, os.environ))
-    except Exception as error:  # noqa: BLE001 - the other net: somebody is waiting for an answer
-        return _write(internal_error_reply(error, payload, runtime, _here(), words, os.environ))
+        return _write(unreadable_payload_reply(error, payload, runtime, _cwd(), words, os.environ))
+    except Exception as error:  # noqa: BLE001 - the client must get a reply
+        return _write(internal_error_reply(error, payload, runtime, _cwd(), words, os.environ))
     runtime.after_reply(work, decision)
     return code
 
 
-def _words(args: argparse.Namespace) -> list[str]:
-    closed = ["--fail-closed"] if args.fail_closed else []
+def _hook_args(args: argparse.Namespace) -> list[str]:
+    fail_closed = ["--fail-closed"] if args.fail_closed else []
     client = args.client or args.name
-    return [*(["--client", client] if client else ()), "--event", args.event, *closed]
+    return [*(["--client", client] if client else ()), "--event", args.event, *fail_closed]
 
 
 def _write(reply: Reply) -> int:
@@ -97,7 +97,7 @@ def _write(reply: Reply) -> int:
     return reply.exit_code
 
 
-def _here() -> str:
+def _cwd() -> str:
     with suppress(OSError):
         return os.getcwd()
-    return "/"  # the directory was deleted under us
+    return "/"  # the working directory was deleted

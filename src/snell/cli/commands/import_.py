@@ -1,4 +1,4 @@
-"""Show the hooks that a client's own files hold, and what each would be here; say how to let them run everywhere."""
+"""Show the hooks of a client's own files, what each becomes in Snell, and how to run them in every client."""
 
 import argparse
 import os
@@ -11,45 +11,45 @@ from snell.cli.python_source import visible
 from snell.engine.explain import wrap
 from snell.model.catalogue import nearest
 from snell.model.errors import ClientError
-from snell.settings.client_hook_files import FORMS, project_files, user_files
-from snell.settings.load import imports, load
+from snell.settings.client_hook_files import CLIENT_FORMATS, project_files, user_files
+from snell.settings.load import imported_clients, load
 from snell.settings.locate import SettingsFile, home_of
 from snell.settings.parse_types import Parsed
 from snell.settings.read_file import read_file
 from snell.system.paths import places
 
 EXAMPLE = "snell import claude-code"
-_RUNS = ("command", "url", "prompt", "tool")  # what a handler is about
+_RUNS = ("command", "url", "prompt", "tool")  # the field that says what a handler runs
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("client", help=f"whose hooks: {', '.join(FORMS)}")
-    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    parser.add_argument("client", help=f"the client: {', '.join(CLIENT_FORMATS)}")
+    parser.add_argument("--json", action="store_true", help="print the hooks as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    name = _known(args.client)
+    name = _client_name(args.client)
     rows = [_row(file) for file in _files(name)]
-    is_on = name in imports(load(places(os.environ), Path.cwd(), os.environ).values)
+    is_on = name in imported_clients(load(places(os.environ), Path.cwd(), os.environ).values)
     if args.json:
         data = {"client": name, "runs_everywhere": is_on, "files": [row for row in rows if row["exists"]]}
         print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
         return 0
     for row in rows:
         _show(row)
-    if FORMS[name].remark:
-        print(f"note: {FORMS[name].remark}")
-    _tell(name, is_on, any(row["hooks"] for row in rows))
+    if CLIENT_FORMATS[name].remark:
+        print(f"note: {CLIENT_FORMATS[name].remark}")
+    _print_advice(name, is_on, any(row["hooks"] for row in rows))
     return 0
 
 
-def _known(given: str) -> str:
+def _client_name(given: str) -> str:
     name = given.strip().lower().replace("_", "-")
     name = {"claude": "claude-code", "claudecode": "claude-code"}.get(name, name)
-    if name not in FORMS:
-        near = nearest(name, FORMS)
-        advice = f"did you mean `{near}`?" if near else f"known are {', '.join(FORMS)}"
-        raise ClientError(f"hooks of `{given}` cannot be read", advice=advice)
+    if name not in CLIENT_FORMATS:
+        near = nearest(name, CLIENT_FORMATS)
+        advice = f"did you mean `{near}`?" if near else f"supported: {', '.join(CLIENT_FORMATS)}"
+        raise ClientError(f"hooks of `{given}` cannot be imported", advice=advice)
     return name
 
 
@@ -85,7 +85,7 @@ def _row(file: SettingsFile) -> dict[str, Any]:
         }
         for each in parsed.declared
     ]
-    problems = [str(each) for each in parsed.complaints]
+    problems = [str(each) for each in parsed.problems]
     return {
         "file": str(file.path),
         "layer": file.layer,
@@ -97,13 +97,13 @@ def _row(file: SettingsFile) -> dict[str, Any]:
 
 def _show(row: dict[str, Any]) -> None:
     if not row["exists"]:
-        print(f"{row['file']}: not there")
+        print(f"{row['file']}: not found")
         return
     print(f"{row['file']}: {len(row['hooks'])} hook{'' if len(row['hooks']) == 1 else 's'} besides Snell's own")
     for hook in row["hooks"]:
         matcher = f" on {visible(hook['matcher'])}" if hook["matcher"] else ""
         only = f", only if {visible(hook['only_if'])}" if hook["only_if"] else ""
-        off = "" if hook["enabled"] else ", switched off there"
+        off = "" if hook["enabled"] else ", disabled in that file"
         limit = f"at most {hook['timeout']:g} s"
         print(f"  line {hook['line']}: {_becomes(hook)}{matcher}, {hook['handler']}, {limit}{only}{off}")
         print(f"      {visible(hook['runs'])}")
@@ -112,19 +112,19 @@ def _show(row: dict[str, Any]) -> None:
 
 
 def _becomes(hook: dict[str, Any]) -> str:
-    """The event there and here, where the two differ."""
+    """Return the event, and the client's own name for it if that is different."""
     native = hook["written_for"].partition(":")[2]
     calls = f" of {' and '.join(hook['kinds'])} calls" if hook["kinds"] else ""
     here = f"{hook['event']}{calls}"
     return here if native in ("", hook["event"]) else f"{visible(native)} becomes {here}"
 
 
-def _tell(name: str, is_on: bool, has_hooks: bool) -> None:
+def _print_advice(name: str, is_on: bool, has_hooks: bool) -> None:
     if is_on:
-        print(f"they run in every other client; {name} runs them itself")
-        print("those of a project run once you approved them with `snell trust`")
+        print(f"these hooks run in every other client; {name} runs them itself")
+        print("a project's hooks run after you approve them with `snell trust`")
     elif has_hooks:
         settings = places(os.environ).config / "snell.toml"
-        print(f"to let them run in every other client, write at the top of {settings}:")
+        print(f"to run them in every other client, write at the top of {settings}:")
         print(f'  import_hooks = ["{name}"]')
-        print("those of a project also need a `.snell` folder in it and your `snell trust`")
+        print("a project's hooks also need a `.snell` folder in the project, and your approval with `snell trust`")

@@ -1,4 +1,4 @@
-"""The tool calls: which there were, what came of them, and where the time went."""
+"""List, show, count and export tool calls; release a call that is held back."""
 
 import argparse
 import os
@@ -28,18 +28,20 @@ TOOLS_SHOWN = 15
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["list", "show", "stats", "export", "release"])
+    parser.add_argument("what", choices=["list", "show", "stats", "export", "release"], help=_WHAT)
     parser.add_argument("id", nargs="?", default="last", help=_ID)
-    parser.add_argument("-n", "--limit", type=int, default=20, help="of `list`: how many (default: 20)")
-    parser.add_argument("--session", default="", help="only of this session")
-    parser.add_argument("--run", default="", help="only of this run")
-    parser.add_argument("--tool", default="", help="only of this tool")
+    parser.add_argument("-n", "--limit", type=int, default=20, help="for `list`: the maximum number (default: 20)")
+    parser.add_argument("--session", default="", help="filter by session id")
+    parser.add_argument("--run", default="", help="filter by run")
+    parser.add_argument("--tool", default="", help="filter by tool")
     parser.add_argument(
         "--status", default="", choices=["", *ledger.OPEN, *ledger.ENDED], metavar="STATUS", help=_STATUS
     )
-    parser.add_argument("--svg", metavar="FILE", help="of `stats`: write the charts to this file")
-    parser.add_argument("--as", dest="form", default="json", choices=list(FORMATS), help="of `export` (default: json)")
-    parser.add_argument("--to", default="-", metavar="FILE", help="of `export`: the file (default: stdout)")
+    parser.add_argument("--svg", metavar="FILE", help="for `stats`: write the charts to this file")
+    parser.add_argument(
+        "--as", dest="form", default="json", choices=list(FORMATS), help="for `export`: the format (default: json)"
+    )
+    parser.add_argument("--to", default="-", metavar="FILE", help="for `export`: the file (default: stdout)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -47,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "release":
         return _release(args)
     database = database_of(places(os.environ))
-    StoreJournal(database).take_in()  # what a process left behind that was killed
+    StoreJournal(database).take_in()  # records of a process that was killed
     try:
         return {"list": _list, "show": _show, "stats": _stats, "export": _export}[args.what](args, database)
     finally:
@@ -56,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace, database: Database) -> int:
     if not 1 <= args.limit <= 10_000:
-        raise SnellError(f"`{args.limit}` is not a number of calls", advice="ask for 1 to 10,000")
+        raise SnellError("--limit must be between 1 and 10,000", where=f"`{args.limit}`")
     asked = {"session": args.session, "run": args.run, "tool": args.tool, "status": args.status, "limit": args.limit}
     calls = [*database.run(lambda tx: ledger.recent(tx, **asked)), *_only_claimed(args, database)]
     calls = sorted(calls, key=lambda call: (call.created_at, call.tool_call_id))[-args.limit :]
@@ -64,35 +66,35 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     for call in calls:
         print(msgspec.json.encode(call).decode() if args.json else _line(call, paint))
     if not calls and not args.json:
-        print("there is no such call yet")
+        print("no matching call")
     return 0
 
 
 def _only_claimed(args: argparse.Namespace, database: Database) -> list[Call]:
-    """What was claimed a moment ago, or before a crash, is a call too."""
+    """Return calls that were claimed, but have no ledger row yet or lost it in a crash."""
     wanted = {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
-    found = database.run(lambda tx: resume.only_claimed(tx, args.limit, args.run or args.session))
+    found = database.run(lambda tx: resume.calls_from_claims(tx, args.limit, args.run or args.session))
     return [call for call in found if all(getattr(call, name) == value for name, value in wanted.items() if value)]
 
 
 def _show(args: argparse.Namespace, database: Database) -> int:
-    found = database.run(lambda tx: ledger.find_like(tx, args.id))
+    found = database.run(lambda tx: ledger.find_by_prefix(tx, args.id))
     if len(found) != 1:
-        what = "several calls are called" if found else "there is no call"
-        raise SnellError(f"{what} `{args.id}`", advice="`snell ledger list` names them")
+        what = "several calls match" if found else "no call matches"
+        raise SnellError(f"{what} `{args.id}`", advice="`snell ledger list` shows the ids")
     call = found[0]
-    given, brought = database.run(lambda tx: (ledger.body(tx, call.request_ref), ledger.body(tx, call.response_ref)))
-    bodies = {"input": given[0] if given else "", "output": brought[0] if brought else ""}
+    input_, output = database.run(lambda tx: (ledger.body(tx, call.request_ref), ledger.body(tx, call.response_ref)))
+    bodies = {"input": input_[0] if input_ else "", "output": output[0] if output else ""}
     if args.json:
         print(msgspec.json.encode({**msgspec.to_builtins(call), **bodies}).decode())
         return 0
     for name in call.__struct_fields__:
         value = getattr(call, name)
         if value not in ("", 0, "[]"):
-            print(f"{name.replace('_', ' '):<24} {_when(value) if name.endswith('_at') else _harmless(str(value))}")
-    for name, kept in (("input", given), ("output", brought)):
-        if kept:
-            print(f"\n{name} ({kept[1]:,} bytes)\n{_harmless(kept[0])}")
+            print(f"{name.replace('_', ' '):<24} {_when(value) if name.endswith('_at') else _printable(str(value))}")
+    for name, body in (("input", input_), ("output", output)):
+        if body:
+            print(f"\n{name} ({body[1]:,} bytes)\n{_printable(body[0])}")
     return 0
 
 
@@ -122,9 +124,9 @@ def _release(args: argparse.Namespace) -> int:
     require_person(os.environ, "`snell ledger release`")
     answer = call_operation("ledger.release", {"id": args.id})
     if args.id == "lost":
-        print("what was lost holds nothing up any more" if answer["released"] else "no ledger was lost")
+        print("ledger loss acknowledged; calls are allowed again" if answer["released"] else "no ledger was lost")
         return 0
-    print(f"{answer['id']} may be made again" if answer["released"] else f"{answer['id']} was not held")
+    print(f"{answer['id']} may be repeated" if answer["released"] else f"{answer['id']} was not held back")
     return 0
 
 
@@ -140,7 +142,7 @@ def _charts(stats: list[ToolStats]) -> list[Chart]:
 def _chart(
     title: str, stats: list[ToolStats], size: Callable[[ToolStats], int], bar: Callable[[ToolStats], Bar]
 ) -> Chart:
-    """The largest first; of the rest their number."""
+    """Return a chart, largest bars first, with the number of bars left out."""
     ordered = sorted(stats, key=lambda each: (-size(each), each.tool))
     more = len(ordered) - TOOLS_SHOWN
     return Chart(title, tuple(map(bar, ordered[:TOOLS_SHOWN])), f"and {more} more" if more > 0 else "")
@@ -162,7 +164,7 @@ def _time_bar(each: ToolStats) -> Bar:
 
 
 def _bar_width() -> int:
-    """What names and labels leave of the terminal."""
+    """Return the terminal width that names and labels leave for bars."""
     return max(10, min(WIDEST, shutil.get_terminal_size((120, 24)).columns - 76))
 
 
@@ -174,8 +176,8 @@ def _line(call: Call, paint: Colours) -> str:
     return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}"
 
 
-def _harmless(text: str) -> str:
-    """What a tool brought must not tell the terminal anything."""
+def _printable(text: str) -> str:
+    """Replace control characters: a tool's output must not steer the terminal."""
     return "".join(char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
@@ -191,5 +193,6 @@ def _seconds(ms: int) -> str:
     return f"{ms / 60_000:.0f} min" if ms < 36_000_000 else f"{ms / 3_600_000:,.1f} h"
 
 
-_ID = "of `show` and `release`: the call (default: the last); `release lost` goes on after a loss of the ledger"
-_STATUS = f"only with this status: {', '.join((*ledger.OPEN, *ledger.ENDED))}"
+_ID = "for `show` and `release`: the call (default: the last); `release lost` acknowledges the loss of a ledger"
+_WHAT = "`release` lets a held-back call be repeated; the others only read"
+_STATUS = f"filter by status: {', '.join((*ledger.OPEN, *ledger.ENDED))}"

@@ -1,4 +1,4 @@
-"""Send an agent back until its promise is kept."""
+"""Send an agent back to work until its last message contains the agreed words."""
 
 import argparse
 import os
@@ -13,11 +13,11 @@ EXAMPLE = "snell loop start --promise TASK_COMPLETE --max 5"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["start", "status", "stop"])
+    parser.add_argument("what", choices=["start", "status", "stop"], help="what to do with the loop of a session")
     parser.add_argument("--promise", help="the words in the agent's last message that end the loop")
-    parser.add_argument("--max", type=int, default=10, help="how often it is sent back at most (default: 10)")
-    parser.add_argument("--objective", default="", help="what the agent is reminded of")
-    parser.add_argument("--session", default="", help="which session (default: the one that was active last)")
+    parser.add_argument("--max", type=int, default=10, help="the maximum number of rounds (default: 10)")
+    parser.add_argument("--objective", default="", help="the goal that the agent is reminded of")
+    parser.add_argument("--session", default="", help="the session's id (default: the one that was active last)")
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
 
 
@@ -29,12 +29,14 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(msgspec.json.encode(answer).decode())
     elif args.what == "stop":
-        print(f"the loop of session {answer['session']} is over" if answer["stopped"] else "there was no loop")
+        print(f"loop of session {answer['session']} stopped" if answer["stopped"] else "no loop was running")
     elif "promise" in answer:
         rounds = f"round {answer['iteration']} of {answer['most']}"
         print(f"session {answer['session']}: until `{answer['promise']}`, {rounds}")
         if answer.get("problem"):
-            print(f"it will not survive the daemon: {answer['problem']}", file=sys.stderr)
+            print(
+                f"the loop ends with the daemon, because it could not be stored: {answer['problem']}", file=sys.stderr
+            )
     else:
         print(f"session {answer['session']} has no loop")
     return 0

@@ -1,4 +1,4 @@
-"""What MCP clients run. The server lives in the daemon; this process becomes the bridge to it."""
+"""Serve MCP on stdin and stdout. The server runs in the daemon; this process connects the client to it."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ EXAMPLE = "claude mcp add snell -- snell mcp"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = f"{parser.description}; the client starts it, and nothing is typed here"
+    parser.description = f"{parser.description}; an MCP client starts it"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -22,5 +22,6 @@ def run(args: argparse.Namespace) -> int:
     if hook.exists():
         os.execv(hook, [str(hook), "--bridge", "mcp"])
     from snell.daemon.shim_bridge import bridge
+    from snell.daemon.shim_start import start_alone
 
-    return bridge(b"mcp")
+    return bridge(b"mcp", start_alone)

@@ -1,4 +1,4 @@
-"""Write the skeleton of a hook, a pack or a client: small, working, with cases that pass."""
+"""Create a hook, a pack or a client from a template that works and has passing cases."""
 
 import argparse
 import os
@@ -20,28 +20,28 @@ from snell.testing.scaffold import (
     new_hook,
     write_new,
 )
-from snell.testing.scaffold_client import files_of_client, registry_line
+from snell.testing.scaffold_client import add_to_registry, files_of_client
 
 EXAMPLE = "snell new hook no_force_push --event PreToolUse --kind shell"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
-    hook = what.add_parser("hook", help="a hook and its cases", description="Write a hook and its cases.")
+    hook = what.add_parser("hook", help="a hook and its cases", description="Create a hook and its cases.")
     hook.epilog = "example: snell new hook no_secrets --event UserPromptSubmit"
-    hook.add_argument("name", help="what it does, as a Python name: no_force_push")
+    hook.add_argument("name", help="the hook's name, a Python identifier such as no_force_push")
     hook.add_argument("--pack", metavar="DIR", help="write it into this pack (default: the project's .snell/hooks)")
-    hook.add_argument("--event", default="PreToolUse", help="what it reacts to (default: PreToolUse)")
-    hook.add_argument("--kind", default="", help="for which kind of tool (default: shell, where a tool is involved)")
-    hook.add_argument("--role", default="", help=f"{', '.join(ROLES)} (default: the first that the event has)")
-    pack = what.add_parser("pack", help="a folder of hooks", description="Write a pack with one hook and its cases.")
+    hook.add_argument("--event", default="PreToolUse", help="the event it reacts to (default: PreToolUse)")
+    hook.add_argument("--kind", default="", help="the kind of tool (default: shell, for events of tools)")
+    hook.add_argument("--role", default="", help=f"{', '.join(ROLES)} (default: the first that the event supports)")
+    pack = what.add_parser("pack", help="a folder of hooks", description="Create a pack with one hook and its cases.")
     pack.epilog = "example: snell new pack tidy"
-    pack.add_argument("name", help="what it is called, as a Python name; also the name of the folder")
+    pack.add_argument("name", help="the pack's name, a Python identifier; also the name of the folder")
     client = what.add_parser(
-        "client", help="a client's adapter", description="Write a client's adapter and golden file."
+        "client", help="a client", description="Create a client's module, registry line and golden file."
     )
     client.epilog = "example: snell new client my_agent"
-    client.add_argument("name", help="what it is called, as a Python name; run it in a clone of Snell")
+    client.add_argument("name", help="the client's name, a Python identifier; run this in a clone of Snell")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -55,41 +55,41 @@ def _hook(args: argparse.Namespace) -> int:
     folder = _pack_folder(args.pack) if args.pack else _project_folder()
     files = files_of_hook(hook, folder)
     write_new(files)
-    test = (f"snell test {_quoted(folder / f'{hook.name}.py')}", "run its cases")
+    test = (f"snell test {_quote(folder / f'{hook.name}.py')}", "run its cases")
     fire = fire_command(hook)
     if args.pack:
-        _tell(files, test, (fire, "see it at work, once the pack runs"))
-        _tell_settings(folder)
+        _print_steps(files, test, (fire, "try it, after the pack is enabled"))
+        _print_settings(folder)
     else:
-        _tell(files, test, ("snell trust", "let it run in this project"), (fire, "see it at work"))
+        _print_steps(files, test, ("snell trust", "approve it, so that it runs"), (fire, "try it"))
     return 0
 
 
 def _pack(name: str) -> int:
     folder = Path(checked_name(name, "pack"))
     if os.path.lexists(folder):
-        raise SnellError(f"`{folder}` is there already", advice=f"add to it with `snell new hook NAME --pack {folder}`")
+        raise SnellError(f"`{folder}` already exists", advice=f"add to it with `snell new hook NAME --pack {folder}`")
     files = files_of_pack(name, folder)
     write_new(files)
-    _tell(
+    _print_steps(
         files,
-        (f"snell test {_quoted(folder)}", "run its cases"),
-        (f"snell new hook NAME --pack {_quoted(folder)}", "add another hook"),
+        (f"snell test {_quote(folder)}", "run its cases"),
+        (f"snell new hook NAME --pack {_quote(folder)}", "add another hook"),
     )
-    _tell_settings(folder)
+    _print_settings(folder)
     return 0
 
 
 def _client(name: str) -> int:
     files = files_of_client(name, Path("."))
     write_new(files)
-    _tell(
+    print(f"added `{name}` to {add_to_registry(name, Path('.'))}; add its aliases there")
+    _print_steps(
         files,
-        (f"python3 dev.py test tests/golden -k {name}", "compare it with what the client sends"),
-        (f"snell setup {name.replace('_', '-')} --print", "see what set-up would write"),
+        (f"python3 dev.py test tests/golden tests/contracts -k {name}", "check its module and its golden file"),
+        (f"snell setup {name.replace('_', '-')} --print", "show what set-up would write"),
+        ("python3 dev.py docs", "generate the pages and the table of snell-hook again"),
     )
-    print("add to CLIENTS in src/snell/clients/__init__.py:")
-    print(registry_line(name))
     return 0
 
 
@@ -100,18 +100,18 @@ def _pack_folder(given: str) -> Path:
 
 
 def _project_folder() -> Path:
-    """`.snell/hooks` of this project: where a `.snell` is, else where the repository begins, else here."""
+    """Return `.snell/hooks` of the project: of the nearest `.snell`, else of the repository, else of this folder."""
     here = Path.cwd()
     project = locate(places(os.environ), here, os.environ).project
     above = (folder for folder in (here, *here.parents) if (folder / ".git").exists())
     root = project.root if project else next(above, here)
     if os.path.realpath(root) in (os.path.realpath(home_of(os.environ)), "/"):
         advice = "change to a project, or write into a pack with `--pack DIR`"
-        raise SnellError(f"`{root}` cannot be a project, so its hooks would never run", advice=advice)
+        raise SnellError(f"`{root}` cannot be a project: hooks in it would never run", advice=advice)
     return Path(os.path.relpath(root / FOLDER / "hooks", here))
 
 
-def _tell(files: Files, *steps: tuple[str, str]) -> None:
+def _print_steps(files: Files, *steps: tuple[str, str]) -> None:
     for path in files:
         print(f"wrote {path}")
     print("next:")
@@ -120,10 +120,10 @@ def _tell(files: Files, *steps: tuple[str, str]) -> None:
         print(line)
 
 
-def _tell_settings(folder: Path) -> None:
-    """What is written into a file, not typed into a shell."""
+def _print_settings(folder: Path) -> None:
+    """Print the setting that enables a pack."""
     settings = places(os.environ).config / "snell.toml"
-    print(f"to let the pack run everywhere, write at the top of {settings}:")
+    print(f"to enable the pack in every project, write at the top of {settings}:")
     print(f"  packs = [{_toml_text(str(folder.absolute()))}]")
 
 
@@ -131,7 +131,7 @@ def _lines(steps: Iterable[tuple[str, str]], width: int) -> Iterable[str]:
     return (f"  {command:<{width}}  # {why}" for command, why in steps)
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     return shlex.quote(str(path))
 
 

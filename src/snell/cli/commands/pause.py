@@ -1,4 +1,4 @@
-"""Let everything but policy hooks be silent for a while: a person's way out when a guard is broken."""
+"""Disable all hooks except policy hooks for some minutes, for a user whose hook is broken. Both ends are recorded."""
 
 import argparse
 import os
@@ -6,39 +6,49 @@ import sys
 import time
 
 from snell.cli.confirmation import require_terminal
-from snell.cli.pause_hooks import pause, resume
 from snell.model.errors import SnellError
-from snell.settings.pause import LONGEST_MINUTES, current_pause
-from snell.system.paths import places
+from snell.runtime.admin_log import record_admin_action
+from snell.settings.pause import LONGEST_MINUTES, begin_pause, current_pause, end_pause
+from snell.system.paths import Places, places
 
 EXAMPLE = 'snell pause 15 --why "the formatter hook hangs"'
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("minutes", nargs="?", type=float, help=f"for how long, at most {LONGEST_MINUTES}")
-    parser.add_argument("--why", default="", metavar="TEXT", help="kept in the journal, shown while it lasts")
-    parser.add_argument("--end", action="store_true", help="let all hooks run again now")
+    parser.add_argument(
+        "minutes", nargs="?", type=float, help=f"for how long, at most {LONGEST_MINUTES} (default: show the pause)"
+    )
+    parser.add_argument("--why", default="", metavar="TEXT", help="the reason, stored in the journal")
+    parser.add_argument("--end", action="store_true", help="enable all hooks again now")
 
 
 def run(args: argparse.Namespace) -> int:
     where = places(os.environ)
     if args.end:
-        held, unrecorded = resume(where)
-        print("all hooks run again" if held else "nothing is paused")
-        return _told(unrecorded)
+        return _resume(where)
     if args.minutes is None:
-        print(current_pause(where) or "nothing is paused")
+        print(current_pause(where) or "hooks are not paused")
         return 0
     if not 0 < args.minutes <= LONGEST_MINUTES:
-        raise SnellError(f"`{args.minutes:g}` minutes cannot be", advice=f"give more than 0, at most {LONGEST_MINUTES}")
+        raise SnellError(f"minutes must be between 1 and {LONGEST_MINUTES}", where=f"`{args.minutes:g}`")
     require_terminal(os.environ, "a pause")
-    begun, unrecorded = pause(where, args.minutes, args.why)
-    until = time.strftime("%T", time.localtime(begun.ends))
-    print(f"until {until} only policy hooks run; `snell pause --end` ends that before")
-    return _told(unrecorded)
-
-
-def _told(unrecorded: str) -> int:
-    if unrecorded:
-        print(f"snell: it holds, but there is no record of it: {unrecorded}", file=sys.stderr)
+    pause = begin_pause(where, args.minutes, args.why)
+    until = time.strftime("%T", time.localtime(pause.ends))
+    print(f"only policy hooks run until {until}; `snell pause --end` ends the pause earlier")
+    text = f"only policy hooks run for {pause.minutes:g} minutes"
+    _record(where, "Pause", f"{text}: {pause.why}" if pause.why else text)
     return 0
+
+
+def _resume(where: Places) -> int:
+    if not end_pause(where):
+        print("hooks are not paused")
+        return 0
+    print("all hooks are enabled again")
+    _record(where, "Resume", "all hooks are enabled again")
+    return 0
+
+
+def _record(where: Places, action: str, text: str) -> None:
+    if problem := record_admin_action(where, action, text):
+        print(f"snell: this was not recorded in the journal: {problem}", file=sys.stderr)

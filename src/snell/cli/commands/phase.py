@@ -1,4 +1,4 @@
-"""Phases of the active effort: where it stands, and how it goes on."""
+"""Show or change the phase of an effort."""
 
 import argparse
 import json
@@ -15,10 +15,10 @@ COLUMNS = {"phaseLabel": "PHASE", "proof": "PROOF"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("phase", nargs="?", help="where to go: `2`, `2.1` or `2: Build` (default: show the history)")
-    parser.add_argument("--reason", help="why another phase than the next one")
-    parser.add_argument("--proof", help="what shows that the phase before is done, as JSON; `-` reads standard input")
-    parser.add_argument("--effort", type=int, help="of which effort (default: the active one here)")
+    parser.add_argument("phase", nargs="?", help="the new phase: `2`, `2.1` or `2: Build` (default: show the history)")
+    parser.add_argument("--reason", help="why the new phase is not the next one")
+    parser.add_argument("--proof", help="proof that the current phase is done, as JSON; `-` reads standard input")
+    parser.add_argument("--effort", type=int, help="the effort's id (default: the active one in this project)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     if args.phase is None:
         id_ = active() if args.effort is None else args.effort
         rows = call_operation("db.effort.phaseHistory", {"effortId": id_})
-        print_rows(rows, COLUMNS, as_json=args.json, nothing="the effort is in no phase yet")
+        print_rows(rows, COLUMNS, as_json=args.json, nothing="the effort has no phase yet")
         return 0
     given = {"phase": args.phase, "reason": args.reason, "proof": _proof(args.proof), "effortId": args.effort}
     moved = call_operation("commands.effort.phase", given)
@@ -36,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _proof(given: str | None) -> dict[str, object] | None:
-    """What was given, or what a heredoc brings."""
+    """Return the proof of the option or of standard input."""
     if given is None and (sys.stdin.isatty() or not select.select([sys.stdin], [], [], 0)[0]):
-        return None  # an open pipe without anything in it is nobody's proof
+        return None  # an open pipe without data
     text = read_stdin("the proof") if given in (None, "-") else str(given)
     if not text.strip():
         return None

@@ -1,4 +1,4 @@
-"""Sessions: one context window each, and what one leaves for the next."""
+"""Manage sessions: each is one context window, and can store what the next one needs."""
 
 import argparse
 import json
@@ -22,23 +22,25 @@ COLUMNS = {
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    listed = verbs.add_parser("list", help="the sessions there are")
-    listed.add_argument("--open", action="store_true", help="only those that have not ended")
-    listed.add_argument("--effort", type=int, help="only of this effort")
-    shown = verbs.add_parser("show", help="one session")
-    shown.add_argument("id", type=int)
+    listed = verbs.add_parser("list", help="list sessions")
+    listed.add_argument("--open", action="store_true", help="only open sessions")
+    listed.add_argument("--effort", type=int, help="filter by effort")
+    shown = verbs.add_parser("show", help="show a session")
+    shown.add_argument("id", type=int, help="the session's id")
     finished = verbs.add_parser("finish", help="end a session")
-    finished.add_argument("id", type=int)
-    dried = verbs.add_parser("dehydrate", help="leave what the next window needs (JSON on standard input), and end")
-    dried.add_argument("--session", type=int, help="which (default: the open one of the active effort here)")
-    for each in (listed, shown, finished, dried):
+    finished.add_argument("id", type=int, help="the session's id")
+    dehydrated = verbs.add_parser(
+        "dehydrate", help="store what the next session needs (JSON on standard input), and end"
+    )
+    dehydrated.add_argument("--session", type=int, help="the session's id (default: the open one of the active effort)")
+    for each in (listed, shown, finished, dehydrated):
         each.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.verb == "list":
         rows = call_operation("db.session.list", {"effortId": args.effort, "openOnly": args.open})
-        print_rows(rows, COLUMNS, as_json=args.json, nothing="there is no session yet")
+        print_rows(rows, COLUMNS, as_json=args.json, nothing="no sessions yet")
     elif args.verb == "dehydrate":
         _dehydrate(args)
     else:
@@ -53,10 +55,8 @@ def _dehydrate(args: argparse.Namespace) -> None:
         payload = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise SnellError(
-            f"the payload is not JSON: {error}", advice="nothing was stored; mend it and try again"
+            f"the payload is not JSON: {error}", advice="nothing was stored; correct it and try again"
         ) from None
     done = call_operation("commands.session.dehydrate", {"payload": payload, "sessionId": args.session})
     warnings = "".join(f"\nwarning: {each}" for each in done["warnings"])
-    print_one(
-        done, f"session {done['sessionId']} is over; the next one knows what you wrote{warnings}", as_json=args.json
-    )
+    print_one(done, f"session {done['sessionId']} ended; the next one gets this payload{warnings}", as_json=args.json)

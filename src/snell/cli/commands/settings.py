@@ -1,4 +1,4 @@
-"""Show every setting and hook that counts here, where each came from, and which files were looked for."""
+"""Show all settings and active hooks, where each comes from, and which files were read."""
 
 import argparse
 import os
@@ -18,18 +18,18 @@ from snell.settings.load import Loaded, load
 from snell.settings.locate import FOLDER, Located, locate
 from snell.settings.parse_types import Value
 from snell.settings.problems import Problem
+from snell.store import display_address
 from snell.system.paths import Places, places
 from snell.system.run_program import adopt_orphans
-from snell.system.server_address import shown_address
 
 EXAMPLE = "snell settings --effective"
 
-File = tuple[str, Path]  # the layer that it is for, and the path
+File = tuple[str, Path]  # the layer and the path
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--effective", action="store_true", help="what counts and where it came from (the default)")
-    parser.add_argument("--cwd", default="", help="for this folder (default: here)")
+    parser.add_argument("--effective", action="store_true", help="show the effective settings (the default)")
+    parser.add_argument("--cwd", default="", help="the folder to show them for (default: the current one)")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of a settings file")
     parser.add_argument("--json", action="store_true", help="print as JSON")
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         print(msgspec.json.format(msgspec.json.encode(json_schema())).decode())
         return 0
     env = dict(os.environ)
-    found = _look(places(env), Path(args.cwd or os.getcwd()).absolute(), env)
+    found = _load(places(env), Path(args.cwd or os.getcwd()).absolute(), env)
     if args.json:
         print(msgspec.json.encode(found.as_data()).decode())
     else:
@@ -50,14 +50,14 @@ def run(args: argparse.Namespace) -> int:
 class _Found(msgspec.Struct, frozen=True):
     loaded: Loaded
     files: tuple[File, ...]
-    hooks: tuple[Hook, ...]  # those of Python files and packs too
+    hooks: tuple[Hook, ...]  # also those of Python files and packs
     problems: tuple[Problem, ...]
 
     def as_data(self) -> dict[str, Any]:
         return {
             "files": [{"layer": layer, "path": str(path), "found": _is_there(path)} for layer, path in self.files],
             "values": [
-                {"name": each.name, "value": _open_value(each), "from": _origin(each)} for each in self.loaded.values
+                {"name": each.name, "value": _public_value(each), "from": _origin(each)} for each in self.loaded.values
             ],
             "hooks": [_hook_data(hook) for hook in self.hooks],
             "python": [msgspec.structs.asdict(each) for each in self.loaded.python],
@@ -65,23 +65,23 @@ class _Found(msgspec.Struct, frozen=True):
         }
 
     def lines(self) -> Iterator[str]:
-        yield "files that were looked for"
+        yield "settings files"
         for layer, path in self.files:
             yield f"  {layer:<8} {'found    ' if _is_there(path) else 'not found'}  {path}"
         if not self.loaded.project_root:
-            yield f"  project  not found  a `{FOLDER}` folder here or above"
+            yield f"  project  not found  no `{FOLDER}` folder in this folder or above it"
         yield "settings"
         for value in self.loaded.values:
-            yield f"  {value.name:<26} {_shown(_open_value(value)):<8} {_origin(value)}"
-        yield "hooks that count here, by event, in book order" if self.hooks else "no hooks count here"
+            yield f"  {value.name:<26} {_as_json(_public_value(value)):<8} {_origin(value)}"
+        yield "active hooks by event, in execution order" if self.hooks else "no active hooks"
         for hook in self.hooks:
             yield from _hook_lines(hook, self.loaded.switches.off(hook))
         if self.problems:
             yield "problems"
-            yield from (f"  {_in_words(problem)}" for problem in self.problems)
+            yield from (f"  {_describe(problem)}" for problem in self.problems)
 
 
-def _look(where: Places, cwd: Path, env: Mapping[str, str]) -> _Found:
+def _load(where: Places, cwd: Path, env: Mapping[str, str]) -> _Found:
     loaded = load(where, cwd, env)
     adopt_orphans()
     with Runtime.for_user(env, where) as runtime:
@@ -91,7 +91,7 @@ def _look(where: Places, cwd: Path, env: Mapping[str, str]) -> _Found:
 
 
 def _problems(loaded: Loaded, context: Context) -> tuple[Problem, ...]:
-    """What is wrong with the settings, then what showed itself when the hooks were loaded."""
+    """Return the problems in the settings, then those found while loading the hooks."""
     known = {str(each) for each in loaded.problems}
     later = (problem for problem in context.problems if problem not in known)
     return (*loaded.problems, *(Problem("", 0, problem) for problem in later))
@@ -134,20 +134,20 @@ def _hook_lines(hook: Hook, off: str) -> Iterator[str]:
     yield f"  {hook.id:<32} {hook.event:<18} {hook.role or 'undeclared':<10} {what}".rstrip()
     origin = str(hook.source)
     yield f"      {hook.source.layer}" + ("" if origin == hook.source.layer else f", {origin}")
-    if why := off or hook.untrusted or ("" if hook.enabled else "it is not enabled"):
+    if why := off or hook.untrusted or ("" if hook.enabled else "it is disabled"):
         yield from wrap(f"does not run: {why}", 6)
 
 
-def _in_words(problem: Problem) -> str:
+def _describe(problem: Problem) -> str:
     return str(problem) if problem.file else problem.message
 
 
-def _open_value(value: Value) -> Any:
-    """The value without what is nobody's business."""
-    return shown_address(value.value) if value.name == "database" and value.value else value.value
+def _public_value(value: Value) -> Any:
+    """Return the value without secrets, such as the password in a database address."""
+    return display_address(value.value) if value.name == "database" and value.value else value.value
 
 
-def _shown(value: Any) -> str:
+def _as_json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 

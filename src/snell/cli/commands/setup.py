@@ -1,7 +1,7 @@
 """
-Set clients up: find them, show what would be written, ask, write, and say what to do then.
+Set up clients: find them, show the changes, ask, write, and print the next steps.
 
-Only for a person at a terminal: whoever can change a client's hooks can switch its guards off.
+Only for a person at a terminal: a process that can change a client's hooks can disable its guards.
 """
 
 import argparse
@@ -14,27 +14,28 @@ import msgspec
 from snell.cli.colours import Colours
 from snell.cli.confirmation import confirm, is_agent, require_terminal_nearby
 from snell.cli.diff_view import render_change
-from snell.cli.memory_switch import asks, file_for, is_answered, no_of, switch
+from snell.cli.memory_switch import ask_to_enable, disabling_file, file_for, is_answered, switch
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.settings.locate import home_of
 from snell.setup.file_changes import Change, install, plan_change, uninstall
-from snell.setup.mcp_entry import MCP_MISSING, has_mcp, mcp_advice, names_mcp
 from snell.setup.plan import Options, Site, check_scope, find_install, find_installed_clients, generate
 from snell.setup.plugin_folder import plugin_files, write_plugin
-from snell.setup.status import ClientState, removal_of, state_of, with_needed_options
+from snell.setup.status import ClientState, mcp_problem, names_mcp, removal_of, state_of, with_needed_options
 from snell.system.paths import Places, places
 
 EXAMPLE = "snell setup claude-code"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("client", nargs="*", help="which clients (default: those found on this machine)")
-    parser.add_argument("--scope", choices=SCOPES, default="user", help="whose configuration (default: user)")
-    parser.add_argument("--print", action="store_true", help="only show what would be written, or taken out")
+    parser.add_argument("client", nargs="*", help="the clients (default: all that are found on this machine)")
+    parser.add_argument("--scope", choices=SCOPES, default="user", help="which configuration (default: user)")
+    parser.add_argument("--print", action="store_true", help="only show the changes, write nothing")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--check", action="store_true", help="is it installed and current? exit code 0 or 1")
-    what.add_argument("--uninstall", action="store_true", help="take everything of ours out again")
+    what.add_argument(
+        "--check", action="store_true", help="check whether it is installed and up to date (exit code 0 or 1)"
+    )
+    what.add_argument("--uninstall", action="store_true", help="remove everything Snell installed")
     what.add_argument("--plugin", metavar="DIR", help="write a Claude Code plugin into this folder instead")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--include-session-start", action="store_true", default=True, help=argparse.SUPPRESS)
@@ -42,30 +43,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--no-session-start",
         action="store_false",
         dest="include_session_start",
-        help="leave the start of sessions out",
+        help="do not install a hook for the start of sessions",
     )
     parser.add_argument(
         "--include-mcp",
         action=argparse.BooleanOptionalAction,
-        help="name our MCP server too (default: where there are no hooks)",
+        help="also configure Snell's MCP server (default: only for clients without hooks)",
     )
     parser.add_argument(
         "--include-rules",
         action=argparse.BooleanOptionalAction,
-        help="write rules for the model too (default: where there are no hooks)",
+        help="also write rules for the model (default: only for clients without hooks)",
     )
     parser.add_argument(
         "--memory",
         action=argparse.BooleanOptionalAction,
-        help="keep what sessions decide and find out (default: ask; without a terminal: off)",
+        help="enable or disable memory (default: ask; without a terminal: off)",
     )
-    parser.add_argument("--no-status-line", action="store_true", help="leave status line and file suggestion alone")
+    parser.add_argument("--no-status-line", action="store_true", help="do not change status line and file suggestion")
     parser.add_argument(
         "--fail-closed",
         action="store_true",
-        help="refuse tool calls that cannot be checked, also once Snell is gone; kept until --uninstall",
+        help="deny tool calls that cannot be checked, even if Snell is missing; stays set until --uninstall",
     )
-    parser.add_argument("--json", action="store_true", help="print the set-up as JSON")
+    parser.add_argument("--json", action="store_true", help="print the configuration as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -92,18 +93,18 @@ def run(args: argparse.Namespace) -> int:
         states = [state_of(each, options, site) for each in installs]
     if args.check:
         return _check(states)
-    return _go(args, states, where, site)
+    return _apply(args, states, where, site)
 
 
 def _without_clients(args: argparse.Namespace, where: Places, site: Site) -> int:
-    """Nothing to set up; a word about memory counts all the same, for the client that comes later."""
-    print("no client was found on this machine; `snell clients` lists those that Snell knows")
+    """Handle a machine without clients: only --memory takes effect, for clients that are installed later."""
+    print("no client was found on this machine; `snell clients` lists the supported clients")
     is_look = args.print or args.check or args.json or args.uninstall
-    return 0 if args.memory is not None and not is_look and _settle_memory(args, where, site) else 1
+    return 0 if args.memory is not None and not is_look and _set_memory(args, where, site) else 1
 
 
-def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, site: Site) -> int:
-    """Show, ask, write, and say what is next."""
+def _apply(args: argparse.Namespace, states: Sequence[ClientState], where: Places, site: Site) -> int:
+    """Show the changes, ask, write them and print the next steps."""
     env = site.env
     for state in states:
         _show(state)
@@ -114,69 +115,69 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
     if args.print:
         return 1 if has_problems else 0
     if not wanted and not args.uninstall:
-        is_settled = _settle_memory(args, where, site)
+        is_settled = _set_memory(args, where, site)
         has_nothing = bool(args.client) and not any(state.changes for state in states)
         is_well = not has_problems and not has_nothing and not any(state.off for state in states)
-        print("everything is installed and current" if is_well else "nothing was changed")
+        print("everything is installed and up to date" if is_well else "nothing was changed")
         return 0 if is_well and is_settled else 1
     require_terminal_nearby(env, "changing a client's configuration")
-    if wanted and not args.yes and not confirm("take these out?" if args.uninstall else "write these?"):
+    if wanted and not args.yes and not confirm("Remove these entries?" if args.uninstall else "Write these changes?"):
         print("nothing was changed")
         return 1
     touched: set[str] = set()
     failed = [state for state in states if not _write(args, state, where, touched)]
-    is_settled = _settle_memory(args, where, site)
+    is_settled = _set_memory(args, where, site)
     return 1 if has_problems or failed or not is_settled else 0
 
 
 def _warn(args: argparse.Namespace, states: Sequence[ClientState], site: Site) -> None:
-    """What is written as asked for, and will not do everywhere."""
+    """Warn about entries that will not work everywhere."""
     if args.scope == "project" and not site.programs.is_on_path:
-        print("note: `snell-hook` is not on PATH, so these files name its place on this machine, which others lack")
-    if any(names_mcp(change.file) for state in states for change in state.changes) and not has_mcp():
-        print(f"warning: the MCP server that these files name cannot start: {MCP_MISSING}; {mcp_advice()}")
+        print("note: `snell-hook` is not on PATH, so these files contain a path that only exists on this machine")
+    if any(names_mcp(change.file) for state in states for change in state.changes) and (problem := mcp_problem()):
+        print(f"warning: the MCP server in these files cannot start: {problem}")
 
 
-def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
-    """Nothing is captured before somebody who knows what and where says so. Returns whether that could be written."""
+def _set_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
+    """Ask about memory if needed and write the answer; return whether that succeeded."""
     env, scope = site.env, args.scope
     project = None if scope == "user" else site.project
     if args.uninstall or (args.memory is None and is_answered(where, env, project)):
         return True
     wanted = args.memory
     if wanted is None and not args.yes and not is_agent(env):
-        wanted = asks(scope, where, site.project, env)
+        wanted = ask_to_enable(scope, where, site.project, env)
     path = file_for(scope, where, site.project)
     if wanted is None:
         print(
-            f"memory: off. `snell setup --memory`, or `[pack.remember] enabled = true` in `{path}`, keeps what sessions"
-            f" decide and find out, without secrets, in `{where.state}`"
+            f"memory: off. To store decisions and findings of sessions (without secrets, in `{where.state}`), run"
+            f" `snell setup --memory`, or set `enabled = true` under `[pack.remember]` in `{path}`"
         )
         return True
-    require_terminal_nearby(env, "switching memory")
+    require_terminal_nearby(env, "changing the memory setting")
     try:
         switch(path, on=wanted)
     except SetupError as error:
         print(error)
         return False
-    trust = " once `snell trust` has approved it" if scope != "user" else ""
-    print(f"memory: {'on' if wanted else 'off'}{trust}, said in `{path}`")
-    if wanted and not trust and (no := no_of(where, site.project, env)):
-        print(f"memory: off in `{site.project}` all the same: `{no}` says so")
+    trust = " after you approve it with `snell trust`" if scope != "user" else ""
+    print(f"memory: {'on' if wanted else 'off'}{trust}, set in `{path}`")
+    if wanted and not trust and (file := disabling_file(where, site.project, env)):
+        print(f"memory: still off in `{site.project}`, because `{file}` disables it")
     return True
 
 
 def _write(args: argparse.Namespace, state: ClientState, where: Places, touched: set[str]) -> bool:
-    """One client's files. What goes wrong with them is no reason to leave the other clients out."""
+    """Write one client's files; return False on an error, so that the other clients are still written."""
     if state.problem:
         return True
     try:
         for change in state.changes:
             _write_file(args, change, state.install.name, where, touched)
     except SetupError as error:
-        print(f"{state.install.title}: left alone: {error}")
+        print(f"{state.install.title}: not changed: {error}")
         return False
-    print(f"{state.install.title}: {'taken out' if args.uninstall else 'written'}")
+    print(f"{state.install.title}: {'removed' if args.uninstall else 'installed'}")
     for step in () if args.uninstall else state.install.after:
         print(f"  next: {step}")
     return True
@@ -186,7 +187,7 @@ def _write_file(args: argparse.Namespace, change: Change, client: str, where: Pl
     if args.uninstall:
         uninstall(change, client, where.state)
         return
-    # Clients share files. Who comes second finds there what was written for the first one a moment ago.
+    # Clients share files: plan again if this run has already written the file for another client.
     path = os.path.realpath(change.file.path)
     install(plan_change(change.file) if path in touched else change, client, where.state)
     touched.add(path)
@@ -194,25 +195,26 @@ def _write_file(args: argparse.Namespace, change: Change, client: str, where: Pl
 
 def _check(states: Sequence[ClientState]) -> int:
     for state in states:
-        print(f"{state.install.title}: {_IN_WORDS.get(state.installed, state.installed)}")
+        words = _IN_WORDS.get(state.installed, state.installed)
+        print(f"{state.install.title}: {words.format(client=state.install.name.replace('_', '-'))}")
         if state.problem:
             print(f"  {state.problem}")
         for change in state.changes:
             if change.changes:
-                print(f"  {change.file.path}: {change.file.purpose} to be written")
+                print(f"  {change.file.path}: {change.file.purpose} missing or out of date")
         if state.off:
-            print(f"  hooks are off there: {state.off}")
-        for name in state.foreign:
-            print(f"  beside ours: {name}")
+            print(f"  hooks are disabled in this client: {state.off}")
+        for name in state.other_hooks:
+            print(f"  other hook program: {name}")
     current = ("yes", "nothing to install")
     return 0 if all(state.installed in current for state in states) else 1
 
 
 _IN_WORDS = {
-    "yes": "installed and current",
-    "off": "installed and current, and switched off",
-    "outdated": "installed, not current: `snell setup` brings it up to date",
-    "no": "not installed",
+    "yes": "installed and up to date",
+    "off": "installed and up to date, but disabled",
+    "outdated": "installed, but out of date; run `snell setup {client}`",
+    "no": "not installed; run `snell setup {client}`",
 }
 
 
@@ -221,16 +223,14 @@ def _show(state: ClientState) -> None:
     signs = ", ".join((*state.found.programs, *state.found.folders)) or "not found on this machine"
     print(f"{paint.bold(state.install.title)}  {paint.dim(signs)}")
     if state.problem:
-        print(f"  {paint.red('left alone')}: {state.problem}")
+        print(f"  {paint.red('not changed')}: {state.problem}")
     for change in state.changes:
         for line in render_change(change, paint):
             print(f"  {line}")
     if state.changes and not any(change.changes for change in state.changes):
         print("  nothing to change")
     if state.off:
-        print(
-            f"  {paint.red('hooks are off there')}: {state.off}; the client runs none of these before that is changed"
-        )
+        print(f"  {paint.red('hooks are disabled in this client')}: {state.off}; change that, or no hook will run")
     for remark in state.install.remarks if any(change.changes for change in state.changes) else ():
         print(f"  note: {remark}")
     if not state.changes and not state.problem:
@@ -258,7 +258,7 @@ def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> 
 
 def _plugin(args: argparse.Namespace, where: Places, env: dict[str, str]) -> int:
     if [find_install(name).name for name in args.client] not in ([], ["claude_code"]):
-        raise SetupError("only Claude Code takes this kind of plugin", advice="run it with `claude-code`")
+        raise SetupError("--plugin is only supported for Claude Code", advice="run it with `claude-code`")
     files = plugin_files(_options(args, where, env))
     if not args.print:
         require_terminal_nearby(env, "writing a plugin")
@@ -282,7 +282,7 @@ def _options(args: argparse.Namespace, where: Places, env: dict[str, str]) -> Op
 
 
 def _project(env: dict[str, str]) -> Path:
-    """Where the repository begins, else here."""
+    """Return the root of the repository, else the current folder."""
     here, home = Path.cwd(), home_of(env)
     folders = [folder for folder in (here, *here.parents) if (folder / ".git").exists() and folder != home]
     return folders[0] if folders else here

@@ -1,7 +1,7 @@
 """
-What Claude Code runs for its status line: the command that was configured before, or a line of our own.
+Print Claude Code's status line: the output of the user's own command, or a default line.
 
-How full the context is goes to the daemon on the way, after the line is out.
+Afterwards the daemon is told how full the session's context is.
 """
 
 import argparse
@@ -19,7 +19,9 @@ EXAMPLE = "snell statusline --then 'my-status-line' < session.json"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--then", default="", metavar="COMMAND", help="the status line that set-up found and wraps")
+    parser.add_argument(
+        "--then", default="", metavar="COMMAND", help="the user's own status line command, as set-up found it"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,16 +31,16 @@ def run(args: argparse.Namespace) -> int:
     try:
         choice = choose_command("status_line", args.then, places(os.environ), Path(cwd or "/"), os.environ)
     except SnellError:
-        return 0  # a status line is no place for errors; `snell doctor` has them
+        return 0  # a status line must not show errors; `snell doctor` does
     if not choice.is_off:
         lines = lines_of(choice.command, payload, cwd or "/", os.environ) if choice.command else default_status(session)
         print("\n".join(lines))
         sys.stdout.flush()
-    _push(session)
+    _report_usage(session)
     return 0
 
 
-def _push(session: dict[str, object]) -> None:
+def _report_usage(session: dict[str, object]) -> None:
     used, name = usage_in(session), session.get("session_id")
     if used and isinstance(name, str) and name:
         with suppress(DaemonError, SnellError):

@@ -1,4 +1,4 @@
-"""What Claude Code runs to suggest files: the command that was configured before, or the project's files by name."""
+"""Suggest files to Claude Code: the output of the user's own command, or the project's files by name."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ EXAMPLE = """echo '{"query": "read"}' | snell suggest-files"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--then", default="", metavar="COMMAND", help="the command that set-up found and wraps")
+    parser.add_argument("--then", default="", metavar="COMMAND", help="the user's own command, as set-up found it")
 
 
 def run(args: argparse.Namespace) -> int:

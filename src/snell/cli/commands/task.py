@@ -1,4 +1,4 @@
-"""Tasks: directories that collect efforts."""
+"""Manage tasks: directories that group efforts."""
 
 import argparse
 import os
@@ -12,11 +12,11 @@ COLUMNS = {"dirPath": "TASK", "title": "TITLE", "state": "STATE", "effortCount":
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    listed = verbs.add_parser("list", help="the tasks of this project, or of all")
-    listed.add_argument("--all", action="store_true", help="of every project")
-    shown = verbs.add_parser("show", help="one task and its efforts")
+    listed = verbs.add_parser("list", help="list the tasks of this project")
+    listed.add_argument("--all", action="store_true", help="list the tasks of all projects")
+    shown = verbs.add_parser("show", help="show the efforts of a task")
     shown.add_argument("path", help="the directory of the task")
-    added = verbs.add_parser("add", help="keep a directory as a task")
+    added = verbs.add_parser("add", help="add a directory as a task")
     added.add_argument("path", help="the directory of the task")
     for name in ("title", "description", "keywords", "workspace"):
         added.add_argument(f"--{name}", help=f"its {name}")
@@ -28,11 +28,11 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "list":
         project = None if args.all else _project()
         rows = call_operation("db.task.list", {"projectId": project} if project is not None else {})
-        print_rows(rows, COLUMNS, as_json=args.json, nothing="there is no task yet; `snell effort start` begins one")
+        print_rows(rows, COLUMNS, as_json=args.json, nothing="no tasks yet; `snell effort start` creates one")
     elif args.verb == "show":
         efforts = call_operation("db.effort.list", {"taskId": os.path.abspath(args.path)})
         columns = {"id": "EFFORT", "ordinal": "NO", "skill": "SKILL", "lifecycle": "STATE", "currentPhase": "PHASE"}
-        print_rows(efforts, columns, as_json=args.json, nothing="no effort has been begun there")
+        print_rows(efforts, columns, as_json=args.json, nothing="this task has no efforts yet")
     else:
         _add(args)
     return 0
@@ -44,7 +44,7 @@ def _add(args: argparse.Namespace) -> None:
     task = call_operation(
         "db.task.upsert", {"dirPath": os.path.abspath(args.path), "projectId": project["id"], **given}
     )
-    print_one(task, f"{task['dirPath']} is a task", as_json=args.json)
+    print_one(task, f"task {task['dirPath']} added", as_json=args.json)
 
 
 def _project() -> int | None:

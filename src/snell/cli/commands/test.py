@@ -1,4 +1,4 @@
-"""Run case files and say which cases did not go as expected."""
+"""Run case files and report the cases that failed."""
 
 import argparse
 import os
@@ -22,8 +22,8 @@ from snell.testing.run_cases import Result, run_file
 
 EXAMPLE = "snell test .snell/hooks/no_force_push.py"
 
-_NAME_IT = "name what to run, as in `snell test FOLDER`"
-ADVICE = "write NAME.cases.toml beside a hook, or begin with `snell new hook NAME`"
+_NAME_IT = "name a file or folder, as in `snell test FOLDER`"
+ADVICE = "write NAME.cases.toml next to a hook, or create both with `snell new hook NAME`"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +33,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="case files, hooks, settings files or folders (default: this project's .snell)",
     )
-    parser.add_argument("-k", dest="text", default="", metavar="TEXT", help="only cases with this in name or file")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show every case, and why the failed ones failed")
+    parser.add_argument(
+        "-k", dest="text", default="", metavar="TEXT", help="only cases whose name or file contains this text"
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="show every case, and explain the failed ones")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
@@ -43,21 +45,21 @@ def run(args: argparse.Namespace) -> int:
     report = _Report(quiet=args.json, verbose=args.verbose)
     adopt_orphans()
     for file in files:
-        report.add(file, _wanting(args.text, file))
+        report.add(file, _filter(args.text, file))
     if not report.results and not report.errors:
         why = f"no case has `{args.text}` in its name" if args.text else "no cases were found"
-        raise SnellError(why, advice="leave out `-k` to run all" if args.text else ADVICE)
+        raise SnellError(why, advice="run all cases without `-k`" if args.text else ADVICE)
     report.finish()
     return 0 if report.failed == 0 else 1
 
 
 def _own_files() -> list[Path]:
-    """The case files of the project that this folder is in. Raises SnellError where there is none to run."""
+    """Return the case files of the current project. Raises SnellError if there is none to run."""
     here = Path.cwd()
     project = locate(places(os.environ), here, os.environ).project
     if project is None:
-        what = f"this folder is in no project (there is no `{FOLDER}` in it or above it), so no case was run"
-        raise SnellError(what, advice=f"{_NAME_IT}, or begin with `snell new hook NAME`")
+        what = f"no project was found (no `{FOLDER}` in this folder or above it), so no case was run"
+        raise SnellError(what, advice=f"{_NAME_IT}, or create a hook with `snell new hook NAME`")
     shown = Path(os.path.relpath(project.root, here))
     _refuse_other_owner(project.root / FOLDER, shown / FOLDER)
     own, left_out = own_case_files(project.root, shown)
@@ -69,7 +71,7 @@ def _own_files() -> list[Path]:
 
 
 def _refuse_other_owner(folder: Path, shown: Path) -> None:
-    """Raise SnellError when another user made the folder: in /tmp it would be found from everywhere below."""
+    """Raise SnellError if another user owns the folder: one in /tmp would be found from every folder below."""
     owner, user = folder.stat().st_uid, os.geteuid()
     sudo = os.environ.get("SUDO_UID", "")
     if owner not in {user, 0} and not (user == 0 and sudo == str(owner)):
@@ -86,13 +88,13 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _wanting(text: str, file: Path) -> Callable[[Case], bool]:
+def _filter(text: str, file: Path) -> Callable[[Case], bool]:
     in_file = text.lower() in file.name.lower()
     return lambda case: in_file or text.lower() in case.name.lower()
 
 
 class _Report:
-    """Says what happened as it happens, and adds it up."""
+    """Print the results as they come, and count them."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self.results: list[Result] = []
@@ -101,19 +103,19 @@ class _Report:
         self._verbose = verbose
         self._here = f"{os.getcwd()}/"  # paths below it are shown without it
         self._paint = Colours.for_stdout()
-        self._told: set[str] = set()  # problems that were shown; they are the same for every case of a file
+        self._shown: set[str] = set()  # problems already printed; they are the same for every case of a file
 
     @property
     def failed(self) -> int:
         return len(self.errors) + sum(not result.passed for result in self.results)
 
     def add(self, file: Path, wanted: Callable[[Case], bool]) -> None:
-        """Run a case file. One that cannot be run counts as failed, and does not keep the others from running."""
+        """Run a case file; one that cannot be run counts as failed, and the others still run."""
         try:
             results = run_file(file, wanted)
         except SnellError as error:
             self.errors.append(str(error))
-            self._say(f"{self._paint.red('FAIL')}  {error}")
+            self._print(f"{self._paint.red('FAIL')}  {error}")
             return
         self.results += results
         for result in results:
@@ -130,13 +132,13 @@ class _Report:
     def _show(self, result: Result) -> None:
         case = result.case
         if not result.passed:
-            self._say(f"{self._paint.red('FAIL')}  {case.file}:{case.line}  {case.name}: {_told(result)}")
+            self._print(f"{self._paint.red('FAIL')}  {case.file}:{case.line}  {case.name}: {_differences(result)}")
             for problem in result.problems:
-                self._say_once(f"      {problem}")
+                self._print_once(f"      {problem}")
             if self._verbose:
-                self._say(_indented(explain(record_of(result.decision, result.not_run))))
+                self._print(_indent(explain(record_of(result.decision, result.not_run))))
         elif self._verbose:
-            self._say(f"{self._paint.green('ok')}    {case.file}:{case.line}  {case.name}: {result.happened}")
+            self._print(f"{self._paint.green('ok')}    {case.file}:{case.line}  {case.name}: {result.happened}")
 
     def _as_data(self, passed: int) -> dict[str, Any]:
         return {
@@ -146,22 +148,22 @@ class _Report:
             "cases": [_row(result) for result in self.results],
         }
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         if not self._quiet:
             print(text.replace(self._here, ""), flush=True)
 
-    def _say_once(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
-            self._say(text)
+    def _print_once(self, text: str) -> None:
+        if text not in self._shown:
+            self._shown.add(text)
+            self._print(text)
 
 
-def _told(result: Result) -> str:
-    told = "; ".join(result.differences)
-    return f"{told} ({result.hint})" if result.hint else told
+def _differences(result: Result) -> str:
+    text = "; ".join(result.differences)
+    return f"{text} ({result.hint})" if result.hint else text
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"      {line}" for line in text.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""What MCP tools take, as their servers say: learned when a person asks for it, never while an agent waits."""
+"""Learn the input schemas of MCP tools from their servers: only on request, never while an agent waits."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ import msgspec
 from snell.cli.confirmation import confirm, require_person
 from snell.model.errors import SnellError
 from snell.redact import redact
-from snell.setup.client_mcp_servers import Configured
+from snell.setup.client_mcp_servers import ConfiguredServer
 from snell.setup.learn_tool_schemas import configured_servers, learn
 from snell.system.mcp_tool_schemas import LearnedServer, all_learned, forget
 from snell.system.paths import places
@@ -20,12 +20,14 @@ EXAMPLE = "snell tools learn"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["learn", "list", "forget"])
-    parser.add_argument("server", nargs="?", default="", help="only the server of this name")
-    parser.add_argument("--client", default="", help="of `learn`: only the servers of this client (default: of all)")
-    parser.add_argument("--seconds", type=float, default=30.0, help="of `learn`: how long each server may take")
-    parser.add_argument("--yes", action="store_true", help="of `learn`: start the servers without asking")
-    parser.add_argument("--json", action="store_true", help="of `list`: print everything that is known")
+    parser.add_argument(
+        "what", choices=["learn", "list", "forget"], help="`learn` starts the servers and reads their schemas"
+    )
+    parser.add_argument("server", nargs="?", default="", help="only this server (default: all)")
+    parser.add_argument("--client", default="", help="for `learn`: only servers of this client (default: of all)")
+    parser.add_argument("--seconds", type=float, default=30.0, help="for `learn`: the time limit per server")
+    parser.add_argument("--yes", action="store_true", help="for `learn`: start the servers without asking")
+    parser.add_argument("--json", action="store_true", help="for `list`: print the complete schemas")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,29 +35,28 @@ def run(args: argparse.Namespace) -> int:
         return _list(args)
     require_person(os.environ, f"`snell tools {args.what}`")
     if args.what == "forget":
-        print(f"forgot what {forget(places(os.environ).state, args.server)} servers said")
+        print(f"deleted the schemas of {forget(places(os.environ).state, args.server)} servers")
         return 0
     servers = [
         each for each in configured_servers(os.environ, Path.cwd(), args.client) if args.server in ("", each.name)
     ]
     if not servers:
         raise SnellError(
-            "no MCP server is configured that could be asked",
-            advice="servers of a project count once `snell trust` was run in it",
+            "no MCP server is configured",
+            advice="for the servers of a project, run `snell trust` in it first",
         )
     for each in servers:
-        print(f"{each.client}: {each.name}: {_how(each)}")
-    if not args.yes and not confirm("Start these servers, and ask each what its tools take?"):
-        raise SnellError("nothing was started", advice="say yes, or give --yes")
-    return _learned(servers, args.seconds)
+        print(f"{each.client}: {each.name}: {_address(each)}")
+    if not args.yes and not confirm("Start these servers and read their tool schemas?"):
+        raise SnellError("no server was started", advice="confirm, or use --yes")
+    return _learn(servers, args.seconds)
 
 
-def _learned(servers: list[Configured], seconds: float) -> int:
+def _learn(servers: list[ConfiguredServer], seconds: float) -> int:
     has_failed = False
     for asked in learn(os.environ, servers, seconds):
         has_failed |= bool(asked.problem)
-        said = asked.problem or f"{asked.tools} tools"
-        print(f"{asked.server.client}: {asked.server.name}: {said}")
+        print(f"{asked.server.client}: {asked.server.name}: {asked.problem or f'{asked.tools} tools'}")
     return int(has_failed)
 
 
@@ -68,21 +69,21 @@ def _list(args: argparse.Namespace) -> int:
         where = f" in {row.project}" if row.project else ""
         print(f"{row.client}: {row.name}{where}")
         for name, tool in row.tools.items():
-            print(f"  mcp__{row.name}__{name}: {_needs(tool.schema)}{_says(row, name)}")
+            print(f"  mcp__{row.name}__{name}: {_list_required(tool.schema)}{_hints(row, name)}")
     if not rows:
-        print("nothing was learned yet: `snell tools learn`")
+        print("no schemas yet; run `snell tools learn`")
     return 0
 
 
-def _needs(schema: Any) -> str:
-    required = schema.get("required")
-    return f"needs {', '.join(map(str, required))}" if isinstance(required, list) and required else "needs nothing"
+def _list_required(schema: Any) -> str:
+    names = schema.get("required")
+    return f"requires {', '.join(map(str, names))}" if isinstance(names, list) and names else "no required arguments"
 
 
-def _says(row: LearnedServer, name: str) -> str:
+def _hints(row: LearnedServer, name: str) -> str:
     hints = [hint for hint, value in row.tools[name].hints.items() if value is True]
     return f" ({', '.join(hints)})" if hints else ""
 
 
-def _how(each: Configured) -> str:
+def _address(each: ConfiguredServer) -> str:
     return redact(each.server.url or shlex.join((each.server.command, *each.server.args)))

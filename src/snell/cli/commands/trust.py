@@ -1,4 +1,4 @@
-"""Approve what a project brings: look at it, then pin its exact bytes."""
+"""Review a project's hooks, skills and notes, and approve their exact content."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from snell.cli.confirmation import confirm, require_person
-from snell.cli.python_source import look_at, visible
+from snell.cli.python_source import review_source, visible
 from snell.engine.explain import wrap
 from snell.model.errors import TrustError
 from snell.settings.locate import folder_with_notes, locate
@@ -21,11 +21,11 @@ EXAMPLE = "snell trust"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", nargs="?", help="the project (default: the one around the current folder)")
+    parser.add_argument("path", nargs="?", help="the project's folder (default: the project of the current folder)")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="only show what the project brings")
-    what.add_argument("--revoke", action="store_true", help="take every approval back")
-    what.add_argument("--hash", metavar="DIGEST", action="append", help="approve exactly this, without being asked")
+    what.add_argument("--list", action="store_true", help="only list what needs approval")
+    what.add_argument("--revoke", action="store_true", help="revoke all approvals of the project")
+    what.add_argument("--hash", metavar="DIGEST", action="append", help="approve exactly this content without asking")
     parser.add_argument("--json", action="store_true", help="print the review as JSON")
 
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     root = _root(args.path, where, env)
     if args.revoke:
         number = revoke(where, root)
-        print(f"{number} approvals of {root} are taken back")
+        print(f"revoked {number} approvals of {root}")
         return 0
     found = review(where, root, env)
     if args.json:
@@ -51,10 +51,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _ask(found: Review, where: Places, root: Path, env: dict[str, str]) -> int:
     if found.is_approved:
-        print("all of it is approved" if found.items else "there is nothing to approve")
+        print("everything is approved" if found.items else "there is nothing to approve")
         return 0
     require_person(env, "approving hooks")
-    if not confirm("let these run, exactly as they are now?"):
+    if not confirm("Approve these, exactly as they are now?"):
         print("nothing was approved" + ("" if sys.stdin.isatty() else _without_terminal(found)))
         return 1
     return _approve(where, root, [found.digest], env)
@@ -64,7 +64,7 @@ def _approve(where: Places, root: Path, digests: list[str], env: dict[str, str])
     require_person(env, "approving hooks")
     done = approve(where, root, digests, env)
     left = [item for item in done.items if item.state != "approved"]
-    print(f"approved {len(done.items) - len(left)} of {len(done.items)}; one changed byte makes a hook inert again")
+    print(f"approved {len(done.items) - len(left)} of {len(done.items)}; a hook that changes must be approved again")
     for item in left:
         print(f"  not approved: {item.title} ({item.cannot or item.state})")
     return 0
@@ -76,8 +76,8 @@ def _root(path: str | None, where: Places, env: dict[str, str]) -> Path:
     project = locate(where, Path.cwd(), env).project
     root = project.root if project else folder_with_notes(Path.cwd(), env)
     if root is None:
-        advice = "a project has a `.snell` folder, or a LOCAL.md"
-        raise TrustError("there is no project around this folder", advice=advice)
+        advice = "a project has a `.snell` folder or a LOCAL.md"
+        raise TrustError("no project was found in this folder or above it", advice=advice)
     return root
 
 
@@ -86,7 +86,7 @@ def _without_terminal(found: Review) -> str:
 
 
 def _show(found: Review, approved: tuple[Pin, ...]) -> None:
-    print(f"{found.root} brings {len(found.items)} thing{'' if len(found.items) == 1 else 's'}")
+    print(f"{found.root} contains {len(found.items)} item{'' if len(found.items) == 1 else 's'} to approve")
     for item in found.items:
         print(f"\n  {visible(item.title)}  [{item.state}]  {visible(item.file)}:{item.line}")
         for line in _details(item, Path(found.root), approved):
@@ -98,8 +98,8 @@ def _show(found: Review, approved: tuple[Pin, ...]) -> None:
 
 def _details(item: ReviewItem, root: Path, approved: tuple[Pin, ...]) -> Iterator[str]:
     if item.changes:
-        yield f"changed since you approved it: {', '.join(map(_in_words, item.changes))}"
-        yield from _before(item, approved)
+        yield f"changed since you approved it: {', '.join(map(_describe, item.changes))}"
+        yield from _changed_fields(item, approved)
     if item.cannot:
         yield f"cannot be approved: {item.cannot}"
     if item.kind == "python":
@@ -109,20 +109,20 @@ def _details(item: ReviewItem, root: Path, approved: tuple[Pin, ...]) -> Iterato
         yield f"on {item.event}"
     yield from item.shows.splitlines()
     if item.pins:
-        yield f"pins {', '.join(item.pins)}"
+        yield f"files: {', '.join(item.pins)}"
 
 
-def _in_words(change: str) -> str:
+def _describe(change: str) -> str:
     return f"the content of {change}" if change.startswith("`") else change
 
 
-def _before(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str]:
-    """The parts of a definition that were different when it was approved."""
+def _changed_fields(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str]:
+    """Yield the fields of a definition that have changed since it was approved."""
     pins = [pin for pin in approved if (pin.kind, pin.file, pin.title) == (item.kind, item.file, item.title)]
     old = pins[0].definition if pins else {}
     for name in dict.fromkeys((*old, *item.definition)) if old else ():
         was, is_ = _json(old.get(name)), _json(item.definition.get(name))
-        if was != is_:  # as text, since what was stored has lists where tuples were
+        if was != is_:  # as text, since tuples were stored as lists
             yield f"  {name} was {was}, is {is_}"
 
 
@@ -131,13 +131,13 @@ def _json(value: object) -> str:
 
 
 def _code(item: ReviewItem, root: Path) -> Iterator[str]:
-    """A Python file as it would run; one that was approved has been looked at."""
-    look = look_at(root / item.file)
-    if look.problem:
-        yield look.problem
-    for hook in look.hooks:
+    """Yield the hooks of a Python file, and its code if it is not approved yet."""
+    source = review_source(root / item.file)
+    if source.problem:
+        yield source.problem
+    for hook in source.hooks:
         yield f"hook {hook}"
     if item.state != "approved":
-        yield from (f"| {line}" for line in look.lines)
-        if look.further:
-            yield f"| ... and {look.further} more lines; read them in {item.file}"
+        yield from (f"| {line}" for line in source.lines)
+        if source.further:
+            yield f"| ... and {source.further} more lines in {item.file}"

@@ -15,7 +15,9 @@ EXAMPLE = "snell why last"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", nargs="?", default="last", help="a decision's id, the beginning of one, or `last`")
+    parser.add_argument(
+        "id", nargs="?", default="last", help="a decision's id or its first characters, or `last` (the default)"
+    )
     parser.add_argument("--json", action="store_true", help="print the record as JSON")
 
 

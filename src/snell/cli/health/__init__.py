@@ -1,8 +1,7 @@
 """
-What `snell doctor` looks at: one file for each part, with `checks(visit)` that yields `Check`s.
+The checks of `snell doctor`: one module per part, whose `checks(installation)` yields `Check`s.
 
-A part that is not listed here is not looked at. They come in this order, so the daemon is asked after an event has
-been sent through it.
+PARTS lists them in order: the daemon is asked after an event has been sent through it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +20,7 @@ Status = Literal["ok", "warn", "fail"]
 
 
 class Check(Struct, frozen=True):
-    """One line: what was looked at, how it is, and what to do about it."""
+    """One line of the report: what was checked, its status, and what to do about it."""
 
     name: str
     status: Status
@@ -29,22 +28,22 @@ class Check(Struct, frozen=True):
     advice: str = ""
 
 
-class Visit(Struct, frozen=True):
-    """Whose installation is looked at, and from where."""
+class Installation(Struct, frozen=True):
+    """The installation to check, and the folder to check it in."""
 
     where: Places
     env: Mapping[str, str]
     cwd: Path
 
 
-def examine(visit: Visit) -> Iterator[Check]:
-    """Look at everything; trouble with one part does not keep the others from being looked at."""
+def examine(installation: Installation) -> Iterator[Check]:
+    """Run all checks; an error in one part does not stop the others."""
     for part in PARTS:
         try:
-            yield from import_module(f"{__name__}.{part}").checks(visit)
+            yield from import_module(f"{__name__}.{part}").checks(installation)
         except SnellError as error:
             yield Check(
                 part, "fail", error.message if not error.where else f"{error.where}: {error.message}", error.advice
             )
         except OSError as error:
-            yield Check(part, "fail", str(error), "check that it is there, and who may use it")
+            yield Check(part, "fail", str(error), "check that it exists, and its permissions")

@@ -1,4 +1,4 @@
-"""Who was heard of, and when: a client or a hook that never fires is the trouble that nobody notices."""
+"""When each client and hook was last active: one that never runs would otherwise go unnoticed."""
 
 import time
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.cli.health import Check, Visit
+from snell.cli.health import Check, Installation
 from snell.model.protocols import Transaction
 from snell.records.decisions import SELF_TEST
 from snell.runtime.app import database_of
 
-DECISIONS, TRACES = 20_000, 2_000  # how far back is looked
+DECISIONS, TRACES = 20_000, 2_000  # how many recent ones are read
 SHOWN = 40
-OURS = ("person",)  # what a person typed is no client
+OURS = ("person",)  # commands typed by a person, not a client
 
 
 class Fired(Struct):
@@ -24,33 +24,36 @@ class Fired(Struct):
     failed_last: bool = False
 
 
-def checks(visit: Visit) -> Iterator[Check]:
-    if not (visit.where.state / "snell.db").exists():
-        yield Check("last fired", "ok", "nothing yet")
+def checks(installation: Installation) -> Iterator[Check]:
+    if not (installation.where.state / "snell.db").exists():
+        yield Check("last fired", "ok", "no events yet")
         return
-    database = database_of(visit.where)
+    database = database_of(installation.where)
     try:
         clients, hooks = database.run(lambda tx: (_clients(tx), _hooks(tx)), only_reads=True)
     finally:
         database.close()
     if not clients:
-        advice = "`snell setup` connects your clients; then let one of them run a tool"
+        advice = "`snell setup` connects your clients; then run a tool in one of them"
         yield Check("last fired", "warn", "no client has sent an event yet", advice)
     for name, last, times in clients:
-        yield Check(f"client {name}", "ok", f"last event {_ago(last)}, {times:,} lately")
+        yield Check(f"client {name}", "ok", f"last event {_ago(last)}, {times:,} recent events")
     ordered = sorted(hooks.items(), key=lambda item: -item[1].last)
     for hook, fired in ordered[:SHOWN]:
-        yield _of_hook(hook, fired)
+        yield _hook_check(hook, fired)
 
 
-def _of_hook(name: str, fired: Fired) -> Check:
-    detail = f"last ran {_ago(fired.last)}, {fired.times:,} lately"
+def _hook_check(name: str, fired: Fired) -> Check:
+    detail = f"last run {_ago(fired.last)}, {fired.times:,} recent runs"
     if not fired.failures:
         return Check(f"hook {name}", "ok", detail)
-    detail += f", {fired.failures} of them failed"
+    detail += f", {fired.failures} failed"
     if fired.failed_last:
         return Check(
-            f"hook {name}", "warn", f"{detail}, the last one too", f"`snell log --hook {name}`, then `snell why ID`"
+            f"hook {name}",
+            "warn",
+            f"{detail}, including the last one",
+            f"`snell log --hook {name}`, then `snell why ID`",
         )
     return Check(f"hook {name}", "ok", detail)
 

@@ -1,15 +1,15 @@
-"""What memories are searched with: is the table of words whole?"""
+"""The word table that memories are searched with."""
 
 from collections.abc import Iterator
 
-from snell.cli.health import Check, Visit
+from snell.cli.health import Check, Installation
 from snell.llm.embeddings.word_table import word_table
 
 
-def checks(visit: Visit) -> Iterator[Check]:
+def checks(installation: Installation) -> Iterator[Check]:
     table = word_table()
     if table.problem:
-        advice = "memories are found by their own words meanwhile; install Snell again"
+        advice = "until then memories are found only by exact words; install Snell again"
         yield Check("memory", "warn", table.problem, advice)
     else:
-        yield Check("memory", "ok", f"the table of words is whole, {len(table.stems):,} stems")
+        yield Check("memory", "ok", f"word table OK ({len(table.stems):,} stems)")

@@ -1,4 +1,4 @@
-"""The program that clients start: is it there, and is it the quick one?"""
+"""The program that clients start: whether it is installed, executable and native."""
 
 import os
 import shutil
@@ -8,37 +8,37 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from snell.cli.health import Check, Visit
+from snell.cli.health import Check, Installation
 from snell.system.files import read_capped
 from snell.system.optional_packages import installed_from
 
 LARGEST = 4 * 1024 * 1024
-_PROGRAM_HEADERS = struct.Struct("<32xQ14xHH")  # where they begin, how long each is, how many
+_PROGRAM_HEADERS = struct.Struct("<32xQ14xHH")  # offset, size of each, number
 _NEEDS_LOADER = 3
 
 
-def checks(visit: Visit) -> Iterator[Check]:
-    path = shim_path(visit.env)
+def checks(installation: Installation) -> Iterator[Check]:
+    path = shim_path(installation.env)
     if path is None:
         source = installed_from()
         advice = f"install Snell again{f' from `{source}`' if source else ', the way you installed it'}"
-        yield Check("snell-hook", "fail", "is not there", advice)
+        yield Check("snell-hook", "fail", "not found", advice)
         return
     kind = kind_of(read_capped(path, LARGEST))
     if not os.access(path, os.X_OK):
-        yield Check("snell-hook", "fail", f"{path} cannot be executed", f"`chmod 755 {path}`")
+        yield Check("snell-hook", "fail", f"{path} is not executable", f"`chmod 755 {path}`")
     elif kind == "native, static":
         yield Check("snell-hook", "ok", f"{path}, {kind}")
     elif kind == "native":
-        yield Check("snell-hook", "ok", f"{path}, {kind}, needs the system's loader")
+        yield Check("snell-hook", "ok", f"{path}, {kind}, dynamically linked")
     else:
-        advice = "install a wheel for this platform, or a C compiler and Snell again"
-        yield Check("snell-hook", "warn", f"{path} is the slower stand-in, in Python", advice)
+        advice = "install a C compiler and then Snell again, or a wheel for this platform"
+        yield Check("snell-hook", "warn", f"{path} is the slower Python version", advice)
     yield from _writable_by_others(path)
 
 
 def shim_path(env: Mapping[str, str]) -> Path | None:
-    """The one of this installation; else the first on the PATH."""
+    """Return `snell-hook` of this installation, else the first on the PATH."""
     beside = Path(sys.executable).with_name("snell-hook")
     if beside.exists():
         return beside
@@ -60,4 +60,4 @@ _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 def _writable_by_others(path: Path) -> Iterator[Check]:
     mode = os.stat(path).st_mode
     if mode & stat.S_IWOTH:
-        yield Check("snell-hook", "fail", f"{path} can be changed by anybody", f"`chmod o-w {path}`")
+        yield Check("snell-hook", "fail", f"{path} is writable by all users", f"`chmod o-w {path}`")

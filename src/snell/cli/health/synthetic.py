@@ -1,4 +1,4 @@
-"""One event through the installed command, as a client would send it, and its row in the store afterwards."""
+"""Send test events through the installed command, as a client would, and look for them in the store."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from statistics import median
 
 import msgspec
 
-from snell.cli.health import Check, Status, Visit
+from snell.cli.health import Check, Installation, Status
 from snell.cli.health.shim import shim_path
 from snell.daemon.client import DaemonError, ask
 from snell.records.decisions import SELF_TEST
@@ -19,8 +19,8 @@ TIMES = 5
 SECONDS = 30.0
 
 
-def checks(visit: Visit) -> Iterator[Check]:
-    path = shim_path(visit.env)
+def checks(installation: Installation) -> Iterator[Check]:
+    path = shim_path(installation.env)
     if path is None:
         return
     session = f"doctor-{os.urandom(6).hex()}"
@@ -28,51 +28,52 @@ def checks(visit: Visit) -> Iterator[Check]:
     taken = []
     for number in range(1 + TIMES):
         began = time.perf_counter()
-        problem = _sent(command, visit, session, number)
+        problem = _send(command, installation, session, number)
         taken.append((time.perf_counter() - began) * 1000)
         if problem:
             yield Check("synthetic event", "fail", f"`{' '.join(command)}` {problem}", "`snell daemon run` shows why")
             return
-    arrived = _arrived(visit, session)
-    if arrived < len(taken):
-        detail = f"{len(taken)} were answered, and the store has {arrived}"
-        yield Check("synthetic event", "fail", detail, "check the store above, and whether two installations are mixed")
+    stored = _count_stored(installation, session)
+    if stored < len(taken):
+        detail = f"{len(taken)} events were answered, but the store has {stored}"
+        advice = "check the store above, and whether two installations of Snell are mixed"
+        yield Check("synthetic event", "fail", detail, advice)
         return
-    how = "the daemon" if _is_served(visit) else "each in a process of its own, without a daemon"
+    how = "the daemon" if _is_served(installation) else "separate processes, without a daemon"
     status: Status = "ok" if how == "the daemon" else "warn"
-    detail = f"{len(taken)} answered by {how}; first {taken[0]:.1f} ms, then {median(taken[1:]):.1f} ms"
+    detail = f"{len(taken)} events answered by {how}; first {taken[0]:.1f} ms, then {median(taken[1:]):.1f} ms"
     yield Check("synthetic event", status, detail, "" if status == "ok" else "`snell daemon start` shows why")
 
 
-def _sent(command: list[str], visit: Visit, session: str, number: int) -> str:
-    """What went wrong; nothing when all is well."""
-    fields = {"hook_event_name": SELF_TEST, "session_id": session, "cwd": str(visit.cwd), "number": number}
+def _send(command: list[str], installation: Installation, session: str, number: int) -> str:
+    """Send one event; return what went wrong, or an empty text."""
+    fields = {"hook_event_name": SELF_TEST, "session_id": session, "cwd": str(installation.cwd), "number": number}
     try:
         done = subprocess.run(
             command,
             input=msgspec.json.encode(fields),
-            env=dict(visit.env),
-            cwd=visit.cwd,
+            env=dict(installation.env),
+            cwd=installation.cwd,
             capture_output=True,
             timeout=SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
         return f"did not answer within {SECONDS:g} s"
-    said = done.stderr.decode("utf-8", "replace").strip()
-    return f"ended with {done.returncode}: {said[:300]}" if done.returncode or said else ""
+    errors = done.stderr.decode("utf-8", "replace").strip()
+    return f"exited with {done.returncode}: {errors[:300]}" if done.returncode or errors else ""
 
 
-def _arrived(visit: Visit, session: str) -> int:
-    database = database_of(visit.where)
+def _count_stored(installation: Installation, session: str) -> int:
+    database = database_of(installation.where)
     try:
         return len(StoreJournal(database).recent(session=session, limit=100))
     finally:
         database.close()
 
 
-def _is_served(visit: Visit) -> bool:
+def _is_served(installation: Installation) -> bool:
     try:
-        return bool(ask(visit.where.run, "ping") == "pong")
+        return bool(ask(installation.where.run, "ping") == "pong")
     except DaemonError:
         return False

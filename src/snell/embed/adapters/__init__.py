@@ -1,5 +1,5 @@
 """
-Snell inside other agent libraries: the hooks of a house as that library's own callbacks, guardrails or middleware.
+Snell inside other agent libraries: the hooks of a runtime as callbacks, guardrails or middleware of the library.
 
-One file for each library, which is imported when its adapter is first used.
+One module per library; the library is imported when its adapter is first used.
 """

@@ -1,9 +1,9 @@
 """
-claude-agent-sdk: the hooks of a house as the library's callbacks.
+claude-agent-sdk: the hooks of a runtime as callbacks of the library.
 
-    options = ClaudeAgentOptions(hooks=hooks(house))
+    options = ClaudeAgentOptions(hooks=hooks(runtime))
 
-The library passes on what Claude Code reports, so this is Claude Code as a client, without a process in between.
+The library forwards the events of Claude Code, so this is Claude Code as a client, without a process in between.
 """
 
 import json
@@ -24,7 +24,7 @@ Callback = Callable[[Mapping[str, Any], str | None, Any], Awaitable[Output]]
 
 
 def hooks(runtime: Runtime, events: Iterable[str] | None = None) -> dict[str, list[Any]]:
-    """For `ClaudeAgentOptions(hooks=...)`: every event that the library can report, or those that are named."""
+    """Return hooks for `ClaudeAgentOptions(hooks=...)`: for all events of the library, or for those in `events`."""
     sdk = library("claude_agent_sdk", "claude-agent-sdk")
     callback = callback_for(runtime)
     known = _names(library("claude_agent_sdk.types", "claude-agent-sdk").HookEvent)
@@ -33,7 +33,7 @@ def hooks(runtime: Runtime, events: Iterable[str] | None = None) -> dict[str, li
 
 
 def callback_for(runtime: Runtime) -> Callback:
-    """One function for all events."""
+    """Return one callback for all events."""
 
     async def snell(payload: Mapping[str, Any], _tool_use_id: str | None, _context: Any) -> Output:
         try:
@@ -41,14 +41,14 @@ def callback_for(runtime: Runtime) -> Callback:
             reply = claude_code.encode(await runtime.decide_async(event))
         except SnellError as error:
             blocks = runtime.fails_closed(str(payload.get("cwd") or ""))
-            reply = claude_code.failed(str(payload.get("hook_event_name")), f"snell: {error}", blocks=blocks)
+            reply = claude_code.encode_failure(str(payload.get("hook_event_name")), f"snell: {error}", blocks=blocks)
         return _output(reply, str(payload.get("hook_event_name")))
 
     return snell
 
 
 def _output(reply: Reply, event: str) -> Output:
-    """What a program would have printed, as the library wants it."""
+    """Convert the reply for a command hook into the output of a callback."""
     text = reply.stdout.decode("utf-8", "replace").strip()
     if text.startswith("{"):
         output: Output = json.loads(text)
@@ -56,8 +56,8 @@ def _output(reply: Reply, event: str) -> Output:
     reason = reply.stderr.decode("utf-8", "replace").strip()
     if reply.exit_code == 2:
         return _refusal(event, reason)
-    said = text or reason
-    return {"systemMessage": said} if said else {}
+    message = text or reason
+    return {"systemMessage": message} if message else {}
 
 
 def _refusal(event: str, reason: str) -> Output:
@@ -68,5 +68,5 @@ def _refusal(event: str, reason: str) -> Output:
 
 
 def _names(hint: Any) -> list[str]:
-    """The names in a union of literals."""
+    """Return the names in a union of literals."""
     return [name for each in get_args(hint) for name in ([each] if isinstance(each, str) else _names(each))]

@@ -1,9 +1,9 @@
 """
-FastMCP: the hooks of a house as middleware of an MCP server, so that whoever calls its tools is subject to them.
+FastMCP: the hooks of a runtime as middleware of an MCP server, around the tool calls of all its clients.
 
-    server.add_middleware(middleware(house))
+    server.add_middleware(middleware(runtime))
 
-Hooks know a tool by its own name and as `mcp__SERVER__TOOL`, which is what a coding agent would call it.
+Hooks match a tool by its own name and by `mcp__SERVER__TOOL`, its name in a coding agent.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.embed.embedded_agent import EmbeddedAgent, embedded_agent_for, library
-from snell.embed.mcp_results import blocks, fits, result_for_hooks, structured_content, with_notes
+from snell.embed.mcp_results import content_blocks, matches_schema, result_for_hooks, structured_content, with_notes
 from snell.embed.tool_call import Input, Result
 from snell.runtime.app import Runtime
 
@@ -20,7 +20,11 @@ PACKAGE = "fastmcp"
 
 
 def middleware(runtime: Runtime, **options: Any) -> Any:
-    """For `FastMCP(middleware=[...])`. Options: session_id (else the connection's id), cwd, approve, known_as."""
+    """
+    Return middleware for `FastMCP(middleware=[...])`.
+
+    Options: session_id (default: the id of the connection), cwd, approve, known_as.
+    """
     base = library("fastmcp.server.middleware", PACKAGE).Middleware
     at, named = embedded_agent_for(runtime, "fastmcp", options), "session_id" in options
 
@@ -34,7 +38,7 @@ def middleware(runtime: Runtime, **options: Any) -> Any:
                 return _unless_failed(returned[0])
 
             here = _at(at, context, named=named)
-            plan = here.plan(message.name, message.arguments or {}, execute, shown=result_for_hooks)
+            plan = here.plan(message.name, message.arguments or {}, execute, output_for_hooks=result_for_hooks)
             result = await here.run_async(plan)
             given = returned[0] if returned else None
             is_rewritten = not result.is_error and result.output is not given
@@ -72,7 +76,7 @@ def _unless_failed(result: Any) -> Any:
 
 
 async def _output_schema(context: Any) -> Any:
-    """What clients hold the tool's results to, if anything."""
+    """Return the output schema of the called tool; None without one."""
     server = context.fastmcp_context
     tool = await server.fastmcp.get_tool(context.message.name) if server else None
     return getattr(tool, "output_schema", None)
@@ -82,21 +86,21 @@ def _answer(result: Result, returned: Any, schema: Any) -> Any:
     error = result.exception
     if isinstance(error, _ToolFailedError):
         return with_notes(error.result, result.notes)
-    told = library("fastmcp.exceptions", PACKAGE).ToolError
-    if error and not (isinstance(error, told) and result.notes):
+    tool_error = library("fastmcp.exceptions", PACKAGE).ToolError
+    if error and not (isinstance(error, tool_error) and result.notes):
         raise error
     if result.is_error:
-        raise told(result.text) from error
-    replaced = _replaced(returned, result.output)
-    if not fits(replaced, schema):
-        raise told("\n".join(filter(None, [str(result_for_hooks(replaced)), *result.notes])))
-    return with_notes(replaced, result.notes)
+        raise tool_error(result.text) from error
+    changed = _replace_output(returned, result.output)
+    if not matches_schema(changed, schema):
+        raise tool_error("\n".join(filter(None, [str(result_for_hooks(changed)), *result.notes])))
+    return with_notes(changed, result.notes)
 
 
-def _replaced(returned: Any, value: Any) -> Any:
-    """What a hook made of a result. Its other form must not keep what the hook took out of this one."""
+def _replace_output(returned: Any, value: Any) -> Any:
+    """Return the result with the output of a hook, also in its structured form, so that removed data stay removed."""
     if value is returned:
         return returned
     other = None if returned.structured_content is None else structured_content(returned.structured_content, value)
     tools = library("fastmcp.tools", PACKAGE)
-    return tools.ToolResult(content=blocks(value), structured_content=other, meta=returned.meta)
+    return tools.ToolResult(content=content_blocks(value), structured_content=other, meta=returned.meta)

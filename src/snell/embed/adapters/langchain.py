@@ -1,9 +1,9 @@
 """
-LangChain: the hooks of a house as agent middleware.
+LangChain: the hooks of a runtime as agent middleware.
 
-    agent = create_agent(model, tools, middleware=[middleware(house)])
+    agent = create_agent(model, tools, middleware=[middleware(runtime)])
 
-Prompts, tool calls and the end of a run pass through it, in `invoke` and in `ainvoke`.
+The hooks see prompts, tool calls and the end of a run, in `invoke` and in `ainvoke`.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.embed.embedded_agent import EmbeddedAgent, PromptResult, embedded_agent_for, library, stop_is_blocked
+from snell.embed.embedded_agent import EmbeddedAgent, PromptResult, embedded_agent_for, library, reason_to_continue
 from snell.embed.tool_call import Input, Plan, Result
 from snell.runtime.app import Runtime
 from snell.system.json_output import json_bytes
@@ -20,15 +20,19 @@ from snell.system.json_output import json_bytes
 PACKAGE = "langchain"
 
 
-def middleware(house: Runtime, **options: Any) -> Any:
-    """For `create_agent(middleware=[...])`. Options: session_id (else the thread's id), cwd, approve, known_as."""
+def middleware(runtime: Runtime, **options: Any) -> Any:
+    """
+    Return middleware for `create_agent(middleware=[...])`.
+
+    Options: session_id (default: the id of the thread), cwd, approve, known_as.
+    """
     types = library("langchain.agents.middleware.types", PACKAGE)
-    at, named = embedded_agent_for(house, "langchain", options), "session_id" in options
-    here = _Here(at, is_named=named)
+    at, named = embedded_agent_for(runtime, "langchain", options), "session_id" in options
+    agent = _CurrentAgent(at, is_named=named)
 
     class State(types.AgentState):  # type: ignore[misc, name-defined] # the library is optional, so it has no types
         snell_stop: str
-        snell_kept_going: bool  # a Stop hook sent this run back to the model
+        snell_kept_going: bool  # a Stop hook made this run continue
 
     class Snell(types.AgentMiddleware):  # type: ignore[misc, name-defined] # the library is optional
         state_schema = State
@@ -36,51 +40,50 @@ def middleware(house: Runtime, **options: Any) -> Any:
         @types.hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator] # the library is optional
         def before_agent(self, state: Any, runtime: Any) -> Any:
             prompt = _last_prompt(state)
-            update = _prompt_update(prompt, here.now().submit(_text(prompt))) if prompt else None
-            return _anew(state, update)
+            update = _prompt_update(prompt, agent.now().submit(_text(prompt))) if prompt else None
+            return _with_reset(state, update)
 
         @types.hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator] # the library is optional
         async def abefore_agent(self, state: Any, runtime: Any) -> Any:
             prompt = _last_prompt(state)
-            update = _prompt_update(prompt, await here.now().submit_async(_text(prompt))) if prompt else None
-            return _anew(state, update)
+            update = _prompt_update(prompt, await agent.now().submit_async(_text(prompt))) if prompt else None
+            return _with_reset(state, update)
 
         @types.hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator] # the library is optional
         def before_model(self, state: Any, runtime: Any) -> Any:
-            """A hook that ended the turn during a tool call gets its way before the model has another say."""
+            """End the turn before the next model call, if a hook ended it during a tool call."""
             stop = state.get("snell_stop")
             return {"jump_to": "end", "snell_stop": "", "messages": [_message("AIMessage", stop)]} if stop else None
 
         def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-            def execute(value: Input) -> Any:
-                return _unless_failed(handler(_with_input(request, value)))
-
-            return _answer(request, here.now().run(_plan(here.now(), request, execute)))
+            return _answer(request, agent.now().run(_plan(agent.now(), request, _execute_by(handler, request))))
 
         async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-            async def execute(value: Input) -> Any:
-                return _unless_failed(await handler(_with_input(request, value)))
-
-            return _answer(request, await here.now().run_async(_plan(here.now(), request, execute)))
+            plan = _plan(agent.now(), request, _execute_by_async(handler, request))
+            return _answer(request, await agent.now().run_async(plan))
 
         @types.hook_config(can_jump_to=["model"])  # type: ignore[untyped-decorator] # the library is optional
         def after_agent(self, state: Any, runtime: Any) -> Any:
-            return _go_on(stop_is_blocked(here.now().fire("Stop", stop_hook_active=_is_kept_going(state))))
+            return _continue_update(
+                reason_to_continue(agent.now().fire("Stop", stop_hook_active=_is_kept_going(state)))
+            )
 
         @types.hook_config(can_jump_to=["model"])  # type: ignore[untyped-decorator] # the library is optional
         async def aafter_agent(self, state: Any, runtime: Any) -> Any:
-            return _go_on(stop_is_blocked(await here.now().fire_async("Stop", stop_hook_active=_is_kept_going(state))))
+            return _continue_update(
+                reason_to_continue(await agent.now().fire_async("Stop", stop_hook_active=_is_kept_going(state)))
+            )
 
     return Snell()
 
 
-class _Here:
+class _CurrentAgent:
     def __init__(self, at: EmbeddedAgent, *, is_named: bool) -> None:
         self._at = at
         self._is_named = is_named
 
     def now(self) -> EmbeddedAgent:
-        """In the thread of this run, which is what LangGraph calls a session."""
+        """Return the agent with the thread id of this run as its session id."""
         try:
             config = library("langgraph.config", PACKAGE).get_config()
         except RuntimeError:
@@ -90,7 +93,7 @@ class _Here:
 
 
 class _ToolFailedError(Exception):
-    """A message that says the tool failed; the library reports most failures so, and does not raise them."""
+    """A message about a failed tool; the library returns most failures as messages instead of raising them."""
 
     def __init__(self, message: Any) -> None:
         super().__init__(_text(message))
@@ -100,7 +103,20 @@ class _ToolFailedError(Exception):
 def _plan(at: EmbeddedAgent, request: Any, execute: Callable[[Input], Any]) -> Plan:
     call = request.tool_call
     passes = (library("langgraph.errors", PACKAGE).GraphBubbleUp,)
-    return at.plan(call["name"], call["args"], execute, call.get("id") or "", passes=passes, shown=_shown)
+    return at.plan(
+        call["name"], call["args"], execute, call.get("id") or "", passes=passes, output_for_hooks=_output_for_hooks
+    )
+
+
+def _execute_by(handler: Callable[[Any], Any], request: Any) -> Callable[[Input], Any]:
+    return lambda value: _unless_failed(handler(_with_input(request, value)))
+
+
+def _execute_by_async(handler: Callable[[Any], Awaitable[Any]], request: Any) -> Callable[[Input], Awaitable[Any]]:
+    async def execute(value: Input) -> Any:
+        return _unless_failed(await handler(_with_input(request, value)))
+
+    return execute
 
 
 def _with_input(request: Any, value: Input) -> Any:
@@ -113,8 +129,8 @@ def _unless_failed(returned: Any) -> Any:
     return returned
 
 
-def _shown(returned: Any) -> Any:
-    """What hooks see of a message is its content."""
+def _output_for_hooks(returned: Any) -> Any:
+    """Return the content of a message; hooks see only that."""
     return getattr(returned, "content", returned)
 
 
@@ -134,8 +150,8 @@ def _answer(request: Any, result: Result) -> Any:
 def _tool_message(request: Any, result: Result) -> Any:
     call = request.tool_call
     given = result.exception.message if isinstance(result.exception, _ToolFailedError) else result.output
-    if not hasattr(given, "content"):  # refused, or replaced by a hook, or a command of the graph's
-        if result.status == "done" and _is_the_graphs(given):
+    if not hasattr(given, "content"):  # refused, or replaced by a hook, or a command of the graph
+        if result.status == "done" and _is_graph_output(given):
             return given
         content = _content(given) if result.status == "done" else result.error
         status = "error" if result.is_error else "success"
@@ -145,14 +161,14 @@ def _tool_message(request: Any, result: Result) -> Any:
     return given.model_copy(update={"content": _with_notes(given.content, result.notes)})
 
 
-def _is_the_graphs(given: Any) -> bool:
+def _is_graph_output(given: Any) -> bool:
     command = library("langgraph.types", PACKAGE).Command
     parts = given if isinstance(given, list) else [given]
     return any(isinstance(each, command) or hasattr(each, "content") for each in parts)
 
 
 def _content(given: Any) -> Any:
-    """What a hook put in the place of an output: a message holds text or parts, so anything else goes as JSON."""
+    """Return the output of a hook as content of a message: text or parts; other values as JSON."""
     if isinstance(given, str) or (isinstance(given, list) and all(isinstance(each, str | dict) for each in given)):
         return given
     return "" if given is None else json_bytes(given).decode("utf-8")
@@ -176,11 +192,11 @@ def _prompt_update(prompt: Any, done: PromptResult) -> Any:
         return None
     others = [] if isinstance(prompt.content, str) else [part for part in prompt.content if not _is_text(part)]
     content = [{"type": "text", "text": done.text}, *others] if others else done.text
-    return {"messages": [prompt.model_copy(update={"content": content})]}  # the same id, so it is replaced
+    return {"messages": [prompt.model_copy(update={"content": content})]}  # with the same id, so it replaces the prompt
 
 
-def _anew(state: Any, update: Any) -> Any:
-    """A thread remembers its earlier runs; in a new one nobody has kept the agent going yet."""
+def _with_reset(state: Any, update: Any) -> Any:
+    """Reset the mark of an earlier run in the same thread, after which a Stop hook made the agent continue."""
     return {**(update or {}), "snell_kept_going": False} if _is_kept_going(state) else update
 
 
@@ -188,7 +204,7 @@ def _is_kept_going(state: Any) -> bool:
     return bool(state.get("snell_kept_going"))
 
 
-def _go_on(reason: str) -> Any:
+def _continue_update(reason: str) -> Any:
     if not reason:
         return None
     return {"jump_to": "model", "messages": [_message("HumanMessage", reason)], "snell_kept_going": True}

@@ -1,10 +1,10 @@
 """
-MCP servers of the protocol's own Python library: the hooks of a house around every call of their tools.
+MCP servers with the official Python SDK: the hooks of a runtime around the tool calls of all their clients.
 
-    server = hooked(MCPServer("sums"), house)
+    server = with_hooks(MCPServer("sums"), runtime)
 
-Hooks know a tool by its own name and as `mcp__SERVER__TOOL`, which is what a coding agent would call it. A server that
-is built on the lower level of the library has the same place for it.
+Hooks match a tool by its own name and by `mcp__SERVER__TOOL`, its name in a coding agent. Servers on the low-level API
+of the library work in the same way.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.embed.embedded_agent import EmbeddedAgent, embedded_agent_for, library
-from snell.embed.mcp_results import blocks, fits, result_for_hooks, structured_content, with_notes
+from snell.embed.mcp_results import content_blocks, matches_schema, result_for_hooks, structured_content, with_notes
 from snell.embed.tool_call import Input, Result
 from snell.runtime.app import Runtime
 from snell.system.json_output import json_bytes
@@ -24,7 +24,7 @@ PACKAGE = "mcp"
 
 
 def with_hooks(server: Any, runtime: Runtime, **options: Any) -> Any:
-    """The same server, with hooks. Options: session_id (else the connection's id), cwd, approve, known_as."""
+    """Add hooks to a server and return it. Options: session_id (else the connection's id), cwd, approve, known_as."""
     if not isinstance(getattr(server, "middleware", None), list):
         raise TypeError(f"{type(server).__name__} has no middleware; the library must be `mcp` 2 or newer")
     at, named = embedded_agent_for(runtime, "mcp", options), "session_id" in options
@@ -38,12 +38,14 @@ def with_hooks(server: Any, runtime: Runtime, **options: Any) -> Any:
 
         async def execute(value: Input) -> Any:
             other = dataclasses.replace(context, params={**call, "arguments": value})
-            returned.append(_finished(await call_next(other)))
+            returned.append(_tool_result(await call_next(other)))
             return returned[0]
 
         here = _at(at, context, f"mcp__{server.name}__{call.get('name')}", named=named)
         given = dict(call.get("arguments") or {})
-        plan = here.plan(str(call.get("name")), given, execute, passes=(_MoreNeededError,), shown=result_for_hooks)
+        plan = here.plan(
+            str(call.get("name")), given, execute, passes=(_MoreNeededError,), output_for_hooks=result_for_hooks
+        )
         try:
             result = await here.run_async(plan)
         except _MoreNeededError as more:
@@ -53,7 +55,7 @@ def with_hooks(server: Any, runtime: Runtime, **options: Any) -> Any:
         schema = await _output_schema(server, str(call.get("name"))) if is_rewritten else None
         return _answer(result, answered, schema)
 
-    server.middleware.append(snell)  # the last is next to the tool, so that nobody changes what was judged
+    server.middleware.append(snell)  # last, next to the tool, so that no other middleware changes what the hooks saw
     return server
 
 
@@ -64,7 +66,7 @@ class _ToolFailedError(Exception):
 
 
 class _MoreNeededError(Exception):
-    """The tool asks its caller for something first, and is called again with that."""
+    """The tool asks its caller for more input first, and is called again with it."""
 
     def __init__(self, result: Any) -> None:
         super().__init__()
@@ -78,8 +80,8 @@ def _at(at: EmbeddedAgent, context: Any, name: str, *, named: bool) -> EmbeddedA
     return replace(at, session_id=session or at.session_id, known_as={tool: name, **at.known_as})
 
 
-def _finished(result: Any) -> Any:
-    """A result of a tool, or what stands for one."""
+def _tool_result(result: Any) -> Any:
+    """Return the result of a tool call. Raises for a failure and for a request for more input."""
     kind = library("mcp.types", PACKAGE).CallToolResult
     if isinstance(result, Mapping) and "content" in result:
         result = kind.model_validate(result)
@@ -91,7 +93,7 @@ def _finished(result: Any) -> Any:
 
 
 async def _output_schema(server: Any, name: str) -> Any:
-    """What clients hold the tool's results to, if anything; a server of the lower level does not know its tools."""
+    """Return the output schema of a tool; None without one, and for servers on the low-level API."""
     if not inspect.iscoroutinefunction(getattr(server, "list_tools", None)):
         return None
     return next((tool.output_schema for tool in await server.list_tools() if tool.name == name), None)
@@ -105,18 +107,18 @@ def _answer(result: Result, returned: Any, schema: Any) -> Any:
     types = library("mcp.types", PACKAGE)
     if result.is_error:
         return types.CallToolResult(content=[types.TextContent(type="text", text=result.text)], is_error=True)
-    replaced = _replaced(returned, result.output)
-    if not fits(replaced, schema):
-        replaced = replaced.model_copy(update={"structured_content": None, "is_error": True})
-    return with_notes(replaced, result.notes)
+    changed = _replace_output(returned, result.output)
+    if not matches_schema(changed, schema):
+        changed = changed.model_copy(update={"structured_content": None, "is_error": True})
+    return with_notes(changed, result.notes)
 
 
-def _replaced(returned: Any, value: Any) -> Any:
-    """What a hook made of a result. Its other form must not keep what the hook took out of this one."""
+def _replace_output(returned: Any, value: Any) -> Any:
+    """Return the result with the output of a hook, also in its structured form, so that removed data stay removed."""
     if value is returned:
         return returned
     other = None if returned.structured_content is None else structured_content(returned.structured_content, value)
-    found = blocks(value)
+    found = content_blocks(value)
     if found is value:
         text = value if isinstance(value, str) else json_bytes(value).decode("utf-8")
         found = [library("mcp.types", PACKAGE).TextContent(type="text", text=text)]

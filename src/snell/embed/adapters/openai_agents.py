@@ -1,11 +1,12 @@
 """
-OpenAI Agents SDK: an agent whose tools have the hooks of a house around them: function tools, those of MCP servers
-included, and the tools for shells, patches and free text that are carried out here.
+OpenAI Agents SDK: the hooks of a runtime around the tools of an agent that run in this process.
 
-    agent = hooked(Agent(name="helper", tools=[...]), house)
+These are function tools, including those of MCP servers, and tools for shells, patches and free text.
 
-Prompts pass an input guardrail, which can refuse them; the library offers no place where it could reword them, so one
-that a hook rewords is refused as well. Tools that the provider runs cannot be seen from here.
+    agent = with_hooks(Agent(name="helper", tools=[...]), runtime)
+
+Prompts pass an input guardrail, which can refuse them; the library has no way to change them, so a prompt that a hook
+changes is refused as well. Tools that run at the provider are not visible here.
 """
 
 import copy
@@ -27,12 +28,12 @@ Execute = Callable[[Input], Awaitable[Any]]
 
 
 def with_hooks(agent: Any, runtime: Runtime, **options: Any) -> Any:
-    """The same agent with hooks, and the agents it hands over to. Options: session_id, cwd, approve, known_as."""
-    return _hooked(agent, embedded_agent_for(runtime, "openai_agents", options), {})
+    """Return a copy of an agent and its handoffs, with hooks. Options: session_id, cwd, approve, known_as."""
+    return _agent_with_hooks(agent, embedded_agent_for(runtime, "openai_agents", options), {})
 
 
 def tool_with_hooks(tool: Any, at: EmbeddedAgent) -> Any:
-    """One tool with hooks around it; as it is, if somebody else carries it out."""
+    """Return a tool with hooks around it; unchanged if it does not run in this process."""
     sdk = library("agents", PACKAGE)
     wrap = next((wrap for name, wrap in _WRAPS.items() if isinstance(tool, getattr(sdk, name, ()))), None)
     return wrap(tool, at) if wrap else tool
@@ -42,7 +43,7 @@ def _function_tool(tool: Any, at: EmbeddedAgent) -> Any:
     invoke, told = _raising(tool)
 
     async def on_invoke_tool(context: Any, arguments: str) -> Any:
-        given = _parsed(arguments)
+        given = _parse_arguments(arguments)
         if given is None:
             return "the arguments are not a JSON object, so the tool did not run"
 
@@ -61,9 +62,9 @@ def _function_tool(tool: Any, at: EmbeddedAgent) -> Any:
 
 def _raising(tool: Any) -> tuple[Any, Callable[[Any, BaseException], Awaitable[str | None]]]:
     """
-    How to call a tool so that its failures can be told from its outputs, and what to tell the model about one.
+    Return a function that calls a tool and raises its failures, and one that returns the text of a failure.
 
-    The library turns most failures into text where they happen; a copy without that lets them through to the hooks.
+    The library turns most failures into text at once; a copy of the tool without that raises them for the hooks.
     """
     tools = library("agents.tool", PACKAGE)
     let_through = getattr(tools, "set_function_tool_failure_error_function", None)
@@ -81,7 +82,7 @@ def _raising(tool: Any) -> tuple[Any, Callable[[Any, BaseException], Awaitable[s
 
 
 def _shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
-    if tool.executor is None:  # it runs in a container of the provider's
+    if tool.executor is None:  # it runs in a container of the provider
         return tool
 
     async def executor(request: Any) -> Any:
@@ -91,7 +92,7 @@ def _shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
         async def execute(value: Input) -> Any:
             commands = action.commands if value == given else [value["command"]]
             data = dataclasses.replace(request.data, action=dataclasses.replace(action, commands=commands))
-            return await _awaited(tool.executor(dataclasses.replace(request, data=data)))
+            return await _await_if_needed(tool.executor(dataclasses.replace(request, data=data)))
 
         return _answer(await _run(_as(at, tool.name, "Bash"), tool.name, given, execute, request.data.call_id))
 
@@ -106,7 +107,7 @@ def _local_shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
         async def execute(value: Input) -> Any:
             command = action.command if value == given else ["/bin/sh", "-c", value["command"]]
             data = request.data.model_copy(update={"action": action.model_copy(update={"command": command})})
-            return await _awaited(tool.executor(dataclasses.replace(request, data=data)))
+            return await _await_if_needed(tool.executor(dataclasses.replace(request, data=data)))
 
         return _answer(await _run(_as(at, tool.name, "Bash"), tool.name, given, execute, request.data.call_id))
 
@@ -116,7 +117,7 @@ def _local_shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
 def _custom_tool(tool: Any, at: EmbeddedAgent) -> Any:
     async def on_invoke_tool(context: Any, text: str) -> Any:
         async def execute(value: Input) -> Any:
-            return await _awaited(tool.on_invoke_tool(context, value["input"]))
+            return await _await_if_needed(tool.on_invoke_tool(context, value["input"]))
 
         return _answer(await _run(at, tool.name, {"input": text}, execute, getattr(context, "tool_call_id", "")))
 
@@ -129,9 +130,9 @@ _PATCHES = {"create_file": "Write", "update_file": "Edit", "delete_file": "Delet
 
 
 def _apply_patch_tool(tool: Any, at: EmbeddedAgent) -> Any:
-    """Its editor with hooks around every operation, which they see as what a coding agent would have called."""
+    """Return the tool with hooks around every operation of its editor; they see Write, Edit or Delete."""
 
-    def operating(name: str) -> Callable[[Any], Awaitable[Any]]:
+    def with_hooks_around(name: str) -> Callable[[Any], Awaitable[Any]]:
         async def operate(operation: Any) -> Any:
             given = _patch(operation)
 
@@ -139,7 +140,7 @@ def _apply_patch_tool(tool: Any, at: EmbeddedAgent) -> Any:
                 if {**value, "file_path": "", "diff": ""} != {**given, "file_path": "", "diff": ""}:
                     raise ValueError("of a patch only `file_path` and `diff` can be rewritten")
                 changed = {} if value == given else {"path": value["file_path"], "diff": value.get("diff")}
-                return await _awaited(getattr(tool.editor, name)(dataclasses.replace(operation, **changed)))
+                return await _await_if_needed(getattr(tool.editor, name)(dataclasses.replace(operation, **changed)))
 
             result = await _run(_as(at, tool.name, _PATCHES[name]), tool.name, given, execute, "")
             if not result.is_error or result.exception or result.stop:
@@ -149,12 +150,12 @@ def _apply_patch_tool(tool: Any, at: EmbeddedAgent) -> Any:
 
         return operate
 
-    editor = type("Editor", (), {name: staticmethod(operating(name)) for name in _PATCHES})()
+    editor = type("Editor", (), {name: staticmethod(with_hooks_around(name)) for name in _PATCHES})()
     return dataclasses.replace(tool, editor=editor)
 
 
 def _patch(operation: Any) -> Input:
-    """An operation in the words of Write and Edit, so that whoever looks at what is written sees it."""
+    """Return an operation as the input of Write or Edit, so that hooks about written text see it."""
     common = {"file_path": operation.path, "operation": operation.type}
     if operation.type == "delete_file":
         return common
@@ -178,20 +179,20 @@ _WRAPS = {
 }
 
 
-def _as(at: EmbeddedAgent, name: str, claudes: str) -> EmbeddedAgent:
-    return replace(at, known_as={name: claudes, **at.known_as})
+def _as(at: EmbeddedAgent, name: str, claude_name: str) -> EmbeddedAgent:
+    return replace(at, known_as={name: claude_name, **at.known_as})
 
 
 async def _run(at: EmbeddedAgent, name: str, given: Input, execute: Execute, call_id: str) -> Result:
-    return await at.run_async(at.plan(name, given, execute, call_id, shown=_shown))
+    return await at.run_async(at.plan(name, given, execute, call_id, output_for_hooks=_output_for_hooks))
 
 
-async def _awaited(value: Any) -> Any:
+async def _await_if_needed(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
 def guardrail(at: EmbeddedAgent) -> Any:
-    """An input guardrail that has the hooks look at a prompt before the model gets it."""
+    """Return an input guardrail that lets the hooks check a prompt before the model gets it."""
     sdk = library("agents", PACKAGE)
 
     async def snell(_context: Any, _agent: Any, given: Any) -> Any:
@@ -199,14 +200,14 @@ def guardrail(at: EmbeddedAgent) -> Any:
         done = await at.submit_async(prompt, takes_notes=False) if prompt else None
         why = done.refusal if done else ""
         if done and not why and done.prompt != prompt:
-            why = "a hook reworded the prompt, which cannot be done here; have it looked at before you start the run"
+            why = "a hook changed the prompt, which this library does not allow; check it before you start the run"
         return sdk.GuardrailFunctionOutput(output_info=why, tripwire_triggered=bool(why))
 
     return sdk.InputGuardrail(guardrail_function=snell, name="snell", run_in_parallel=False)
 
 
-def _hooked(agent: Any, at: EmbeddedAgent, done: dict[int, Any]) -> Any:
-    """Agents may hand over to each other in circles."""
+def _agent_with_hooks(agent: Any, at: EmbeddedAgent, done: dict[int, Any]) -> Any:
+    """Return a copy with hooks; `done` has the copies so far, since handoffs may be circular."""
     sdk = library("agents", PACKAGE)
     if isinstance(agent, sdk.Handoff):
         return _handoff(agent, at, done)
@@ -215,15 +216,15 @@ def _hooked(agent: Any, at: EmbeddedAgent, done: dict[int, Any]) -> Any:
     fields = {field.name: getattr(agent, field.name) for field in dataclasses.fields(agent) if field.init}
     other = done[id(agent)] = _agent_class(type(agent), at)(**fields)
     other.input_guardrails = [guardrail(at), *agent.input_guardrails]
-    other.handoffs = [_hooked(each, at, done) for each in agent.handoffs]
+    other.handoffs = [_agent_with_hooks(each, at, done) for each in agent.handoffs]
     return other
 
 
 def _handoff(handoff: Any, at: EmbeddedAgent, done: dict[int, Any]) -> Any:
-    """Which agent it leads to is known when it is taken."""
+    """Return a handoff that adds hooks to its agent when it is invoked; the agent is not known before."""
 
     async def on_invoke_handoff(context: Any, given: Any = None) -> Any:
-        return _hooked(await handoff.on_invoke_handoff(context, given), at, done)
+        return _agent_with_hooks(await handoff.on_invoke_handoff(context, given), at, done)
 
     other = copy.copy(handoff)
     other.on_invoke_handoff = on_invoke_handoff
@@ -248,7 +249,7 @@ def _answer(result: Result) -> Any:
 
 
 def _with_notes(result: Result) -> Any:
-    """Images and files stay what they are; what a shell printed gets a line more."""
+    """Add notes as text; images and files are not changed."""
     sdk, output, notes = library("agents", PACKAGE), result.output, "\n".join(result.notes)
     parts = output if isinstance(output, list) else [output]
     kinds = (sdk.ToolOutputText, sdk.ToolOutputImage, sdk.ToolOutputFileContent)
@@ -261,8 +262,8 @@ def _with_notes(result: Result) -> Any:
     return result.text
 
 
-def _shown(output: Any) -> Any:
-    """What hooks see of an output: text and plain data."""
+def _output_for_hooks(output: Any) -> Any:
+    """Return an output as text or plain data for hooks."""
     sdk = library("agents", PACKAGE)
     if isinstance(output, sdk.ShellResult):
         return "\n".join(filter(None, [part for each in output.output for part in (each.stdout, each.stderr)]))
@@ -272,14 +273,14 @@ def _shown(output: Any) -> Any:
 
 
 def _tripwire(result: Result, sdk: Any) -> Exception:
-    """The library's own way of ending a run from within a tool."""
+    """Return the library's exception that ends a run from within a tool."""
     output = sdk.ToolGuardrailFunctionOutput.raise_exception(output_info=result.stop)
-    nothing: Callable[[Any], Any] = lambda _data: output  # noqa: E731 - it only gives the guardrail its name
+    nothing: Callable[[Any], Any] = lambda _data: output  # noqa: E731 - only the name of the guardrail is needed
     error: Exception = sdk.ToolInputGuardrailTripwireTriggered(sdk.ToolInputGuardrail(nothing, name="snell"), output)
     return error
 
 
-def _parsed(arguments: str) -> Input | None:
+def _parse_arguments(arguments: str) -> Input | None:
     try:
         given = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
@@ -288,7 +289,7 @@ def _parsed(arguments: str) -> Input | None:
 
 
 def _prompt(given: Any) -> str:
-    """The text that the user added last."""
+    """Return the last text of the user."""
     if isinstance(given, str):
         return given
     users = [each for each in given if isinstance(each, dict) and each.get("role") == "user"]

@@ -1,9 +1,9 @@
 """
-Pydantic AI: the hooks of a house as a capability of an agent.
+Pydantic AI: the hooks of a runtime as a capability of an agent.
 
-    agent = Agent(model, tools=[...], capabilities=[capability(house)])
+    agent = Agent(model, tools=[...], capabilities=[capability(runtime)])
 
-Prompts and tool calls pass through it. Input that a hook rewrote is validated again by the library, as the model's was.
+The hooks see prompts and tool calls. The library validates an input that a hook rewrote like that of the model.
 """
 
 import dataclasses
@@ -21,7 +21,11 @@ PACKAGE = "pydantic-ai-slim"
 
 
 def capability(runtime: Runtime, **options: Any) -> Any:
-    """For `Agent(capabilities=[...])`. Options: session_id (else the conversation's id), cwd, approve, known_as."""
+    """
+    Return a capability for `Agent(capabilities=[...])`.
+
+    Options: session_id (default: the id of the conversation), cwd, approve, known_as.
+    """
     base = library("pydantic_ai.capabilities", PACKAGE).AbstractCapability
     at, named = embedded_agent_for(runtime, "pydantic_ai", options), "session_id" in options
 
@@ -32,19 +36,15 @@ def capability(runtime: Runtime, **options: Any) -> Any:
             self.has_asked = False
 
         def get_ordering(self) -> Any:
-            """Next to the tool, so that nobody changes what was judged."""
+            """Run next to the tool, so that no other capability changes what the hooks saw."""
             return library("pydantic_ai.capabilities", PACKAGE).CapabilityOrdering(position="innermost")
 
         async def for_run(self, ctx: Any) -> Any:
-            return Snell()  # what is remembered here belongs to one run
+            return Snell()  # its state belongs to one run
 
         async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
-            if self.stop:
-                raise _instead_of_the_model(self.stop)
-            if self.has_asked:
-                return request_context
-            self.has_asked = True
-            return await _looked_at(_at(at, ctx, named=named), request_context)
+            is_first, self.has_asked = not self.has_asked, True
+            return await _check_request(_at(at, ctx, named=named), request_context, self.stop, is_first=is_first)
 
         async def wrap_tool_validate(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
             self.validates[call.tool_call_id] = handler
@@ -52,17 +52,10 @@ def capability(runtime: Runtime, **options: Any) -> Any:
 
         async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
             validate = self.validates.pop(call.tool_call_id, None)
-            given = _jsonable(args)
-
-            async def execute(value: Input) -> Any:
-                if json_equal(value, given):
-                    return await handler(args)
-                return await handler(await validate(value) if validate else value)
-
-            here = _at(at, ctx, named=named)
-            plan = here.plan(call.tool_name, given, execute, call.tool_call_id, passes=_passing(), shown=_jsonable)
-            result = await here.run_async(plan)
-            self.stop = self.stop or result.stop  # several calls may run beside each other
+            given, execute = _jsonable(args), _execute_by(handler, args, validate)
+            here, more = _at(at, ctx, named=named), {"passes": _control_exceptions(), "output_for_hooks": _jsonable}
+            result = await here.run_async(here.plan(call.tool_name, given, execute, call.tool_call_id, **more))
+            self.stop = self.stop or result.stop  # several calls may run at once
             return _answer(result)
 
     return Snell()
@@ -73,8 +66,22 @@ def _at(at: EmbeddedAgent, ctx: Any, *, named: bool) -> EmbeddedAgent:
     return replace(at, session_id=str(conversation)) if conversation and not named else at
 
 
-def _passing() -> tuple[type[BaseException], ...]:
-    """What tools raise to steer the library: none of it is a failure of theirs."""
+def _execute_by(
+    handler: Callable[[Any], Any], args: Any, validate: Callable[[Any], Any] | None
+) -> Callable[[Input], Any]:
+    """Return a function that runs the tool; an input that a hook rewrote is validated first."""
+    given = _jsonable(args)
+
+    async def execute(value: Input) -> Any:
+        if json_equal(value, given):
+            return await handler(args)
+        return await handler(await validate(value) if validate else value)
+
+    return execute
+
+
+def _control_exceptions() -> tuple[type[BaseException], ...]:
+    """Return the exceptions by which tools control the library; they are not failures."""
     errors = library("pydantic_ai.exceptions", PACKAGE)
     names = ("CallDeferred", "ApprovalRequired", "SkipToolExecution")
     return tuple(getattr(errors, name) for name in names if hasattr(errors, name))
@@ -91,18 +98,25 @@ def _answer(result: Result) -> Any:
 
 
 def _with_notes(output: Any, notes: str) -> Any:
-    """Beside an output that is not text there is a place for text of one's own."""
+    """Return an output that is not text with the notes as additional content."""
     kind = library("pydantic_ai.messages", PACKAGE).ToolReturn
     given = output if isinstance(output, kind) else kind(output)
     content = given.content
-    said = (
+    text = (
         "\n".join(filter(None, [content, notes])) if content is None or isinstance(content, str) else [*content, notes]
     )
-    return dataclasses.replace(given, content=said)
+    return dataclasses.replace(given, content=text)
 
 
-async def _looked_at(at: EmbeddedAgent, request: Any) -> Any:
-    """The request with its prompt as the hooks left it."""
+async def _check_request(at: EmbeddedAgent, request: Any, stop: str, *, is_first: bool) -> Any:
+    """Let the hooks check the prompt of a run's first request; end the run if a hook asked for that."""
+    if stop:
+        raise _skip_model(stop)
+    return await _check_prompt(at, request) if is_first else request
+
+
+async def _check_prompt(at: EmbeddedAgent, request: Any) -> Any:
+    """Return the request with its prompt as the hooks changed it."""
     messages = library("pydantic_ai.messages", PACKAGE)
     last = request.messages[-1] if request.messages else None
     parts = [part for part in getattr(last, "parts", ()) if isinstance(part, messages.UserPromptPart)]
@@ -110,7 +124,7 @@ async def _looked_at(at: EmbeddedAgent, request: Any) -> Any:
         return request
     done = await at.submit_async(prompt)
     if done.refusal:
-        raise _instead_of_the_model(done.refusal)
+        raise _skip_model(done.refusal)
     if done.text != prompt:
         parts[-1].content = (
             done.text if isinstance(parts[-1].content, str) else _with_text(parts[-1].content, done.text)
@@ -118,7 +132,7 @@ async def _looked_at(at: EmbeddedAgent, request: Any) -> Any:
     return request
 
 
-def _instead_of_the_model(text: str) -> Exception:
+def _skip_model(text: str) -> Exception:
     messages = library("pydantic_ai.messages", PACKAGE)
     response = messages.ModelResponse(parts=[messages.TextPart(text)])
     error: Exception = library("pydantic_ai.exceptions", PACKAGE).SkipModelRequest(response)

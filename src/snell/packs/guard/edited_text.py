@@ -1,7 +1,7 @@
 """
-What a call has left in files, as it stands there now.
+Add the text on the disk to the files that a call has written.
 
-An edit says only what it puts in, and `sed -i` not even that; what runs later is the whole file.
+An edit names only the text that it inserts, and `sed -i` not even that, but the complete file may be run later.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from snell.packs.guard.sensitive_files import secret_in
-from snell.packs.guard.shell.known_values import SECRET, UNKNOWN, Value
+from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
+from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -19,8 +19,8 @@ MOST_READ = 8
 _IN_PLACE = frozenset(("sed", "gsed", "perl", "ruby", "yq", "patch", "ed", "ex", "sponge"))
 
 
-def with_text(files: Mapping[str, Value], steps: tuple[Step, ...] = ()) -> dict[str, Value]:
-    """The files, and those that a step has changed in place, with their text from the disk where there is one."""
+def add_text_from_disk(files: Mapping[str, Value], steps: tuple[Step, ...] = ()) -> dict[str, Value]:
+    """Return the files, and those that a step has edited in place, with their text on the disk."""
     changed = {path for step in steps if step.program in _IN_PLACE for path in step.writes}
     found = {**dict.fromkeys(changed, Value("")), **files}
     for path in list(found)[:MOST_READ]:
@@ -30,7 +30,7 @@ def with_text(files: Mapping[str, Value], steps: tuple[Step, ...] = ()) -> dict[
     return {path: value for path, value in found.items() if value.text or value.labels or path in files}
 
 
-# Only what something runs or reads recipes from: nobody's secrets and no output belong into what is remembered.
+# Only scripts and build files: secrets and program output must not be recorded.
 _RUN = lazy_regex(
     r"(?:.+\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|lua|mk|go|rs|c)|(?:GNU)?[Mm]akefile|\.?[Jj]ustfile|Rakefile|"
     r"package\.json|Taskfile\.ya?ml|pre-\w+|post-\w+|commit-msg)"
@@ -38,7 +38,7 @@ _RUN = lazy_regex(
 
 
 def _is_run(path: str) -> bool:
-    return UNKNOWN not in path and _RUN.fullmatch(path.rpartition("/")[2]) is not None and not secret_in(path)
+    return UNKNOWN not in path and _RUN.fullmatch(path.rpartition("/")[2]) is not None and not secret_name(path)
 
 
 def _text(path: str) -> str:

@@ -1,31 +1,31 @@
-"""Is this number one of a process of Snell?"""
+"""Recognise the process ids of Snell."""
 
 from __future__ import annotations
 
 import os
 
-from snell.packs.guard.file_lookups import asks_more
+from snell.packs.guard.file_lookups import mark_unrepeatable
 from snell.packs.guard.snell_paths import SnellPaths
 from snell.system.process_table import process_at
 
 
-def is_own_process(number: int, own: SnellPaths) -> bool:
-    """The daemon, one of its children, or a `snell-hook`; a number below zero is that of their group."""
-    asks_more()
-    daemons = _daemons(own)
+def is_snell_process(number: int, snell_paths: SnellPaths) -> bool:
+    """Tell whether this is the daemon, a child of it, or a `snell-hook`; a negative number is a process group."""
+    mark_unrepeatable()
+    daemons = _daemons(snell_paths)
     if number < 0:
         return -number in {os.getpgrp(), *map(_group, daemons)}
     if number == os.getpid() or number in daemons:
         return True
     process = process_at(number)
-    # Only of daemons: where Snell runs inside an agent, the agent's own programs are children of this process, too.
+    # Only children of daemons: embedded in an agent, the agent's own programs are children of this process, too.
     return process is not None and (process.parent in daemons or _name(number) == "snell-hook")
 
 
-def _daemons(own: SnellPaths) -> set[int]:
-    """Who holds the daemon's lock has written its number there; it is not us where the event is decided without it."""
+def _daemons(snell_paths: SnellPaths) -> set[int]:
+    """Return the process ids in the daemons' lock files; this process may be another one."""
     found = set[int]()
-    for folder in own.folders:
+    for folder in snell_paths.folders:
         for run in (f"{folder}/run", f"{os.path.dirname(folder)}/run"):
             try:
                 with open(f"{run}/daemon.lock", encoding="ascii") as lock:
@@ -36,7 +36,7 @@ def _daemons(own: SnellPaths) -> set[int]:
 
 
 def _is_daemon(number: int) -> bool:
-    """The lock stays when the daemon has gone, and another process may have got its number since."""
+    """Tell whether the process is a daemon; the lock file stays, and its id may be reused."""
     try:
         with open(f"/proc/{number}/cmdline", "rb") as file:
             return b"snell" in file.read(4_096)

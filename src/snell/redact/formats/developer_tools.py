@@ -1,4 +1,4 @@
-"""Tokens of forges, package registries, build services and of what watches over the code."""
+"""Tokens of code hosts, package registries, build services and monitoring services."""
 
 TABLE = """
 github-token        gh(p|o|u|r)_{w30-255} ghs_{s30-400} github_pat_{w22}_{w30-90} github_pat_{w30-90} ghv_{w36-80}

@@ -1,4 +1,4 @@
-"""Tokens of chat, mail, telephone, social networks, and the addresses that are secrets themselves."""
+"""Tokens of chat, mail, telephone and social networks, and webhook addresses that are secrets themselves."""
 
 TABLE = """
 slack-token        xox(a|b|e|o|p|r|s)-{d10-14}-{s8-200} xox(a|b|o|p|r|s)-{d1}-{s20-200}

@@ -1,4 +1,4 @@
-"""Tokens of offices, designers, content, analytics and of everything else."""
+"""Tokens of office, design, content, analytics and other services."""
 
 TABLE = """
 airtable-token     pat{w14}.{h64} key{w14}!

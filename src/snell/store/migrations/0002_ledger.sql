@@ -1,4 +1,4 @@
--- Every tool call once, what it brought, the runs it belongs to, and the chain by which changes of all that are noticed.
+-- The ledger: one row per tool call, with its input and output, its run, and the audit chain that reveals changes.
 
 CREATE TABLE tool_calls (
   tool_call_id TEXT PRIMARY KEY,
@@ -50,8 +50,8 @@ CREATE INDEX tool_calls_by_time ON tool_calls (created_at, tool_call_id);
 -- Calls that have not ended are few, however many there are.
 CREATE INDEX tool_calls_open ON tool_calls (run_id) WHERE status IN ('prepared', 'running');
 
--- Who holds a key, so that the same call is not made again. In durable mode this row is committed before the answer;
--- it is small, and one tree, because somebody waits for it.
+-- Which call holds a key, so that the same call is not made again. In durable mode this row is committed before the
+-- reply; it is small, and one tree, because the client waits for it.
 CREATE TABLE tool_claims (
   run_id TEXT NOT NULL,
   idempotency_key TEXT NOT NULL,

@@ -6,5 +6,5 @@ CREATE INDEX tool_calls_by_number ON tool_calls (substr(tool_call_id, instr(tool
 CREATE INDEX tool_calls_by_number ON tool_calls ((substr(tool_call_id, strpos(tool_call_id, '/') + 1) COLLATE "C"));
 -- end
 
--- Receipts are few and found by their call; somebody waits while one is written.
+-- Receipts are few and found by their call; the client waits while one is written.
 DROP INDEX tool_receipts_of_run;

@@ -38,7 +38,7 @@ CREATE INDEX messages_by_rev ON messages (rev);
 -- end
 
 -- only sqlite
--- One row while there is a server: which one, how far its rows are known, and whether they are being written just now.
+-- One row while there is a server: which one, the last revisions fetched, and whether fetched rows are being written.
 CREATE TABLE sharing (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   team TEXT NOT NULL DEFAULT '',
@@ -46,7 +46,7 @@ CREATE TABLE sharing (
   is_applying INTEGER NOT NULL DEFAULT 0
 );
 
--- What changed here and the server does not have; `base` is how the row was before, `times` how often it changed since.
+-- Local changes that the server does not have; `base` is the row before them, `times` the number of changes.
 CREATE TABLE unshared (
   kind TEXT NOT NULL,
   key NOT NULL,
@@ -55,8 +55,8 @@ CREATE TABLE unshared (
   PRIMARY KEY (kind, key)
 ) WITHOUT ROWID;
 
--- What is counted at every tool call (heartbeats and the like) is in none of these, so that counting stays as quick as
--- it is without a server.
+-- Columns that change at every tool call (such as heartbeats) have no trigger, so that counting stays as quick as
+-- without a server.
 CREATE TRIGGER projects_added AFTER INSERT ON projects WHEN (SELECT is_applying FROM sharing) = 0 BEGIN INSERT INTO unshared (kind, key) VALUES ('projects', NEW.id) ON CONFLICT DO UPDATE SET times = times + 1; END;
 CREATE TRIGGER projects_changed AFTER UPDATE OF name ON projects WHEN (SELECT is_applying FROM sharing) = 0 BEGIN INSERT INTO unshared (kind, key, base) VALUES ('projects', NEW.id, json_object('name', OLD.name)) ON CONFLICT DO UPDATE SET times = times + 1; END;
 CREATE TRIGGER tasks_added AFTER INSERT ON tasks WHEN (SELECT is_applying FROM sharing) = 0 BEGIN INSERT INTO unshared (kind, key) VALUES ('tasks', NEW.dir_path) ON CONFLICT DO UPDATE SET times = times + 1; END;

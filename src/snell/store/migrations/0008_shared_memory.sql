@@ -1,4 +1,4 @@
--- What was forgotten of memories that a team shares, until everybody has forgotten it.
+-- Memories of a team that were deleted, until every machine has deleted them.
 CREATE TABLE memory_forgotten (
 -- only sqlite
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -12,6 +12,6 @@ CREATE TABLE memory_forgotten (
 );
 
 -- only sqlite
--- Only while memories are shared, and not what goes because somebody else forgot it.
+-- Only while memories are shared, and not for a deletion that came from another machine.
 CREATE TRIGGER memories_forgotten AFTER DELETE ON memories WHEN OLD.project <> '' AND OLD.project NOT LIKE '/%' AND (SELECT value FROM meta WHERE name = 'memory_shared') = 'yes' BEGIN INSERT INTO memory_forgotten (project, content_hash) VALUES (OLD.project, OLD.content_hash) ON CONFLICT DO NOTHING; END;
 -- end

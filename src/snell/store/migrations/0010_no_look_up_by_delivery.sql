@@ -1,2 +1,2 @@
--- A delivery that comes again is known from memory; nobody asks here.
+-- A repeated delivery is recognised in memory, so no query needs this index.
 DROP INDEX decisions_of_delivery;

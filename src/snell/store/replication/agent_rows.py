@@ -1,7 +1,7 @@
 """
-Agents on several machines: each machine tells a shared server about its own, and keeps what it hears of the others'.
+Rows of agents on several machines: each machine publishes its own agents on a server and stores those of the others.
 
-INVARIANT: an agent is told about by the machine that has its lease, so two machines never speak for the same one.
+INVARIANT: only the machine that holds an agent's lease publishes it, so two machines never publish the same agent.
 """
 
 from snell.model.protocols import Transaction
@@ -10,20 +10,20 @@ from snell.work.errors import WorkError
 from snell.work.rows import Record, now_ms
 
 CHANNEL = "snell_fleet"
-REMEMBERED_MS = 30 * 24 * 3_600_000  # how long it is known what an agent worked on whose lease has ended
-_TOLD = ("id", "status", "statusAt", "parent", "manages")
+REMEMBERED_MS = 30 * 24 * 3_600_000  # how long an agent whose lease has ended is still listed
+_PUBLISHED = ("id", "status", "statusAt", "parent", "manages")
 
 
 def own_agents(tx: Transaction, host: str) -> list[Record]:
-    """The agents of this machine, with what they work on in a word, and its name everywhere."""
+    """Return the agents of this machine, each with a label and the uid of its effort."""
     rows = [row for row in agents.fleet(tx) if row["holder"] in ("", host)]
     names = _effort_names(tx)
-    told = [{**{name: row[name] for name in _TOLD}, "label": _label(row)} for row in rows]
-    return [{**each, "effort": names.get(row["effortId"])} for each, row in zip(told, rows, strict=True)]
+    published = [{**{name: row[name] for name in _PUBLISHED}, "label": _label(row)} for row in rows]
+    return [{**each, "effort": names.get(row["effortId"])} for each, row in zip(published, rows, strict=True)]
 
 
 def publish_agent(tx: Transaction, row: Record, host: str) -> bool:
-    """Keep an agent on the server; False while another machine has its lease."""
+    """Write an agent to the server; False while another machine holds its lease."""
     agents.register(tx, row["id"], label=row["label"], parent=row["parent"], manages=row["manages"])
     try:
         agents.claim(tx, row["id"], host)
@@ -37,20 +37,20 @@ def publish_agent(tx: Transaction, row: Record, host: str) -> bool:
 
 
 def other_agents(tx: Transaction, host: str) -> list[Record]:
-    """The agents that other machines told of; those whose lease has ended may go on anywhere."""
+    """Return the agents of other machines; one whose lease has ended may continue on any machine."""
     names, since = _effort_names(tx), now_ms() - REMEMBERED_MS
     found = [row for row in agents.list_(tx) if row["holder"] not in ("", host) and row["heldUntil"] > since]
     return [{**row, "effort": names.get(row["effortId"])} for row in found]
 
 
-def store_other_agents(tx: Transaction, heard: list[Record], host: str) -> None:
-    """What was heard of others, beside our own. One of ours stays ours until its lease is somebody else's."""
-    names, now = [row["id"] for row in heard], now_ms()
+def store_other_agents(tx: Transaction, others: list[Record], host: str) -> None:
+    """Store the agents of other machines. An agent of this machine stays until another machine holds its lease."""
+    names, now = [row["id"] for row in others], now_ms()
     ours = {row["id"] for row in agents.list_(tx) if row["holder"] in ("", host)}
     for row in agents.list_(tx):
         if row["holder"] not in ("", host) and row["id"] not in names:
             tx.do("DELETE FROM agents WHERE id = ?", row["id"])
-    for row in heard:
+    for row in others:
         if row["id"] in ours and row["heldUntil"] <= now:
             continue
         agents.register(tx, row["id"], label=row["label"], parent=row["parent"], manages=row["manages"])
@@ -62,7 +62,7 @@ def store_other_agents(tx: Transaction, heard: list[Record], host: str) -> None:
 
 
 def release_agents(tx: Transaction, host: str) -> None:
-    """This machine goes: its agents may go on elsewhere at once."""
+    """End the leases of this machine, so that its agents can continue elsewhere at once."""
     tx.do("UPDATE agents SET held_until = ? WHERE holder = ? AND held_until > ?", now_ms(), host, now_ms())
 
 

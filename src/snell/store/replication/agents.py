@@ -1,9 +1,8 @@
 """
-One team over many machines: a thread tells the shared server of this machine's work and agents, and brings back the
-others'.
+Replicate work and agents: a thread sends the changes of this machine to the server and fetches those of the others.
 
-It works when something changed here, when the server says that something changed elsewhere (LISTEN/NOTIFY), and often
-enough to keep its leases. No hook's answer ever waits for it; a person who begins an effort waits a moment.
+It runs after a local change, when the server reports a change of another machine (LISTEN/NOTIFY), and often enough to
+renew its leases. No reply to a hook waits for it; a user who starts an effort waits a moment.
 """
 
 import hashlib
@@ -18,110 +17,109 @@ from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
 from snell.store.replication import agent_rows
 from snell.store.replication.work import WorkReplicator
-from snell.store.sqlite import SqliteDatabase
 from snell.work.agents import LEASE_MS
 from snell.work.rows import Record
 
-EVERY = 2.0  # seconds between two looks at what changed here
+EVERY = 2.0  # seconds between two checks for local changes
 RENEW = LEASE_MS / 3_000  # seconds after which leases are renewed although nothing changed
-LONGEST_WAIT = 15.0  # before the next attempt to reach a server that is away
+LONGEST_WAIT = 15.0  # seconds before the next attempt to reach a server
 
 
 class Server(Database, Protocol):
-    def listen(self, channel: str, hear: Callable[[str], None], ended: threading.Event) -> None: ...
+    def listen(self, channel: str, receive: Callable[[str], None], ended: threading.Event) -> None: ...
 
 
 def host_name(state: Path) -> str:
-    """What this machine is called among the others; two homes on one machine are two."""
+    """Return the name of this machine among the others; two state directories on one machine count as two."""
     return f"{os.uname().nodename}:{hashlib.blake2b(bytes(state), digest_size=3).hexdigest()}"
 
 
 class AgentReplicator:
-    def __init__(self, local: SqliteDatabase, server: Server, host: str, every: float = EVERY) -> None:
+    def __init__(self, local: Database, server: Server, host: str, every: float = EVERY) -> None:
         self.problem = ""
-        self.has_met = False
-        self.taken: list[str] = []  # agents of ours that another machine has the lease of
+        self.has_connected = False
+        self.leased_elsewhere: list[str] = []  # local agents whose lease another machine holds
         self.work = WorkReplicator(local, server, host)
         self._local, self._server, self._host = local, server, host
         self._every = every
-        self._told: list[Record] = []
-        self._kept: list[Record] = []
+        self._sent: list[Record] = []
+        self._stored: list[Record] = []
         self._renewed = float("-inf")
-        self._must_hear = True
-        self._woken = threading.Event()
+        self._must_fetch = True
+        self._wake = threading.Event()
         self._ended = threading.Event()
-        self._asked: list[threading.Event] = []
+        self._waiters: list[threading.Event] = []
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
 
-    def exchange(self, *, hears: bool = True) -> None:
-        """Tell what is new here, and bring what is new elsewhere. Raises StoreError."""
+    def exchange(self, *, fetches: bool = True) -> None:
+        """Send local changes and fetch those of other machines. Raises StoreError."""
         is_due = time.monotonic() - self._renewed >= RENEW
-        hears = hears or is_due
+        fetches = fetches or is_due
         if is_due:
-            self.work.look_alive()
-        has_told = self.work.exchange(hears=hears)
+            self.work.report_live_sessions()
+        has_sent = self.work.exchange(fetches=fetches)
         mine = self._local.run(lambda tx: agent_rows.own_agents(tx, self._host), only_reads=True)
-        if mine and (mine != self._told or is_due):
-            self._server.run(lambda tx: self._tell(tx, mine))
-            self._told, has_told, hears = mine, True, True
+        if mine and (mine != self._sent or is_due):
+            self._server.run(lambda tx: self._publish(tx, mine))
+            self._sent, has_sent, fetches = mine, True, True
         if is_due:
             self._renewed = time.monotonic()
-        if has_told:
+        if has_sent:
             self._server.run(self._notify)
-        if hears:
-            heard = self._server.run(lambda tx: agent_rows.other_agents(tx, self._host))
-            if heard != self._kept:  # whoever answers events should not have to wait for nothing
-                self._local.run(lambda tx: agent_rows.store_other_agents(tx, heard, self._host))
-                self._kept = heard
+        if fetches:
+            others = self._server.run(lambda tx: agent_rows.other_agents(tx, self._host))
+            if others != self._stored:  # a write would make event handlers wait for nothing
+                self._local.run(lambda tx: agent_rows.store_other_agents(tx, others, self._host))
+                self._stored = others
 
     def catch_up(self, seconds: float) -> bool:
-        """Wait until everything told and heard is as new as this call; at once when the server is away."""
+        """Wait until all earlier changes are sent and fetched; returns False at once if the server is unreachable."""
         if self.problem or not self._threads or self._ended.is_set():
             return False
         done = threading.Event()
         with self._lock:
-            self._asked.append(done)
-            self._must_hear = True
-        self._woken.set()
+            self._waiters.append(done)
+            self._must_fetch = True
+        self._wake.set()
         return done.wait(seconds) and not self.problem
 
-    def sync_soon(self) -> None:
-        """Something changed here that others want to know soon."""
-        self._woken.set()
+    def notify_change(self) -> None:
+        """Send a local change soon."""
+        self._wake.set()
 
     def start(self) -> None:
-        listen = (agent_rows.CHANNEL, self._hear, self._ended)
+        listen = (agent_rows.CHANNEL, self._receive, self._ended)
         self._threads = [
             threading.Thread(target=self._keep_exchanging, name="snell-fleet", daemon=True),
-            threading.Thread(target=self._server.listen, args=listen, name="snell-fleet-ear", daemon=True),
+            threading.Thread(target=self._server.listen, args=listen, name="snell-fleet-listen", daemon=True),
         ]
         for thread in self._threads:
             thread.start()
 
     def stop(self, wait: float = 5.0) -> bool:
         """
-        What is not told by then waits here; the leases go, so that an agent may go on elsewhere.
+        End the threads and the leases, so that agents can continue elsewhere; returns whether the threads have ended.
 
-        Returns whether the threads have ended.
+        Changes that were not sent stay in the local database.
         """
         self._ended.set()
-        self._woken.set()
+        self._wake.set()
         deadline = time.monotonic() + wait
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
 
-    def _hear(self, host: str) -> None:
+    def _receive(self, host: str) -> None:
         if host != self._host:
-            self._must_hear = True
-            self._woken.set()
+            self._must_fetch = True
+            self._wake.set()
 
     def _keep_exchanging(self) -> None:
         pause = 0.0
         while not self._ended.is_set():
-            (self._ended if self.problem else self._woken).wait(pause)  # a server that is away is not to be hurried
-            self._woken.clear()
+            (self._ended if self.problem else self._wake).wait(pause)  # do not hurry a server that is unreachable
+            self._wake.clear()
             if not self._ended.is_set():
                 self._attempt()
                 pause = min(max(pause, self._every) * 2, LONGEST_WAIT) if self.problem else self._every
@@ -130,17 +128,17 @@ class AgentReplicator:
 
     def _attempt(self, *, leaves: bool = False) -> None:
         with self._lock:
-            asked, self._asked, hears = self._asked, [], self._must_hear
-            self._must_hear = False
+            waiters, self._waiters, fetches = self._waiters, [], self._must_fetch
+            self._must_fetch = False
         try:
-            self.exchange(hears=hears)
+            self.exchange(fetches=fetches)
             if leaves:
                 self._server.run(self._leave)
-            self.problem, self.has_met = "", True
+            self.problem, self.has_connected = "", True
         except StoreError as error:
             self.problem = f"work and agents are not shared: {error}"
-            self._must_hear = True
-        for each in asked:
+            self._must_fetch = True
+        for each in waiters:
             each.set()
 
     def _leave(self, tx: Transaction) -> None:
@@ -150,5 +148,5 @@ class AgentReplicator:
     def _notify(self, tx: Transaction) -> None:
         tx.rows("SELECT pg_notify(?, ?)", agent_rows.CHANNEL, self._host)
 
-    def _tell(self, tx: Transaction, mine: list[Record]) -> None:
-        self.taken = [row["id"] for row in mine if not agent_rows.publish_agent(tx, row, self._host)]
+    def _publish(self, tx: Transaction, mine: list[Record]) -> None:
+        self.leased_elsewhere = [row["id"] for row in mine if not agent_rows.publish_agent(tx, row, self._host)]

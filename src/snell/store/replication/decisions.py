@@ -1,8 +1,8 @@
 """
-The way to a shared server. Everything is written to the local database first; from there it goes to the server in
-batches. While the server is away nothing is lost, and what was sent twice counts once.
+Replicate decisions and their traces to a shared server, in batches from the local database.
 
-Decisions and their traces travel. Marks belong to one machine and stay there.
+While the server is unreachable nothing is lost, and rows that were sent twice are stored once. Marks belong to one
+machine and are not replicated.
 """
 
 import threading
@@ -14,17 +14,16 @@ from snell.model.protocols import Database, Transaction
 from snell.records import decisions, marks
 from snell.records.decisions import Row, Trace
 from snell.store.postgres import RefusedRowError
-from snell.store.sqlite import SqliteDatabase
 
-ENOUGH = 50  # rows that are worth a journey
-EVERY = 2.0  # seconds after which fewer are, too
-LONGEST_WAIT = 15.0  # before the next attempt to reach a server that is away
+ENOUGH = 50  # rows that are sent at once
+EVERY = 2.0  # seconds after which fewer rows are sent
+LONGEST_WAIT = 15.0  # seconds before the next attempt to reach a server
 ROWS, TRACES = 500, 50  # in one transaction
-SCOPE, SERVER = "spool", "server"  # the mark that says how far it is
+SCOPE, SERVER = "spool", "server"  # the mark with the position of the server
 
 
 class ReplicationPosition(Struct, frozen=True):
-    """How far the server is: the last `seq` of each table that it has."""
+    """The last `seq` of each table that the server has."""
 
     decisions: int = 0
     traces: int = 0
@@ -34,10 +33,10 @@ class Batch(Struct, frozen=True):
     rows: tuple[Row, ...] = ()
     traces: tuple[Trace, ...] = ()
 
-    def after(self, fed: ReplicationPosition) -> ReplicationPosition:
+    def after(self, sent: ReplicationPosition) -> ReplicationPosition:
         return ReplicationPosition(
-            decisions=self.rows[-1].seq if self.rows else fed.decisions,
-            traces=self.traces[-1].seq if self.traces else fed.traces,
+            decisions=self.rows[-1].seq if self.rows else sent.decisions,
+            traces=self.traces[-1].seq if self.traces else sent.traces,
         )
 
     def put(self, tx: Transaction) -> None:
@@ -50,14 +49,14 @@ class Batch(Struct, frozen=True):
 
 
 def position(tx: Transaction, name: str = SERVER) -> ReplicationPosition:
-    """How far that server is."""
+    """Return the last rows that a server has."""
     return ReplicationPosition(*(marks.get(tx, SCOPE, name) or ()))
 
 
 class DecisionReplicator:
-    """Feeds one server from one local database. `start` does so in a thread; `feed` does it once, here and now."""
+    """Send rows of a local database to a server: `start` in a thread, `feed` once in the caller's thread."""
 
-    def __init__(self, local: SqliteDatabase, server: Database, name: str = SERVER) -> None:
+    def __init__(self, local: Database, server: Database, name: str = SERVER) -> None:
         self.problem = ""
         self.refused = 0
         self._local = local
@@ -69,28 +68,28 @@ class DecisionReplicator:
         self._thread: threading.Thread | None = None
 
     def feed(self) -> int:
-        """Send what is waiting; returns how many rows went. Raises `StoreError` while the server cannot take them."""
+        """Send all waiting rows and return their number. Raises `StoreError` if the server cannot store them."""
         sent = 0
         while True:
             fed, batch = self._local.run(self._next, only_reads=True)
             if not batch.rows and not batch.traces:
                 return sent
             self._deliver(batch)
-            self._remember(batch.after(fed))
+            self._store_position(batch.after(fed))
             sent += len(batch.rows) + len(batch.traces)
 
     def position(self) -> ReplicationPosition:
-        """How far the server is. Retention must leave what comes after that."""
+        """Return the last rows that the server has. Retention must keep all later ones."""
         return self._local.run(lambda tx: position(tx, self._name), only_reads=True)
 
-    def waiting(self) -> int:
-        """How many decisions the server does not have yet."""
+    def count_waiting(self) -> int:
+        """Return how many decisions the server does not have yet."""
         last = "SELECT COALESCE(MAX(seq), 0) FROM decisions"
         newest, fed = self._local.run(lambda tx: (tx.rows(last)[0][0], position(tx, self._name)), only_reads=True)
         return max(0, int(newest) - fed.decisions)
 
-    def written(self, rows: int = 1) -> None:
-        """Say that rows were written; enough of them wake the thread before its time."""
+    def count_rows(self, rows: int = 1) -> None:
+        """Count rows that were written; enough of them wake the thread early."""
         self._written += rows
         if self._written >= ENOUGH:
             self._wake.set()
@@ -100,7 +99,7 @@ class DecisionReplicator:
         self._thread.start()
 
     def stop(self, wait: float = 5.0) -> bool:
-        """End the thread; returns whether it has ended. What did not go yet goes after the next start."""
+        """End the thread and return whether it has ended. Rows that were not sent are sent after the next start."""
         self._ended.set()
         self._wake.set()
         if self._thread:
@@ -113,7 +112,7 @@ class DecisionReplicator:
             if pause == EVERY:
                 self._wake.wait(pause)
             else:
-                self._ended.wait(pause)  # the server is away: more rows do not bring it back
+                self._ended.wait(pause)  # the server is unreachable, so more rows do not wake the thread
             self._wake.clear()
             self._written = 0
             if not self._ended.is_set():
@@ -131,18 +130,18 @@ class DecisionReplicator:
     def _next(self, tx: Transaction) -> tuple[ReplicationPosition, Batch]:
         fed = position(tx, self._name)
         rows = tuple(decisions.rows_after(tx, fed.decisions, ROWS))
-        # A trace follows its decision, so traces go only with the last rows there are.
+        # A trace follows its decision, so traces are sent only with the last rows.
         traces = decisions.traces_after(tx, fed.traces, TRACES) if len(rows) < ROWS else ()
         return fed, Batch(rows, tuple(traces))
 
-    def _remember(self, fed: ReplicationPosition) -> None:
-        self._local.run(lambda tx: marks.put(tx, SCOPE, self._name, [fed.decisions, fed.traces]))
+    def _store_position(self, sent: ReplicationPosition) -> None:
+        self._local.run(lambda tx: marks.put(tx, SCOPE, self._name, [sent.decisions, sent.traces]))
 
     def _deliver(self, batch: Batch) -> None:
         try:
             self._server.run(batch.put)
         except RefusedRowError:
-            # One row that the server will never have must not keep the others back.
+            # One row that the server refuses must not delay the others.
             for part in batch.parts():
                 self._deliver_one(part)
 

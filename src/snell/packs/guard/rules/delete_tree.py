@@ -1,15 +1,17 @@
 """
-Deleting folders that nothing makes again.
+Stop commands that delete folders which no build makes again.
 
-`rm -r` and its relatives on the disk, the system, a home folder, the whole project, its `.git`, or any place outside
-the project. Build output, dependencies and temporary files may be deleted; a folder whose name is not known until run
-time is asked about.
+This covers `rm -r` and similar commands on the disk, the system, a home folder, the whole project, its `.git` folder,
+or any place outside the project. Build output, dependencies and temporary files may be deleted. A path that is only
+known at run time is asked about.
 """
 
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.arguments import Arguments, parse_arguments
 from snell.packs.guard.git_index import is_tracked
+from snell.packs.guard.known_values import MOVED, UNKNOWN, is_unset_variable
 from snell.packs.guard.path_classes import (
     ABOVE,
     BUILD,
@@ -17,7 +19,6 @@ from snell.packs.guard.path_classes import (
     GIT,
     HOME,
     HOME_PART,
-    NOWHERE,
     OUTSIDE,
     PROJECT,
     PROJECT_ROOT,
@@ -26,22 +27,22 @@ from snell.packs.guard.path_classes import (
     SYSTEM,
     TEMP,
     TEMP_ROOT,
-    Ground,
-    is_leftover,
-    is_remade,
-    place_of,
+    UNKNOWN_PLACE,
+    Workspace,
+    classify_path,
+    is_leftover_name,
+    is_rebuilt_name,
 )
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.sensitive_files import runs_by_itself
-from snell.packs.guard.shell.known_values import MOVED, UNKNOWN
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive_files import is_startup_file
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
-from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="delete-tree",
     family="files",
-    instead="name the exact folder inside the project, or move it aside first",
+    instead="name the exact folder inside the project, or move it away first",
     flagged=(
         "rm -rf /",
         "rm -rf ~",
@@ -120,52 +121,66 @@ _ALL_SOURCES = lazy_regex(
 )
 _WINDOWS = lazy_regex(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
+TRIGGER = Trigger(programs=REMOVERS)
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
-    if step.program == "gio" and step.args[:1] not in (("trash",), ("remove",)):
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    given = parse_arguments(step.args[1:] if step.program == "gio" else step.args)
+    if not _deletes(step) or given.has("--help", "--version", "-WhatIf"):
         return
-    if step.program not in REMOVERS or (step.program == "rmdir" and not _is_windows(step)):
-        return
-    given = arguments(step.args[1:] if step.program == "gio" else step.args)
-    if given.has("--help", "--version", "-WhatIf"):
-        return
-    everything = next((word.text for word in step.words[1:] if word.detail("found") == "all"), "")
-    if not step.sweeps and everything:
-        place = place_of(ground.absolute(everything.partition(UNKNOWN)[0] or "."), ground)
-        verdict = RULE.deny if place in _DENIED - {TEMP_ROOT, PROJECT_ROOT} else RULE.ask
-        yield verdict(f"it deletes everything that a search without a filter finds in {place}")
-    found = next((word.text for word in step.words[1:] if word.detail("found") == "some"), "")
-    if found and not step.sweeps and not _is_remade_or_temporary(found, ground):
-        yield RULE.ask("it deletes whatever a search finds")
-    recursive = (
+    if not step.sweeps:
+        yield from _search_results(step, workspace)
+    recursive = _is_recursive(step, given)
+    before = [label.partition(" ")[2] for label in sorted(step.touched) if label.startswith(f"{MOVED} ")]
+    for operand in (*given.operands, *before):  # a moved folder is judged by where it was before
+        # Judge all of them: one that is asked about may come before one that is denied.
+        if finding := _judge(operand, step, workspace, recursive=recursive, forced=given.has("-f", "--force")):
+            yield finding
+    if not recursive and any(map(is_unset_variable, step.words[1:])):
+        yield from _with_unknown_options(given.operands, step, workspace)
+
+
+def _deletes(step: Step) -> bool:
+    if step.program == "gio":
+        return step.args[:1] in (("trash",), ("remove",))
+    return step.program != "rmdir" or _is_windows(step)
+
+
+def _is_recursive(step: Step, given: Arguments) -> bool:
+    return (
         given.has("-r", "-R", "--recursive", "-Recurse", "-recurse")
         or _is_windows(step)
         or step.program in ("rimraf", "trash", "trash-put", "gio", "del-cli", "trash-cli")
     )
-    before = [label.partition(" ")[2] for label in sorted(step.touched) if label.startswith(f"{MOVED} ")]
-    for operand in (*given.operands, *before):  # what was moved away first is still what it was
-        # All of them: behind one that is asked about may stand one that is denied.
-        if finding := _judge(operand, step, ground, recursive=recursive, forced=given.has("-f", "--force")):
-            yield finding
-    if not recursive and any(map(is_unset, step.words[1:])):
-        yield from _with_unknown_options(given.operands, step, ground)
 
 
-def _with_unknown_options(operands: tuple[str, ...], step: Step, ground: Ground) -> Iterator[Finding]:
-    """`rm $OPTS ~/work`: what nobody knows may hold `-rf`."""
+def _search_results(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge `rm $(find ...)`, where the operands are what a search prints."""
+    everything = next((word.text for word in step.words[1:] if word.detail("found") == "all"), "")
+    if everything:
+        place = classify_path(workspace.absolute(everything.partition(UNKNOWN)[0] or "."), workspace)
+        verdict = RULE.deny if place in _DENIED - {TEMP_ROOT, PROJECT_ROOT} else RULE.ask
+        yield verdict(f"it deletes all results of an unfiltered search of {place}")
+    found = next((word.text for word in step.words[1:] if word.detail("found") == "some"), "")
+    if found and not _is_rebuilt_or_temporary(found, workspace):
+        yield RULE.ask("it deletes the results of a search, whatever they are")
+
+
+def _with_unknown_options(operands: tuple[str, ...], step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge `rm $OPTS ~/work`: the unknown options may include `-rf`."""
     for operand in operands:
-        if operand.strip(UNKNOWN) and _judge(operand, step, ground, recursive=True, forced=True):
-            yield RULE.ask(f"with options that get known at run time only, it may delete all of `{operand}`")
+        if operand.strip(UNKNOWN) and _judge(operand, step, workspace, recursive=True, forced=True):
+            yield RULE.ask(f"its options are only known at run time, and with `-rf` it deletes `{operand}`")
             return
 
 
-def _is_remade_or_temporary(found: str, ground: Ground) -> bool:
-    path = ground.absolute(found.partition(UNKNOWN)[0] or ".")
-    place, name = place_of(path, ground), found.rpartition("/")[2]
+def _is_rebuilt_or_temporary(found: str, workspace: Workspace) -> bool:
+    path = workspace.absolute(found.partition(UNKNOWN)[0] or ".")
+    place, name = classify_path(path, workspace), found.rpartition("/")[2]
     return (
-        is_remade(name)
+        is_rebuilt_name(name)
         or place in (TEMP, TEMP_ROOT, BUILD)
-        or (is_leftover(name) and place in (PROJECT, PROJECT_ROOT, SOURCES))
+        or (is_leftover_name(name) and place in (PROJECT, PROJECT_ROOT, SOURCES))
     )
 
 
@@ -173,68 +188,91 @@ def _is_windows(step: Step) -> bool:
     return step.program in ("rd", "rmdir", "del", "erase") and any(arg.lower() in ("/s", "/q") for arg in step.args)
 
 
-def _judge(operand: str, step: Step, ground: Ground, *, recursive: bool, forced: bool) -> Finding | None:
-    if operand.lower() in ("/s", "/q", "/f") and _is_windows(step):
+def _judge(operand: str, step: Step, workspace: Workspace, *, recursive: bool, forced: bool) -> Finding | None:
+    if not operand or (operand.lower() in ("/s", "/q", "/f") and _is_windows(step)):
         return None
     if _WINDOWS.match(operand):
         return RULE.deny(f"it deletes `{operand}`") if recursive else None
     if operand.rstrip("/") == "~":
-        return RULE.deny("it deletes `~`, which is the home folder once it is not quoted")
-    if not operand:
-        return None
-    path = ground.absolute(operand)
-    place = place_of(path, ground)
-    shown = operand.replace(UNKNOWN, "?")
-    if not recursive:
-        return _plain(place, path, shown, step)
-    if step.where == HERE and _ALL_SOURCES.fullmatch(path.removeprefix(ground.project)) and place == PROJECT:
-        return RULE.ask(f"it deletes all sources of one kind: `{shown}`")
-    if place in _HARMLESS and step.where == HERE and _is_kept(path, ground):
-        return RULE.ask(f"git keeps what is in `{shown}`, and all of it is deleted")
+        return RULE.deny("it deletes `~`, which is the home folder when it is not quoted")
+    path = workspace.absolute(operand)
+    if recursive:
+        return _judge_tree(path, operand.replace(UNKNOWN, "?"), step, workspace, forced=forced)
+    return _judge_files(path, operand.replace(UNKNOWN, "?"), step, workspace)
+
+
+def _judge_tree(path: str, shown: str, step: Step, workspace: Workspace, *, forced: bool) -> Finding | None:
+    """Judge `rm -r` of one path."""
+    place = classify_path(path, workspace)
     if place in _HARMLESS:
-        return None
+        return _judge_project_part(path, place, shown, workspace) if step.where == HERE else None
     if step.where == CONTAINER and place not in (ROOT, HOME, SYSTEM):
         return None
-    if place == NOWHERE:
-        return RULE.ask(f"what `{shown}` is gets known at run time only, and everything below it is deleted")
+    if place == UNKNOWN_PLACE:
+        return RULE.ask(f"recursive delete of a path that is only known at run time: `{shown}`")
     if UNKNOWN in path and place == TEMP_ROOT:
         return None
-    if place == SOURCES or UNKNOWN in path or (step.where != HERE and place in (OUTSIDE, HOME_PART)):
-        return RULE.ask(f"it deletes {place}: `{shown}`")
-    if place == OUTSIDE and not forced:
+    is_elsewhere = step.where != HERE and place in (OUTSIDE, HOME_PART)
+    if place == SOURCES or UNKNOWN in path or is_elsewhere or (place == OUTSIDE and not forced):
         return RULE.ask(f"it deletes {place}: `{shown}`")
     return RULE.deny(f"it deletes {place}: `{shown}`") if place in _DENIED else None
 
 
-def _is_kept(path: str, ground: Ground) -> bool:
-    """A folder right below the project's own that git keeps: no build makes it again."""
-    below = path.removeprefix(f"{ground.project}/")
-    return below != path and "/" not in below and UNKNOWN not in below and is_tracked(path, ground.project)
+def _judge_project_part(path: str, place: str, shown: str, workspace: Workspace) -> Finding | None:
+    if place == PROJECT and _ALL_SOURCES.fullmatch(path.removeprefix(workspace.project)):
+        return RULE.ask(f"it deletes all source files of one kind: `{shown}`")
+    if _is_tracked_folder(path, workspace):
+        return RULE.ask(f"it deletes a folder that git tracks: `{shown}`")
+    return None
 
 
-def _plain(place: str, path: str, shown: str, step: Step) -> Finding | None:
-    """`rm` without `-r`: files only."""
-    if step.where != HERE and place != ROOT:
+def _is_tracked_folder(path: str, workspace: Workspace) -> bool:
+    """Tell whether git tracks this top-level folder of the project: then no build makes it again."""
+    below = path.removeprefix(f"{workspace.project}/")
+    return below != path and "/" not in below and UNKNOWN not in below and is_tracked(path, workspace.project)
+
+
+def _judge_files(path: str, shown: str, step: Step, workspace: Workspace) -> Finding | None:
+    """Judge `rm` without `-r` of one path: files only."""
+    place = classify_path(path, workspace)
+    if (step.where != HERE and place != ROOT) or path.startswith("/etc/apt/sources.list.d/"):
+        return None  # package sources, which build machines replace
+    return (
+        _judge_system_file(place, path, shown)
+        or _judge_pattern(place, path, shown)
+        or _judge_single_file(place, path, shown)
+    )
+
+
+def _judge_system_file(place: str, path: str, shown: str) -> Finding | None:
+    if place != SYSTEM:
         return None
-    if path.startswith("/etc/apt/sources.list.d/"):
-        return None  # where packages come from, on a machine that builds
-    if place == SYSTEM and re.match(r"/(?:etc|bin|sbin|boot|usr|lib\w*|System)(?:/|$)", path) and UNKNOWN not in path:
-        return RULE.deny(f"it deletes a file of {place}: `{shown}`")
-    if (
-        place == SYSTEM
-        and "*" in path
-        and re.match(r"/(?:var/(?:lib|backups|spool|www|mail)|srv|opt|root|mnt|media|Volumes|data|home|Users)/", path)
+    if re.match(r"/(?:etc|bin|sbin|boot|usr|lib\w*|System)(?:/|$)", path) and UNKNOWN not in path:
+        return RULE.deny(f"it deletes a system file: `{shown}`")
+    if "*" in path and re.match(
+        r"/(?:var/(?:lib|backups|spool|www|mail)|srv|opt|root|mnt|media|Volumes|data|home|Users)/", path
     ):
-        return RULE.deny(f"it deletes files that {place} keeps: `{shown}`")
+        return RULE.deny(f"it deletes data files of the system: `{shown}`")
+    return None
+
+
+def _judge_pattern(place: str, path: str, shown: str) -> Finding | None:
+    name = path.rpartition("/")[2]
     if place in (ROOT, HOME) and "*" in path:
         return RULE.deny(f"it deletes the files of {place}: `{shown}`")
-    if place in (HOME_PART, ABOVE, OUTSIDE) and "*" in path.rpartition("/")[2]:
-        everything = place != OUTSIDE and not path.rpartition("/")[2].strip("*.")
-        return (RULE.deny if everything else RULE.ask)(f"it deletes files of {place}: `{shown}`")
-    if runs_by_itself(path) and "/.git/" not in path and UNKNOWN not in path:
-        return RULE.ask(f"it deletes a file that shells and programs start from: `{shown}`")
-    if place == PROJECT_ROOT and path.endswith("*") and "." not in path.rpartition("/")[2]:
+    if place in (HOME_PART, ABOVE, OUTSIDE) and "*" in name:
+        everything = place != OUTSIDE and not name.strip("*.")
+        return (RULE.deny if everything else RULE.ask)(f"it deletes {place}: `{shown}`")
+    if place == PROJECT_ROOT and path.endswith("*") and "." not in name:
         return RULE.ask(f"it deletes all files of {place}: `{shown}`")
-    if place == GIT and not path.endswith(".lock") and UNKNOWN not in path:
-        return RULE.ask(f"it deletes a file of {place}: `{shown}`")
+    return None
+
+
+def _judge_single_file(place: str, path: str, shown: str) -> Finding | None:
+    if UNKNOWN in path:
+        return None
+    if is_startup_file(path) and "/.git/" not in path:
+        return RULE.ask(f"it deletes a startup file: `{shown}`")
+    if place == GIT and not path.endswith(".lock"):
+        return RULE.ask(f"it deletes a part of {place}: `{shown}`")
     return None

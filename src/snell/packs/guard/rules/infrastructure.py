@@ -1,5 +1,5 @@
 """
-Tearing down what runs elsewhere: clouds, clusters, containers' data, hosted repositories, backups.
+Stop commands that delete remote resources: clouds, clusters, hosted repositories, backups.
 
 Reading, planning and dry runs are fine.
 """
@@ -8,16 +8,18 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.known_values import UNKNOWN
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="infrastructure",
     family="infrastructure",
-    instead="show the plan (`plan`, `--dry-run`), and let a person run it",
+    instead="show the plan (`plan`, `--dry-run`), and let the user run it",
     flagged=(
         *(
             "terraform destroy",
@@ -181,11 +183,7 @@ _DENIED = (
         r"decommission|removenode|assassinate)(?=\s|$)|es_\w+ delete|elasticdump .*delete|curator .*delete"
     ),
 )
-_RULES = dict[str, list[re.Pattern[str]]]()  # by the words in them: most programs are in none
-for _pattern in _DENIED:
-    for _word in set(re.findall(r"[a-z0-9_]+(?:-[a-z]+)*", _pattern)):
-        _RULES.setdefault(_word, []).append(lazy_regex(rf"^(?:{_pattern})", re.IGNORECASE))
-# Programs that manage what runs or is kept elsewhere. Whatever the noun, these verbs take it away.
+# Programs that manage remote resources. Whatever the noun, these verbs delete it.
 _MANAGERS = names(
     "aws gcloud gsutil az oci ibmcloud aliyun tccli doctl linode-cli hcloud vultr-cli scw civo exo upctl openstack "
     "nova "
@@ -209,6 +207,14 @@ _MANAGERS = names(
     "zerotier-cli "
     "bq cbt datastore dataproc kafka-delete-records nsupdate route53 haproxy nginx-ingress databricks snow snowsql dbt"
 )
+_PROGRAMS = _MANAGERS | names(
+    "ansible-playbook cassandra chef-client curator curl elasticdump gitlab-runner gopass http https influx java k "
+    "nodetool pass podman-compose proxmox pypi-cleanup twine wasp waypoint wget xh"
+)
+_PATTERNS = dict[str, list[re.Pattern[str]]]()  # by program
+for _pattern in _DENIED:
+    for _word in _PROGRAMS.intersection(re.findall(r"[a-z0-9_]+(?:-[a-z]+)*", _pattern)):
+        _PATTERNS.setdefault(_word, []).append(lazy_regex(rf"^(?:{_pattern})", re.IGNORECASE))
 _VERB = lazy_regex(
     r"(?:\w+:reset|(?:--)?(?:[\w]+[:.])*(?:batch-|force-|bulk-)?(?:delete|destroy|terminate|deregister|purge|"
     r"unpublish|teardown|"
@@ -230,7 +236,7 @@ def _takes_value(option: str) -> bool:
 _SWITCH = lazy_regex(r"--(?:yes|quiet|force|debug|verbose|no-|non-interactive|all|recursive|delete|remove|json)")
 
 
-# What comes first says what is done: the rest names what is looked at.
+# The first words say what is done; the rest names what is read.
 _LOOKERS = names("kubectl oc k helm gh glab aws gcloud az terraform tofu docker podman")
 _LOOKS = lazy_regex(
     r"\S+ (?:--?\S+[= ]\S+ )*?(?:auth can-i|explain|get|describe|logs|top|wait|diff|help|completion|"
@@ -241,7 +247,7 @@ _LOOKS = lazy_regex(
 
 
 def _verb(args: tuple[str, ...]) -> str:
-    """The first word that takes something away."""
+    """Return the first word that deletes something."""
     before = ""
     for arg in args[:14]:
         if _VERB.match(arg) and not _takes_value(before) and arg.lower() not in _KEEPS:
@@ -252,38 +258,43 @@ def _verb(args: tuple[str, ...]) -> str:
     return ""
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(programs=_PROGRAMS | {f"{name}.sh" for name in _PROGRAMS})
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     program = step.program.removesuffix(".sh")
-    if program not in _RULES and program not in _MANAGERS:
-        return
     text = " ".join((program, *step.args))[:2000]
-    if _DRY.search(text) or (program in _LOOKERS and _LOOKS.match(text)):
-        return
-    if program in ("kubectl", "oc", "k") and _is_one_pod(step.args):
+    if _only_looks(program, step.args, text):
         return
     verb = _verb(step.args) if program in _MANAGERS else ""
-    if verb and not _is_local_thing(program, step.args):
-        yield RULE.deny(f"`{program} ... {verb}` takes down or deletes something that runs or is kept elsewhere")
+    if verb and not _is_local_resource(program, step.args):
+        yield RULE.deny(f"`{program} ... {verb}` deletes or takes down a remote resource")
         return
-    for pattern in _RULES.get(program, ()):
+    for pattern in _PATTERNS.get(program, ()):
         found = pattern.match(text)
-        if found and not _is_own_service(text):
+        if found and not _is_local_service(text):
             verdict = RULE.ask if _is_small(text) else RULE.deny
-            yield verdict(f"`{found[0][:80]}` takes down or deletes something that runs or is kept elsewhere")
+            yield verdict(f"`{found[0][:80]}` deletes or takes down a remote resource")
             return
-    if program in ("docker", "podman", "nerdctl") and _is_every_one(step):
-        yield RULE.deny(f"`{program} {step.args[0]}` is given everything that it lists, of this project or not")
+    if program in ("docker", "podman", "nerdctl") and _deletes_all_listed(step):
+        yield RULE.deny(f"`{program} {step.args[0]}` acts on everything that it lists, including other projects")
 
 
-def _is_every_one(step: Step) -> bool:
-    """`docker rm -f $(docker ps -aq)`: a list without a filter names what other people and projects run, too."""
+def _only_looks(program: str, args: tuple[str, ...], text: str) -> bool:
+    if _DRY.search(text) or (program in _LOOKERS and _LOOKS.match(text)):
+        return True
+    return program in ("kubectl", "oc", "k") and _is_one_pod(args)
+
+
+def _deletes_all_listed(step: Step) -> bool:
+    """Tell whether a list without a filter is deleted: `docker rm -f $(docker ps -aq)`."""
     words = [word for word in step.words[1:] if word.text not in ("container", "image", "volume", "network")]
     takes = bool(words) and words[0].text in ("rm", "rmi", "kill", "stop", "remove")
     return takes and any(word.has("every") for word in words[1:])
 
 
-def _is_local_thing(program: str, args: tuple[str, ...]) -> bool:
-    """Clusters, packages and machines that exist for tests and are made again."""
+def _is_local_resource(program: str, args: tuple[str, ...]) -> bool:
+    """Tell whether the program manages local clusters, packages or machines that can be rebuilt."""
     if program in ("kind", "minikube", "k3d", "vcluster"):
         return True
     if program in ("npm", "pnpm", "yarn", "cargo", "gem", "pod", "conda"):
@@ -292,8 +303,8 @@ def _is_local_thing(program: str, args: tuple[str, ...]) -> bool:
 
 
 def _is_one_pod(args: tuple[str, ...]) -> bool:
-    """`kubectl delete pod web-1`: whatever keeps it running starts another."""
-    given = arguments(args, "-n --namespace --context -l --selector --field-selector --grace-period")
+    """Tell whether one pod is deleted, which its controller starts again: `kubectl delete pod web-1`."""
+    given = parse_arguments(args, "-n --namespace --context -l --selector --field-selector --grace-period")
     where = " ".join(given.values.values())
     return (
         given.operands[:2] in (("delete", "pod"), ("delete", "po"), ("delete", "pods"))
@@ -308,18 +319,18 @@ _LIVE = lazy_regex(r"prod|live|kube-system", re.IGNORECASE)
 
 
 def _is_small(text: str) -> bool:
-    """Undoing it is work, not loss: one's own containers and local addresses."""
+    """Tell whether the loss is small: unused containers and images can be rebuilt."""
     if re.match(r"(?:docker|podman|nerdctl) (?:system|container|image|network|builder|buildx) prune", text):
         return "--volumes" not in text
     return False
 
 
-# Ports behind which a data store, a secret store or a cluster listens, on this machine or another.
+# Ports of data stores, secret stores and clusters, on this machine or another.
 _STORES = lazy_regex(r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b")
 
 
-def _is_own_service(text: str) -> bool:
-    """A request to what is being developed here."""
+def _is_local_service(text: str) -> bool:
+    """Tell whether the request goes to a service in development on this machine."""
     return _LOCAL_REQUEST.match(text) is not None and _STORES.search(text) is None
 
 

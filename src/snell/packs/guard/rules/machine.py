@@ -1,18 +1,20 @@
-"""Stopping the machine, its services, its network or other people's processes."""
+"""Stop commands that stop the machine, its services, its network, or processes of other users."""
 
 import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="machine",
     family="system",
-    instead="stop the one process by its number, or let a person do it",
+    instead="stop one process by its id, or let the user do it",
     flagged=(
         "shutdown -h now",
         "kill -9 -1",
@@ -75,30 +77,6 @@ _TEXTS = lazy_regex(
 )
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
-    if step.where == CONTAINER:
-        return
-    args = step.args
-    if step.program in _POWER and not (
-        step.program in ("init", "telinit") and args[:1] not in (("0",), ("6",), ("1",))
-    ):
-        if not arguments(args).has("--help", "-c"):
-            yield RULE.deny(f"`{step.program}` stops the machine")
-    elif step.program in _KERNEL and args and not arguments(args).has("-n", "--dry-run", "-l"):
-        yield RULE.ask(f"`{step.program}` changes the running kernel")
-    elif step.program in ("kill", "pkill", "killall", "skill"):
-        yield from _killed(step)
-    elif step.program in ("systemctl", "service", "rc-service") and "--user" not in args:
-        verb = next((arg for arg in args if arg in _SERVICE_VERBS), "")
-        if verb:
-            critical = verb in ("poweroff", "reboot", "halt", "emergency", "rescue") or any(map(_GUARDS.match, args))
-            yield (RULE.deny if critical else RULE.ask)(f"it makes a service of the machine {verb}")
-    elif any(_ESSENTIAL.match(arg) for arg in args) and _REMOVES.match(" ".join((step.program, *args))):
-        yield RULE.deny(f"`{step.text}` removes what the machine needs to run")
-    elif step.program in _PROGRAMS and _TEXTS.match(" ".join((step.program, *args))):
-        yield (RULE.deny if step.program in _HARD else RULE.ask)(f"`{step.text}` changes the machine for everybody")
-
-
 _PROGRAMS = names(
     "iptables ip6tables nft ufw pfctl setenforce sysctl ip ifconfig nmcli csrutil spctl swapoff timedatectl "
     "tmutil fdesetup tccutil nvram kextload kextunload profiles bless systemsetup pmset scutil softwareupdate "
@@ -131,24 +109,65 @@ _HARD = frozenset(
         "flashrom",
     )
 )
+_PACKAGE_MANAGERS = names("apt apt-get dnf yum zypper apk pacman dpkg rpm snap brew")
+_KILLERS = frozenset(("kill", "pkill", "killall", "skill"))
+_SERVICES = frozenset(("systemctl", "service", "rc-service"))
+TRIGGER = Trigger(programs=_POWER | _KERNEL | _KILLERS | _SERVICES | _PACKAGE_MANAGERS | _PROGRAMS)
 
 
-def _killed(step: Step) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
+    if step.where == CONTAINER:
+        return
+    program, args = step.program, step.args
+    if program in _POWER:
+        if not parse_arguments(args).has("--help", "-c") and _changes_power(program, args):
+            yield RULE.deny(f"`{program}` stops the machine")
+    elif program in _KERNEL:
+        if args and not parse_arguments(args).has("-n", "--dry-run", "-l"):
+            yield RULE.ask(f"`{program}` changes the running kernel")
+    elif program in _KILLERS:
+        yield from _kill(step)
+    elif program in _SERVICES:
+        yield from _service(args)
+    else:
+        yield from _settings(step)
+
+
+def _changes_power(program: str, args: tuple[str, ...]) -> bool:
+    return program not in ("init", "telinit") or args[:1] in (("0",), ("6",), ("1",))
+
+
+def _service(args: tuple[str, ...]) -> Iterator[Finding]:
+    verb = next((arg for arg in args if arg in _SERVICE_VERBS), "")
+    if verb and "--user" not in args:
+        critical = verb in ("poweroff", "reboot", "halt", "emergency", "rescue") or any(map(_GUARDS.match, args))
+        yield (RULE.deny if critical else RULE.ask)(f"it runs `{verb}` on a system service")
+
+
+def _settings(step: Step) -> Iterator[Finding]:
+    text = " ".join((step.program, *step.args))
+    if any(map(_ESSENTIAL.match, step.args)) and _REMOVES.match(text):
+        yield RULE.deny(f"`{step.text}` removes a package that the system needs")
+    elif step.program in _PROGRAMS and _TEXTS.match(text):
+        yield (RULE.deny if step.program in _HARD else RULE.ask)(f"`{step.text}` changes the machine for all its users")
+
+
+def _kill(step: Step) -> Iterator[Finding]:
     args = step.args
     if step.program == "kill":
         targets = [arg for arg in args if re.fullmatch(r"-?\d+|\$\$", arg)]
         if ("-1" in targets[-1:] and len(args) > 1) or args[-1:] == ("1",):
-            yield RULE.deny("it kills every process of the user, or the first process of the machine")
-    elif arguments(args, "-u -U -f").has("-u", "-U") and not _names_program(args):
-        yield RULE.deny(f"it kills every process of a user: `{step.text}`")
+            yield RULE.deny("it kills all processes of the user, or process 1")
+    elif parse_arguments(args, "-u -U -f").has("-u", "-U") and not _names_program(args):
+        yield RULE.deny(f"it kills all processes of a user: `{step.text}`")
     elif any(arg in ("-9", "-KILL", "-SIGKILL") for arg in args):
-        if step.program == "killall" or arguments(args, "-u -U -f").has("-u", "-U"):
-            yield RULE.ask(f"it kills every process of that name or user, whoever started it: `{step.text}`")
+        if step.program == "killall" or parse_arguments(args, "-u -U -f").has("-u", "-U"):
+            yield RULE.ask(f"it kills all processes of that name or user, not only your own: `{step.text}`")
         elif not any(not arg.startswith("-") for arg in args) or args[-1] in (".", ".*", ""):
-            yield RULE.deny("it kills every process")
+            yield RULE.deny("it kills all processes")
         elif "-f" in args:
-            yield RULE.ask(f"it kills by a pattern that may match more than is meant: `{step.text}`")
+            yield RULE.ask(f"it kills by a pattern that may match other processes: `{step.text}`")
 
 
 def _names_program(args: tuple[str, ...]) -> bool:
-    return bool(arguments(args, "-u -U --euid --uid").operands)
+    return bool(parse_arguments(args, "-u -U --euid --uid").operands)

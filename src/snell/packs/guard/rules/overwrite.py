@@ -1,13 +1,16 @@
 """
-Replacing or emptying files outside the project that other programs stand on.
+Stop commands that replace or empty files outside the project that other programs need.
 
-Redirections, `tee`, `cp`, `mv`, `truncate`, `dd` and `sed -i` that write to the system's files, and moves that take a
-whole folder away.
+This covers redirections, `tee`, `cp`, `mv`, `truncate`, `dd` and `sed -i` that write to system files, and commands that
+move or pack a folder away.
 """
 
 import re
 from collections.abc import Iterator
 
+from snell.model.tool_names import names
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import (
     ABOVE,
     BUILD,
@@ -21,19 +24,19 @@ from snell.packs.guard.path_classes import (
     SOURCES,
     SYSTEM,
     TEMP,
-    Ground,
-    is_artefact,
-    place_of,
+    Workspace,
+    classify_path,
+    is_build_output,
 )
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.rule import DENY, Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="overwrite",
     family="files",
-    instead="write inside the project, and let a person change the system's files",
+    instead="write inside the project, and let the user change system files",
     flagged=(
         "echo x > /etc/passwd",
         "mv /* /tmp",
@@ -70,32 +73,48 @@ _FINE = lazy_regex(
     r"unprivileged_userns|perf_event)\w*$)|^/usr/local/"
 )
 
+TRIGGER = Trigger(
+    programs=names("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"),
+    traits=WRITES,
+)
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
+    findings = list(_system_files(step))
+    yield from findings
+    if not any(finding.verdict == DENY for finding in findings):
+        yield from _emptied_files(step, workspace)
+        yield from _deleting_transfers(step, workspace)
+
+
+def _system_files(step: Step) -> Iterator[Finding]:
     for path in (*step.writes, *step.appends):
         if path == "/etc/hosts" and (path in step.appends or "-a" in step.args):
-            if _PUBLIC_NAME.search(_added(step)):
-                yield RULE.ask("a name that others own then leads somewhere else")
-            continue  # another name for an address, which is easy to see and to take back
+            if _PUBLIC_NAME.search(_added_text(step)):
+                yield RULE.ask("it points a public host name at another address in `/etc/hosts`")
+            continue  # a private host name is easy to see and to remove
         if _SYSTEM.match(path) and not _FINE.match(path) and UNKNOWN not in path:
-            yield RULE.deny(f"it changes a file of the system: `{path}`")
+            yield RULE.deny(f"it changes a system file: `{path}`")
             return
-    yield from _emptied(step, ground)
+
+
+def _deleting_transfers(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge moving, packing and synchronising, which delete the source or what the target had."""
     if step.program in ("mv", "gmv"):
-        yield from _moved(step, ground)
+        yield from _moved_folders(step, workspace)
     elif (step.program in ("tar", "gtar") and "--remove-files" in step.args) or _packs_away(step):
-        yield from _packed_away(step, ground)
+        yield from _packed_away(step, workspace)
     elif step.program in ("tar", "bsdtar", "unzip", "cpio", "pax") and "/" in step.writes:
-        yield RULE.deny("it unpacks over the whole disk")
-    elif step.program == "rsync" and "--remove-source-files" in step.args and not arguments(step.args).has("-n"):
-        yield RULE.ask("it deletes the source after copying it")
+        yield RULE.deny(f"it unpacks over {ROOT}")
+    elif step.program == "rsync" and "--remove-source-files" in step.args and not parse_arguments(step.args).has("-n"):
+        yield RULE.ask("it deletes the source files after copying them")
     elif step.program == "rsync" and any(arg.startswith("--delete") or arg == "--del" for arg in step.args):
-        yield from _synced(step, ground)
+        yield from _synced_folder(step, workspace)
 
 
-# Names from which programs, updates and answers come.
+# Hosts that programs and updates are downloaded from.
 _PUBLIC_NAME = lazy_regex(
     r"[\s.](?:github|githubusercontent|gitlab|google|googleapis|apple|microsoft|windowsupdate|ubuntu|debian|fedoraproject|"
     r"amazonaws|cloudflare|docker|mozilla|anthropic|openai)\.\w+(?:\s|$)",
@@ -103,23 +122,23 @@ _PUBLIC_NAME = lazy_regex(
 )
 
 
-def _added(step: Step) -> str:
+def _added_text(step: Step) -> str:
     return step.stdin.text if step.program in ("tee", "sponge") and step.stdin is not None else step.output.text
 
 
 _NOTHING = lazy_regex(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
 
 
-def _says_nothing(step: Step) -> bool:
+def _prints_nothing(step: Step) -> bool:
     if step.program in (":", "true"):
-        return not step.output.text  # programs that write what is not known stand here, too
+        return not step.output.text  # also stands for programs with unknown output
     return (step.program == "echo" and not step.args) or (
         step.program in ("sed", "gsed") and any(re.fullmatch(r"(?:1,\$)?d", arg) for arg in step.args)
     )
 
 
-def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
-    """Writing nothing, or noise, over what is there; writing it without end."""
+def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge writing nothing, or noise, over existing files, and writing without end."""
     noise = [arg for arg in (*step.args, *step.reads) if _NOTHING.match(arg)]
     endless = step.program == "yes" or (
         any("null" not in arg for arg in noise)
@@ -130,54 +149,54 @@ def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
             continue
         if endless:
             yield RULE.ask(f"it writes to `{path.replace(UNKNOWN, '?')}` until the disk is full")
-        place, name = place_of(path, ground), path.rpartition("/")[2]
+        place, name = classify_path(path, workspace), path.rpartition("/")[2]
         if place in (ROOT, HOME) and name == UNKNOWN and path.count(UNKNOWN) == 1:
-            yield RULE.deny(f"it writes over whatever is found in {place}")
+            yield RULE.deny(f"it overwrites whatever a search of {place} finds")
             return
-        empties = noise or step.program in ("truncate", "fallocate") or _says_nothing(step)
-        if empties and "*" in name and place in (PROJECT, SOURCES) and not is_artefact(path):
-            yield RULE.ask(f"it empties files of {place}: `{path}`")
+        empties = noise or step.program in ("truncate", "fallocate") or _prints_nothing(step)
+        if empties and "*" in name and place in (PROJECT, SOURCES) and not is_build_output(path):
+            yield RULE.ask(f"it empties {place}: `{path}`")
             continue
         if empties and place == HOME_PART and UNKNOWN not in path:
-            yield RULE.ask(f"it empties a file of {place}: `{path}`")
+            yield RULE.ask(f"it empties {place}: `{path}`")
 
 
-def _moved(step: Step, ground: Ground) -> Iterator[Finding]:
-    given = arguments(step.args, "-t --target-directory")
+def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    given = parse_arguments(step.args, "-t --target-directory")
     if given.operands[-1:] == ("/dev/null",):
-        yield RULE.deny("what is moved to `/dev/null` is gone")
+        yield RULE.deny("it deletes files by moving them to `/dev/null`")
     sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
     for source in sources:
-        place = place_of(ground.absolute(source), ground)
+        place = classify_path(workspace.absolute(source), workspace)
         if place in (ROOT, HOME, ABOVE, GIT, PROJECT_ROOT) and not (place == GIT and UNKNOWN in source):
             if place == PROJECT_ROOT and "*" in source:
                 continue
-            yield RULE.deny(f"it moves {place} away: `{source}`")
+            yield RULE.deny(f"it moves {place}: `{source}`")
             return
         if place == SYSTEM and re.match(r"^/(?:etc|bin|sbin|boot|usr|lib\w*|var|System)(?:/[^/]*)?$", source):
-            yield RULE.deny(f"it moves a part of {place} away: `{source}`")
+            yield RULE.deny(f"it moves {place}: `{source}`")
             return
 
 
 def _packs_away(step: Step) -> bool:
-    return (step.program == "zip" and arguments(step.args, "-x -i -b -P").has("-m", "--move")) or (
+    return (step.program == "zip" and parse_arguments(step.args, "-x -i -b -P").has("-m", "--move")) or (
         step.program in ("7z", "7za", "7zz", "rar") and bool({"-sdel", "-df", "-dw", "m"} & set(step.args))
     )
 
 
-def _packed_away(step: Step, ground: Ground) -> Iterator[Finding]:
-    places = [place_of(ground.absolute(arg), ground) for arg in step.args if not arg.startswith("-")]
+def _packed_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    places = [classify_path(workspace.absolute(arg), workspace) for arg in step.args if not arg.startswith("-")]
     gone = next((place for place in places if place in (ROOT, HOME, HOME_PART, ABOVE, GIT, PROJECT_ROOT, SYSTEM)), "")
     if gone or "/dev/null" in step.args:
-        yield RULE.deny(f"it deletes {gone or 'what it has packed'} after packing it")
+        yield RULE.deny(f"it deletes {gone or 'the files'} after packing")
 
 
-def _synced(step: Step, ground: Ground) -> Iterator[Finding]:
-    operands = arguments(step.args, "-e --rsh --exclude --include --filter -f --files-from").operands
-    dry = arguments(step.args, "-e --rsh --exclude --include").has("-n", "--dry-run", "--list-only")
+def _synced_folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    operands = parse_arguments(step.args, "-e --rsh --exclude --include --filter -f --files-from").operands
+    dry = parse_arguments(step.args, "-e --rsh --exclude --include").has("-n", "--dry-run", "--list-only")
     if len(operands) < 2 or dry:
         return
-    place = OUTSIDE if ":" in operands[-1] else place_of(ground.absolute(operands[-1]), ground)
+    place = OUTSIDE if ":" in operands[-1] else classify_path(workspace.absolute(operands[-1]), workspace)
     if place not in (PROJECT, BUILD, TEMP, SOURCES):
         verdict = RULE.deny if place in (ROOT, HOME, SYSTEM, PROJECT_ROOT, ABOVE) else RULE.ask
-        yield verdict(f"it deletes what is in `{operands[-1]}` and not in the source")
+        yield verdict(f"it deletes files in `{operands[-1]}` that the source does not have")

@@ -1,9 +1,9 @@
 """
-Changing the program that guards.
+Stop changes to the installed program of Snell.
 
-Snell's package, its environment's `site-packages` with every `.pth`, the interpreter, `snell-hook` and the links to it,
-and the places where pipx and uv keep it. Reading there and copying from there are free. The clone of an editable
-install may be changed by sessions whose project is that clone.
+This covers Snell's package, its environment's `site-packages` with every `.pth` file, the interpreter, `snell-hook` and
+links to it, and the folders where pipx and uv install it. Reading and copying these files is fine. The clone of an
+editable install may be changed in sessions whose project is that clone.
 """
 
 import os
@@ -11,25 +11,26 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.file_lookups import LINK, kind_of
-from snell.packs.guard.path_classes import HOME, ROOT, Ground, is_remade, place_of
-from snell.packs.guard.reading_programs import only_reads, written_by_words
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.arguments import GIT_CHANGES_FILES, git_command, parse_arguments
+from snell.packs.guard.file_lookups import LINK, path_kind
+from snell.packs.guard.known_values import UNKNOWN
+from snell.packs.guard.path_classes import HOME, ROOT, Workspace, classify_path, is_rebuilt_name
+from snell.packs.guard.reading_programs import TOLD_TO_WRITE, only_reads, written_by_arguments
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.rules.delete_found import names_deleted
 from snell.packs.guard.rules.delete_tree import REMOVERS
-from snell.packs.guard.rules.git_arguments import CHANGE_FILES, git_words
 from snell.packs.guard.rules.permissions import CHANGERS
 from snell.packs.guard.rules.wipe import WIPERS
-from snell.packs.guard.sensitive_files import is_own_code
+from snell.packs.guard.sensitive_files import is_snell_code
 from snell.packs.guard.shell.interpreters import LANGUAGES, SHELLS, is_versioned
-from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import MAY_CHANGE_SNELL, SWEEPS, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="own-code",
     family="self",
-    instead="leave Snell's program as it is, and let a person change, update or remove it at a terminal",
+    instead="leave Snell's program as it is, and let the user change, update or remove it at a terminal",
     flagged=(
         "sed -i s/deny/allow/ ~/.venv/lib/python3.12/site-packages/snell/packs/guard/guard.py",
         "echo 'import x' > ~/.venv/lib/python3.12/site-packages/snell.pth",
@@ -55,151 +56,162 @@ RULE = Rule(
 _MOVERS = frozenset(("mv", "gmv"))
 _UNPACKERS = names("tar bsdtar gtar unzip patch cpio pax 7z 7za")
 _COPIERS = names("cp gcp ln install rsync ditto") | _MOVERS
-_TOLD_BY_WORDS = REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | {"git", "hub", "mount"}
-# Programs that change nothing more than what their words and their output say.
-_HARMLESS = _TOLD_BY_WORDS | SHELLS | frozenset(LANGUAGES) | _COPIERS
+_CHANGES_BY_ARGUMENTS = REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | {"git", "hub", "mount"}
+# Programs that change only what their arguments and redirections name.
+_HARMLESS = _CHANGES_BY_ARGUMENTS | SHELLS | frozenset(LANGUAGES) | _COPIERS
 _HARMLESS |= names(
     "dd tee zip gzip pip pipx uv mkdir touch export env set local declare kill pkill pgrep killall ps fuser lsof"
 )
 _PROGRAMS = ("snell", "snell-hook", "bin/snell", "bin/snell-hook")
-FILE, GONE, INTO = "a file", "gone with all below it", "a folder into which something is written"
-OVER = "a folder that another one is laid over"
-_TAKES_RIGHTS = lazy_regex(
+FILE, GONE, INTO = "file", "deleted or moved with its content", "folder that files are written to"
+OVER = "folder that another one is copied over"
+_LOCKING_MODE = lazy_regex(
     r"0*[0-3]?[0-4]\d\d|0*\d{0,2}"
     r"|(?:.*,)?(?:[ugoa]*[ua][ugoa]*)?(?:-[rwxXst]*[rxX][rwxXst]*|=[wst]*)(?:,.*)?"
 )
 
+TRIGGER = Trigger(programs=_CHANGES_BY_ARGUMENTS | TOLD_TO_WRITE, traits=WRITES | SWEEPS | MAY_CHANGE_SNELL)
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    named = [ground.absolute(each) for each in written_by_words(step)]
-    if step.program in _TOLD_BY_WORDS or step.writes or step.appends or step.sweeps or named:
-        for path, how in (*((each, FILE) for each in named), *_changes(step, ground)):
-            if _is_guarded(path, ground):
-                yield RULE.deny(f"it changes `{_shown(path)}`, a part of the program that guards")
-                return
-            if how != FILE and _is_changed_below(path, how, ground):
-                yield RULE.deny(f"it changes what lies in `{_shown(path)}`, and so the program that guards")
-                return
-    if step.program in _HARMLESS or is_versioned(step.program) or only_reads(step):
-        return
+    named = [workspace.absolute(each) for each in written_by_arguments(step)]
+    for path, how in (*((each, FILE) for each in named), *_changes(step, workspace)):
+        if _is_guarded(path, workspace):
+            yield RULE.deny(f"it changes `{_show(path)}`, a part of the installed Snell")
+            return
+        if how != FILE and _is_changed_below(path, how, workspace):
+            yield RULE.deny(f"it changes files of Snell in `{_show(path)}`")
+            return
+    if not (step.program in _HARMLESS or is_versioned(step.program) or only_reads(step)):
+        yield from _may_change(step, workspace)
+
+
+def _may_change(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge other programs with a path of Snell, which may write there."""
     for arg in step.args:
-        path = ground.absolute(arg.rpartition("=")[2]) if "snell" in arg and len(arg) < 4_000 else ""
-        if path and not arg.startswith("-") and " " not in arg and _is_guarded(path, ground):
-            yield RULE.ask(f"`{step.program}` may change `{_shown(path)}`, a part of the program that guards")
+        path = workspace.absolute(arg.rpartition("=")[2]) if "snell" in arg and len(arg) < 4_000 else ""
+        if path and not arg.startswith("-") and " " not in arg and _is_guarded(path, workspace):
+            yield RULE.ask(f"`{step.program}` may change `{_show(path)}`, a part of the installed Snell")
             return
 
 
-def _changes(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
-    """The paths that the step changes, and how."""
+def _changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Return the paths that the step changes, and how."""
     for path in (*step.writes, *step.appends):
         yield path, GONE if step.program == "rsync" and any(arg.startswith("--del") for arg in step.args) else FILE
-    program = step.program
-    if program in _COPIERS:
-        yield from _laid_over(step, ground)
+    if step.program in _COPIERS:
+        yield from _copied_over(step, workspace)
     if step.sweeps:
-        yield from _swept(step, ground)
-    if program in REMOVERS or program in WIPERS:
+        yield from _search_changes(step, workspace)
+    if step.program in CHANGERS:
+        yield from _permission_changes(step, workspace)
+    elif step.program in ("git", "hub"):
+        yield from _git_changes(step, workspace)
+    elif step.program in _UNPACKERS:
+        if _unpacks_here(step):
+            yield workspace.cwd, INTO
+    else:
+        yield from _removed_paths(step, workspace)
+
+
+def _removed_paths(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    how, operands = GONE, tuple[str, ...]()
+    if step.program in REMOVERS or step.program in WIPERS:
         how = FILE if step.sweeps and step.filtered else GONE
-        operands = arguments(step.args).operands
-        yield from ((ground.absolute(each), how) for each in operands if not is_remade(_name(each)))
-    elif program in _MOVERS:
-        yield from ((ground.absolute(each), GONE) for each in _moved(step))
-    elif program in CHANGERS:
-        yield from _of_rights(step, ground)
-    elif program == "mount":
-        yield from ((ground.absolute(each), GONE) for each in arguments(step.args, "-t -o --types").operands[-1:])
-    elif program in ("git", "hub"):
-        yield from _of_git(step, ground)
-    elif program in _UNPACKERS and _unpacks_here(step):
-        yield ground.cwd, INTO
+        operands = tuple(each for each in parse_arguments(step.args).operands if not is_rebuilt_name(_name(each)))
+    elif step.program in _MOVERS:
+        operands = _moved_paths(step)
+    elif step.program == "mount":
+        operands = parse_arguments(step.args, "-t -o --types").operands[-1:]
+    yield from ((workspace.absolute(each), how) for each in operands)
 
 
-def _of_rights(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
-    """Files lose or change their rights; who may not enter a folder reads nothing below it, either."""
+def _permission_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Return files whose permissions change; a locked folder also locks what is below it."""
     words = [arg for arg in step.args if not re.fullmatch(r"-[Rfvchn]+|--[\w-]+.*", arg)]
-    locks = step.program == "chmod" and words and _TAKES_RIGHTS.fullmatch(words[0])
+    locks = step.program == "chmod" and words and _LOCKING_MODE.fullmatch(words[0])
     for each in words[1:]:
-        yield ground.absolute(each), GONE if locks else OVER if step.program == "chown" else FILE
+        yield workspace.absolute(each), GONE if locks else OVER if step.program == "chown" else FILE
 
 
-def _laid_over(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
-    """What is copied, moved or linked gets its own name in a folder; `x/.` and `x/*` are spread over it."""
-    given = arguments(step.args, "-t --target-directory -S --suffix -m -o -g")
+def _copied_over(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Return what is copied, moved or linked into a folder; `x/.` and `x/*` are copied over the folder itself."""
+    given = parse_arguments(step.args, "-t --target-directory -S --suffix -m -o -g")
     sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
-    spreads = given.has("-n", "-T", "--no-dereference", "--no-target-directory")
+    replaces_folder = given.has("-n", "-T", "--no-dereference", "--no-target-directory")
     for folder in step.writes:
-        if spreads or any(each.endswith(("/.", "/*", "/")) for each in sources):
+        if replaces_folder or any(each.endswith(("/.", "/*", "/")) for each in sources):
             yield folder, OVER
         yield from ((f"{folder}/{_name(each)}", OVER) for each in sources if _name(each).strip("."))
 
 
-def _swept(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
+def _search_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     found = names_deleted(step)
-    if found is not None and not (found and all(map(is_remade, found))):
+    if found is not None and not (found and all(map(is_rebuilt_name, found))):
         finds_all = not step.filtered or any("snell" in name for name in found)
         for root in step.sweeps:
-            yield root, GONE if finds_all or ground.own.program.is_environment(root) else FILE
+            yield root, GONE if finds_all or workspace.snell_paths.program.is_environment(root) else FILE
 
 
-def _moved(step: Step) -> tuple[str, ...]:
-    given = arguments(step.args, "-t --target-directory -S --suffix")
+def _moved_paths(step: Step) -> tuple[str, ...]:
+    given = parse_arguments(step.args, "-t --target-directory -S --suffix")
     return given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
 
 
-def _of_git(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
-    command, words = git_words(step)
-    if command in CHANGE_FILES:
-        named = arguments(step.args, "-C --git-dir --work-tree -c").values
-        yield ground.absolute(named.get("-C") or named.get("--work-tree") or "."), INTO
-        yield from ((ground.absolute(word), FILE) for word in words if not word.startswith("-") and "/" in word)
+def _git_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    command, words = git_command(step)
+    if command in GIT_CHANGES_FILES:
+        named = parse_arguments(step.args, "-C --git-dir --work-tree -c").values
+        yield workspace.absolute(named.get("-C") or named.get("--work-tree") or "."), INTO
+        yield from ((workspace.absolute(word), FILE) for word in words if not word.startswith("-") and "/" in word)
 
 
 def _unpacks_here(step: Step) -> bool:
-    """An archive or a patch is written to the folder in which it runs."""
+    """Tell whether an archive or a patch is unpacked in the current folder."""
     if step.writes or step.program in ("patch", "cpio", "pax"):
         return not step.writes
-    lists = step.program == "unzip" and arguments(step.args).has("-l", "-p", "-t", "-v")
+    lists = step.program == "unzip" and parse_arguments(step.args).has("-l", "-p", "-t", "-v")
     extracts = step.program == "unzip" or re.search(r"^-?[a-zA-Z]*x|--extract|--get", " ".join(step.args[:3]))
     return bool(extracts) and not lists
 
 
-def _is_guarded(path: str, ground: Ground) -> bool:
-    program = ground.own.program
-    if not (is_own_code(path) or program.holds(path) or _is_link_to_own(path)):
+def _is_guarded(path: str, workspace: Workspace) -> bool:
+    program = workspace.snell_paths.program
+    if not (is_snell_code(path) or program.holds(path) or _is_link_to_snell(path)):
         return False
-    return not program.is_developed(path, ground.project)
+    return not program.is_in_own_clone(path, workspace.project)
 
 
-def _is_changed_below(path: str, how: str, ground: Ground) -> bool:
-    program = ground.own.program
-    if place_of(path, ground) in (ROOT, HOME):
-        return False  # other rules deny that, and say it better
+def _is_changed_below(path: str, how: str, workspace: Workspace) -> bool:
+    program = workspace.snell_paths.program
+    if classify_path(path, workspace) in (ROOT, HOME):
+        return False  # other rules deny that with a better reason
     if how == GONE:
-        changed = program.goes_with(path) or _holds_link(path)
+        changed = program.is_deleted_with(path) or _holds_link(path)
     elif how == OVER:
-        changed = program.is_environment(path) and program.goes_with(path)
+        changed = program.is_environment(path) and program.is_deleted_with(path)
     else:
         changed = f"{path}/".startswith(program.clone)
-    return changed and not program.is_developed(path, ground.project)
+    return changed and not program.is_in_own_clone(path, workspace.project)
 
 
-def _is_link_to_own(path: str) -> bool:
-    """A link to `snell-hook`, perhaps under another name."""
-    if kind_of(path) != LINK:
+def _is_link_to_snell(path: str) -> bool:
+    """Tell whether the path is a link to a program of Snell, perhaps under another name."""
+    if path_kind(path) != LINK:
         return False
     real = os.path.realpath(path)
-    return _name(real) in _PROGRAMS or is_own_code(real)
+    return _name(real) in _PROGRAMS or is_snell_code(real)
 
 
 def _holds_link(folder: str) -> bool:
-    """The folder, or the one for programs in it, holds links to Snell's programs."""
+    """Tell whether the folder, or its `bin` folder, holds links to Snell's programs."""
     bare = folder.removesuffix("/*")
-    return any(_is_link_to_own(f"{bare}/{name}") for name in _PROGRAMS)
+    return any(_is_link_to_snell(f"{bare}/{name}") for name in _PROGRAMS)
 
 
-def _shown(path: str) -> str:
+def _show(path: str) -> str:
     return path.replace(UNKNOWN, "?")
 
 

@@ -1,23 +1,25 @@
 """
-Opening up, taking over or locking away files by their permissions.
+Stop commands that open files to all users, lock them, or let them run with more rights.
 
-`chmod 777`, `chmod -R` and `chown -R` on the system, home or root, and set-user-id bits.
+This covers `chmod 777`, `chmod -R` and `chown -R` on the system, a home folder or the disk, and set-user-id bits.
 """
 
 import re
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Ground, place_of
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.sensitive_files import secret_in
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.known_values import UNKNOWN
+from snell.packs.guard.path_classes import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Workspace, classify_path
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="permissions",
     family="system",
-    instead="give the one file the one permission it needs (`chmod u+x script.sh`)",
+    instead="give only the permission that the file needs (`chmod u+x script.sh`)",
     flagged=(
         "chmod -R 777 /",
         "chmod -R 000 /etc",
@@ -45,38 +47,38 @@ _OPEN = lazy_regex(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?
 _SHOWS = lazy_regex(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
+TRIGGER = Trigger(programs=CHANGERS)
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
-    if step.program not in CHANGERS or step.where == CONTAINER:
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    words = [arg for arg in step.args if not re.match(r"-[rwxst]+$", arg) or arg == "-R"]
+    given = parse_arguments(words, "--reference")
+    if step.where == CONTAINER or not given.operands:
         return
-    given = arguments([arg for arg in step.args if not re.match(r"-[rwxst]+$", arg) or arg == "-R"], "--reference")
-    recursive = given.has("-R", "--recursive")
-    if not given.operands:
-        return
-    mode, targets = given.operands[0], given.operands[1:]
-    if given.has("--reference"):
-        mode, targets = "", given.operands
+    recursive, has_mode = given.has("-R", "--recursive"), not given.has("--reference")
+    mode, targets = given.operands[0] if has_mode else "", given.operands[has_mode:]
     if step.program == "setcap":
-        yield RULE.deny(f"it gives a program more rights than its user has: `{mode}`")
+        yield RULE.deny(f"it gives a program capabilities that its user does not have: `{mode}`")
         return
     for target in targets:
-        if step.program == "chmod" and _SHOWS.match(mode) and secret_in(ground.absolute(target), ground.home):
-            at_home = not ground.absolute(target).startswith(ground.project + "/")
-            yield (RULE.deny if at_home else RULE.ask)(
-                f"`chmod {mode}` lets others read `{target}`, which holds secrets"
-            )
-            continue
-        place = place_of(ground.absolute(target), ground)
-        if target.startswith(("/usr/local/", "/dev/kvm")):
-            continue
-        if (
-            place in _WIDE
-            and (UNKNOWN not in target or step.sweeps)
-            and (recursive or place in (ROOT, HOME) or _OPEN.match(mode))
-        ) and (recursive or step.sweeps or place == ROOT or _OPEN.match(mode)):
+        path = workspace.absolute(target)
+        if step.program == "chmod" and _SHOWS.match(mode) and secret_name(path, workspace.home):
+            verdict = RULE.ask if path.startswith(workspace.project + "/") else RULE.deny
+            yield verdict(f"`chmod {mode}` lets others read `{target}`, which holds secrets")
+        elif place := _wide_place(target, mode, step, workspace, recursive=recursive):
             yield RULE.deny(f"it changes the permissions of {place}: `{target}`")
             return
     if step.program == "chmod" and _SETUID.match(mode):
-        yield RULE.deny(f"`{mode}` lets whoever runs the file act as its owner")
+        yield RULE.deny(f"`{mode}` sets the set-user-id bit: the file then runs with its owner's rights")
     elif step.program == "chmod" and recursive and _OPEN.match(mode) and "." in targets:
-        yield RULE.ask(f"`chmod -R {mode}` lets everybody on the machine change these files")
+        yield RULE.ask(f"`chmod -R {mode}` lets every user of this machine change these files")
+
+
+def _wide_place(target: str, mode: str, step: Step, workspace: Workspace, *, recursive: bool) -> str:
+    """Return the place whose permissions change as a whole; empty for a single file or a part of a project."""
+    place = classify_path(workspace.absolute(target), workspace)
+    if place not in _WIDE or target.startswith(("/usr/local/", "/dev/kvm")) or (UNKNOWN in target and not step.sweeps):
+        return ""
+    if recursive or _OPEN.match(mode) or place == ROOT or (place == HOME and step.sweeps):
+        return place
+    return ""

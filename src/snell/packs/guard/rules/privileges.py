@@ -1,18 +1,19 @@
-"""Users, passwords and who may become root."""
+"""Stop commands that change users, passwords or root access, or that open a root shell."""
 
 import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
+from snell.packs.guard.triggers import WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="privileges",
     family="system",
-    instead="let a person who administers the machine do this",
+    instead="let an administrator of the machine do this",
     flagged=(
         "echo 'me ALL=NOPASSWD: ALL' >> /etc/sudoers",
         "passwd root",
@@ -36,25 +37,34 @@ _FILES = lazy_regex(
 _HOST_ROOT = lazy_regex(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|/proc|/sys)/?:")
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+_ENGINES = frozenset(("docker", "podman", "nerdctl"))
+_SHELLS = frozenset(("bash", "sh", "zsh", "fish"))
+TRIGGER = Trigger(programs=_ACCOUNTS | _ENGINES | _SHELLS | {"nsenter", "sudo", "doas", "su"}, traits=WRITES)
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.where == CONTAINER:
         return
-    if step.program == "nsenter" and re.search(r"(?:-t|--target)[= ]?1\b", " ".join(step.args)):
-        yield RULE.deny("it steps out of the container into the machine")
-    if step.program in ("sudo", "doas") and {"-i", "-s", "--login", "--shell"} & set(step.args):
-        yield RULE.ask("it opens a shell of the administrator")
-    if step.elevated and step.program in ("bash", "sh", "zsh", "fish") and not step.args and step.stdin is None:
-        yield RULE.ask("it opens a shell of the administrator")
-    if step.program == "su" and step.where == HERE and "-c" not in step.args:
-        yield RULE.ask("it becomes another user")
-    if step.program in _ACCOUNTS and not {"--help", "--version", "-S", "--status"} & set(step.args):
-        yield RULE.deny(f"`{step.program}` changes who may use this machine")
-    for path in (*step.writes, *step.appends):
-        if step.where == HERE and _FILES.search(path):
-            yield RULE.deny(f"`{path}` decides who may do what on this machine")
-            return
-    if step.program in ("docker", "podman", "nerdctl") and "run" in step.args[:3]:
+    yield from _other_user(step)
+    changed = next(filter(_FILES.search, (*step.writes, *step.appends)), "") if step.where == HERE else ""
+    if changed:
+        yield RULE.deny(f"it changes `{changed}`, which controls access to this machine")
+    elif step.program in _ENGINES and "run" in step.args[:3]:
         yield from _container(step)
+
+
+def _other_user(step: Step) -> Iterator[Finding]:
+    program, args = step.program, set(step.args)
+    if program == "nsenter" and re.search(r"(?:-t|--target)[= ]?1\b", " ".join(step.args)):
+        yield RULE.deny("it leaves the container and enters the host")
+    elif (program in ("sudo", "doas") and {"-i", "-s", "--login", "--shell"} & args) or (
+        step.elevated and program in _SHELLS and not args and step.stdin is None
+    ):
+        yield RULE.ask("it opens a root shell")
+    elif program == "su" and step.where == HERE and "-c" not in args:
+        yield RULE.ask("it switches to another user")
+    elif program in _ACCOUNTS and not {"--help", "--version", "-S", "--status"} & args:
+        yield RULE.deny(f"`{program}` changes the users of this machine")
 
 
 def _container(step: Step) -> Iterator[Finding]:
@@ -69,10 +79,10 @@ def _container(step: Step) -> Iterator[Finding]:
         if _HOST_ROOT.match(mount) or re.search(r"(?:source|src)=/(?:,|$|etc|root)", arg):
             sock = "docker.sock" in mount
             yield (RULE.ask if sock else RULE.deny)(
-                f"the container gets the machine's own `{mount.partition(':')[0] or '/'}`"
+                f"the container gets access to the host's `{mount.partition(':')[0] or '/'}`"
             )
             return
     if any(re.search(r"(?:qemu-user-static|tonistiigi/binfmt)", arg) for arg in step.args):
         return
     if "--privileged" in step.args or "--pid=host" in step.args:
-        yield RULE.ask("the container gets the rights of the machine's administrator")
+        yield RULE.ask("the container gets root access to the host")

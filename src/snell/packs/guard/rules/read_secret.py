@@ -1,8 +1,9 @@
 """
-Reading or copying files that hold secrets.
+Stop commands that read or copy files which hold secrets.
 
-Private keys, credentials of clouds and registries, `.env` files, keychains, browser profiles. What a command prints
-goes to the model and into the records. Names are enough: listing, checking and templates (`.env.example`) are fine.
+This covers private keys, credentials of clouds and registries, `.env` files, keychains and browser profiles: what a
+command prints goes to the model and into the records. Listing such files, checking that they exist, and
+reading templates (`.env.example`) is fine.
 """
 
 import itertools
@@ -10,18 +11,19 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Ground, place_of
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.rules.git_arguments import git_words
-from snell.packs.guard.sensitive_files import secret_in
-from snell.packs.guard.shell.known_values import ENVIRONMENT, PRIVATE, SECRET
+from snell.packs.guard.arguments import git_command, parse_arguments
+from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
+from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import READS, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="read-secret",
     family="secrets",
-    instead="ask the person for the one value that is needed, or read a template such as `.env.example`",
+    instead="ask the user for the value that is needed, or read a template such as `.env.example`",
     flagged=(
         "cat ~/.ssh/id_rsa",
         "ca${z}t ~/.ssh/id_rsa",
@@ -63,67 +65,71 @@ _WRITERS = frozenset(
     ("echo", "printf", "cat", "base64", "openssl", "jq", "yq", "sed", "awk", "envsubst", "ssh-keygen", "gpg", "sops")
 )
 _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
+_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
 _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 
+TRIGGER = Trigger(
+    programs=_READERS
+    | _SEARCHERS
+    | names("git ssh-keygen docker podman nerdctl curl rm shred truncate unlink echo printf printenv"),
+    traits=READS | WRITES,
+)
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
-        yield from _elsewhere(step, ground)
+        yield from _outside_this_machine(step, workspace)
         return
-    for path in (*_paths(step, ground), *step.reads):
-        secret = secret_in(path, ground.home)
+    for path in (*_paths(step, workspace), *step.reads):
+        secret = secret_name(path, workspace.home)
         if secret:
             verdict = RULE.ask if step.program in _SOFT and re.search(r"\.env|secrets?\.", secret) else RULE.deny
-            yield verdict(f"`{secret}` holds secrets")
-    yield from _written(step, ground)
-    yield from _printed(step)
-    yield from _copied(step)
-    yield from _hunted(step, ground)
+            yield verdict(f"`{secret}` holds secrets", secret)
+    yield from _replaced_secrets(step, workspace)
+    yield from _printed_secrets(step)
+    yield from _printed_copies(step)
+    yield from _secret_search(step, workspace)
 
 
-def _elsewhere(step: Step, ground: Ground) -> Iterator[Finding]:
-    """In a container or on another machine: what is printed there comes here."""
-    found = [secret for path in (*_paths(step, ground), *step.reads) if (secret := secret_in(path, ground.home))]
+def _outside_this_machine(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge a step in a container or on another machine, whose output is printed here."""
+    found = [
+        secret for path in (*_paths(step, workspace), *step.reads) if (secret := secret_name(path, workspace.home))
+    ]
     if found and step.program not in _SOFT:
-        yield RULE.ask(f"`{found[0]}` holds secrets, there as here")
+        yield RULE.ask(f"`{found[0]}` holds secrets in the container or on the other machine", found[0])
 
 
-def _paths(step: Step, ground: Ground) -> Iterator[str]:
-    if step.program == "git":
-        yield from _in_git(step)
-        return
-    if step.program == "ssh-keygen":
-        yield from _key(step, ground)
-        return
+def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
+    """Return the files that the arguments of a program make it read."""
     if step.program in ("docker", "podman", "nerdctl"):
-        yield from _mounted(step, ground)
-        return
-    if step.program == "curl":
-        yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
-        return
-    if step.program not in _READERS:
-        return
+        yield from _mounted_paths(step, workspace)
+    elif step.program in _SPECIAL:
+        yield from _SPECIAL[step.program](step, workspace)
+    elif step.program in _READERS and step.program != "tee":
+        args = _file_arguments(step)
+        yield from (workspace.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
+
+
+def _file_arguments(step: Step) -> list[str]:
+    program = step.program
     args = [arg for arg in step.args if not arg.startswith("-")]
-    if step.program in ("wc", "file", "du", "sum"):
-        args = [after for arg, after in zip(step.args, step.args[1:], strict=False) if arg in ("-f", "--files-from")]
+    if program in ("wc", "file", "du", "sum"):
+        args = [after for arg, after in itertools.pairwise(step.args) if arg in ("-f", "--files-from")]
     args += [arg.partition("=")[2] for arg in step.args if re.match(r"(?:--(?!env-file)\w[\w-]*|if)=", arg)]
-    if step.program == "openssl":
+    if program == "openssl":
         made = [after for arg, after in itertools.pairwise(step.args) if arg in ("-out", "-keyout")]
         args = [arg for arg in args if arg not in made]
     named = [after for arg, after in itertools.pairwise(step.args) if re.fullmatch(r"--[\w-]*(?:from|file)|-f", arg)]
     args = [arg for arg in args if arg not in named]
-    if step.program in _PATTERN_FIRST and not any(arg in ("-e", "-f", "--regexp") for arg in step.args):
+    if program in _PATTERN_FIRST and not {"-e", "-f", "--regexp"} & set(step.args):
         args = args[1:]
     args += named
-    if step.program in ("cp", "mv", "ln", "install", "rsync", "scp") and len(args) > 1:
-        args = args[:-1]
-    if step.program == "tee":
-        return
-    yield from (ground.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
+    return args[:-1] if program in ("cp", "mv", "ln", "install", "rsync", "scp") and len(args) > 1 else args
 
 
-def _in_git(step: Step) -> Iterator[str]:
-    command, words = git_words(step)
+def _in_git(step: Step, _workspace: Workspace) -> Iterator[str]:
+    command, words = git_command(step)
     if command in ("show", "cat-file", "blame"):
         yield from (word.partition(":")[2] for word in words if ":" in word)
     if command in ("diff", "log") and ("-p" in words or "--no-index" in words):
@@ -132,25 +138,32 @@ def _in_git(step: Step) -> Iterator[str]:
         yield from (word for word in words if re.search(r"(?:^|/)(?:\.env(?:\.\w+)?|id_\w+|.*\.pem|.*\.p12)$", word))
 
 
-def _mounted(step: Step, ground: Ground) -> Iterator[str]:
-    """`docker cp` of a secret, and a mount of the folder in which the keys are."""
+def _mounted_paths(step: Step, workspace: Workspace) -> Iterator[str]:
+    """Return what `docker cp` copies, and mounted folders of keys."""
     if step.args[:1] == ("cp",):
-        yield from (ground.absolute(arg) for arg in step.args[1:-1] if not arg.startswith("-"))
+        yield from (workspace.absolute(arg) for arg in step.args[1:-1] if not arg.startswith("-"))
     for before, arg in itertools.pairwise(step.args):
         if before in ("-v", "--volume") and re.search(r"/\.(?:ssh|gnupg|aws|kube)(?:/|:|$)", arg):
-            yield ground.absolute(arg.partition(":")[0])
+            yield workspace.absolute(arg.partition(":")[0])
 
 
-def _key(step: Step, ground: Ground) -> Iterator[str]:
+def _key(step: Step, workspace: Workspace) -> Iterator[str]:
     if any(_PUBLIC_ONLY.match(arg) for arg in step.args) or "-t" in step.args:
         return
     for before, arg in zip(step.args, step.args[1:], strict=False):
         if before == "-f":
-            yield ground.absolute(arg)
+            yield workspace.absolute(arg)
 
 
-def _written(step: Step, ground: Ground) -> Iterator[Finding]:
-    """Secrets that are emptied or deleted; writing a new one is how they come to be."""
+def _from_url(step: Step, _workspace: Workspace) -> Iterator[str]:
+    yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
+
+
+_SPECIAL = {"git": _in_git, "ssh-keygen": _key, "curl": _from_url}
+
+
+def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge emptying and deleting secrets; programs that create them are fine."""
     if step.program in _WRITERS:
         return
     targets = [
@@ -160,58 +173,57 @@ def _written(step: Step, ground: Ground) -> Iterator[Finding]:
         or not (step.program in ("cp", "install", "touch", "tee", "sed", "curl") and ".env" in path)
     ]
     if step.program in ("rm", "shred", "truncate", "unlink"):
-        targets += [ground.absolute(arg) for arg in step.args if not arg.startswith("-")]
+        targets += [workspace.absolute(arg) for arg in step.args if not arg.startswith("-")]
     for path in targets:
-        secret = secret_in(path, ground.home)
+        secret = secret_name(path, workspace.home)
         if secret and not path.startswith("/tmp/"):
             soft = re.search(r"\.env", secret)
-            yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets")
+            yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets", secret)
 
 
-def _printed(step: Step) -> Iterator[Finding]:
-    """`echo $API_KEY`, `printenv TOKEN`, and a file that was copied from a secret one."""
+def _printed_secrets(step: Step) -> Iterator[Finding]:
+    """Judge `echo $API_KEY` and `printenv TOKEN`."""
     if step.writes or step.appends or step.piped:
         return
     if step.program in ("echo", "printf") and any(word.has(SECRET) for word in step.words[1:]):
         detail = next(word.detail(SECRET) for word in step.words[1:] if word.has(SECRET))
-        yield RULE.ask(f"it prints a secret: `{detail}`")
+        yield RULE.ask(f"it prints a secret: `{detail}`", detail)
     elif step.program == "printenv" and step.output.has(ENVIRONMENT):
         name = step.output.detail(ENVIRONMENT)
         if re.search(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL", name):
-            yield RULE.ask(f"it prints a secret: `{name}`")
+            yield RULE.ask(f"it prints a secret: `{name}`", name)
 
 
-def _copied(step: Step) -> Iterator[Finding]:
-    """A file that this line or this session has made from one that holds secrets."""
-    made = next((label for label in sorted(step.touched) if label.startswith(f"{SECRET} ")), "")
+def _printed_copies(step: Step) -> Iterator[Finding]:
+    """Judge printing a file that this command or session has made from a secret one."""
+    made = next((label.partition(" ")[2] for label in sorted(step.touched) if label.startswith(f"{SECRET} ")), "")
     shows = step.program in _READERS - _SOFT and step.program not in ("wc", "file", "du", "sum", "tee", "rsync", "scp")
     if made and shows and not (step.writes or step.appends or step.piped):
-        yield RULE.ask(f"`{made.partition(' ')[2]}` holds secrets, and what is read was made from it")
+        yield RULE.ask(f"it prints a copy of `{made}`, which holds secrets", made)
 
 
-_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
-_HUNTED = lazy_regex(
+_SECRET_PATTERN = lazy_regex(
     r"BEGIN.*(?:PRIVATE|RSA|OPENSSH)|PRIVATE KEY|AKIA|ghp_|sk-|xox[bp]|(?:api|secret|access|private)\W{0,4}_?key"
     r"|passw(?:or)?d|secret|token|credential",
     re.IGNORECASE,
 )
-_KEPT_LINES = lazy_regex(r"/\.\w+_history$")
+_HISTORY_FILE = lazy_regex(r"/\.\w+_history$")
 
 
-def _hunted(step: Step, ground: Ground) -> Iterator[Finding]:
-    """Looking for secrets through a whole home folder, a disk, or what was typed before."""
-    if step.program not in _SEARCHERS or not any(map(_HUNTED.search, step.args)):
+def _secret_search(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge a search for secrets in a home folder, on the disk, or in the history of commands."""
+    if step.program not in _SEARCHERS or not any(map(_SECRET_PATTERN.search, step.args)):
         return
-    given = arguments(step.args, "-e -f -m -A -B -C --include --exclude -g -t")
+    given = parse_arguments(step.args, "-e -f -m -A -B -C --include --exclude -g -t")
     everywhere = step.program in ("rg", "ag", "ack") or given.has("-r", "-R", "--recursive", "-d")
-    paths = [ground.absolute(name) for name in given.operands[1:] or given.operands]
+    paths = [workspace.absolute(name) for name in given.operands[1:] or given.operands]
     read = step.stdin.detail(PRIVATE) if step.stdin is not None else ""
-    if read == "history" or any(_KEPT_LINES.search(path) for path in (*paths, read)):
-        yield RULE.ask("it looks for secrets in what was typed before")
-    elif everywhere and any(_is_wide(path, ground) for path in paths):
-        yield RULE.ask("it looks for secrets through the whole disk or home folder")
+    if read == "history" or any(_HISTORY_FILE.search(path) for path in (*paths, read)):
+        yield RULE.ask("it searches the command history for secrets")
+    elif everywhere and any(_is_wide(path, workspace) for path in paths):
+        yield RULE.ask("it searches the disk or home folder for secrets")
 
 
-def _is_wide(path: str, ground: Ground) -> bool:
-    place = place_of(path, ground)
+def _is_wide(path: str, workspace: Workspace) -> bool:
+    place = classify_path(path, workspace)
     return place in (ROOT, HOME, ABOVE) or (place == SYSTEM and path.rstrip("/").count("/") == 1)

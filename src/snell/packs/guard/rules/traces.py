@@ -1,18 +1,18 @@
-"""
-Hiding what was done: the shell's history, the system's logs and records.
-"""
+"""Stop commands that hide what was done: they clear the shell history or the system logs."""
 
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import ENV, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="traces",
     family="system",
-    instead="leave history and logs as they are; a person can clear them",
+    instead="leave history and logs as they are; the user can clear them",
     flagged=(
         "history -c",
         "unset HISTFILE",
@@ -35,22 +35,27 @@ _LOGS = lazy_regex(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
 _WHO = lazy_regex(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var/log/?\*?$|^/var/log/\*")
 _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
+TRIGGER = Trigger(
+    programs=_DESTROYERS | {"history", "unset", "set", "export", "declare", "typeset", "journalctl"},
+    traits=ENV | WRITES,
+)
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    if step.program == "history" and arguments(step.args).has("-c", "-d", "-w"):
+    if step.program == "history" and parse_arguments(step.args).has("-c", "-d", "-w"):
         yield RULE.deny("it clears the shell's history")
     elif (
         (step.program == "unset" and {"HISTFILE", "HISTSIZE"} & set(step.args))
         or (step.program == "set" and step.args[:2] == ("+o", "history"))
         or any(name == "HISTFILE" and value in ("", "/dev/null") for name, value in _set(step))
     ):
-        yield RULE.deny("nothing of what follows is kept in the shell's history")
+        yield RULE.deny("it stops recording the shell's history")
     elif step.program == "journalctl" and any(arg.startswith("--vacuum") for arg in step.args):
-        yield RULE.ask("it deletes records of the system")
+        yield RULE.ask("it deletes system logs")
     else:
-        yield from _destroyed(step, ground)
+        yield from _destroyed_records(step, workspace)
 
 
 def _set(step: Step) -> Iterator[tuple[str, str]]:
@@ -59,14 +64,14 @@ def _set(step: Step) -> Iterator[tuple[str, str]]:
         yield from ((name, value) for name, equals, value in (arg.partition("=") for arg in step.args) if equals)
 
 
-def _destroyed(step: Step, ground: Ground) -> Iterator[Finding]:
+def _destroyed_records(step: Step, workspace: Workspace) -> Iterator[Finding]:
     paths = list(step.writes)
     if step.program in _DESTROYERS:
-        paths += [ground.absolute(arg) for arg in step.args if not arg.startswith("-")]
+        paths += [workspace.absolute(arg) for arg in step.args if not arg.startswith("-")]
     for path in paths:
         if _HISTORY.search(path):
-            yield RULE.deny(f"it empties or deletes a history: `{path}`")
+            yield RULE.deny(f"it empties or deletes a history file: `{path}`")
             return
         if _LOGS.match(path) and step.program not in ("cp", "mv", "tee", "ln", "dd"):
             verdict = RULE.deny if _WHO.search(path) else RULE.ask
-            yield verdict(f"it empties or deletes records of the system: `{path}`")
+            yield verdict(f"it empties or deletes a system log: `{path}`")

@@ -1,25 +1,27 @@
-"""Wiping files so that nobody can bring them back: `shred`, `wipe`, `srm -rf`, `cipher /w`."""
+"""Stop commands that wipe files beyond recovery: `shred`, `wipe`, `scrub`."""
 
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 
 RULE = Rule(
     name="wipe",
     family="files",
-    instead="delete with `rm`, or leave it to a person",
+    instead="delete with `rm`, or leave it to the user",
     flagged=("shred -u notes.txt", "wipe -rf data", "scrub disk.img"),
     fine=("shred --help", "man shred"),
 )
 
 WIPERS = frozenset(("shred", "wipe", "scrub", "bcwipe"))
 
+TRIGGER = Trigger(programs=WIPERS)
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
-    if step.program not in WIPERS:
-        return
-    given = arguments(step.args, "-n -s")
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
+    given = parse_arguments(step.args, "-n -s")
     if given.operands and not given.has("--help"):
-        yield RULE.deny(f"it wipes `{given.operands[0]}` for good")
+        yield RULE.deny(f"it wipes `{given.operands[0]}` so that it cannot be recovered")

@@ -20,7 +20,7 @@ def expand_braces(word: Word) -> list[Word]:
         else:
             template += chr(_PLACE + len(kept) % 0x600)
             kept.append(part)
-    return [_restored(text, kept) for text in _texts(template)]
+    return [_restore(text, kept) for text in _texts(template)]
 
 
 def _texts(template: str) -> list[str]:
@@ -48,7 +48,7 @@ def _choices(inner: str) -> list[str]:
     return [chr(code) for code in codes[:MOST_WORDS]]
 
 
-def _restored(text: str, kept: list[Part]) -> Word:
+def _restore(text: str, kept: list[Part]) -> Word:
     parts = list[Part]()
     plain = ""
     for char in text:

@@ -101,16 +101,16 @@ def _of_targets(text: str, args: list[str], pattern: re.Pattern[str]) -> list[st
                 if pattern is _TARGET and header[3]:
                     lines.append(header[3])
                 if any(word.startswith("-") for word in header[2].split()):
-                    lines.append(of_make(header[2]))  # no target is called so; somebody means a command
+                    lines.append(of_make(header[2]))  # no target has such a name; the author means a command
             order.extend(current)
         elif line[:1] in ("\t", " ") and line.strip():
             for name in current or [""]:
                 found.setdefault(name, ([], []))[1].append(of_make(line.strip().lstrip("@-+")))
     asked = [arg for arg in args if arg in found] or [name for name in order if not name.startswith(".")][:1]
-    return _gathered(found, ["", *asked])
+    return _gather(found, ["", *asked])
 
 
-def _gathered(found: dict[str, tuple[list[str], list[str]]], waiting: list[str]) -> list[str]:
+def _gather(found: dict[str, tuple[list[str], list[str]]], waiting: list[str]) -> list[str]:
     lines, seen = list[str](), set[str]()
     while waiting and len(seen) < _MOST_TARGETS:
         name = waiting.pop(0)
@@ -132,10 +132,10 @@ def _of_scripts(text: str, args: list[str]) -> list[str]:
     else:
         asked = (verb,)
     named = {f"{lead}{name}" for name in asked for lead in ("pre", "", "post")}
-    return [_unescaped(script) for name, script in _SCRIPT.findall(text) if name in named]
+    return [_unescape(script) for name, script in _SCRIPT.findall(text) if name in named]
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), text)
 
 

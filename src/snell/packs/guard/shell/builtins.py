@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, is_unset_variable
 from snell.packs.guard.shell import interpreters
-from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.program_output import printf_output
-from snell.packs.guard.shell.run_command import Performer
-from snell.packs.guard.shell.shell_state import ShellState
-from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.packs.guard.shell.shell_state import Performer, ShellState
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -89,7 +87,7 @@ def _eval(walk: Walk, call: Call, scene: ShellState) -> Value:
     labels = frozenset(label for word in words for label in word.labels)
     code = Value(" ".join(word.text for word in words), labels)
     if not words and call.stdin is not None:
-        code = call.stdin  # `... | eval` runs nothing in most shells; whoever writes it means it to
+        code = call.stdin  # `... | eval` runs nothing in most shells, but its author expects it to
     return interpreters.run_code(walk, replace(call, words=call.words[:1]), scene, code, scene)
 
 
@@ -99,7 +97,7 @@ def _source(walk: Walk, call: Call, scene: ShellState) -> Value | None:
         return EMPTY
     path = words[0].text
     content = call.stdin if path in interpreters.STDIN and call.stdin else scene.content(path)
-    walk.record(call, scene, EMPTY, code=words[0] if content is None and is_unset(words[0]) else None)
+    walk.record(call, scene, EMPTY, code=words[0] if content is None and is_unset_variable(words[0]) else None)
     if content is not None:
         interpreters.run_code(walk, call, scene, content, scene)
     else:
@@ -112,7 +110,7 @@ def _source(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 
 
 def _may_have_changed(scene: ShellState) -> None:
-    """What the line set before a file that nobody has seen was read in may be something else now."""
+    """Mark variables of the line as uncertain: a file of unknown content was sourced after they were set."""
     for name, values in scene.variables.items():
         if name in scene.own and SOMETHING not in values:
             scene.variables[name] = (*values, SOMETHING)

@@ -7,10 +7,9 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from snell.packs.guard.known_values import SOURCE, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
-from snell.packs.guard.shell.known_values import SOURCE, UNKNOWN, Value
-from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -26,7 +25,7 @@ _RUNNERS = ("java", "swift", "kotlin", "scala", "tcc", "dotnet-script", "rust-sc
 _COMPILERS = ("gcc", "cc", "clang", "g++", "c++", "clang++", "rustc", "tcc", "zig", "nim", "crystal", "ldc2", "swiftc")
 
 
-def _compiled(walk: Walk, call: Call, scene: ShellState) -> Value | None:
+def _compile(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     """A source whose text is known: followed where it is run, kept in what is made of it."""
     program = program_of(call.words[0].text)
     args = [word.text for word in call.words[1:]]
@@ -36,7 +35,7 @@ def _compiled(walk: Walk, call: Call, scene: ShellState) -> Value | None:
         if program in _RUNNERS or set(args[:2]) & set(_RUNS.get(program, ())):
             program_code.follow(walk, call, scene, language, content.text)
         if program in _COMPILERS or args[:1] == ["build"]:
-            scene.write(_made(program, args, source), content.labelled(f"{SOURCE} {language}"))
+            scene.write(_output_name(program, args, source), content.with_labels(f"{SOURCE} {language}"))
     if not sources:
         return None
     printed = Value(UNKNOWN, frozenset((f"output {program}",)))
@@ -53,7 +52,7 @@ def _sources(args: list[str], call: Call, scene: ShellState) -> list[tuple[str, 
     return known
 
 
-def _made(program: str, args: list[str], source: str) -> str:
+def _output_name(program: str, args: list[str], source: str) -> str:
     named = next((after for arg, after in itertools.pairwise(args) if arg == "-o"), "")
     plain = posixpath.basename(source).rpartition(".")[0]
     return named or ("a.out" if program in ("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc") else plain)
@@ -61,7 +60,7 @@ def _made(program: str, args: list[str], source: str) -> str:
 
 PERFORMERS: dict[str, Performer] = dict.fromkeys(
     (*_RUNS, *_RUNNERS, *_COMPILERS),
-    _compiled,
+    _compile,
 )
 for _name in ("cargo", "groovy"):  # the first is known by its rules alone, the second reads its code itself
     del PERFORMERS[_name]

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_values import EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.build_recipes import of_make
-from snell.packs.guard.shell.known_values import EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge
-from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -208,7 +207,7 @@ def _note_remote(args: list[str], scene: ShellState) -> None:
 
 
 def _note_clone(args: list[str], scene: ShellState) -> None:
-    """What is cloned from a place that nobody knows is from the network, all of it."""
+    """Mark a clone from an unknown host as content from the network."""
     words = [arg for arg in args if not arg.startswith("-")]
     address = next((word for word in words if re.match(r"\w+://|[\w.-]+@[\w.-]+:", word)), "")
     if not address or is_forge(address):

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import islice, product
 
+from snell.packs.guard.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.brace_expansion import expand_braces
-from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import MOST_ALTERNATIVES, ShellState
 from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
 from snell.system.lazy_regex import lazy_regex
@@ -65,7 +65,7 @@ def _texts(word: Word, scene: ShellState, capture: Capture) -> list[Value]:
         options = _part(part, scene, capture)
         if not index and isinstance(part, Text) and not part.quoted:
             options = [Value(_tilde(part.text, scene))]
-        values = [value.joined(option) for value in values for option in options][:MOST_ALTERNATIVES]
+        values = [value.concat(option) for value in values for option in options][:MOST_ALTERNATIVES]
     return values
 
 
@@ -139,11 +139,11 @@ def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value
     if known is None:
         return [_unset(part.name)]
     argument = single(part.argument or Word(), scene, capture)[0].text
-    return [Value(_changed(value.text, part.operator, argument), value.labels) for value in known]
+    return [Value(_apply_operator(value.text, part.operator, argument), value.labels) for value in known]
 
 
 def _unset(name: str) -> Value:
-    """A variable that nobody set here; its name may tell that it holds a secret."""
+    """A variable that the line does not set; its name may show that it holds a secret."""
     upper = name.upper()
     if any(mark in upper for mark in _SECRET_NAME):
         return Value(UNKNOWN, frozenset((f"secret ${name}",)))
@@ -194,11 +194,11 @@ def _with_default(part: Variable, known: tuple[Value, ...] | None, scene: ShellS
     return argument
 
 
-def _changed(text: str, operator: str, argument: str) -> str:
+def _apply_operator(text: str, operator: str, argument: str) -> str:
     if UNKNOWN in text or len(text) > 2000:
         return text if operator in ("#", "##") else UNKNOWN
     if operator[0] in "#%":
-        return _stripped(text, operator, argument)
+        return _strip(text, operator, argument)
     if operator[0] == "/":
         old, _, new = argument.partition("/")
         if any(mark in old for mark in "*?["):
@@ -214,7 +214,7 @@ def _changed(text: str, operator: str, argument: str) -> str:
 LONGEST_STRIPPED = 1_000  # every length is tried
 
 
-def _stripped(text: str, operator: str, pattern: str) -> str:
+def _strip(text: str, operator: str, pattern: str) -> str:
     if len(text) > LONGEST_STRIPPED or len(pattern) > LONGEST_STRIPPED:
         return UNKNOWN
     lengths = range(len(text) + 1) if len(operator) == 1 else range(len(text), -1, -1)

@@ -7,11 +7,11 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from snell.packs.guard.path_classes import BUILD, TEMP, Ground, place_of
-from snell.packs.guard.sensitive_files import secret_folder, secret_in
-from snell.packs.guard.shell import run_command
-from snell.packs.guard.shell.known_values import ARCHIVE, MOVED, NETWORK, PROGRAM, SECRET, UNKNOWN, Value
+from snell.packs.guard.known_values import ARCHIVE, MOVED, NETWORK, PROGRAM, SECRET, UNKNOWN, Value
+from snell.packs.guard.path_classes import BUILD, TEMP, Workspace, classify_path
+from snell.packs.guard.sensitive_files import is_secret_folder, secret_name
 from snell.packs.guard.shell.network_transfers import is_local
+from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import ShellState
 from snell.system.lazy_regex import lazy_regex
 
@@ -33,17 +33,17 @@ def copy_files(program: str, args: list[str], scene: ShellState, stdin: Value | 
     if not target and len(paths) > 1:
         target = paths.pop()
     for source in paths:
-        value = scene.content(source) or run_command.file_value(scene.absolute(source), scene)
+        value = scene.content(source) or file_value(scene.absolute(source), scene)
         if source in _STDIN and stdin is not None:
             value = stdin
         if _PROGRAM.fullmatch(source):
-            value = value.labelled(f"{PROGRAM} {source}")
+            value = value.with_labels(f"{PROGRAM} {source}")
         if program in _FETCHERS and _ELSEWHERE.match(source):
             value = Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
-        if secret_folder(source) and not value.labels:
-            value = value.labelled(f"{SECRET} {source}")
-        if program == "mv" and place_of(scene.absolute(source), _ground(scene)) not in (BUILD, TEMP):
-            value = value.labelled(f"{MOVED} {scene.absolute(source)}")
+        if is_secret_folder(source) and not value.labels:
+            value = value.with_labels(f"{SECRET} {source}")
+        if program == "mv" and classify_path(scene.absolute(source), _workspace(scene)) not in (BUILD, TEMP):
+            value = value.with_labels(f"{MOVED} {scene.absolute(source)}")
         if program == "ln":
             scene.links[_link(target, source, scene)] = scene.absolute(source)
             for old in list(scene.links)[:-MOST_LINKS]:
@@ -59,8 +59,8 @@ def _link(target: str, source: str, scene: ShellState) -> str:
     return scene.absolute(f"{target}/{name}" if not target or target.endswith(("/", ".")) else target)
 
 
-def _ground(scene: ShellState) -> Ground:
-    return Ground(scene.cwd, scene.home, scene.project)
+def _workspace(scene: ShellState) -> Workspace:
+    return Workspace(scene.cwd, scene.home, scene.project)
 
 
 def unpack_archive(program: str, call: Call, args: list[str], scene: ShellState) -> None:
@@ -83,7 +83,7 @@ def pack_archive(call: Call, args: list[str], scene: ShellState) -> Value:
         path = scene.absolute(name)
         known = scene.content(path)
         labels |= known.labels if known else set()
-        secret = secret_in(path, scene.home) or (name if secret_folder(name) else "")
+        secret = secret_name(path, scene.home) or (name if is_secret_folder(name) else "")
         if secret:
             labels.add(f"{SECRET} {secret}")
         if (scene.project + "/").startswith(path.rstrip("/") + "/") or path == scene.home:

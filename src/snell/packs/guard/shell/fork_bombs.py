@@ -24,19 +24,19 @@ def _is_endless(node: Loop) -> bool:
 
 
 def _starts_many(node: Node) -> bool:
-    waits = 0 if _count(node, ("disown",)) else _count(node, ("wait",))  # nobody waits for what was disowned
-    return _started(node) > waits and not _count(node, _LEAVES)
+    waits = 0 if _count(node, ("disown",)) else _count(node, ("wait",))  # `wait` does not wait for a disowned job
+    return _count_background(node) > waits and not _count(node, _LEAVES)
 
 
-def _started(node: Node) -> int:
+def _count_background(node: Node) -> int:
     """How many commands go on in the background."""
     if isinstance(node, Chain):
-        return node.joiners.count("&") + sum(map(_started, node.items))
+        return node.joiners.count("&") + sum(map(_count_background, node.items))
     if isinstance(node, Group):
-        return _started(node.body) * (100 if node.is_subshell else 1)  # nobody outside can wait for a subshell's
+        return _count_background(node.body) * (100 if node.is_subshell else 1)  # only the subshell can wait for them
     if isinstance(node, Loop | For):
-        return _started(node.body)
-    return sum(map(_started, node.stages)) if isinstance(node, Pipe) else 0
+        return _count_background(node.body)
+    return sum(map(_count_background, node.stages)) if isinstance(node, Pipe) else 0
 
 
 def _count(node: Node, words: tuple[str, ...] | frozenset[str]) -> int:

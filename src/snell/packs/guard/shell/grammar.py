@@ -83,11 +83,11 @@ def _closer(source: Source) -> str:
         return found[0] if found else ""
     if char == ")":
         return char
-    word = _reserved(source)
+    word = _reserved_word(source)
     return word if word in _CLOSERS else ""
 
 
-def _reserved(source: Source) -> str:
+def _reserved_word(source: Source) -> str:
     found = _RESERVED.match(source.text, source.at)
     return found[0] if found else ""
 
@@ -143,7 +143,7 @@ def _pipe(source: Source) -> Node:
 def _command(source: Source) -> Node:
     source.budget.count_command()
     source.skip_blanks()
-    word = _reserved(source)
+    word = _reserved_word(source)
     while word in ("!", "time", "coproc"):
         source.at += len(word)
         source.skip_blanks()
@@ -151,7 +151,7 @@ def _command(source: Source) -> Node:
             source.take(re.compile(r"-p[ \t]+"))
         if word == "coproc":
             source.take(_COPROC_NAME)
-        word = _reserved(source)
+        word = _reserved_word(source)
     source.budget.deeper()
     node = _compound(source, word)
     source.budget.depth -= 1
@@ -219,7 +219,7 @@ def _for(source: Source) -> Node:
     if source.peek() == ";":
         source.at += 1
     _skip_lines(source)
-    opener = _reserved(source)
+    opener = _reserved_word(source)
     if opener not in ("do", "{"):
         source.budget.trouble("`do` is missing")
         return For(name, items, EMPTY)
@@ -248,7 +248,7 @@ def _case(source: Source) -> Node:
     nodes: list[Node] = [Simple((_literal(":"), subject))]
     while not source.ended:
         _skip_lines(source)
-        if _reserved(source) == "esac":
+        if _reserved_word(source) == "esac":
             source.at += 4
             break
         _skip_pattern(source)

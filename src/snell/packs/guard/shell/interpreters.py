@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOMETHING, SOURCE, UNKNOWN, Value
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
-from snell.packs.guard.shell.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOMETHING, SOURCE, UNKNOWN, Value
-from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.program_output import output_of
+from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -238,8 +238,6 @@ def _language(walk: Walk, call: Call, scene: ShellState) -> Value:
 def _given_code(
     walk: Walk, call: Call, scene: ShellState, name: str, codes: list[Value], script: Value | None, *, module: bool
 ) -> Value:
-    from snell.packs.guard.shell.program_output import output_of
-
     if name in ("awk", "gawk", "mawk", "nawk"):
         codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
         output = output_of("awk", call, scene)
@@ -292,7 +290,7 @@ def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
         option = word.text.lower()
         rest = words[index + 1 :]
         if option in ("-e", "-ec", "-enc", "-encodedcommand", "-encoded", "-enco") and rest:
-            code = Value(_decoded(rest[0].text), frozenset((DECODED,)))
+            code = Value(_decode(rest[0].text), frozenset((DECODED,)))
             return run_code(walk, call, scene, code, scene.fork())
         if option.startswith("-c") and rest:
             code = _of_powershell(" ".join(part.text for part in rest), scene)
@@ -315,7 +313,7 @@ def _of_powershell(text: str, scene: ShellState) -> Value:
     return Value(re.sub(r"\$(?:env:)?(?:USERPROFILE|HOME)\b", scene.home, text, flags=re.IGNORECASE), labels)
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     try:
         return base64.b64decode(text).decode("utf-16-le")
     except (ValueError, binascii.Error):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from snell.packs.guard.shell.known_values import UNKNOWN, Value
+from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import ShellState
 from snell.system.lazy_regex import lazy_regex
 

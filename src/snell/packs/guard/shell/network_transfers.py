@@ -9,8 +9,8 @@ import re
 from msgspec import Struct
 
 from snell.model.tool_names import names
-from snell.packs.guard.sensitive_files import secret_in
-from snell.packs.guard.shell.known_values import NETWORK, SECRET, UNKNOWN, Value
+from snell.packs.guard.known_values import NETWORK, SECRET, UNKNOWN, Value
+from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import ShellState
 from snell.system.lazy_regex import lazy_regex
 
@@ -64,7 +64,7 @@ def download_output(program: str, args: list[str], scene: ShellState) -> Value:
     url = _url(args)
     local = _URL_FILE.match(url)
     if local:
-        secret = secret_in(local[1], scene.home)
+        secret = secret_name(local[1], scene.home)
         value = Value(UNKNOWN, frozenset((f"{SECRET} {secret}",)) if secret else frozenset())
     else:
         value = Value(UNKNOWN, frozenset((f"{NETWORK} {url or program}".strip(),)))

@@ -28,11 +28,11 @@ def finds_snell(args: Iterable[str], *, is_whole: bool = True) -> str:
     words = [arg for arg in args if arg and len(arg) < 500 and not arg.startswith("-")]
     if any("snell" in word for word in words):
         return ITSELF
-    found = [_found(word, line) for word in words for line in (_LINES if is_whole else _NAMES)]
+    found = [_match_text(word, line) for word in words for line in (_LINES if is_whole else _NAMES)]
     return ITSELF if ITSELF in found else next(filter(None, found), "")
 
 
-def _found(pattern: str, line: str) -> str:
+def _match_text(pattern: str, line: str) -> str:
     import regex  # slow to import, and hardly any command ends processes
 
     if pattern.replace("/", "").isalnum() and pattern not in line:

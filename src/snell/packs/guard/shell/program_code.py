@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.packs.guard.shell.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.loaded_modules import loaded_files, with_own_files
 from snell.packs.guard.shell.process_signals import signals, signals_of_awk
 from snell.packs.guard.shell.program_constants import fold_constants, plain_text
@@ -177,12 +177,12 @@ class _Follower:
         self.labels: set[str] = set()
 
     def go(self, code: str) -> None:
-        written = self._masked(code)
+        written = self._mask(code)
         for value in loaded_files(self.language, code, self.scene):
             follow(self.walk, self.call, self.scene, self.language, value.text, self.depth + 1)
         for found in _RUNS_DECODED.finditer(written):
-            self._decoded(self._string(found))
-        masked = self._reduced(written)
+            self._follow_decoded(self._string(found))
+        masked = self._reduce(written)
         if _SHELL_LIKE.match(code) and not self.language.endswith("awk"):
             self._shell(code)  # a shell command in the place of a program
         if _FORKS.search(masked[:SHORT]):
@@ -215,13 +215,13 @@ class _Follower:
         for words in signals(masked, self.strings):
             self._words(*words)
 
-    def _masked(self, code: str) -> str:
+    def _mask(self, code: str) -> str:
         def mask(found: re.Match[str]) -> str:
             text = found[0]
             if found["comment"] is not None:
                 return " "
             if text.startswith("[["):
-                return self._kept(text[2:-2])
+                return self._keep(text[2:-2])
             if found["tick"] is not None and self.language in ("ruby", "perl", "php"):
                 self._shell(text[1:-1])
             if found["word"] is not None:
@@ -229,25 +229,25 @@ class _Follower:
                 if not text.startswith(("%w", "%W")):
                     self._shell(inner)
                 text = f"'{inner}'"
-            return self._kept(literal(text, self.scene.home))
+            return self._keep(literal(text, self.scene.home))
 
         tokens = _SLASHES if self.language in _SLASHED else _DASHES if self.language.startswith("lua") else _HASH
         return tokens.sub(mask, code)
 
-    def _reduced(self, masked: str) -> str:
-        masked = _HOME.sub(lambda _found: self._kept(self.scene.home), masked)
+    def _reduce(self, masked: str) -> str:
+        masked = _HOME.sub(lambda _found: self._keep(self.scene.home), masked)
         masked = _VARIABLE.sub(self._variable, masked)
-        masked = with_own_files(masked, self._kept)
+        masked = with_own_files(masked, self._keep)
         for _ in range(6):
             before = masked
-            masked = fold_constants(masked, self._at, self._kept)
+            masked = fold_constants(masked, self._at, self._keep)
             masked = _WRAPPED.sub(lambda found: f"«{found[1]}»", masked)
-            masked = _PARENT.sub(lambda found: self._kept(posixpath.dirname(self._string(found))), masked)
+            masked = _PARENT.sub(lambda found: self._keep(posixpath.dirname(self._string(found))), masked)
             masked = _GROUPED.sub(r"«\1».", masked)
             masked = _GLOBBED.sub(lambda found: f"«{found[1] or found[2]}»", masked)
             masked = _LOOPED.sub(r" \1=«\2»;", masked)
-            masked = _PATH_JOIN.sub(lambda found: self._kept("/".join(map(self._at, re.findall(_S, found[1])))), masked)
-            masked = _JOINED.sub(lambda found: self._kept(self._glued(found)), masked)
+            masked = _PATH_JOIN.sub(lambda found: self._keep("/".join(map(self._at, re.findall(_S, found[1])))), masked)
+            masked = _JOINED.sub(lambda found: self._keep(self._concat(found)), masked)
             values = dict(_ASSIGNED.findall(masked))
             use = _USED_WITH_SIGN if self.language in ("perl", "php") else _USED
             if values:
@@ -259,16 +259,16 @@ class _Follower:
     def _variable(self, found: re.Match[str]) -> str:
         name = self._at(found[1]) if found[1] else found[2] or found[3]
         if name in ("HOME", "USERPROFILE", "user.home"):
-            return self._kept(self.scene.home)
+            return self._keep(self.scene.home)
         given = dict(self.call.env).get(name)
         known = self.scene.lookup(name) if name in self.scene.exported else None
-        return self._kept(given) if given else self._kept(known[0].text) if known else found[0]
+        return self._keep(given) if given else self._keep(known[0].text) if known else found[0]
 
-    def _glued(self, found: re.Match[str]) -> str:
+    def _concat(self, found: re.Match[str]) -> str:
         glue = "/" if "/" in found[0].replace("«", "").replace("»", "") else ""
         return self._at(found[1]) + glue + self._at(found[2])
 
-    def _kept(self, text: str) -> str:
+    def _keep(self, text: str) -> str:
         self.strings.append(text)
         return f"«{len(self.strings) - 1}»"
 
@@ -353,7 +353,7 @@ class _Follower:
         if text.strip():
             self.walk.line(text, self.scene.fork())
 
-    def _decoded(self, text: str) -> None:
+    def _follow_decoded(self, text: str) -> None:
         plain = plain_text(text)
         self.walk.record(self.call, self.scene, SOMETHING, code=Value(plain, frozenset((DECODED,))))
         if plain != UNKNOWN:

@@ -13,7 +13,7 @@ import codecs
 import re
 from collections.abc import Callable
 
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.known_values import UNKNOWN
 from snell.system.lazy_regex import lazy_regex
 
 _S = r"«(\d+)»"
@@ -50,13 +50,13 @@ _ANY = lazy_regex(
 def fold_constants(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) -> str:
     """The code with such expressions replaced by the strings that they stand for."""
     if "import" in masked:
-        masked = _unaliased(masked)
+        masked = _resolve_aliases(masked)
     if "join" in masked:
         masked = _LISTED.sub(lambda found: keep(at(found[1]).join(map(at, re.findall(_S, found[2])))), masked)
     if _ANY.search(masked) is None:
         return masked
     for pattern, decode in _STEPS:
-        masked = pattern.sub(lambda found, decode=decode: _kept(found, decode, at, keep), masked)  # type: ignore[misc]  # the default binds the loop's value
+        masked = pattern.sub(lambda found, decode=decode: _fold(found, decode, at, keep), masked)  # type: ignore[misc]  # the default binds the loop's value
     return _REPLACED.sub(lambda found: keep(at(found[1]).replace(at(found[2]), at(found[3]))), masked)
 
 
@@ -64,7 +64,7 @@ _LISTED = lazy_regex(rf"{_S}\.join\(\s*[\[(]\s*((?:«\d+»\s*,?\s*){{1,200}})[\]
 _ALIAS = lazy_regex(r"\bimport\s+(\w[\w.]*)\s+as\s+(\w+)")
 
 
-def _unaliased(masked: str) -> str:
+def _resolve_aliases(masked: str) -> str:
     """`from shutil import rmtree as r`: another name for the same thing."""
     for name, other in _ALIAS.findall(masked)[:10]:
         masked = re.sub(rf"(?<![\w.«]){other}(?=[.(])", name, masked)
@@ -81,7 +81,7 @@ def plain_text(text: str) -> str:
     return UNKNOWN
 
 
-def _kept(
+def _fold(
     found: re.Match[str], decode: Callable[[list[str]], str], at: Callable[[str], str], keep: Callable[[str], str]
 ) -> str:
     given = [group for group in found.groups() if group is not None]
@@ -124,7 +124,7 @@ def _of_codes(given: list[str]) -> str:
     return "".join(map(chr, numbers))
 
 
-def _reversed(given: list[str]) -> str:
+def _reverse(given: list[str]) -> str:
     return given[0][::-1]
 
 
@@ -140,7 +140,7 @@ _STEPS: tuple[tuple[re.Pattern[str], Callable[[list[str]], str]], ...] = tuple(
         (_BASE64, _of_base64),
         (_NAMED, _of_named),
         (_PACKED, _of_packed),
-        (_BACKWARDS, _reversed),
+        (_BACKWARDS, _reverse),
         (_SAME, _first),
     )
 )

@@ -10,12 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import NO_PROJECT
-from snell.packs.guard.secret_commands import prints_personal, prints_secret
-from snell.packs.guard.shell import run_command
-from snell.packs.guard.shell.eval_output import is_init
-from snell.packs.guard.shell.file_copies import copy_files, pack_archive, unpack_archive
-from snell.packs.guard.shell.known_values import (
+from snell.packs.guard.known_values import (
     ARCHIVE,
     DECODED,
     EMPTY,
@@ -29,9 +24,13 @@ from snell.packs.guard.shell.known_values import (
     UNKNOWN,
     Value,
 )
+from snell.packs.guard.output_kinds import prints_personal, prints_secret, prints_shell_code
+from snell.packs.guard.path_classes import NO_PROJECT
+from snell.packs.guard.shell.file_copies import copy_files, pack_archive, unpack_archive
 from snell.packs.guard.shell.network_transfers import DOWNLOADERS, download_output
 from snell.packs.guard.shell.process_signals import finds_snell
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.program_files import file_value
+from snell.packs.guard.shell.shell_state import ShellState, program_of
 from snell.shell import ansi_quotes
 from snell.system.lazy_regex import lazy_regex
 
@@ -76,10 +75,10 @@ def output_of(program: str, call: Call, scene: ShellState) -> Value:
     if program in _PACKERS:
         return pack_archive(call, args, scene)
     if program in _FILTERS:
-        return _filtered(program, call, args, scene)
+        return _filter_output(program, call, args, scene)
     if program in ("locate", "plocate", "mlocate", "mdfind"):
         return Value(f"/{UNKNOWN}", frozenset(("found some",)))
-    labels = _carried(program, call, scene) | {f"output {program}"}
+    labels = _carried_labels(program, call, scene) | {f"output {program}"}
     if prints_secret(program, tuple(args)):
         labels |= {f"{SECRET} {program}"}
     elif prints_personal(program, tuple(args)):
@@ -89,13 +88,13 @@ def output_of(program: str, call: Call, scene: ShellState) -> Value:
                 scene.write(name, Value(UNKNOWN, labels))
     if program in ("pgrep", "pidof", "lsof", "fuser") and finds_snell(args):
         labels |= {f"{PROCESS} snell"}
-    return Value(UNKNOWN, labels | {INIT} if is_init(program, args) else labels)
+    return Value(UNKNOWN, labels | {INIT} if prints_shell_code(program, args) else labels)
 
 
 def leave_files(program: str, call: Call, scene: ShellState, output: Value) -> None:
     """Files named by `-o` and the like get the labels of what went in."""
     args = [word.text for word in call.words[1:]]
-    labels = _carried(program, call, scene) | output.labels
+    labels = _carried_labels(program, call, scene) | output.labels
     if not labels or program in DOWNLOADERS:
         return
     for index, arg in enumerate(args):
@@ -121,7 +120,7 @@ _REDUCERS = frozenset(
 _CARRIED = (SECRET, ENVIRONMENT, PRIVATE, DECODED, NETWORK)
 
 
-def _carried(program: str, call: Call, scene: ShellState) -> frozenset[str]:
+def _carried_labels(program: str, call: Call, scene: ShellState) -> frozenset[str]:
     """The labels that go from what a program reads into what it prints."""
     if program in _REDUCERS:
         return frozenset()
@@ -146,7 +145,7 @@ def printf_output(words: tuple[Value, ...]) -> Value:
     text = ""
     while True:
         before = len(rest)
-        text += _SPECIFIER.sub(lambda found: _argument(found[0], rest), _unescaped(template))
+        text += _SPECIFIER.sub(lambda found: _argument(found[0], rest), _unescape(template))
         if not rest or len(rest) == before or len(text) > 20_000:
             return Value(text, labels)
 
@@ -156,13 +155,13 @@ def _argument(specifier: str, rest: list[str]) -> str:
         return "%"
     text = rest.pop(0) if rest else ""
     if specifier[-1] == "b":
-        return _unescaped(text)
+        return _unescape(text)
     if specifier[-1] == "c":
         return text[:1]
     return text
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
     return ansi_quotes.decode_ansi_quotes(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text)) or text
@@ -178,7 +177,7 @@ def _echo(call: Call, args: list[str], _scene: ShellState) -> Value:
     text = " ".join(word.text for word in words)
     if escapes and _HIDES.search(text):
         labels |= {DECODED}
-    return Value((_unescaped(text) if escapes else text) + ("\n" if newline else ""), labels)
+    return Value((_unescape(text) if escapes else text) + ("\n" if newline else ""), labels)
 
 
 def _printf(call: Call, _args: list[str], _scene: ShellState) -> Value:
@@ -201,7 +200,7 @@ def _pwd(_call: Call, _args: list[str], scene: ShellState) -> Value:
 
 
 def _names(call: Call, args: list[str], scene: ShellState) -> Value:
-    program = run_command.program_of(call.words[0].text)
+    program = program_of(call.words[0].text)
     paths = [arg for arg in args if not arg.startswith("-")]
     if not paths:
         return SOMETHING
@@ -231,7 +230,7 @@ def _which(_call: Call, args: list[str], _scene: ShellState) -> Value:
 def _ls(call: Call, args: list[str], scene: ShellState) -> Value:
     """The names that it lists, where a pattern says which they are."""
     named = [arg for arg in args if "*" in arg.rpartition("/")[2]]
-    labels = _carried("ls", call, scene) | {"output ls"}
+    labels = _carried_labels("ls", call, scene) | {"output ls"}
     return Value(named[0] if len(named) == 1 == len([arg for arg in args if arg[:1] != "-"]) else UNKNOWN, labels)
 
 
@@ -268,13 +267,13 @@ _PRINTERS = {
 }
 
 
-def _filtered(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
-    given = _given(program, call, args, scene)
+def _filter_output(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
+    given = _filter_input(program, call, args, scene)
     text = UNKNOWN
     if program in ("cat", "less", "more", "bat", "pv", "buffer", "head", "tail", "tee", "sponge"):
         text = given.text
     elif program in ("base64", "base32", "openssl", "xxd", "uudecode"):
-        return _decoded(program, args, given, scene)
+        return _decode(program, args, given, scene)
     elif program in ("gunzip", "zcat", "unxz", "bunzip2") or (
         program in _SQUEEZERS and set(args) & {"-d", "-dc", "-cd"}
     ):
@@ -290,7 +289,7 @@ def _filtered(program: str, call: Call, args: list[str], scene: ShellState) -> V
     return Value(text, given.labels)
 
 
-def _given(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
+def _filter_input(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
     """What goes into a filter: its files, or its standard input."""
     paths = [arg for arg in args if arg and arg != "-" and not arg.startswith("-")]
     if program in ("grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "yq", "cut") and paths:
@@ -303,18 +302,18 @@ def _given(program: str, call: Call, args: list[str], scene: ShellState) -> Valu
         paths = [path for path in paths if not path.isdigit()]
     if program in ("openssl", "tee", "sponge", "tr"):
         paths = [arg for before, arg in itertools.pairwise(args) if before == "-in"]
-    values = [scene.content(path) or run_command.file_value(scene.absolute(path), scene) for path in paths]
+    values = [scene.content(path) or file_value(scene.absolute(path), scene) for path in paths]
     if not values or "-" in args:
         values.append(call.stdin or SOMETHING)
     if len(values) == 1:
         return values[0]
     total = EMPTY
     for value in values:
-        total = total.joined(value)
+        total = total.concat(value)
     return total
 
 
-def _decoded(program: str, args: list[str], given: Value, scene: ShellState) -> Value:
+def _decode(program: str, args: list[str], given: Value, scene: ShellState) -> Value:
     flags = " ".join(args)
     decodes = {
         "xxd": r"(?:^| )-\w*r",
@@ -348,7 +347,7 @@ def _rewritten(program: str, args: list[str], text: str) -> str:
         return "\n".join(line[::-1] for line in text.split("\n"))
     operands = [arg for arg in args if not arg.startswith("-")]
     if program == "tr" and operands:
-        return _translated(args, operands, text)
+        return _translate(args, operands, text)
     if program == "sed" and operands:
         change = re.fullmatch(r"s(.)((?:(?!\1).)*)\1((?:(?!\1).)*)\1(g?)", operands[0])
         if change and re.fullmatch(r"[\w /.,:;@%+=-]*", change[2]) and "." not in change[2]:
@@ -359,7 +358,7 @@ def _rewritten(program: str, args: list[str], text: str) -> str:
     return UNKNOWN
 
 
-def _translated(args: list[str], operands: list[str], text: str) -> str:
+def _translate(args: list[str], operands: list[str], text: str) -> str:
     first = _characters(operands[0])
     if "-d" in args:
         return "".join(char for char in text if char not in first)
@@ -373,4 +372,4 @@ def _translated(args: list[str], operands: list[str], text: str) -> str:
 def _characters(pattern: str) -> str:
     pattern = pattern.replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z")
     expand = re.compile(r"(.)-(.)")
-    return expand.sub(lambda pair: "".join(map(chr, range(ord(pair[1]), ord(pair[2]) + 1))), _unescaped(pattern))
+    return expand.sub(lambda pair: "".join(map(chr, range(ord(pair[1]), ord(pair[2]) + 1))), _unescape(pattern))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.known_values import UNKNOWN
 from snell.system.lazy_regex import lazy_regex
 
 _ESCAPE = lazy_regex(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|(.))", re.DOTALL)

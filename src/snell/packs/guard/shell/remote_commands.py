@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from snell.model.tool_names import names
-from snell.packs.guard.secret_commands import prints_secret
-from snell.packs.guard.shell.eval_output import is_init
-from snell.packs.guard.shell.known_values import INIT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
-from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import CONTAINER, HOST, ShellState
-from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.packs.guard.known_values import INIT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value, is_unset_variable
+from snell.packs.guard.output_kinds import prints_secret, prints_shell_code
+from snell.packs.guard.shell.shell_state import CONTAINER, HOST, Performer, ShellState, program_of
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -39,7 +36,7 @@ def _ssh(walk: Walk, call: Call, scene: ShellState) -> Value:
     if len(words) > 1:
         inner = _remote(scene, HOST)
         printed = walk.line(" ".join(word.text for word in words[1:]), inner, call.stdin)
-        return printed.labelled(f"{NETWORK} {words[0].text}") if UNKNOWN in printed.text else printed
+        return printed.with_labels(f"{NETWORK} {words[0].text}") if UNKNOWN in printed.text else printed
     if words and call.stdin is not None and call.stdin.is_known:
         return walk.line(call.stdin.text, _remote(scene, HOST))
     return Value(UNKNOWN, frozenset(("output ssh", f"{NETWORK} ssh")))
@@ -47,7 +44,7 @@ def _ssh(walk: Walk, call: Call, scene: ShellState) -> Value:
 
 def _unknown_command(words: list[Value]) -> Value | None:
     """`ssh host "$X"`; in `ssh $OPTS $HOST` there is no command."""
-    if len(words) < 2 or _OPTIONS.search(words[0].detail("variable")) or not all(map(is_unset, words[1:])):
+    if len(words) < 2 or _OPTIONS.search(words[0].detail("variable")) or not all(map(is_unset_variable, words[1:])):
         return None
     return words[1]
 
@@ -63,7 +60,7 @@ def _container(walk: Walk, call: Call, scene: ShellState) -> Value | None:
         words.pop(0)
         _drop_options(words)
     if not words or words[0].text not in ("run", "exec"):
-        return _printed([word.text for word in call.words])
+        return _output_of([word.text for word in call.words])
     words.pop(0)
     _drop_options(words)
     if len(words) < 2:
@@ -133,15 +130,15 @@ def _kubectl(walk: Walk, call: Call, scene: ShellState) -> Value:
         rest = call.words[texts.index("--") + 1 :]
         if rest:
             return walk.call(replace(call, words=rest), _remote(scene, CONTAINER))
-    return _printed(texts)
+    return _output_of(texts)
 
 
 _LISTS = lazy_regex(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(?:\s-\w*q\b|--quiet)")
 
 
-def _printed(texts: list[str]) -> Value:
+def _output_of(texts: list[str]) -> Value:
     program = program_of(texts[0])
-    labels = {f"output {program}"} | ({INIT} if is_init(program, texts[1:]) else set())
+    labels = {f"output {program}"} | ({INIT} if prints_shell_code(program, texts[1:]) else set())
     if _LISTS.match(" ".join(texts[1:])) and not any(re.match(r"-f|--filter|name=", text) for text in texts):
         labels.add("every one")
     if prints_secret(program, tuple(texts[1:])):

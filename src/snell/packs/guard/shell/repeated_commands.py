@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_values import EMPTY, FED, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
-from snell.packs.guard.shell.known_values import EMPTY, FED, SOMETHING, UNKNOWN, Value
-from snell.packs.guard.shell.run_command import Performer, file_value, program_of
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.program_files import file_value
+from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def _find(walk: Walk, call: Call, scene: ShellState) -> Value:
         sweeps=tuple(scene.absolute(root) for root in roots),
         filtered=filtered,
     )
-    found = _found(roots[0], words).labelled("found some" if filtered else "found all")
+    found = _found_name(roots[0], words).with_labels("found some" if filtered else "found all")
     walk.record(sweeping, scene, found)
-    for command in _executed(words):
+    for command in _exec_commands(words):
         replaced = [Value(word.text.replace("{}", found.text), word.labels | found.labels) for word in command]
         walk.call(replace(sweeping, words=tuple(replaced), stdin=None), scene)
     return found
@@ -61,7 +61,7 @@ def _without_operands(words: list[Value]) -> list[Value]:
     return kept
 
 
-def _found(root: str, words: list[Value]) -> Value:
+def _found_name(root: str, words: list[Value]) -> Value:
     """The name of what is found; where one plain name is looked for, that name."""
     for before, word in itertools.pairwise(words):
         if before.text in ("-name", "-iname") and not re.search(r"[?\[]", word.text):
@@ -69,7 +69,7 @@ def _found(root: str, words: list[Value]) -> Value:
     return Value(f"{root.rstrip('/')}/{UNKNOWN}")
 
 
-def _executed(words: list[Value]) -> list[list[Value]]:
+def _exec_commands(words: list[Value]) -> list[list[Value]]:
     commands: list[list[Value]] = []
     current: list[Value] | None = None
     for word in words:
@@ -148,7 +148,7 @@ def _each(walk: Walk, call: Call, scene: ShellState, words: list[Value], mark: s
                 Value(word.text.replace(mark, item.text), word.labels | item.labels) if mark in word.text else word
                 for word in words
             ]
-            output = output.joined(walk.call(replace(call, words=tuple(row), stdin=None), scene))
+            output = output.concat(walk.call(replace(call, words=tuple(row), stdin=None), scene))
         return output
     return walk.call(replace(call, words=(*words, *items), stdin=None), scene)
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from snell.packs.guard.shell.known_values import EMPTY, UNKNOWN, Value
+from snell.packs.guard.known_values import EMPTY, UNKNOWN, Value
 from snell.packs.guard.shell.source_text import Budget
 from snell.packs.guard.shell.tree import Node
+
+if TYPE_CHECKING:
+    from snell.packs.guard.shell.walk import Call, Walk
 
 HERE, HOST, CONTAINER = "here", "host", "container"
 MOST_ALTERNATIVES = 6
@@ -134,8 +139,8 @@ class ShellState:
     def write(self, path: str, value: Value, *, adds: bool = False) -> None:
         path = self.absolute(path)
         if self.merges and path in self.files:
-            value = value.labelled(*self.files[path].labels)
-        self.files[path] = self.files.get(path, EMPTY).joined(value) if adds else value
+            value = value.with_labels(*self.files[path].labels)
+        self.files[path] = self.files.get(path, EMPTY).concat(value) if adds else value
 
 
 def _folders(path: str) -> list[str]:
@@ -145,3 +150,13 @@ def _folders(path: str) -> list[str]:
 
 def _normal(path: str) -> str:
     return posixpath.normpath(path).replace("//", "/") if path else ""
+
+
+# Runs one command in the state of the shell and returns its output; None where it leaves the command to other readers.
+Performer = Callable[["Walk", "Call", ShellState], Value | None]
+
+
+def program_of(word: str) -> str:
+    """The program that a command word names, in lower case: some file systems do not tell the difference."""
+    name = word.rpartition("/")[2].lower()
+    return name.removesuffix(".exe").removesuffix(".traditional").removesuffix(".openbsd")

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from snell.model.tool_names import names
-from snell.packs.guard.file_lookups import LINK, PLAIN, kind_of
-from snell.packs.guard.shell.known_values import UNKNOWN, Value
+from snell.packs.guard.file_lookups import LINK, PLAIN, path_kind
+from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
 
 MOST_PATHS = 24
@@ -27,7 +27,7 @@ _PROGRAMS = _DELETERS | names(
     "diff cmp comm paste rev grep egrep fgrep rg ag source . dd tee truncate touch chmod chown chgrp curl wget http "
     "https xh aws gsutil rclone croc nc ncat mail mutt lftp code open python python3 node ruby perl php ditto patch"
 )
-_NEVER = ("/dev/", "/proc/", "/sys/")  # there, links lead to whoever asks
+_NEVER = ("/dev/", "/proc/", "/sys/")  # links there depend on the process that reads them
 
 
 def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) -> Step | None:
@@ -109,7 +109,7 @@ def _is_linked(path: str, start: str) -> bool:
     at = start.rstrip("/")
     for part in path[len(at) + 1 :].split("/"):
         at = f"{at}/{part}"
-        kind = kind_of(at)
+        kind = path_kind(at)
         if kind != PLAIN:
             return kind == LINK  # or, from here on, nothing is there
     return False

@@ -10,14 +10,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.tool_names import names
-from snell.packs.guard.sensitive_files import PROXY, is_program, runs_by_itself
-from snell.packs.guard.shell import run_command
+from snell.packs.guard.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, any_of, drop_gaps, drop_text_gaps
+from snell.packs.guard.sensitive_files import PROXY, is_startup_file, is_system_program
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.grammar import read
-from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, any_of
-from snell.packs.guard.shell.named_files import labels_of_named_files, named_file
-from snell.packs.guard.shell.shell_state import ShellState, Step
+from snell.packs.guard.shell.program_files import file_value, labels_of_named_files, named_file, written_files
+from snell.packs.guard.shell.run_command import perform
+from snell.packs.guard.shell.shell_state import ShellState, Step, program_of
 from snell.packs.guard.shell.source_text import TooMuchError
 from snell.packs.guard.shell.tree import (
     Assignment,
@@ -33,8 +33,6 @@ from snell.packs.guard.shell.tree import (
     Simple,
     Word,
 )
-from snell.packs.guard.shell.unknown_parts import text_without_unknown_parts, without_unknown_parts
-from snell.packs.guard.shell.written_files import written_files
 from snell.system.lazy_regex import lazy_regex
 
 MOST_STEPS = 2_000
@@ -99,13 +97,13 @@ class Walk:
             return self._pipe(node, scene, stdin)
         if isinstance(node, Group):
             inner = scene.fork() if node.is_subshell else scene
-            return self._redirected(node.redirects, scene, stdin, lambda fed: self.run(node.body, inner, fed))
+            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self.run(node.body, inner, fed))
         if isinstance(node, Branches):
-            return self._redirected(node.redirects, scene, stdin, lambda fed: self._branches(node, scene, fed))
+            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self._branches(node, scene, fed))
         if isinstance(node, Loop):
-            return self._redirected(node.redirects, scene, stdin, lambda fed: self._loop(node, scene, fed))
+            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self._loop(node, scene, fed))
         if isinstance(node, For):
-            return self._redirected(node.redirects, scene, stdin, lambda fed: self._for(node, scene, fed))
+            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self._for(node, scene, fed))
         return self._function(node, scene)
 
     def _function(self, node: Function, scene: ShellState) -> Value:
@@ -119,7 +117,7 @@ class Walk:
         for item, joiner in zip(node.items, node.joiners, strict=True):
             scene.conditional += before in ("&&", "||")
             self._background += joiner == "&"
-            output = output.joined(self.run(item, scene, stdin))
+            output = output.concat(self.run(item, scene, stdin))
             self._background -= joiner == "&"
             scene.conditional -= before in ("&&", "||")
             before = joiner
@@ -157,7 +155,7 @@ class Walk:
         for item in rounds:
             if node.name:
                 scene.variables[node.name] = (item,)
-            output = output.joined(self.run(node.body, scene, stdin))
+            output = output.concat(self.run(node.body, scene, stdin))
         return output
 
     def capture(self, scene: ShellState, node: Node, process: str) -> Value:
@@ -165,7 +163,7 @@ class Walk:
         inner.piped = True
         return self.run(node, inner, SOMETHING if process == ">" else None)
 
-    def _redirected(
+    def _with_redirects(
         self, redirects: tuple[Redirect, ...], scene: ShellState, stdin: Value | None, body: object
     ) -> Value:
         call = self._streams(Call((), stdin), redirects, scene)
@@ -176,14 +174,14 @@ class Walk:
         return EMPTY if call.writes or call.appends else output
 
     def _simple(self, node: Simple, scene: ShellState, stdin: Value | None) -> Value:
-        env = tuple(self._assigned(item, scene, keeps=not node.words) for item in node.assignments)
+        env = tuple(self._assign(item, scene, keeps=not node.words) for item in node.assignments)
         rows = fields(node.words, scene, self.capture) if node.words else [[]]
         call = self._streams(Call((), stdin, env), node.redirects, scene)
         labels = frozenset[str]()
-        for row in filter(None, map(without_unknown_parts, rows)):
+        for row in filter(None, map(drop_gaps, rows)):
             labels |= self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects).labels
         outputs = [self._one(replace(call, words=tuple(row)), scene, node.redirects) for row in rows]
-        return any_of(outputs).labelled(*labels) if outputs else EMPTY
+        return any_of(outputs).with_labels(*labels) if outputs else EMPTY
 
     def _one(self, call: Call, scene: ShellState, redirects: tuple[Redirect, ...]) -> Value:
         if call.words and call.words[0].text == "exec" and len(call.words) == 1:
@@ -211,7 +209,7 @@ class Walk:
         scene.depth += 1
         if scene.depth > DEEPEST_CALL:
             raise TooMuchError("commands are wrapped too deeply")
-        output = run_command.perform(self, call, scene)
+        output = perform(self, call, scene)
         scene.depth -= 1
         return output
 
@@ -255,7 +253,7 @@ class Walk:
         scene.budget.check_time()
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
-        program = run_command.program_of(call.words[0].text)
+        program = program_of(call.words[0].text)
         args = tuple(word.text for word in call.words[1:])
         named = written_files(program, args, call.stdin.text if call.stdin else "")
         writes = (*call.writes, *(named_file(scene.absolute(path), scene) for path in named))
@@ -289,7 +287,7 @@ class Walk:
                 self.run(scene.sinks[path], scene.fork(), output)
                 self._sinking = False
 
-    def _assigned(self, item: Assignment, scene: ShellState, *, keeps: bool) -> tuple[str, str]:
+    def _assign(self, item: Assignment, scene: ShellState, *, keeps: bool) -> tuple[str, str]:
         if item.items is not None:
             row = fields(item.items, scene, self.capture)[0]
             labels = frozenset(label for value in row for label in value.labels)
@@ -299,7 +297,7 @@ class Walk:
         if item.adds:
             before = scene.lookup(item.name) or (EMPTY,)
             glue = Value(BREAK) if item.items is not None and before[0].text else EMPTY
-            values = [old.joined(glue).joined(new) for old in before for new in values]
+            values = [old.concat(glue).concat(new) for old in before for new in values]
         if keeps or item.items is not None:  # `declare -A name=(...)`: an array is never for one command alone
             scene.assign(item.name, tuple(values))
             if item.name == "PROMPT_COMMAND":
@@ -317,29 +315,25 @@ class Walk:
         operator = redirect.operator
         if redirect.body is not None:
             body = self._one_value(redirect.body, scene)
-            return self._fed(call, redirect, body, scene)
+            return self._feed(call, redirect, body, scene)
         target = self._one_value(redirect.target, scene)
         if operator == "<<<":
-            return self._fed(call, redirect, target.joined(Value("\n")), scene)
+            return self._feed(call, redirect, target.concat(Value("\n")), scene)
         if operator in ("<&", ">&") and _is_descriptor(target.text, scene):
-            return self._duplicated(call, operator, target.text, scene)
+            return self._duplicate(call, operator, target.text, scene)
         path = scene.absolute(target.text)
         if operator in ("<", "<>", "<&"):
-            stdin = scene.content(path) or run_command.file_value(path, scene)
+            stdin = scene.content(path) or file_value(path, scene)
             opens = (*call.opens, path) if operator == "<>" and not path.startswith("/dev/") else call.opens
-            return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels), opens=opens)
+            return replace(call, reads=(*call.reads, path), stdin=stdin.with_labels(*target.labels), opens=opens)
         if redirect.fd == "2" or path == "/dev/null":
             return call if path.startswith("/dev/") or not path else replace(call, appends=(*call.appends, path))
-        paths = (
-            (path, text_without_unknown_parts(path))
-            if UNKNOWN in path and text_without_unknown_parts(path) != path
-            else (path,)
-        )
+        paths = (path, drop_text_gaps(path)) if UNKNOWN in path and drop_text_gaps(path) != path else (path,)
         if operator in (">>", "&>>"):
             return replace(call, appends=(*call.appends, *paths))
         return replace(call, writes=(*call.writes, *paths))
 
-    def _fed(self, call: Call, redirect: Redirect, text: Value, scene: ShellState) -> Call:
+    def _feed(self, call: Call, redirect: Redirect, text: Value, scene: ShellState) -> Call:
         """Text that stands in the line itself, on standard input or on another descriptor."""
         if redirect.fd in ("", "0"):
             return replace(call, stdin=text)
@@ -348,21 +342,21 @@ class Walk:
         scene.variables.setdefault(redirect.fd, (Value(redirect.fd),))
         return call
 
-    def _duplicated(self, call: Call, operator: str, target: str, scene: ShellState) -> Call:
+    def _duplicate(self, call: Call, operator: str, target: str, scene: ShellState) -> Call:
         path = scene.fds.get(target.rstrip("-"), "")
         if operator == ">&":
             return replace(call, writes=(*call.writes, path)) if path else call
         if target == UNKNOWN:
             held = [scene.files.get(name, EMPTY) for name in scene.fds.values()]
             return replace(call, stdin=any_of(held) if held else call.stdin)
-        return replace(call, stdin=scene.files.get(path) or run_command.file_value(path, scene)) if path else call
+        return replace(call, stdin=scene.files.get(path) or file_value(path, scene)) if path else call
 
     def _one_value(self, word: Word, scene: ShellState) -> Value:
         return any_of(single(word, scene, self.capture))
 
     def _keep(self, call: Call, scene: ShellState, output: Value) -> None:
         told = output.text.strip(UNKNOWN + " \n")
-        if told and any(runs_by_itself(path) or is_program(path) for path in (*call.writes, *call.appends)):
+        if told and any(is_startup_file(path) or is_system_program(path) for path in (*call.writes, *call.appends)):
             self.line(output.text, scene.fork())
         for code in (
             PROXY.findall(told) if any("/.ssh/config" in path for path in (*call.writes, *call.appends)) else ()

@@ -154,7 +154,7 @@ class WordReader:
         if following == "[":
             return [self._arithmetic(2, "]")]
         if following == "{":
-            return [self._braced(quoted=quoted)]
+            return [self._parameter(quoted=quoted)]
         name = source.take(_NAME)
         if name:
             return [Variable(name[1], quoted=quoted)]
@@ -177,7 +177,7 @@ class WordReader:
         else:
             source.budget.trouble("a backtick is never closed")
             text = self._rest()
-        return self._nested(Source(text, source.budget), "")
+        return self._nested_commands(Source(text, source.budget), "")
 
     def _parenthesis(self, *, quoted: bool) -> Part:
         source = self.source
@@ -207,7 +207,7 @@ class WordReader:
         budget.trouble("an arithmetic expression is never closed")
         return Arithmetic(tuple(inside))
 
-    def _braced(self, *, quoted: bool) -> Part:
+    def _parameter(self, *, quoted: bool) -> Part:
         source = self.source
         head = source.take(_BRACED_NAME)
         if not head:
@@ -234,9 +234,9 @@ class WordReader:
         return Variable("?", quoted=quoted)
 
     def _body(self, closer: str) -> Node:
-        return self._nested(self.source, closer)
+        return self._nested_commands(self.source, closer)
 
-    def _nested(self, source: Source, closer: str) -> Node:
+    def _nested_commands(self, source: Source, closer: str) -> Node:
         budget: Budget = source.budget
         budget.deeper()
         waiting, source.heredocs = source.heredocs, []

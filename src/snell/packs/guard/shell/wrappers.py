@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.packs.guard.known_values import SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.interpreters import run_code
-from snell.packs.guard.shell.known_values import SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.remote_commands import PERFORMERS as ELSEWHERE
 from snell.packs.guard.shell.repeated_commands import PERFORMERS as SWEEPS
-from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
 from snell.shell.wrappers import WRAPPERS
 from snell.system.lazy_regex import lazy_regex
 
@@ -125,7 +124,7 @@ SHAPES: dict[str, Shape] = {
 _FETCHERS = frozenset(("npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun", "uvx", "pipx"))
 
 
-def _wrapped(walk: Walk, call: Call, scene: ShellState) -> Value | None:
+def _unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     program = program_of(call.words[0].text)
     shape = SHAPES.get(program) or _from_kit(program)
     words = list(call.words[1:])
@@ -153,7 +152,7 @@ def _wrapped(walk: Walk, call: Call, scene: ShellState) -> Value | None:
             name, _, value = words.pop(0).text.partition("=")
             env.append((name, value))
         elif text.startswith("-") and len(text) > 1:
-            scene = _moved(words, scene)
+            scene = _change_folder(words, scene)
             _drop_option(words, shape)
         elif text == "-" and program == "env":
             words.pop(0)
@@ -176,7 +175,7 @@ def _wrapped(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 _VERSION = lazy_regex(r"(?<=[\w-])@[\w.^~*-]+$")  # `rimraf@5`
 
 
-def _moved(words: list[Value], scene: ShellState) -> ShellState:
+def _change_folder(words: list[Value], scene: ShellState) -> ShellState:
     """`env -C DIR`, `sudo --chdir=DIR`: where the command runs."""
     name, _, target = words[0].text.partition("=")
     if name in ("-C", "--chdir", "-D") and not target and len(words) > 1:
@@ -287,8 +286,8 @@ def _texts(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 
 
 PERFORMERS: dict[str, Performer] = {
-    **dict.fromkeys(SHAPES, _wrapped),
-    **dict.fromkeys((name for name in WRAPPERS if name not in ("xargs", "exec")), _wrapped),
+    **dict.fromkeys(SHAPES, _unwrap),
+    **dict.fromkeys((name for name in WRAPPERS if name not in ("xargs", "exec")), _unwrap),
     **dict.fromkeys(("su", "runuser", "script", "flock"), _code_option),
     **dict.fromkeys(("watch", "hyperfine", "concurrently", "tmux", "screen", "at", "batch"), _texts),
     **SWEEPS,

@@ -1,10 +1,10 @@
 """
-A hook with a mistake in it, to show what that costs.
+A hook with a bug, to show that a broken hook does not stop the agent.
 
 Does     Nothing: it divides by zero.
-Why      Hooks break. A broken one must not stop the work.
-Instead  It is reported, and the edit goes on.
-Escape   Mend it.
+Why      Hooks can break. A broken one must not block the agent.
+Instead  The failure is reported, and the edit goes on.
+Escape   Fix the bug.
 """
 
 from snell import EditCall, Note, informs
@@ -12,5 +12,5 @@ from snell import EditCall, Note, informs
 
 @informs("PreToolUse", kind="edit")
 def count_lines(call: EditCall) -> Note:
-    """Count something that is not there."""
+    """Report the number of new lines (and fail: this divides by zero)."""
     return Note(f"{len(call.new) / 0} lines")

@@ -1,0 +1,89 @@
+"""A command calls only the guard rules whose trigger occurs in one of its steps."""
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, ModuleType
+from typing import Any
+
+import pytest
+
+from snell.packs.guard import rules
+from snell.packs.guard.judge import judge
+from snell.packs.guard.triggers import ADDRESS, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, Trigger
+
+MODULES = [importlib.import_module(f"{rules.__name__}.{each.name}") for each in pkgutil.iter_modules(rules.__path__)]
+CALLED = {
+    "ls -la": set(),
+    "pytest -q": set(),
+    "git status": {
+        *("git_discard", "git_history", "own_code", "read_secret", "secret_stores", "send_project", "startup"),
+    },
+    "npm test": {"exposure", "infrastructure", "own_install", "secret_stores", "startup"},
+    "rm -rf x": {"delete_tree", "own_code", "own_files", "read_secret", "traces", "windows"},
+    "chmod +x run": {"own_code", "permissions"},
+    "frob --input=data.csv": set(),
+    "frob ./data.csv": {"own_files"},
+    "frob https://x.example": {"own_files", "remote_code", "secret_stores"},
+    "frob > out.txt": {
+        *("disks", "git_history", "overwrite", "own_code", "own_files", "privileges", "read_secret", "send_secret"),
+        *("startup", "traces"),
+    },
+    "$PROGRAM build": {"hidden_code"},
+}
+
+
+def _called_by(command: str) -> set[str]:
+    called = set[str]()
+    with _profile(called):
+        judge(command, "/home/dev/app", "/home/dev", "/home/dev/app")
+    return called
+
+
+@contextmanager
+def _profile(called: set[str]) -> Iterator[None]:
+    def note(frame: FrameType, event: str, _arg: Any) -> None:
+        package, _, module = frame.f_globals.get("__name__", "").rpartition(".")
+        if event == "call" and frame.f_code.co_name == "find" and package == rules.__name__:
+            called.add(module)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize("command", CALLED)
+def test_only_rules_whose_trigger_occurs_are_called(command: str):
+    assert _called_by(command) == CALLED[command]
+
+
+def test_every_step_of_a_line_calls_its_own_rules():
+    assert _called_by("ls -la && npm test | cat") == CALLED["npm test"] | _called_by("ls | cat")
+
+
+def _undeclared(modules: list[ModuleType]) -> list[str]:
+    """The rules that do not say what they are called for."""
+    return [module.__name__ for module in modules if getattr(module, "TRIGGER", Trigger()) == Trigger()]
+
+
+def test_every_rule_declares_its_trigger():
+    assert len(MODULES) > 20
+    assert _undeclared(MODULES) == []
+    assert all(rules.RULES[module.RULE.name] is module.RULE for module in MODULES)
+
+
+def test_a_rule_without_a_trigger_is_found():
+    forgotten, empty = ModuleType("forgotten"), ModuleType("empty")
+    vars(empty)["TRIGGER"] = Trigger()
+    assert _undeclared([*MODULES, forgotten, empty]) == ["forgotten", "empty"]
+
+
+def test_few_rules_look_at_the_words_of_any_program():
+    any_program = MAY_CHANGE_PATH | MAY_CHANGE_SNELL | ADDRESS
+    found = {module.__name__.rpartition(".")[2] for module in MODULES if module.TRIGGER.traits & any_program}
+    assert found == {"own_code", "own_files", "remote_code", "secret_stores"}
