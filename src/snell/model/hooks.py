@@ -66,7 +66,7 @@ class Inline(Handler, frozen=True, weakref=True):
 
 
 class PythonFile(Handler, frozen=True):
-    """A function in a file of a project, user or pack; it runs in the warm child process."""
+    """A function in a file of a project, user or pack; it runs in the worker process."""
 
     kind: ClassVar[str] = "python"
 
@@ -84,7 +84,7 @@ class PythonFile(Handler, frozen=True):
 
 
 class Broken(Handler, frozen=True):
-    """Stands for a hook that could not be read; running it is a failure, so a policy that cannot be read blocks."""
+    """A hook that could not be loaded; running it is a failure, so a policy that cannot be read blocks."""
 
     kind: ClassVar[str] = "broken"
 
