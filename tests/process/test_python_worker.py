@@ -78,7 +78,7 @@ def test_plain_and_async_functions_answer_with_every_effect(desk: Desk) -> None:
         ),
         (
             '\n@judges("Stop")\ndef f(cal): ...',
-            "mine.py:4: hook `f`: there is nothing called `cal` to hand over; did you mean `call`?",
+            "mine.py:4: hook `f`: unknown argument `cal`; did you mean `call`?",
         ),
         (
             '\n@judges("Stop", timeout="5")\ndef f(): ...',

@@ -16,7 +16,7 @@ ASYNC_TIMEOUT = 15.0
 
 
 class Scope(IntEnum):
-    """Where a hook comes from, in book order. Session holds user, project and local settings and run-time hooks."""
+    """Where a hook comes from, in execution order. Session: user, project and local settings, and run time."""
 
     POLICY = 0
     PLUGIN = 1
@@ -25,7 +25,7 @@ class Scope(IntEnum):
 
 
 class Source(Struct, frozen=True):
-    """Who brought a hook: user, project, local, policy, run time, `pack:NAME`, `plugin:NAME` or `skill:NAME`."""
+    """Where a hook is declared: user, project, local, policy, run time, `pack:NAME`, `plugin:NAME` or `skill:NAME`."""
 
     layer: str = "run time"
     file: str = ""
@@ -66,7 +66,7 @@ class Inline(Handler, frozen=True, weakref=True):
 
 
 class PythonFile(Handler, frozen=True):
-    """A function in a file of a project, user or pack; it runs in the warm child process."""
+    """A function in a file of a project, user or pack; it runs in the worker process."""
 
     kind: ClassVar[str] = "python"
 
@@ -84,7 +84,7 @@ class PythonFile(Handler, frozen=True):
 
 
 class Broken(Handler, frozen=True):
-    """Stands for a hook that could not be read; running it is a failure, so a policy that cannot be read blocks."""
+    """A hook that could not be loaded; running it is a failure, so a policy that cannot be read blocks."""
 
     kind: ClassVar[str] = "broken"
 
@@ -108,7 +108,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     force_sync: bool = False
     timeout: float = DEFAULT_TIMEOUT
     async_timeout: float = ASYNC_TIMEOUT
-    rewakes: bool = False  # a refusal that comes late wakes the agent, where the client can be woken
+    rewakes: bool = False  # a late refusal wakes the agent, where the client supports that
     on_failure: OnFailure | None = None
     exit_code_mode: ExitCodeMode = "client"
     enabled: bool = True
@@ -116,7 +116,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     group: str = ""
     session_id: str = ""  # only for this session; empty = for all
     only_for: str = ""  # the agent in an embedding program that it belongs to, with the sub-agents below; empty = all
-    untrusted: str = ""  # why a project's hook is inert; empty = it may run
+    untrusted: str = ""  # why a project's hook must not run; empty = it may
     source: Source = Source()
 
     @property
@@ -125,14 +125,14 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def failure_policy(self) -> OnFailure:
-        """What a failure of this hook means: declared, or `block` for a policy hook that can judge, else `allow`."""
+        """Return what a failure means: as declared, or `block` for a policy hook that can judge, else `allow`."""
         if self.on_failure:
             return self.on_failure
         return "block" if self.scope is Scope.POLICY and self.can_judge else "allow"
 
     @property
     def runs_later(self) -> bool:
-        """The answer does not wait for this hook. A session starts only after its hooks, async or not."""
+        """Return whether the reply does not wait for this hook. A session starts only after its hooks, async or not."""
         waits = self.force_sync or self.event == "SessionStart"
         return self.role == "watches" or (self.is_async and not waits)
 
@@ -148,10 +148,10 @@ class Switches(Struct, frozen=True):
     policy_disables_all: bool = False  # by the policy itself: everything
     allow_managed_hooks_only: bool = False
     rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
-    paused: str = ""  # by whom and until when no hook runs but policy hooks
+    paused: str = ""  # by whom and until when only policy hooks run
 
     def off(self, hook: Hook) -> str:
-        """Why the switches keep this hook from running; empty when they do not."""
+        """Return why the switches keep this hook from running; empty when they do not."""
         if self.policy_disables_all:
             return "the policy sets disable_all_hooks"
         if hook.scope is Scope.POLICY:
@@ -170,7 +170,7 @@ class Tier(Struct, frozen=True):
     rewriters: tuple[Hook, ...] = ()
     others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role
     is_mixed: bool = False  # declared judges stand beside hooks that may yet turn out to rewrite
-    # Each rewriter by itself; the same objects for the same kind of event, by which drivers know them again.
+    # Each rewriter by itself; the same objects for the same kind of event, by which the executor finds its plans.
     turns: tuple[tuple[Hook, ...], ...] = ()
 
 
@@ -181,6 +181,6 @@ class Pick(Struct, frozen=True):
     tiers: tuple[Tier, ...] = ()
     watchers: tuple[Hook, ...] = ()
     keeps_call: bool = False  # this is a tool call that a watcher writes to the ledger
-    varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
+    varies: bool = False  # some hook must be checked on each event, or be marked when it has run
     # Where one tier is all there is: its rounds, by name, as long as no hook has an effect.
     rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()

@@ -1,4 +1,4 @@
-"""Hooks that cannot run because a package is missing, found when hooks are loaded and not when the first one fails."""
+"""Finds hooks that cannot run because a package is not installed, when they are loaded and not when one fails."""
 
 from collections.abc import Mapping
 

@@ -343,7 +343,7 @@ def test_what_the_book_remembers_does_not_grow_without_end() -> None:
     book = Registry([hook("a", matcher="Tool1")])
     for n in range(MEMO_LIMIT + 50):
         picked(book, call(tool=f"Tool{n}"))
-    assert len(book._memo) <= MEMO_LIMIT
+    assert len(book._picks) <= MEMO_LIMIT
     assert picked(book, call(tool="Tool1")) == ["a"]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from snell.model.command_folders import folders_of
-from snell.model.command_lines import Place, places
+from snell.model.command_lines import CommandField, command_fields
 from snell.model.tool_names import has_code, names, only_looks, plain_name, runs_other_code
 from snell.packs.guard.judge import Judgement, judge, judge_steps, merge_judgements
 from snell.packs.guard.known_values import Value
@@ -92,17 +92,17 @@ def read_path(call: ToolCall, workspace: Workspace) -> str:
     return _full(call.path, workspace) if isinstance(call, ReadCall) and call.path else ""
 
 
-def _command_places(call: ToolCall) -> list[Place]:
+def _command_places(call: ToolCall) -> list[CommandField]:
     is_page, is_other = _BROWSER.search(call.tool), runs_other_code(call.tool)
     return [
         place
-        for place in places(call.tool, call.input, anywhere=True)
+        for place in command_fields(call.tool, call.input, anywhere=True)
         # A script for a page is judged as a program.
         if not (is_page and place.path[-1:] == ("script",)) and not (is_other and place.is_code)
     ]
 
 
-def _judge_place(call: ToolCall, place: Place, folder: str, workspace: Workspace) -> Judgement:
+def _judge_place(call: ToolCall, place: CommandField, folder: str, workspace: Workspace) -> Judgement:
     """Judge one field with a command line, in every way that a tool may read it."""
     texts = dict.fromkeys((place.line, *place.also))
     found = merge_judgements([_judge_text(text, workspace, folder) for text in texts])
