@@ -64,7 +64,7 @@ def test_session_two_knows_what_session_one_decided_without_any_daemon(snell) ->
     answer = json.loads(snell("memory", "recall", "which package manager did we choose", "--json")[1])
     assert [DECIDED in each["content"] for each in answer["memories"]] == [True]
     start = fire(snell, "SessionStart", source="startup", session_id="two")
-    assert "1 memory of this project is kept" in start["hookSpecificOutput"]["additionalContext"]
+    assert "1 memory of this project is stored" in start["hookSpecificOutput"]["additionalContext"]
     prompt = fire(snell, "UserPromptSubmit", prompt="add packages: do we use uv or pip?", session_id="two")
     assert DECIDED in prompt["hookSpecificOutput"]["additionalContext"]
 

@@ -80,7 +80,7 @@ def ending(event):
         ("deny", "not that. Instead: do this"),
         ("deny without a word", "refused by `p/rule`"),
         ("ask", "ask: is this meant?"),
-        ("ask without a word", "ask: `p/rule` leaves this to a person"),
+        ("ask without a word", "ask: `p/rule` leaves this decision to a person"),
         ("defer", "defer: a person decides later"),
         ("stop", "enough for today"),
         ("allow", None),

@@ -1,8 +1,8 @@
-"""Hook: a declared reaction to an event. Handler rows say how it is run; they hold no behaviour."""
+"""Hook: a declared reaction to an event, and the handler that says how it is run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -35,12 +35,29 @@ class Source(Struct, frozen=True):
         return f"{self.file}:{self.line}" if self.file and self.line else self.file or self.layer
 
 
-class Inline(Struct, frozen=True, weakref=True):
-    """A function in this process: a built-in pack's, or that of the program which embeds Snell."""
+class Handler(Struct, frozen=True):
+    """How a hook is run. Each type of handler has a struct of its own, in `handlers/`."""
+
+    kind: ClassVar[str] = ""
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Return what two handlers have in common when only one of them should run."""
+        return (self.kind, repr(self))
+
+    @property
+    def short_name(self) -> str:
+        """Return a word for the id of a hook that has no name."""
+        return self.kind
+
+
+class Inline(Handler, frozen=True, weakref=True):
+    """A function in this process: of a built-in pack, or of the program that embeds Snell."""
+
+    kind: ClassVar[str] = "python"
 
     function: Callable[..., Any]
-    kind: str = "python"
-    waits: bool = False  # for files, programs or the network: a daemon goes on with others meanwhile
+    waits: bool = False  # for files, programs or the network: the daemon handles other requests meanwhile
     batches: bool = False  # a watcher that only writes rows, for which several events share a commit
 
     @property
@@ -48,95 +65,30 @@ class Inline(Struct, frozen=True, weakref=True):
         return ("inline", id(self.function))
 
 
-class PythonFile(Struct, frozen=True):
-    """A function in somebody's file; it runs in the warm child process."""
+class PythonFile(Handler, frozen=True):
+    """A function in a file of a project, user or pack; it runs in the warm child process."""
+
+    kind: ClassVar[str] = "python"
 
     path: str
     function: str
     digest: str = ""
-    kind: str = "python"
 
     @property
     def identity(self) -> tuple[Any, ...]:
         return ("python", self.path, self.function)
 
-
-class Command(Struct, frozen=True):
-    """A program; shell form without `args`, exec form with."""
-
-    command: str
-    args: tuple[str, ...] | None = None
-    pass_context: bool = True
-    parse_result: bool = True
-    plugin_root: str = ""
-    written_for: str = ""  # another client's event, as in `cursor:stop`: in whose words it is asked and answers
-    their_matcher: str = ""  # what that client's matcher reads there
-    kind: str = "command"
-
     @property
-    def identity(self) -> tuple[Any, ...]:
-        how = (self.pass_context, self.parse_result, self.written_for, self.their_matcher)
-        return ("command", self.command, self.args, self.plugin_root, *how)
+    def short_name(self) -> str:
+        return self.function
 
 
-class Webhook(Struct, frozen=True):
-    url: str
-    method: str = "POST"
-    headers: Mapping[str, str] = {}
-    allowed_env: tuple[str, ...] = ()
-    redact: bool = True
-    secret_env: str = ""  # the variable with the secret that requests are signed with; empty = the user's own secret
-    kind: str = "webhook"
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("webhook", self.url)
-
-
-class Prompt(Struct, frozen=True):
-    prompt: str
-    model: str = ""
-    continue_on_block: bool = False
-    kind: str = "prompt"
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("prompt", self.prompt)
-
-
-class Agent(Struct, frozen=True):
-    prompt: str
-    model: str = ""
-    kind: str = "agent"
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("agent", self.prompt)
-
-
-class McpTool(Struct, frozen=True):
-    server: str
-    tool: str
-    input: Mapping[str, Any] = {}
-    kind: str = "mcp_tool"
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("mcp_tool", self.server, self.tool, repr(self.input))
-
-
-class Broken(Struct, frozen=True):
+class Broken(Handler, frozen=True):
     """Stands for a hook that could not be read; running it is a failure, so a policy that cannot be read blocks."""
 
+    kind: ClassVar[str] = "broken"
+
     reason: str
-    kind: str = "broken"
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("broken", self.reason)
-
-
-Handler = Inline | PythonFile | Command | Webhook | Prompt | Agent | McpTool | Broken
 
 
 class Hook(Struct, frozen=True, kw_only=True, eq=False):

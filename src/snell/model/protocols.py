@@ -2,13 +2,16 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from snell.model.decision import Decision, Outcome, Skipped
 from snell.model.events import Event, Payload
 from snell.model.hooks import Hook, Pick, Switches
+
+if TYPE_CHECKING:
+    from snell.model.installs import Install
 
 T = TypeVar("T")
 
@@ -56,18 +59,18 @@ class Client(Protocol):
 
     NAME: str
     TITLE: str  # its name for people
-    ALIASES: tuple[str, ...]
     CAPABILITIES: Capabilities
     QUIRKS: tuple[Quirk, ...]
+    INSTALL: "Install"
 
     def decode(self, payload: bytes, event: str = "") -> Event:
-        """The event that a payload reports; `event` is its name where the payload does not say."""
+        """Return the event that a payload reports; `event` is its name if the payload has none."""
 
     def encode(self, decision: Decision) -> Reply:
-        """What the client is to be told."""
+        """Return the client's reply for a decision."""
 
-    def failed(self, event: str, text: str, *, blocks: bool) -> Reply:
-        """What the client gets when there is no decision: no opinion, or a refusal where `blocks` says so."""
+    def encode_failure(self, event: str, text: str, *, blocks: bool) -> Reply:
+        """Return the reply without a decision: no opinion, or a refusal if `blocks`."""
 
 
 class Said(Struct, frozen=True):

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from snell.clients import client_named
-from snell.clients.protocol.messages import asked_about, reason_of, stop_reason
+from snell.clients.protocol.messages import ask_reason, reason_of, stop_reason
 from snell.model.catalogue import CATALOGUE
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
@@ -76,7 +76,7 @@ def _permission(decision: Decision) -> Record:
         case Verdict.DENY:
             return {"allow": False, "reason": reason_of(decision)}
         case Verdict.ASK | Verdict.DEFER as verdict:
-            return {"allow": False, "reason": f"{verdict.name.lower()}: {asked_about(decision)}"}
+            return {"allow": False, "reason": f"{verdict.name.lower()}: {ask_reason(decision)}"}
     return {"allow": False, "reason": stop_reason(decision)} if decision.stop else {"allow": True}
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.clients.installs import install_names, install_of
-from snell.handlers import HANDLERS
+from snell.clients import CLIENTS, client_named
 from snell.handlers.worker.client import Worker
 from snell.model.context import HandlerSettings
 from snell.model.errors import SnellError
@@ -16,7 +15,6 @@ from snell.model.hooks import Broken, Hook, PythonFile, Scope
 from snell.runtime.python_hook_files import LoadedFile, PythonFiles
 from snell.settings.builtin_packs import builtin_hooks
 from snell.settings.file_digests import FileDigests
-from snell.settings.handler_settings import handler_settings
 from snell.settings.load import Loaded, load
 from snell.settings.pack_manifest import read_pack
 from snell.settings.parse_types import Parsed
@@ -86,16 +84,11 @@ class HookLoader:
                 pinned=source.digest,
             )
             hooks += _reported(found, problems)
-        problems += [
-            f"{hook.source}: hook `{hook.id}` needs a `{hook.handler.kind}` handler, which this version does not have"
-            for hook in hooks
-            if hook.handler.kind not in HANDLERS and not isinstance(hook.handler, Broken)
-        ]
         hooks += built_in
         problems += of_packs
         for pack in (*loaded.packs, *self._installed()):
             hooks += self._pack_hooks(Path(pack.folder), problems)
-        settings = handler_settings({value.name: value.value for value in loaded.values}, self._where)
+        settings = loaded.handler_settings(self._where)
         return LoadedHooks(tuple(hooks), tuple(problems), settings, loaded)
 
     def _pack_hooks(self, folder: Path, problems: list[str]) -> list[Hook]:
@@ -143,7 +136,7 @@ def _needs_child(loaded: Loaded) -> bool:
 
 def _runs_itself(client: str) -> tuple[str, ...]:
     """The layers of hooks that a client runs without us: its own files, and other clients' that it reads too."""
-    also = install_of(client).reads if client in install_names() else ()
+    also = client_named(client).INSTALL.reads if client in CLIENTS else ()
     return (f"{client.replace('_', '-')}:", *also)
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.clients import client_named, meaning_of
+from snell.clients import canonical_event, client_named
 from snell.clients.protocol.calling_client import bare_caller, calling_client
 from snell.model.catalogue import can_be_refused, canonical, row_of
 from snell.model.decision import Decision, Reason
@@ -106,8 +106,8 @@ def failure_reply(text: str, payload: bytes, words: Sequence[str], *, blocks: bo
     call = _call_or_generic(words)
     event = event_name_given(payload) or call.event
     is_closed = "--fail-closed" in words and "--rewake" not in words
-    blocks = blocks or (is_closed and can_be_refused(meaning_of(call.client, event)))
-    return call.client.failed(event, text, blocks=blocks)
+    blocks = blocks or (is_closed and can_be_refused(canonical_event(call.client, event)))
+    return call.client.encode_failure(event, text, blocks=blocks)
 
 
 def _too_large(error: SnellError, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply | None:
@@ -118,7 +118,7 @@ def _too_large(error: SnellError, payload: bytes, words: Sequence[str], *, block
     """
     call = _call_or_generic(words)
     own = event_name_given(payload) or call.event or "PreToolUse"
-    name = meaning_of(call.client, own)
+    name = canonical_event(call.client, own)
     if "ask" not in row_of(name).can or blocks or "--fail-closed" in words:
         return None  # the failure policy answers
     modes = top_level_texts(payload, ("permission_mode",))

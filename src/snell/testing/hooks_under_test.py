@@ -60,7 +60,7 @@ def _from_python(path: Path, pack: str, files: PythonFiles) -> tuple[Hook, ...]:
 def _from_settings(path: Path, files: PythonFiles) -> UnderTest:
     path = path.absolute()
     parsed = read_file(_settings_file(path))
-    for problem in parsed.complaints:
+    for problem in parsed.problems:
         if problem.severity == "error":
             where = f"{problem.file}:{problem.line}"
             raise SettingsError(problem.message, where=where, advice=problem.advice)

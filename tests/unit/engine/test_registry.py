@@ -6,10 +6,11 @@ import pytest
 
 from snell.engine import registry as book_module
 from snell.engine.registry import MEMO_LIMIT, Registry, once_mark
+from snell.handlers.command import Command
 from snell.model.decision import Skipped
 from snell.model.effects import Deny
 from snell.model.events import Event
-from snell.model.hooks import Broken, Command, Hook, Inline, PythonFile, Scope, Source, Switches
+from snell.model.hooks import Broken, Hook, Inline, PythonFile, Scope, Source, Switches
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import Cast, call, decided, event, hook, policy
 

@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from snell.daemon.memory_timer import MemoryTimer
-from snell.llm.embeddings.endpoint import EmbeddingError, Endpoint, embedder_from
+from snell.llm.embeddings import EmbeddingError
+from snell.llm.embeddings.endpoint import Endpoint, embedder_from
 from snell.memory import rows
 from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import InboxEntry, encode_entry
@@ -361,7 +362,7 @@ def test_what_failed_three_times_is_told(runtime: Runtime) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"embedding": "bogus"}, "`embedding` is `bogus`"),
+        ({"embedding": "bogus"}, "`embedding` cannot be `bogus`"),
         ({"embedding": "endpoint"}, "`endpoint` is missing"),
     ],
 )

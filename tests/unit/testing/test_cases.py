@@ -55,7 +55,7 @@ expect = "no_opinion"
     ("text", "line", "message"),
     [
         ("", 1, "the file has no cases; start one with [[case]], then `name`, `event` and `expect`"),
-        ("[[case]\n", 1, "this is not valid TOML: expected ']]' at the end of an array declaration; mend that line"),
+        ("[[case]\n", 1, "this is not valid TOML: expected ']]' at the end of an array declaration; correct that line"),
         ("[[cases]]\nname = 'x'\n", 1, "unknown key `cases`; did you mean `case`?"),
         ("[case]\nname = 'x'\n", 1, "`case` must be a list of tables; start each case with [[case]]"),
         (

@@ -12,7 +12,7 @@ from snell.cli.confirmation import confirm, require_person
 from snell.cli.table import plural
 from snell.model.errors import SnellError
 from snell.redact import redact
-from snell.setup.client_mcp_servers import Configured
+from snell.setup.client_mcp_servers import ConfiguredServer
 from snell.setup.learn_tool_schemas import configured_servers, learn
 from snell.system.mcp_tool_schemas import LearnedServer, all_learned, forget
 from snell.system.paths import places
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     return _learn(servers, args.seconds)
 
 
-def _learn(servers: list[Configured], seconds: float) -> int:
+def _learn(servers: list[ConfiguredServer], seconds: float) -> int:
     has_failed = False
     for asked in learn(os.environ, servers, seconds):
         has_failed |= bool(asked.problem)
@@ -86,5 +86,5 @@ def _hints(row: LearnedServer, name: str) -> str:
     return f" ({', '.join(hints)})" if hints else ""
 
 
-def _address(each: Configured) -> str:
+def _address(each: ConfiguredServer) -> str:
     return redact(each.server.url or shlex.join((each.server.command, *each.server.args)))
