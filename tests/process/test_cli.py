@@ -248,7 +248,7 @@ def test_trust_is_for_people_not_for_agents(snell):
     changed = snell("trust", "--list")[1]
     assert "[changed]" in changed
     assert "changed since you approved it: the content of `.snell/hooks/a.py`" in changed
-    assert snell("trust", "--revoke")[1].startswith("1 approval")
+    assert snell("trust", "--revoke")[1].startswith("revoked 1 approval")
 
 
 def test_trust_makes_everything_in_a_file_visible_and_says_when_it_cannot_run(snell):

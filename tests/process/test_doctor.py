@@ -44,9 +44,9 @@ def test_a_good_installation_is_proved_by_an_event_through_the_installed_command
     assert code == 0
     assert {status for name, rows in found.items() for status, _ in rows if name != "user"} == {"ok"}
     assert found["snell-hook"][0][1].startswith(str(HOOK))
-    assert found["synthetic event"][0][1].startswith("6 answered by the daemon; first ")
-    assert found["client claude_code"] == [("ok", "last event just now, 1 lately")]
-    assert found["hook p/no_bad"] == [("ok", "last ran just now, 1 lately")]
+    assert found["synthetic event"][0][1].startswith("6 events answered by the daemon; first ")
+    assert found["client claude_code"] == [("ok", "last event just now, 1 recent event")]
+    assert found["hook p/no_bad"] == [("ok", "last run just now, 1 recent run")]
     assert f"pid {machine.pid}, version " in found["daemon"][0][1]
     assert {"state folder", "run folder", "config folder", "socket", "store", "settings", "hooks"} <= set(found)
 
@@ -124,7 +124,7 @@ def test_a_hook_that_failed_last_is_a_warning(machine):
     machine.hook()
     machine.stop()
     _, found = examined(machine)
-    assert found["hook broken"] == [("warn", "last run just now, 1 recent runs, 1 failed, including the last one")]
+    assert found["hook broken"] == [("warn", "last run just now, 1 recent run, 1 failed, including the last one")]
 
 
 def test_a_port_that_is_taken_fails_and_a_server_that_is_away_is_a_warning_without_its_password(machine):

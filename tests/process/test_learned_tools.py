@@ -157,7 +157,7 @@ def test_a_server_that_does_not_answer_costs_only_itself(person: Person) -> None
     ]
     listed = person.snell("tools", "list").stdout
     assert "mcp__mail__archive_everything: requires folder (readOnlyHint)" in listed
-    assert person.snell("tools", "forget", "mail").stdout == "deleted the schemas of 1 servers\n"
+    assert person.snell("tools", "forget", "mail").stdout == "deleted the schemas of 1 server\n"
     assert all_learned(person.state) == ()
 
 

@@ -91,13 +91,13 @@ class Daemon:
         gc.freeze()  # modules stay loaded, so no collection needs to traverse them
         gc.set_threshold(*GARBAGE)
         gc.enable()
-        housekeeping = loop.create_task(self._keep_housekeeping(server, runtime))
+        housekeeping = loop.create_task(self._run_rounds(server, runtime))
         await self._ending.wait()
         housekeeping.cancel()
         await self._finish(server)
         self._handler.follow_up(all_at_once=True)
         await self._services.stop_feed()
-        await MemoryTimer(runtime).look()  # store what hooks captured until now
+        await MemoryTimer(runtime).run_if_due()  # store what hooks captured until now
         await asyncio.to_thread(runtime.close)
 
     def _commands(self) -> dict[str, Command]:
@@ -129,14 +129,14 @@ class Daemon:
         if hand_over_to(request.build, self.where.run):
             self._ending.set()  # this request is still answered; the next one starts the newer daemon
 
-    async def _keep_housekeeping(self, server: SocketServer, runtime: Runtime) -> None:
+    async def _run_rounds(self, server: SocketServer, runtime: Runtime) -> None:
         memory = MemoryTimer(runtime)
         while True:
             is_full = await self._pace.next_round()
             reap_orphans()
             if is_full:
                 await self._run_housekeeping(runtime)
-            await memory.look(is_busy=time.monotonic() - self._last < QUIET)
+            await memory.run_if_due(is_busy=time.monotonic() - self._last < QUIET)
             is_idle = time.monotonic() - self._last > self._idle and not server.is_busy
             must_stay = self._services.must_stay or memory.is_behind
             if (is_idle and not must_stay) or self._program.is_gone() or not self._listener.is_reachable:

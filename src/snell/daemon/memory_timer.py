@@ -30,7 +30,7 @@ class MemoryTimer:
         self.problems: list[str] = []
         self._catch_up: CatchUp | None = None
 
-    async def look(self, *, is_busy: bool = False) -> None:
+    async def run_if_due(self, *, is_busy: bool = False) -> None:
         """Process captures in a thread, if it is time and there is an inbox or other work."""
         where = self._runtime.where
         is_time = time.monotonic() >= self._next

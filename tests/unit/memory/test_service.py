@@ -222,10 +222,10 @@ def test_memories_go_to_a_file_and_come_back(runtime: Runtime, tmp_path: Path) -
 @pytest.mark.proves("S4-84")
 def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(runtime: Runtime) -> None:
     timer = MemoryTimer(runtime)
-    asyncio.run(timer.look())
+    asyncio.run(timer.run_if_due())
     assert not (runtime.where.state / "memory").exists()
     capture(memories_of(runtime))
-    asyncio.run(MemoryTimer(runtime).look())
+    asyncio.run(MemoryTimer(runtime).run_if_due())
     assert (memories_of(runtime).inbox.count(), call(runtime, "stats", project="p")["memories"]) == (0, 1)
 
 
@@ -236,7 +236,7 @@ def test_the_timer_looks_again_soon_while_more_waits_and_nobody_asks(runtime: Ru
         capture(memories, f"We decided to use port {number}{number}{number} for service number {number}")
 
     def looked(**how) -> tuple[int, bool]:
-        asyncio.run(timer.look(**how))
+        asyncio.run(timer.run_if_due(**how))
         return memories.inbox.count(), timer.is_behind
 
     assert (looked(), looked(is_busy=True), looked()) == ((5, True), (5, True), (3, True))
@@ -248,7 +248,7 @@ def test_the_timer_does_not_hurry_where_nothing_gets_better(runtime: Runtime) ->
     memories, timer = memories_of(runtime), MemoryTimer(runtime)
     path = capture(memories)
     memories._stuck.add(path)
-    asyncio.run(timer.look())
+    asyncio.run(timer.run_if_due())
     assert (memories.inbox.count(), timer.is_behind) == (1, False)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from snell.cli.python_source import visible
+from snell.cli.table import plural
 from snell.engine.explain import wrap
 from snell.model.catalogue import nearest
 from snell.model.errors import ClientError
@@ -99,7 +100,7 @@ def _show(row: dict[str, Any]) -> None:
     if not row["exists"]:
         print(f"{row['file']}: not found")
         return
-    print(f"{row['file']}: {len(row['hooks'])} hook{'' if len(row['hooks']) == 1 else 's'} besides Snell's own")
+    print(f"{row['file']}: {plural(len(row['hooks']), 'hook')} besides Snell's own")
     for hook in row["hooks"]:
         matcher = f" on {visible(hook['matcher'])}" if hook["matcher"] else ""
         only = f", only if {visible(hook['only_if'])}" if hook["only_if"] else ""

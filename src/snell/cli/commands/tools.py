@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from snell.cli.confirmation import confirm, require_person
+from snell.cli.table import plural
 from snell.model.errors import SnellError
 from snell.redact import redact
 from snell.setup.client_mcp_servers import ConfiguredServer
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         return _list(args)
     require_person(os.environ, f"`snell tools {args.what}`")
     if args.what == "forget":
-        print(f"deleted the schemas of {forget(places(os.environ).state, args.server)} servers")
+        print(f"deleted the schemas of {plural(forget(places(os.environ).state, args.server), 'server')}")
         return 0
     servers = [
         each for each in configured_servers(os.environ, Path.cwd(), args.client) if args.server in ("", each.name)
