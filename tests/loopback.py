@@ -72,7 +72,7 @@ class Server:
                 return self._script.pop(0) if self._script else Answer("no more answers", 500)
         return self._script(sent)
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
+    def _handler(self) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - one server with many faults
         server = self
 
         class Handler(BaseHTTPRequestHandler):

@@ -149,4 +149,4 @@ def test_what_could_not_be_checked_is_refused_where_that_was_wished(tmp_path: Pa
         done = subprocess.run(words, capture_output=True, timeout=120, check=False)
         assert done.returncode == 0, done.stderr.decode()
         said.append([text.partition(":")[0] for text in json.loads(done.stdout)])
-    assert said == [["", ""], ["stopped, because nothing could check it", ""]]
+    assert said == [["", ""], ["denied, because Snell could not check it", ""]]

@@ -52,7 +52,7 @@ def wait_to_be_ended() -> None:
     sys.exit(99)
 
 
-def main() -> None:
+def main() -> None:  # noqa: C901 - a script of commands
     first = windows() == 0
     told = fire("SessionStart", source="startup").get("hookSpecificOutput", {}).get("additionalContext", "")
     note(f"## window {' '.join(sys.argv[3:])}\n{told}")

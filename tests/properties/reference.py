@@ -154,7 +154,7 @@ def without_twins(hooks: list[Hook]) -> list[Hook]:
     return list(kept.values())
 
 
-def run_tier(hooks: list[Hook], event: Event, world: World, last: dict[str, Answer]) -> Event:
+def run_tier(hooks: list[Hook], event: Event, world: World, last: dict[str, Answer]) -> Event:  # noqa: C901 - the naive model of the engine, in one piece
     """Run hooks of one tier; fill in everybody's last answer and return the event they leave."""
     in_order = sorted(hooks, key=lambda hook: -hook.scope) if event.name == "PostToolUse" else hooks
     for hook in in_order:

@@ -43,7 +43,7 @@ NO_OPINION: dict[str, object] = dict.fromkeys("abc")
     approves=None,
     is_async=False,
 )
-def test_what_was_judged_last_is_what_is_executed(first, hooks, dialogs, permission, approves, is_async):
+def test_what_was_judged_last_is_what_is_executed(first, hooks, dialogs, permission, approves, is_async):  # noqa: C901 - one property
     ran, judged, permitted, approved = [], {}, [], []
 
     def hook(kind, number, says):

@@ -1,5 +1,5 @@
 """
-The registry of clients. A client is one module of this package and one line here.
+The coding agents that Snell knows: one module each, and one line in the registry below.
 
 The module holds everything that Snell knows about one coding agent: how it reports events, which answers it takes,
 where it keeps its configuration, and its quirks. Modules are imported by name, one at a time.

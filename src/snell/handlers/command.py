@@ -337,12 +337,8 @@ def _read_exports(path: str) -> dict[str, str]:
             lines = file.read(256_000).splitlines()
     except OSError:
         return {}
-    found: dict[str, str] = {}
-    for line in lines:
-        name, equals, value = line.strip().removeprefix("export ").strip().partition("=")
-        if equals and name.isidentifier():
-            found[name] = _strip_quotes(value)
-    return found
+    pairs = (line.strip().removeprefix("export ").strip().partition("=") for line in lines)
+    return {name: _strip_quotes(value) for name, equals, value in pairs if equals and name.isidentifier()}
 
 
 def _strip_quotes(value: str) -> str:

@@ -1,1 +1,1 @@
-"""What is worth remembering, and how it is found again. Pure: no file, clock or network."""
+"""Memories: capture from tools and transcripts, the inbox, signals, recall, export."""

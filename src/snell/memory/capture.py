@@ -43,8 +43,8 @@ class CaptureResult(Struct, frozen=True, kw_only=True):
         return not self.queued
 
 
-def inbox_of(here: Context) -> Inbox | None:
-    return Inbox(here.state / "memory") if here.state else None
+def inbox_of(context: Context) -> Inbox | None:
+    return Inbox(context.state / "memory") if context.state else None
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -57,9 +57,9 @@ class Source(Struct, frozen=True, kw_only=True):
     context: dict[str, str]
 
 
-def source_of(event: Event, here: Context, *, tag: str, context: dict[str, Any]) -> Source:
-    place = here.project_dir or event.cwd
-    safe = {name: redact_data(str(value), 1000) for name, value in context.items() if value}
+def source_of(event: Event, context: Context, *, tag: str, origin: dict[str, Any]) -> Source:
+    place = context.project_dir or event.cwd
+    safe = {name: redact_data(str(value), 1000) for name, value in origin.items() if value}
     return Source(event=event, place=place[:1024], project=project_of(place), tag=tag.lower()[:100], context=safe)
 
 

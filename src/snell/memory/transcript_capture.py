@@ -43,21 +43,21 @@ class Unread(Struct, frozen=True, kw_only=True):
     project_dir: str = ""
 
 
-def capture_new(event: Event, here: Context, trigger: str, seconds: float = SECONDS) -> list[CaptureResult]:
+def capture_new(event: Event, context: Context, trigger: str, seconds: float = SECONDS) -> list[CaptureResult]:
     """Capture all that is new in the transcript, within the time; the rest is noted as unread."""
-    inbox = inbox_of(here)
+    inbox = inbox_of(context)
     assert inbox
     until = time.monotonic() + seconds
     for folder in (inbox.root, inbox.root / "state"):
         make_private(folder)
-    known, source = hashes_in(inbox), source_of_transcript(event, here, trigger)
+    known, source = hashes_in(inbox), source_of_transcript(event, context, trigger)
 
     def take(text: str) -> Iterator[Prepared]:
         return (prepare_entry(piece, source, known) for piece in pieces(text))
 
     done: list[CaptureResult] = []
     if _length_unread(inbox.root, event.session_id, event.transcript_path) > PORTION:
-        _note(inbox.root, event, here, trigger)  # first, so that it survives a crash as well
+        _note(inbox.root, event, context, trigger)  # first, so that it survives a crash as well
     try:
         while more := _portion(event, inbox, take, until):
             done += more[0]
@@ -65,10 +65,10 @@ def capture_new(event: Event, here: Context, trigger: str, seconds: float = SECO
                 _forget(inbox.root, event.session_id)
                 break
             if time.monotonic() >= until:
-                _note(inbox.root, event, here, trigger)
+                _note(inbox.root, event, context, trigger)
                 break
     except FileError:  # another process reads it
-        _note(inbox.root, event, here, trigger)
+        _note(inbox.root, event, context, trigger)
     return done
 
 
@@ -110,9 +110,9 @@ def skip_to_end(root: Path, session: str, transcript: str) -> None:
     _forget(root, session)
 
 
-def source_of_transcript(event: Event, here: Context, trigger: str) -> Source:
-    context = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
-    return source_of(event, here, tag="transcript", context=context)
+def source_of_transcript(event: Event, context: Context, trigger: str) -> Source:
+    origin = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
+    return source_of(event, context, tag="transcript", origin=origin)
 
 
 def _portion(
@@ -152,7 +152,7 @@ def _length_unread(root: Path, session: str, transcript: str) -> int:
     return 0
 
 
-def _note(root: Path, event: Event, here: Context, trigger: str) -> None:
+def _note(root: Path, event: Event, context: Context, trigger: str) -> None:
     unread = Unread(
         session_id=event.session_id,
         transcript_path=event.transcript_path,
@@ -160,7 +160,7 @@ def _note(root: Path, event: Event, here: Context, trigger: str) -> None:
         event=event.name,
         trigger=trigger,
         cwd=event.cwd,
-        project_dir=here.project_dir,
+        project_dir=context.project_dir,
     )
     make_private(root / "unread")
     write_atomically(root / "unread" / f"{event.session_id}.json", msgspec.json.encode(unread))

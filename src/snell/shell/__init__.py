@@ -1,1 +1,1 @@
-"""The reader of command lines, and what commands do."""
+"""The reader of command lines, and what commands read, write and send."""

@@ -1,1 +1,1 @@
-"""What several handlers and doors need of the outside: processes, places, files."""
+"""The operating system: processes, files, paths, locks, sockets, HTTP, time."""

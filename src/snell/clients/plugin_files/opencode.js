@@ -16,7 +16,7 @@ function report(directory, hook_event_name, fields) {
     const output = [], errors = []
     const [program, ...words] = COMMAND
     const child = spawn(program, [...words, "--client", "opencode"], { cwd: directory, timeout: LONGEST })
-    const unchecked = (why) => answer(REFUSED.includes(hook_event_name) ? { deny: `stopped, because nothing could check it: ${why}` } : {})
+    const unchecked = (why) => answer(REFUSED.includes(hook_event_name) ? { deny: `denied, because Snell could not check it: ${why}` } : {})
     child.on("error", (error) => unchecked(`${program}: ${error.message}`))
     child.stdin.on("error", () => {})
     child.stdout.on("data", (part) => output.push(part))

@@ -18,7 +18,7 @@ function report(cwd: string, hook_event_name: string, fields: object): Promise<S
     const output: Buffer[] = [], errors: Buffer[] = []
     const [program, ...words] = COMMAND
     const child = spawn(program, [...words, "--client", "pi"], { cwd, timeout: LONGEST })
-    const unchecked = (why: string) => answer(REFUSED.includes(hook_event_name) ? { deny: `stopped, because nothing could check it: ${why}` } : {})
+    const unchecked = (why: string) => answer(REFUSED.includes(hook_event_name) ? { deny: `denied, because Snell could not check it: ${why}` } : {})
     child.on("error", (error: any) => unchecked(`${program}: ${error.message}`))
     child.stdin.on("error", () => {})
     child.stdout.on("data", (part: Buffer) => output.push(part))

@@ -49,8 +49,8 @@ def capture_tool(event: Event, context: Context) -> CaptureResult:
     if not text.strip():
         return CaptureResult(reason="nothing to capture")
     path = event.tool_input.get("file_path") or event.tool_input.get("notebook_path")
-    detail = {"tool_name": event.tool, "session_id": event.session_id, "file_path": path}
-    return capture(text, source_of(event, context, tag=event.tool, context=detail), inbox_of(context))
+    origin = {"tool_name": event.tool, "session_id": event.session_id, "file_path": path}
+    return capture(text, source_of(event, context, tag=event.tool, origin=origin), inbox_of(context))
 
 
 def capture_transcript(event: Event, context: Context, *, trigger: str) -> list[CaptureResult]:

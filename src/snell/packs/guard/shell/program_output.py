@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import itertools
 import posixpath
 import re
@@ -31,7 +29,7 @@ from snell.packs.guard.shell.network_transfers import DOWNLOADERS, download_outp
 from snell.packs.guard.shell.process_signals import finds_snell
 from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import ShellState, program_of
-from snell.shell import ansi_quotes
+from snell.packs.guard.shell.text_filters import decode_output, filter_text, unescape
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -145,7 +143,7 @@ def printf_output(words: tuple[Value, ...]) -> Value:
     text = ""
     while True:
         before = len(rest)
-        text += _SPECIFIER.sub(lambda found: _argument(found[0], rest), _unescape(template))
+        text += _SPECIFIER.sub(lambda found: _argument(found[0], rest), unescape(template))
         if not rest or len(rest) == before or len(text) > 20_000:
             return Value(text, labels)
 
@@ -155,16 +153,10 @@ def _argument(specifier: str, rest: list[str]) -> str:
         return "%"
     text = rest.pop(0) if rest else ""
     if specifier[-1] == "b":
-        return _unescape(text)
+        return unescape(text)
     if specifier[-1] == "c":
         return text[:1]
     return text
-
-
-def _unescape(text: str) -> str:
-    if "\\" not in text:
-        return text
-    return ansi_quotes.decode_ansi_quotes(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text)) or text
 
 
 def _echo(call: Call, args: list[str], _scene: ShellState) -> Value:
@@ -177,7 +169,7 @@ def _echo(call: Call, args: list[str], _scene: ShellState) -> Value:
     text = " ".join(word.text for word in words)
     if escapes and _HIDES.search(text):
         labels |= {DECODED}
-    return Value((_unescape(text) if escapes else text) + ("\n" if newline else ""), labels)
+    return Value((unescape(text) if escapes else text) + ("\n" if newline else ""), labels)
 
 
 def _printf(call: Call, _args: list[str], _scene: ShellState) -> Value:
@@ -273,13 +265,13 @@ def _filter_output(program: str, call: Call, args: list[str], scene: ShellState)
     if program in ("cat", "less", "more", "bat", "pv", "buffer", "head", "tail", "tee", "sponge"):
         text = given.text
     elif program in ("base64", "base32", "openssl", "xxd", "uudecode"):
-        return _decode(program, args, given, scene)
+        return decode_output(program, args, given)
     elif program in ("gunzip", "zcat", "unxz", "bunzip2") or (
         program in _SQUEEZERS and set(args) & {"-d", "-dc", "-cd"}
     ):
         return Value(UNKNOWN, given.labels | {DECODED})
     elif given.is_known:
-        text = _rewritten(program, args, given.text)
+        text = filter_text(program, args, given.text)
     if program == "tee":
         for path in (arg for arg in args if not arg.startswith("-")):
             scene.write(path, given)
@@ -311,65 +303,3 @@ def _filter_input(program: str, call: Call, args: list[str], scene: ShellState) 
     for value in values:
         total = total.concat(value)
     return total
-
-
-def _decode(program: str, args: list[str], given: Value, scene: ShellState) -> Value:
-    flags = " ".join(args)
-    decodes = {
-        "xxd": r"(?:^| )-\w*r",
-        "openssl": r"(?:^| )-\w*d\b",
-        "uudecode": "",
-    }.get(program, r"(?:^| )(?:-\w*[dD]\w*|--decode)(?: |$)")
-    if re.search(decodes, flags) is None:
-        return Value(UNKNOWN, given.labels)
-    labels = given.labels | {DECODED}
-    if not given.is_known:
-        return Value(UNKNOWN, labels)
-    return Value(_from_text(program, given.text, flags), labels)
-
-
-def _from_text(program: str, text: str, flags: str) -> str:
-    try:
-        if program == "xxd":
-            return bytes.fromhex("".join(text.split())).decode("utf-8", "replace")
-        if program == "base32":
-            return base64.b32decode("".join(text.split())).decode("utf-8", "replace")
-        if program == "base64" or "base64" in flags or "-a" in flags:
-            joined = "".join(text.split())
-            return base64.b64decode(joined + "=" * (-len(joined) % 4)).decode("utf-8", "replace")
-    except (ValueError, binascii.Error):
-        pass
-    return UNKNOWN
-
-
-def _rewritten(program: str, args: list[str], text: str) -> str:
-    if program == "rev":
-        return "\n".join(line[::-1] for line in text.split("\n"))
-    operands = [arg for arg in args if not arg.startswith("-")]
-    if program == "tr" and operands:
-        return _translate(args, operands, text)
-    if program == "sed" and operands:
-        change = re.fullmatch(r"s(.)((?:(?!\1).)*)\1((?:(?!\1).)*)\1(g?)", operands[0])
-        if change and re.fullmatch(r"[\w /.,:;@%+=-]*", change[2]) and "." not in change[2]:
-            return text.replace(change[2], change[3].replace("\\", ""), -1 if change[4] else 1)
-        return UNKNOWN
-    if program in ("grep", "sort", "uniq", "fold", "nl", "iconv", "dos2unix"):
-        return text
-    return UNKNOWN
-
-
-def _translate(args: list[str], operands: list[str], text: str) -> str:
-    first = _characters(operands[0])
-    if "-d" in args:
-        return "".join(char for char in text if char not in first)
-    if len(operands) < 2:
-        return text
-    second = _characters(operands[1])
-    second += second[-1:] * (len(first) - len(second))
-    return text.translate({ord(old): new for old, new in zip(first, second, strict=False)})
-
-
-def _characters(pattern: str) -> str:
-    pattern = pattern.replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z")
-    expand = re.compile(r"(.)-(.)")
-    return expand.sub(lambda pair: "".join(map(chr, range(ord(pair[1]), ord(pair[2]) + 1))), _unescape(pattern))
