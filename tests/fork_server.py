@@ -137,7 +137,7 @@ def _server() -> _Server:
     return server
 
 
-def serve(control: socket.socket) -> dict[str, Any] | None:
+def serve(control: socket.socket) -> dict[str, Any] | None:  # noqa: C901 - one loop over all that may happen
     """Fork for each request until the client closes; return the request in the child, None in the server."""
     running: dict[int, tuple[int, socket.socket]] = {}  # by pidfd
     poller = select.poll()

@@ -208,7 +208,7 @@ def judge_again(hooks: list[Hook], event: Event, world: World, last: dict[str, A
             last[hook.id] = answered(hook, event, world, may_rewrite=False)
 
 
-def answered(
+def answered(  # noqa: C901 - the naive model of the engine, in one piece
     hook: Hook, event: Event, world: World, may_rewrite: bool = True, earlier: Outcome | None = None
 ) -> Answer:
     """One run of one hook, or an earlier answer on this event, with everything dropped that it may not say here."""
