@@ -23,7 +23,7 @@ from scripts.test_runs import run_suite
 
 VERBS = {
     "demo": "run the scripted coding session",
-    "test": "run the fast tests, then those that start processes; other arguments go to one pytest run",
+    "test": "run the tests; other arguments go to one pytest run",
     "adapters": "test the adapters against the real agent libraries, which go into an environment of their own",
     "lint": "check format, style, types and import rules",
     "bench": "measure, and compare with peers and limits",
@@ -80,13 +80,15 @@ def test(rest: Sequence[str], *, nightly: bool) -> int:
     left_out = ["not live"] if nightly else ["not nightly", "not live"]
     env = {"SNELL_NIGHTLY": "1"} if nightly else {}
 
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # without cached bytecode every worker compiles every test again
+
     def pytest(words: Sequence[str]) -> int:
         return run(PYTHON, "-m", "pytest", *words, env=env)
 
     if rest:
         return pytest(["-m", " and ".join(left_out), *rest])
     adopt_orphans()
-    return run_suite(pytest, [" and ".join([each, *left_out]) for each in ("not process", "process")])
+    return run_suite(pytest, " and ".join(left_out))
 
 
 def adapters(rest: Sequence[str]) -> int:

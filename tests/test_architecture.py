@@ -1,6 +1,7 @@
 """The house rules that a program can check: floors, sizes, weight of the import, and what no file may say."""
 
 import ast
+import functools
 import io
 import re
 import subprocess
@@ -119,17 +120,17 @@ def repository_files() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-def sizes() -> Iterator[tuple[str, int, int]]:
-    """What, how many lines, and its limit, for every file and every function."""
+@functools.cache
+def sizes() -> list[tuple[str, int, int]]:
+    """Return name, number of lines and limit of every file and every function."""
+    found = []
     for path in python_files():
-        yield relative(path), len(path.read_text(encoding="utf-8").splitlines()), FILE_LIMIT
+        found.append((relative(path), len(path.read_text(encoding="utf-8").splitlines()), FILE_LIMIT))
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield (
-                    f"{relative(path)}::{node.name}",
-                    (node.end_lineno or 0) - node.lineno + 1,
-                    FUNCTION_LIMIT,
-                )
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                found.append((f"{relative(path)}::{node.name}", lines, FUNCTION_LIMIT))
+    return found
 
 
 def allowances() -> dict[str, int]:
@@ -140,7 +141,10 @@ def allowances() -> dict[str, int]:
 
 
 def comments(path: Path) -> Iterator[tuple[int, str]]:
-    for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
+    text = path.read_text(encoding="utf-8")
+    if not SUPPRESSION.search(text):
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
 
