@@ -10,10 +10,11 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from tests.waiting import first_true
 
 START_SECONDS = 30.0
 
@@ -26,7 +27,7 @@ class PostgresServer:
     def __init__(self) -> None:
         self.programs = _programs()
         self.folder = Path(tempfile.mkdtemp(prefix="snell-pg-"))
-        self._as_user: dict[str, Any] = _somebody(self.folder)
+        self._as_user: dict[str, Any] = _unprivileged_user(self.folder)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -52,11 +53,15 @@ class PostgresServer:
                 stderr=log,
                 **self._as_user,
             )
-        deadline = time.monotonic() + START_SECONDS
-        while self._run("pg_isready", "-q", "-h", str(self.folder)).returncode != 0:
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                raise ServerMissingError(f"postgres did not start: {(self.folder / 'log').read_text('utf-8')[-300:]}")
-            time.sleep(0.02)
+        first_true(lambda: self._is_ready() or not self._is_running(), START_SECONDS)
+        if not self._is_ready():
+            raise ServerMissingError(f"postgres did not start: {(self.folder / 'log').read_text('utf-8')[-300:]}")
+
+    def _is_ready(self) -> bool:
+        return self._run("pg_isready", "-q", "-h", str(self.folder)).returncode == 0
+
+    def _is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
     def stop(self) -> None:
         """At once, as a power cut would."""
@@ -91,7 +96,7 @@ def _programs() -> Path:
     return places[-1]
 
 
-def _somebody(folder: Path) -> dict[str, Any]:
+def _unprivileged_user(folder: Path) -> dict[str, Any]:
     """PostgreSQL refuses to run as root; there, an existing user without rights runs it."""
     if os.geteuid() != 0:
         return {}

@@ -22,6 +22,15 @@ LOADED_BY_IMPORT_SNELL = ["snell"]
 
 TOUCHES_THE_OUTSIDE = {"__import__", "breakpoint", "compile", "eval", "exec", "input", "open", "print"}
 
+# Where a pause is the subject of the test. Programs in strings, such as slow hooks, are not looked at.
+MAY_SLEEP = {
+    "tests/delaying_proxy.py": "a slow network",
+    "tests/mcp_checker.py": "a slow tool",
+    "tests/process/test_shim.py": "a daemon that works longer than the client would wait for a silent one",
+    "tests/process/work_agent.py": "an agent that does nothing; it runs without the folder of the tests",
+    "tests/faults/store_children.py": "a period between checkpoints",
+}
+
 # In two halves, so that this file does not contain them.
 UNSPEAKABLE = tuple(
     (first + second).encode()
@@ -91,6 +100,16 @@ def test_no_file_names_a_private_path_or_a_package_host():
         if word in path.read_bytes()
     ]
     assert found == []
+
+
+def test_tests_wait_for_events_and_not_for_a_time():
+    found = {
+        relative(path)
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Attribute) and node.attr == "sleep" and ast.unparse(node) == "time.sleep"
+    }
+    assert found == MAY_SLEEP.keys(), "tests wait with `tests/waiting.py`"
 
 
 def test_every_suppression_carries_its_reason():

@@ -16,6 +16,7 @@ from snell.store.replication.decisions import DecisionReplicator
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from tests.postgres_server import PostgresServer
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -125,10 +126,3 @@ def test_the_thread_catches_up_by_itself(
     assert ids(seen_from_here) == ids(local)
     seen_from_here.close()
     server.close()
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + BOUND
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

@@ -14,7 +14,8 @@ from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from tests.fork_server import run_module
 from tests.postgres_server import PostgresServer
-from tests.process.machine import HOOK, Machine, wait_until
+from tests.process.machine import HOOK, Machine
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 

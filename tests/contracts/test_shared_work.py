@@ -16,7 +16,8 @@ from snell.work import agents, efforts, sessions
 from tests.delaying_proxy import DelayingProxy
 from tests.fork_server import run_snell
 from tests.postgres_server import PostgresServer
-from tests.process.machine import HOOK, Machine, wait_until
+from tests.process.machine import HOOK, Machine
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 

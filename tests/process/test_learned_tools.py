@@ -26,6 +26,7 @@ from snell.system.mcp_tool_schemas import (
     learned_tool,
     store_learned_tools,
 )
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 SNELL = Path(sys.executable).with_name("snell")
@@ -98,6 +99,11 @@ def person(tmp_path: Path) -> Person:
     return Person(tmp_path)
 
 
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 @pytest.fixture
 def remote(person: Person) -> Iterator[str]:
     with socket.socket() as free:
@@ -107,12 +113,7 @@ def remote(person: Person) -> Iterator[str]:
         [sys.executable, person.script, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
+        wait_until(lambda: is_listening(port))
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.kill()
