@@ -35,6 +35,8 @@ def run_suite(pytest: Pytest, selection: str) -> int:
 def run_failed_again(pytest: Pytest, selection: str) -> tuple[int, list[str]]:
     """Run failed tests once more, one after the other; return pytest's exit code and the tests that passed now."""
     failed = failed_tests()
+    if not failed:  # pytest failed in another way; it would now run all tests
+        return SOME_FAILED, []
     say(f"{len(failed)} failed: running them again, one after the other")
     code = pytest(["-m", selection, "--last-failed", "-q"])
     return code, sorted(failed - failed_tests())

@@ -15,7 +15,7 @@ from snell.store.postgres import PostgresDatabase, ServerAwayError
 from snell.store.replication.decisions import DecisionReplicator
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
-from tests.postgres_server import PostgresServer
+from tests.postgres_server import TestDatabase
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
@@ -39,7 +39,7 @@ def ids(database: SqliteDatabase | PostgresDatabase) -> list[str]:
 
 
 def test_nothing_is_lost_or_doubled_while_the_server_comes_and_goes(
-    local: SqliteDatabase, postgres: PostgresServer, on_postgres: Callable[[str], PostgresDatabase]
+    local: SqliteDatabase, postgres: TestDatabase, on_postgres: Callable[[str], PostgresDatabase]
 ) -> None:
     server = on_postgres("away")
     spool = DecisionReplicator(local, server)
@@ -63,7 +63,7 @@ def test_nothing_is_lost_or_doubled_while_the_server_comes_and_goes(
 
 
 def test_a_connection_that_died_unnoticed_is_made_again(
-    postgres: PostgresServer, on_postgres: Callable[[str], PostgresDatabase]
+    postgres: TestDatabase, on_postgres: Callable[[str], PostgresDatabase]
 ) -> None:
     server = on_postgres("again")
     do(server, marks.put, "s", "n", 1)
@@ -103,7 +103,7 @@ def slow(tx: Transaction) -> None:
 
 def test_the_thread_catches_up_by_itself(
     local: SqliteDatabase,
-    postgres: PostgresServer,
+    postgres: TestDatabase,
     on_postgres: Callable[[str], PostgresDatabase],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
