@@ -14,7 +14,7 @@ import apsw
 import msgspec
 
 from bench.scene import OURS, PAYLOAD, Scene, scene
-from snell.daemon.wire import SIGN, Reply, Request
+from snell.daemon.wire import KEEPALIVE, Reply, Request
 
 SECONDS = 5.0
 SCRIPTS_SECONDS = 6.0
@@ -142,7 +142,7 @@ def _direct(here: Scene, events: int, at_once: int = 16) -> None:
             with connection:
                 data = b""
                 while Reply.frame_length(data) is None or len(data) < (Reply.frame_length(data) or 0):
-                    data = (data + connection.recv(1 << 16)).lstrip(SIGN)
+                    data = (data + connection.recv(1 << 16)).lstrip(KEEPALIVE)
                 if Reply.decode(data).exit_code != 0:
                     raise RuntimeError(f"an event was not answered: {data!r}")
 

@@ -42,10 +42,10 @@ def _row(client: Client) -> tuple[str, ...]:
 
 
 def _section(client: Client) -> str:
-    names = ", ".join(f"`{alias}`" for alias in client.ALIASES)
+    names = ", ".join(f"`{alias}`" for alias in CLIENTS[client.NAME])
     parts = [f"## {client.TITLE}\n\n{' '.join((client.__doc__ or '').split())}"]
     parts += [f"Also called {names}."] if names else []
-    described = getattr(client, "DIALECT", None)
+    described = getattr(client, "TABLE", None)
     if isinstance(described, ClientTable):
         parts.append(table(("event", "Snell's name", "answers that it accepts"), _events(described)))
         tools = ((f"`{theirs}`", f"`{tool.name}`") for theirs, tool in described.tools.items())

@@ -30,7 +30,7 @@ deletes, renames, decays and consolidates memories in its own project only; `set
 none. A null argument counts as absent. An invalid message is answered with an error, and the session goes on.
 
 **Resources**: `snell://memories`, `snell://memories/{id}`, `snell://sessions/last`, `snell://sessions/{id}`.
-**Prompts**: `recall` (what is known about a topic), `summarise` (what this session taught, kept for the next one)."""
+**Prompts**: `recall` (what is known about a topic), `summarise` (store what this session learned)."""
 
 WORDS = {"reads": "reads", "writes": "changes", "destroys": "deletes"}
 

@@ -2,9 +2,9 @@
 
 from introspection import page, table
 
-from snell.handlers import HANDLERS as RUNNABLE
+from snell.settings.handler_types import HandlerType, handler_types
 from snell.settings.json_schema import DocsRow, docs_rows
-from snell.settings.schema import HANDLERS, fold_spelling
+from snell.settings.schema import fold_spelling
 from snell.system.paths import POLICY_FILE
 
 FILES = (
@@ -46,9 +46,10 @@ def settings() -> str:
         "in a table such as `[hooks.command]` or in the entry itself.",
         table(("where", "key", "type", "default", "what it does"), map(_row, docs_rows())),
         "## Handlers",
-        table(("handler", "what runs", "default time limit", "in this version"), map(_handler, HANDLERS)),
-        "An entry for a handler that this version cannot run is reported; the hook fails, and its "
-        "`on_failure` applies.",
+        table(("handler", "what runs", "default time limit"), map(_handler, handler_types().all)),
+        "An installed package can add a type of handler by the entry point `snell.handlers`: the name of the type, and "
+        "a module that has `TYPE` (a `HandlerType` with the keys of the settings) and `run(hook, event, context)`. The "
+        "modules in `snell/handlers`, one for each row above, are written in the same way.",
     )
 
 
@@ -60,13 +61,8 @@ def _row(row: DocsRow) -> tuple[str, ...]:
     ]
     names = [name for name in also if "-" not in name]
     key = f"`{row.name}`" + (f" (also `{'`, `'.join(names)}`)" if names else "")
-    place = row.place if _runs(row.place.removesuffix(" handler")) else f"{row.place}, not yet"
-    return place, key, row.type, row.default or "-", row.says
+    return row.place, key, row.type, row.default or "-", row.help
 
 
-def _runs(handler: str) -> bool:
-    return handler in RUNNABLE or handler not in {row.name for row in HANDLERS}
-
-
-def _handler(row) -> tuple[str, ...]:
-    return f"`{row.name}`", row.says, f"{row.timeout:g} s", "runs" if row.name in RUNNABLE else "**not yet**"
+def _handler(handler_type: HandlerType) -> tuple[str, ...]:
+    return f"`{handler_type.name}`", handler_type.help, f"{handler_type.default_timeout:g} s"

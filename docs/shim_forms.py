@@ -7,7 +7,7 @@ is written into it when it is built. Names are in lower case and without separat
 
 from collections import defaultdict
 
-from snell.clients import ALIASES, CLIENTS, client_named, meaning_of
+from snell.clients import ALIASES, CLIENTS, canonical_event, client_named
 from snell.model.catalogue import CATALOGUE, OTHER_NAMES, can_be_refused
 from snell.system.event_name import EVENT_KEYS
 
@@ -45,16 +45,16 @@ def _rows(name: str) -> tuple[Row, ...]:
 
 
 def _events(name: str) -> list[str]:
-    dialect = getattr(client_named(name), "DIALECT", None)
+    dialect = getattr(client_named(name), "TABLE", None)
     own = (*dialect.events, *dialect.answers) if dialect else ()
     return [*CATALOGUE, *OTHER_NAMES, *own]
 
 
 def _form(name: str, event: str) -> tuple[str, str, str]:
     client = client_named(name)
-    refused, neutral = (client.failed(event, REASON, blocks=blocks) for blocks in (True, False))
+    refused, neutral = (client.encode_failure(event, REASON, blocks=blocks) for blocks in (True, False))
     refusal = "exit 2" if refused.exit_code == 2 else refused.stdout.decode().strip()
-    is_refused = can_be_refused(meaning_of(client, event)) and refused != neutral
+    is_refused = can_be_refused(canonical_event(client, event)) and refused != neutral
     return str(neutral.exit_code), refusal if is_refused else "-", neutral.stdout.decode().strip()
 
 

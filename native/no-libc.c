@@ -1,9 +1,9 @@
 /*
- * The few functions of the C library that snell-hook calls, straight on the Linux kernel (x86-64 and arm64).
+ * The few functions of the C library that snell-hook calls, implemented as Linux system calls (x86-64 and arm64).
  *
- * A process with glibc in it takes twice as long to start, linked statically too: glibc looks at the processor in ways
- * that virtual machines answer slowly. musl does not, but few machines have it. With -nostdlib, this file takes
- * their place; without it, snell-hook is an ordinary program.
+ * With glibc a process takes twice as long to start, also if linked statically: glibc queries the processor in ways
+ * that are slow in virtual machines. musl does not, but few machines have it. With -nostdlib, this file replaces them;
+ * without it, snell-hook is an ordinary program.
  */
 
 #define _GNU_SOURCE
@@ -61,7 +61,7 @@ static long kernel(long number, long a, long b, long c, long d, long e, long f) 
 #error "only for x86-64 and arm64"
 #endif
 
-/* INVARIANT: `stack` is as the kernel made it: argc, the arguments, NULL, the environment, NULL, the auxiliary values. */
+/* INVARIANT: `stack` is as the kernel made it: argc, the arguments, NULL, the environment, NULL, auxiliary vector. */
 __attribute__((noreturn, used)) void begin(long *stack) {
     int argc = (int)stack[0];
     char **argv = (char **)(stack + 1);
@@ -127,7 +127,7 @@ void (*signal(int number, void (*handler)(int)))(int) {
     return CALL(rt_sigaction, number, &wanted, &before, sizeof wanted.mask) < 0 ? SIG_ERR : before.handler;
 }
 
-/* The kernel says where a removed directory was; the C library says that there is none. */
+/* The kernel returns the former path of a removed directory; the C library returns an error. */
 char *getcwd(char *path, size_t room) {
     return CALL(getcwd, path, room) > 0 && path[0] == '/' ? path : NULL;
 }

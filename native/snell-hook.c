@@ -1,9 +1,9 @@
 /*
- * snell-hook: the program a client starts for every event.
+ * snell-hook: the program that a client starts for every event.
  *
- * It hands its arguments, working directory, environment and standard input to the daemon and gives back what the
- * daemon answers, without looking into either. Four resorts, one after the other: ask the daemon; start it and ask;
- * decide in this process, in Python; the failure policy, which looks for the name of the event. src/snell/daemon/wire.py
+ * It sends its arguments, working directory, environment and standard input to the daemon and passes on the daemon's
+ * reply, without parsing either. It tries four ways, one after the other: ask the daemon; start the daemon and ask;
+ * decide in a new Python process; the failure policy, which needs only the name of the event. src/snell/daemon/wire.py
  * describes the frames; shim.py beside it is the same program for machines without a compiler.
  */
 
@@ -37,7 +37,7 @@
 #define SNELL_VERSION "0"
 #endif
 #ifndef SNELL_PYTHON
-#define SNELL_PYTHON NULL /* the `python3` beside this program */
+#define SNELL_PYTHON NULL /* use the `python3` beside this program */
 #endif
 #ifndef SNELL_CONNECT_MS
 #define SNELL_CONNECT_MS 2000
@@ -47,44 +47,44 @@
 #endif
 
 #ifndef SNELL_SILENCE_MS
-#define SNELL_SILENCE_MS 10000 /* five times as long as a daemon that is at work goes without a sign of life */
+#define SNELL_SILENCE_MS 10000 /* five times the interval of the daemon's keepalives */
 #endif
 
 #define JOIN(to, room, ...) join(to, room, (const char *const[]){__VA_ARGS__, NULL})
 
 enum {
-    LONGEST_ADDRESS = 104, /* with its final NUL: what the smallest `sun_path`, that of macOS, holds */
+    LONGEST_ADDRESS = 104, /* with its final NUL: the size of the smallest `sun_path`, that of macOS */
     LONGEST_PATH = 4096,
     MOST_ARGUMENTS = 128 * 1024,
     MOST_ENVIRONMENT = 64 * 1024,
-    MOST_STDIN = 16 * 1024 * 1024,   /* that a daemon takes */
-    MOST_PAYLOAD = 64 * 1024 * 1024, /* that is decided at all */
+    MOST_STDIN = 16 * 1024 * 1024,   /* the limit of the daemon */
+    MOST_PAYLOAD = 64 * 1024 * 1024, /* the limit without the daemon */
     MOST_REPLY = 17 * 1024 * 1024,
-    USUAL = 64 * 1024, /* what fits here needs no memory from the system */
-    ATOMIC = 4096,     /* what a pipe that calls itself writable takes without blocking */
+    USUAL = 64 * 1024, /* data of this size needs no memory from the system */
+    ATOMIC = 4096,     /* bytes that a writable pipe accepts without blocking */
     REQUEST_PREFIX = 8,
     REPLY_PREFIX = 16,
     LONGEST_NAME = 64, /* of a client or an event, without separators */
     MOST_LINKS = 8,
     RETRIES = 5,
-    STARTS = 2,    /* a daemon that died twice without an answer would die a third time */
-    BACK_OFF = 30, /* seconds after that in which nobody tries again, and each event is decided without it */
+    STARTS = 2,    /* a daemon that ended twice without a reply would do so a third time */
+    BACK_OFF = 30, /* seconds after that without another try; events are decided without the daemon */
 };
 
-enum { CANNOT_START = 127 }; /* an exit code, as shells have it */
-enum { UNREACHABLE = -1, NOBODY = -2, NOT_YET = -3 }; /* in place of a connected socket */
-enum answer { WHOLE, BROKEN, NONE };
+enum { CANNOT_START = 127 }; /* the exit code of shells for a missing program */
+enum { UNREACHABLE = -1, NO_DAEMON = -2, NOT_YET = -3 }; /* instead of a connected socket */
+enum answer { COMPLETE, BROKEN, NONE };
 
 struct bytes {
     char *at;
     size_t length, room;
 };
 
-/* How one client takes answers to some of its events; what a name is made of is described in shim_forms.txt. */
+/* The reply formats of one client for some of its events; shim_forms.txt describes the fields. */
 struct form {
     const char *clients, *events;
-    int takes_other_codes; /* than 0 and 2: they are failed hooks, which change nothing */
-    const char *refusal;   /* NULL = this event is never refused; empty = by exit code 2 and its reason on stderr */
+    int takes_other_codes; /* than 0 and 2: the client treats them as failed hooks, which change nothing */
+    const char *refusal;   /* NULL = this event cannot be denied; empty = by exit code 2 with the reason on stderr */
     const char *neutral;
 };
 
@@ -94,17 +94,18 @@ struct flow {
     char held[USUAL];
 };
 
-static int hook(char **argv), bridge(const char *name), hand_over(char **argv), decide_here(int argc, char **argv);
+static int hook(char **argv), bridge(const char *name), ask_daemon(char **argv), decide_here(int argc, char **argv);
 static const char *cwd_in_hex(void);
-static int find_place(void), name_place(const char *base, const char *rest);
-static int reach(void), connected(void), start_alone(void), start(void), make_private(const char *path),
-    listening(void);
-static int gave_up_lately(void);
-static void become_daemon(int listener), become_decision(char **words, char *script), ends_with_parent(void);
-static int waited(pid_t child), read_output(int file), pass_on(char **argv, int code, const char *out, size_t length);
-static int is_decision(char **argv, int code, const char *out, size_t length), is_closed(char **argv);
+static int find_paths(void), set_paths(const char *base, const char *rest);
+static int reach(void), try_to_connect(void), start_alone(void), start(void), make_private(const char *path),
+    create_socket(void);
+static int has_failed_lately(void);
+static void become_daemon(int listener), become_decision(char **words, char *script), end_with_parent(void);
+static int wait_for_child(pid_t child), read_output(int file);
+static int pass_on(char **argv, int code, const char *out, size_t length);
+static int is_decision(char **argv, int code, const char *out, size_t length), fails_closed(char **argv);
 static const struct form *form_of(char **argv);
-static const char *client_in(char **argv), *option(char **argv, const char *name), *spelled(size_t value);
+static const char *client_in(char **argv), *option(char **argv, const char *name), *decimal(size_t value);
 static int has_word(const char *words, const char *name, size_t length), has(char **argv, const char *word);
 static int find_event(const char *text, size_t length, const char **event, size_t *event_length);
 static int is_event_key(const char *key, size_t length);
@@ -113,19 +114,19 @@ static int write_head(char **argv), put_list(char **texts, size_t most), read_st
 static void put_field(const char *text, size_t length);
 static enum answer ask(int daemon, long long until), read_reply(int daemon, long long until);
 static int send_request(int daemon, long long until), replay_stdin(void), failure_policy(char **argv);
-static int is_quiet(int daemon, short events, long long until);
-static void skip_signs_of_life(void);
+static int has_timed_out(int daemon, short events, long long until);
+static void skip_keepalives(void);
 static size_t reply_length(void), number(const char *from);
 static void relay(int daemon, struct flow *up, struct flow *down), pump(struct flow *flow, int readable, int writable);
 static int write_all(int fd, const char *text, size_t length), wait_for(int fd, short events, long long until);
 static long long now(void);
-static void nap(int milliseconds), put_number(char *to, size_t value);
-static void pick(char **to, size_t most, const char *const *prefixes, int wanted);
+static void sleep_ms(int milliseconds), put_number(char *to, size_t value);
+static void copy_variables(char **to, size_t most, const char *const *prefixes, int wanted);
 static int grow(struct bytes *bytes, size_t room), join(char *to, size_t room, const char *const *texts);
-static int trouble(const char *where, const char *what), report(const char *before, const char *after);
+static int fail(const char *where, const char *what), report(const char *before, const char *after);
 static int find_python(char *path), beside(char *path, const char *name), own_path(char *path);
-static int new_socket(void), is_ours(int fd), memory_file(void), above_standard(int fd);
-static int follow(const char *called, char *path);
+static int new_socket(void), is_ours(int fd), memory_file(void), above_stderr(int fd);
+static int resolve(const char *called, char *path);
 static void close_from(int first);
 
 extern char **environ;
@@ -137,14 +138,14 @@ static struct bytes head = {head_room, 0, sizeof head_room};
 static struct bytes input = {stdin_room, 0, sizeof stdin_room};
 static struct bytes reply = {reply_room, 0, sizeof reply_room};
 static char request_id[33];
-static size_t payload_length; /* of all that came, also of what was not kept */
-static int stdin_was_read, starts, is_silent;
-static const char *trouble_where, *trouble_what, *called_as;
-static char line[LONGEST_PATH + 512]; /* the last one that was reported */
+static size_t payload_length; /* of all data, also of the part that was dropped */
+static int stdin_was_read, starts, is_hung;
+static const char *fail_where, *fail_what, *called_as;
+static char line[LONGEST_PATH + 512]; /* the last message */
 static const char no_memory[] = "there is no memory for the payload";
 static void (*usual_sigpipe)(int);
 
-/* hatch_build.py makes this of src/snell/daemon/shim_forms.txt: the rows of `forms`, and the keys that name an event. */
+/* Generated by hatch_build.py from src/snell/daemon/shim_forms.txt: the rows of `forms`, and keys of event names. */
 #include "snell-forms.h"
 
 int main(int argc, char **argv) {
@@ -155,17 +156,17 @@ int main(int argc, char **argv) {
         return write_all(1, version, strlen(version)) != 0;
     if (argc > 1 && strcmp(argv[1], "--bridge") == 0)
         return bridge(argc == 3 ? argv[2] : "");
-    return hook(argv) == 0 ? hand_over(argv) : decide_here(argc, argv);
+    return hook(argv) == 0 ? ask_daemon(argv) : decide_here(argc, argv);
 }
 
-/* Get the daemon's answer to this event. */
+/* Get the daemon's reply to this event. */
 static int hook(char **argv) {
     long long until = 0;
-    if (write_head(argv) != 0 || find_place() != 0)
+    if (write_head(argv) != 0 || find_paths() != 0)
         return -1;
     for (int attempt = 0; attempt <= RETRIES; attempt++) {
-        if (attempt > 0) /* the last one went away, for good or for a newer one */
-            nap(5 << attempt);
+        if (attempt > 0) /* the last daemon ended, perhaps for a newer one */
+            sleep_ms(5 << attempt);
         int daemon = reach();
         if (daemon < 0)
             return -1;
@@ -174,20 +175,20 @@ static int hook(char **argv) {
         enum answer answer = ask(daemon, until);
         close(daemon);
         if (answer != NONE)
-            return answer == WHOLE ? 0 : -1;
+            return answer == COMPLETE ? 0 : -1;
     }
     return -1;
 }
 
-/* Join stdin and stdout to the daemon, for a protocol that the daemon speaks. */
+/* Connect stdin and stdout to a protocol server in the daemon. */
 static int bridge(const char *name) {
     static struct flow up, down;
     size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
     if (plain == 0 || name[plain] != '\0') {
-        trouble(name, "is no name; call `snell-hook --bridge NAME` with letters, digits, `.`, `_` and `-`");
+        fail(name, "is not a valid name; call `snell-hook --bridge NAME` with letters, digits, `.`, `_` and `-`");
         return report("", "");
     }
-    int daemon = find_place() == 0 ? reach() : UNREACHABLE;
+    int daemon = find_paths() == 0 ? reach() : UNREACHABLE;
     if (daemon < 0 || JOIN(up.held, USUAL, "{\"cmd\":\"bridge\",\"args\":{\"name\":\"", name, "\",\"cwd\":\"",
                            cwd_in_hex(), "\"}}\n") != 0)
         return report("", "");
@@ -196,7 +197,7 @@ static int bridge(const char *name) {
     return 0;
 }
 
-/* Two digits for each byte, so that nothing in a path needs quoting; nothing when the directory was removed. */
+/* The working directory as hex digits, so that no path needs quoting; empty if it was removed. */
 static const char *cwd_in_hex(void) {
     static char cwd[LONGEST_PATH], hex[2 * LONGEST_PATH];
     if (!getcwd(cwd, sizeof cwd))
@@ -209,98 +210,99 @@ static const char *cwd_in_hex(void) {
 }
 
 /* The rules of src/snell/system/paths.py. */
-static int find_place(void) {
+static int find_paths(void) {
     const char *home = getenv("SNELL_HOME"), *state = getenv("XDG_STATE_HOME");
     if (home && *home)
-        return name_place(home, "/run");
+        return set_paths(home, "/run");
     if (state && *state == '/')
-        return name_place(state, "/snell/run");
+        return set_paths(state, "/snell/run");
     home = getenv("HOME");
-    return name_place(home && *home ? home : "HOME", "/.local/state/snell/run");
+    return set_paths(home && *home ? home : "HOME", "/.local/state/snell/run");
 }
 
-static int name_place(const char *base, const char *rest) {
+static int set_paths(const char *base, const char *rest) {
     if (*base != '/')
-        return trouble(base, "is not an absolute path; set HOME or SNELL_HOME to one");
+        return fail(base, "is not an absolute path; set HOME or SNELL_HOME to one");
     address.sun_family = AF_UNIX;
     if (JOIN(run_path, LONGEST_ADDRESS, base, rest) != 0 ||
         JOIN(lock_path, LONGEST_ADDRESS, base, rest, "/start.lock") != 0 ||
         JOIN(gave_up_path, LONGEST_ADDRESS, base, rest, "/gave-up") != 0 ||
         JOIN(address.sun_path, LONGEST_ADDRESS, base, rest, "/snell.sock") != 0)
-        return trouble(base, "is too long: a socket's path has at most 103 bytes; set SNELL_HOME to a shorter one");
+        return fail(base, "is too long: a socket's path has at most 103 bytes; set SNELL_HOME to a shorter path");
     return 0;
 }
 
-/* A connection to the daemon, which is started if need be. */
+/* Return a connection to the daemon; start it first if none is running. */
 static int reach(void) {
     long long until = now() + SNELL_CONNECT_MS;
-    int daemon = connected();
-    while (daemon == NOBODY || daemon == NOT_YET) {
+    int daemon = try_to_connect();
+    while (daemon == NO_DAEMON || daemon == NOT_YET) {
         if (now() > until)
-            return trouble(address.sun_path, "the daemon takes no connections");
-        if (daemon == NOBODY)
+            return fail(address.sun_path, "the daemon does not accept connections");
+        if (daemon == NO_DAEMON)
             daemon = start_alone();
         if (daemon == NOT_YET) {
-            nap(5);
-            daemon = connected();
+            sleep_ms(5);
+            daemon = try_to_connect();
         }
     }
     return daemon;
 }
 
-static int connected(void) {
+static int try_to_connect(void) {
     int fd = new_socket(), outcome;
     if (fd < 0)
-        return trouble(address.sun_path, "no socket could be made");
+        return fail(address.sun_path, "the socket could not be created");
     if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
         if (is_ours(fd))
             return fd;
-        outcome = trouble(address.sun_path, "belongs to another user; set SNELL_HOME to a directory of your own");
+        outcome = fail(address.sun_path, "belongs to another user; set SNELL_HOME to a directory of your own");
     } else if (errno == ENOENT || errno == ECONNREFUSED) {
-        outcome = NOBODY;
+        outcome = NO_DAEMON;
     } else if (errno == EAGAIN || errno == EINTR) {
         outcome = NOT_YET; /* its queue is full */
     } else {
-        outcome = trouble(address.sun_path, "cannot be connected to");
+        outcome = fail(address.sun_path, "connecting failed");
     }
     close(fd);
     return outcome;
 }
 
-/* Of many that find nobody, one starts the daemon; the others go on trying to connect. */
+/* Start the daemon, unless another process does so at this moment; then go on trying to connect. */
 static int start_alone(void) {
     if (make_private(run_path) != 0)
         return UNREACHABLE;
     int lock = open(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), daemon = NOT_YET;
     if (lock < 0)
-        return trouble(lock_path, "cannot be opened; see whose it is, and remove it");
+        return fail(lock_path, "cannot be opened; check its owner, and remove it");
     if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
         daemon = start();
-        flock(lock, LOCK_UN); /* closing would not do: until it executes Python, the daemon has the lock open too */
+        flock(lock, LOCK_UN); /* closing is not enough: until it executes Python, the daemon has the lock open too */
     }
     close(lock);
     return daemon;
 }
 
-/* INVARIANT: the lock is held, so nobody else removes or makes the socket. */
+/* INVARIANT: the lock is held, so no other process removes or creates the socket. */
 static int start(void) {
-    int daemon = connected();
-#ifndef __linux__ /* elsewhere a full queue looks like nobody there, until one looks again */
-    for (int looks = 0; daemon == NOBODY && errno == ECONNREFUSED && looks < 20; looks++) {
-        nap(10);
-        daemon = connected();
+    int daemon = try_to_connect();
+#ifndef __linux__ /* elsewhere a full queue looks like a missing daemon at first */
+    for (int attempts = 0; daemon == NO_DAEMON && errno == ECONNREFUSED && attempts < 20; attempts++) {
+        sleep_ms(10);
+        daemon = try_to_connect();
     }
 #endif
-    if (daemon != NOBODY)
+    if (daemon != NO_DAEMON)
         return daemon;
-    if (starts == 0 && gave_up_lately())
-        return trouble(address.sun_path, "the daemon did not stay; it is tried again soon, `snell daemon run` shows why");
+    if (starts == 0 && has_failed_lately())
+        return fail(address.sun_path,
+                    "the daemon ended at once; Snell tries again soon, `snell daemon run` shows why");
     if (starts++ == STARTS) {
         unlink(gave_up_path);
         close(open(gave_up_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-        return trouble(address.sun_path, "the daemon was started and did not stay");
+        return fail(address.sun_path, "the daemon was started and ended at once");
     }
-    int listener = listening();
+    int listener = create_socket();
     if (listener < 0)
         return UNREACHABLE;
     pid_t child = fork();
@@ -308,14 +310,14 @@ static int start(void) {
         become_daemon(listener);
     close(listener);
     if (child < 0)
-        return trouble(address.sun_path, "no process could be made for the daemon");
+        return fail(address.sun_path, "no process could be created for the daemon");
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
-    return connected(); /* into the queue, where it waits for the daemon to be ready */
+    return try_to_connect(); /* the connection waits in the queue until the daemon is ready */
 }
 
-/* A broken installation must not make every event pay for starting a daemon that ends at once. */
-static int gave_up_lately(void) {
+/* Whether a start has failed recently: not every event should try to start a broken daemon. */
+static int has_failed_lately(void) {
     struct stat found;
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
@@ -328,22 +330,22 @@ static int make_private(const char *path) {
     for (size_t i = 0; path[i] != '\0'; i++) {
         part[i] = path[i];
         if (path[i + 1] == '/' || path[i + 1] == '\0')
-            mkdir(part, 0700); /* that it failed shows in the next step */
+            mkdir(part, 0700); /* if it fails, the next step will too */
     }
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return trouble(path, "is not a directory of its own, or cannot be made; set SNELL_HOME to another place");
+        return fail(path, "is not a directory, or cannot be created; set SNELL_HOME to another directory");
     int usable = fstat(fd, &found) == 0 && found.st_uid == geteuid();
     if (usable && (found.st_mode & 077) != 0)
         usable = fchmod(fd, 0700) == 0;
     close(fd);
-    return usable ? 0 : trouble(path, "belongs to another user; set SNELL_HOME to a directory of your own");
+    return usable ? 0 : fail(path, "belongs to another user; set SNELL_HOME to a directory of your own");
 }
 
-static int listening(void) {
+static int create_socket(void) {
     struct stat found;
     if (lstat(address.sun_path, &found) == 0 && !S_ISSOCK(found.st_mode))
-        return trouble(address.sun_path, "is not a socket; move it away");
+        return fail(address.sun_path, "is not a socket; move it away");
     unlink(address.sun_path); /* left by a daemon that was killed */
     int fd = new_socket();
     mode_t usual = umask(0177);
@@ -352,16 +354,16 @@ static int listening(void) {
     if (!failed)
         return fd;
     close(fd);
-    return trouble(address.sun_path, "no socket could be made there");
+    return fail(address.sun_path, "the socket could not be created");
 }
 
-/* INVARIANT: of the client it keeps the listening socket alone: no pipe that stays open, no secret, no parent. */
+/* INVARIANT: the daemon inherits only the listening socket: no open pipe, no secret, no parent. */
 static void become_daemon(int listener) {
     static const char *const kept[] = {
         "HOME=", "USER=", "LOGNAME=", "SHELL=", "PATH=", "LANG=", "LC_", "TZ=", "TMPDIR=", "XDG_", "SNELL_", NULL};
     static char *environment[128] = {"SNELL_LISTEN_FD=3"};
     char python[LONGEST_PATH], script[LONGEST_PATH] = "";
-    static char code[] = "from snell.daemon.main import main; raise SystemExit(main())"; /* -m would load more */
+    static char code[] = "from snell.daemon.main import main; raise SystemExit(main())"; /* -m would import more */
     char *words[] = {python, "-I", "-c", code, NULL}, *others[] = {script, "daemon", "run", NULL};
     setsid();
     if (fork() != 0)
@@ -381,7 +383,7 @@ static void become_daemon(int listener) {
     close_from(4);
     umask(077);
     signal(SIGPIPE, usual_sigpipe);
-    pick(environment + 1, 126, kept, 1);
+    copy_variables(environment + 1, 126, kept, 1);
     if (usable && chdir("/") == 0) {
         execve(python, words, environment);
         execve(script, others, environment); /* see become_decision */
@@ -389,21 +391,21 @@ static void become_daemon(int listener) {
     _exit(127);
 }
 
-/* All of the request but stdin. */
+/* Write the request except stdin. */
 static int write_head(char **argv) {
     static char cwd[LONGEST_PATH];
     unsigned char random[16];
     if (getentropy(random, sizeof random) != 0)
-        return trouble("getentropy", "there are no random numbers");
+        return fail("getentropy", "random numbers are not available");
     for (int i = 0; i < 32; i++)
         request_id[i] = "0123456789abcdef"[random[i / 2] >> (i % 2 * 4) & 15];
     memcpy(head.at, "SNL1", 4);
     head.length = REQUEST_PREFIX;
     put_field("1 " SNELL_VERSION, strlen("1 " SNELL_VERSION));
     put_field(request_id, 32);
-    put_field(cwd, getcwd(cwd, sizeof cwd) ? strlen(cwd) : 0); /* none: it was removed */
+    put_field(cwd, getcwd(cwd, sizeof cwd) ? strlen(cwd) : 0); /* empty if it was removed */
     if (put_list(argv + 1, MOST_ARGUMENTS) != 0)
-        return trouble(argv[0], "the arguments have more than 128 KB");
+        return fail(argv[0], "the arguments are longer than 128 KB");
     put_list(environ, MOST_ENVIRONMENT);
     head.length += 4; /* for the length of stdin */
     return 0;
@@ -415,7 +417,7 @@ static void put_field(const char *text, size_t length) {
     head.length += 4 + length;
 }
 
-/* A field of texts joined by NUL; one that does not fit any more is left out. */
+/* Write a field of texts joined by NUL; texts that do not fit are left out. */
 static int put_list(char **texts, size_t most) {
     char *field = head.at + head.length;
     size_t used = 0;
@@ -439,23 +441,23 @@ static int read_stdin(long long until) {
     stdin_was_read = 1;
     for (;;) {
         if (input.length == input.room && input.length <= MOST_PAYLOAD && grow(&input, MOST_PAYLOAD + 1) != 0)
-            return trouble("stdin", no_memory);
+            return fail("stdin", no_memory);
         if (wait_for(0, POLLIN, until) != 0)
-            return trouble("stdin", "the client does not close it");
-        /* What is beyond the limit is read and not kept: a client may wait until all of it is taken. */
+            return fail("stdin", "the client does not close it");
+        /* Data beyond the limit is read and dropped: a client may block until all of it is read. */
         int is_kept = input.length <= MOST_PAYLOAD;
         ssize_t got = is_kept ? read(0, input.at + input.length, input.room - input.length)
                               : read(0, reply.at, reply.room);
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
-        if (got <= 0) /* a closed stdin is an empty one */
+        if (got <= 0) /* a closed stdin counts as empty */
             break;
         input.length += is_kept ? (size_t)got : 0;
         payload_length += (size_t)got;
     }
     if (input.length > MOST_PAYLOAD)
-        return trouble("stdin", "the payload has more than 64 MB");
-    return input.length > MOST_STDIN ? trouble("stdin", "the payload has more than 16 MB") : 0;
+        return fail("stdin", "the payload is larger than 64 MB");
+    return input.length > MOST_STDIN ? fail("stdin", "the payload is larger than 16 MB") : 0;
 }
 
 static enum answer ask(int daemon, long long until) {
@@ -471,10 +473,10 @@ static int send_request(int daemon, long long until) {
     struct iovec parts[2] = {{head.at, head.length}, {input.at, input.length}};
     while (parts[0].iov_len + parts[1].iov_len > 0) {
         ssize_t sent = writev(daemon, parts, 2);
-        if (sent < 0 && errno == EAGAIN && is_quiet(daemon, POLLOUT, until))
-            return trouble(address.sun_path, "the daemon does not read");
+        if (sent < 0 && errno == EAGAIN && has_timed_out(daemon, POLLOUT, until))
+            return fail(address.sun_path, "the daemon does not read");
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
-            return 0; /* it closed; perhaps it answered before it did */
+            return 0; /* it has closed, perhaps after a reply */
         for (int i = 0; i < 2 && sent > 0; i++) {
             size_t taken = (size_t)sent < parts[i].iov_len ? (size_t)sent : parts[i].iov_len;
             parts[i].iov_base = (char *)parts[i].iov_base + taken;
@@ -485,66 +487,66 @@ static int send_request(int daemon, long long until) {
     return 0;
 }
 
-/* Nothing is passed on before all of it is there: half an answer could be mistaken for another one. */
+/* Read the complete reply before any of it is passed on; a partial one could be mistaken for another reply. */
 static enum answer read_reply(int daemon, long long until) {
-    size_t whole = REPLY_PREFIX;
+    size_t length = REPLY_PREFIX;
     reply.length = 0;
-    while (reply.length < whole) {
-        if (is_quiet(daemon, POLLIN, until)) {
-            trouble(address.sun_path, "the daemon does not answer");
+    while (reply.length < length) {
+        if (has_timed_out(daemon, POLLIN, until)) {
+            fail(address.sun_path, "the daemon does not answer");
             return BROKEN;
         }
         ssize_t got = read(daemon, reply.at + reply.length, reply.room - reply.length);
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got <= 0) {
-            trouble(address.sun_path, "the daemon ended without an answer");
+            fail(address.sun_path, "the daemon ended without an answer");
             return reply.length == 0 ? NONE : BROKEN;
         }
         reply.length += (size_t)got;
-        skip_signs_of_life();
-        if (reply.length >= REPLY_PREFIX && (whole = reply_length()) == 0)
+        skip_keepalives();
+        if (reply.length >= REPLY_PREFIX && (length = reply_length()) == 0)
             return BROKEN;
     }
-    return WHOLE;
+    return COMPLETE;
 }
 
-/* Whether the daemon hangs, as far as that can be told from outside; otherwise there is something to do. */
-static int is_quiet(int daemon, short events, long long until) {
-    long long silent_at = now() + SNELL_SILENCE_MS;
-    is_silent = wait_for(daemon, events, silent_at < until ? silent_at : until) != 0;
-    return is_silent;
+/* Whether the daemon has sent nothing for too long, and must be taken for hung. */
+static int has_timed_out(int daemon, short events, long long until) {
+    long long hung_at = now() + SNELL_SILENCE_MS;
+    is_hung = wait_for(daemon, events, hung_at < until ? hung_at : until) != 0;
+    return is_hung;
 }
 
-/* Before its answer. */
-static void skip_signs_of_life(void) {
-    size_t signs = 0;
-    while (signs < reply.length && reply.at[signs] == '.')
-        signs++;
-    reply.length -= signs;
-    for (size_t i = 0; signs > 0 && i < reply.length; i++)
-        reply.at[i] = reply.at[i + signs];
+/* Drop the keepalives before the reply. */
+static void skip_keepalives(void) {
+    size_t dots = 0;
+    while (dots < reply.length && reply.at[dots] == '.')
+        dots++;
+    reply.length -= dots;
+    for (size_t i = 0; dots > 0 && i < reply.length; i++)
+        reply.at[i] = reply.at[i + dots];
 }
 
-/* The length the whole reply has, with room made for it; 0 when it is none of ours. */
+/* Return the length of the complete reply and reserve memory for it; 0 if it is not a valid one. */
 static size_t reply_length(void) {
     size_t code = number(reply.at + 4), out = number(reply.at + 8), err = number(reply.at + 12);
-    size_t whole = REPLY_PREFIX + out + err;
+    size_t length = REPLY_PREFIX + out + err;
     if (memcmp(reply.at, "SNR1", 4) != 0 || code > 255 || out > MOST_REPLY || err > MOST_REPLY - out) {
-        trouble(address.sun_path, "the daemon speaks another language; restart it");
+        fail(address.sun_path, "the daemon uses another protocol; restart it with `snell daemon stop`");
         return 0;
     }
-    if (whole > reply.room && grow(&reply, whole) != 0) {
-        trouble(address.sun_path, "there is no memory for the answer");
+    if (length > reply.room && grow(&reply, length) != 0) {
+        fail(address.sun_path, "there is no memory for the reply");
         return 0;
     }
-    return whole;
+    return length;
 }
 
-static int hand_over(char **argv) {
+static int ask_daemon(char **argv) {
     size_t out = number(reply.at + 8), err = number(reply.at + 12);
     write_all(2, reply.at + REPLY_PREFIX + out, err);
-    trouble(address.sun_path, "the daemon did not decide; `snell doctor` shows what is broken");
+    fail(address.sun_path, "the daemon did not decide; `snell doctor` shows the problem");
     int code = (int)number(reply.at + 4);
     if (code != 0 && code != 2)
         return pass_on(argv, code, reply.at + REPLY_PREFIX, out);
@@ -553,54 +555,54 @@ static int hand_over(char **argv) {
 }
 
 /*
- * The same decision by a Python of our own, slower; the id lets it know an event that the daemon decided already.
- * We stay, and keep what it prints until it has ended well: a hook may kill or stop the process that runs it, Snell may
- * be half installed, and then the failure policy counts.
+ * Decide in a new Python process, which is slower; by the request id it knows an event that the daemon has decided.
+ * This process waits, and passes the output on only after a normal exit: a hook may kill or stop the process that runs
+ * it, or Snell may be incomplete, and then the failure policy applies.
  */
 static int decide_here(int argc, char **argv) {
     char python[LONGEST_PATH], script[LONGEST_PATH] = "";
     char *first[] = {python, "-I", "-m", "snell", "hook", "--request-id", request_id, NULL, NULL, NULL};
     size_t used = 7;
-    char *words[sizeof first / sizeof *first + (size_t)argc]; /* less its own name, with the final NULL */
-    signal(SIGXFSZ, SIG_IGN); /* where no file may be written, the answer cannot be kept, and that has a policy */
+    char *words[sizeof first / sizeof *first + (size_t)argc]; /* without its own name, with the final NULL */
+    signal(SIGXFSZ, SIG_IGN); /* if no file may be written, the failure policy applies */
     report("", "; deciding without the daemon");
     if (!stdin_was_read)
         read_stdin(now() + SNELL_ANSWER_MS);
-    if (trouble_what == no_memory) /* half an event must not be judged */
+    if (fail_what == no_memory) /* an incomplete event must not be judged */
         return failure_policy(argv);
     beside(script, "snell");
     int output = memory_file();
     if (output < 0)
-        trouble("stdout", "there is no memory for the answer");
+        fail("stdout", "there is no memory for the reply");
     if (output < 0 || find_python(python) != 0 || replay_stdin() != 0)
         return failure_policy(argv);
-    if (is_silent)
+    if (is_hung)
         first[used++] = "--end-silent-daemon";
     if (payload_length > MOST_PAYLOAD) {
         first[used++] = "--payload-bytes";
-        first[used++] = (char *)spelled(payload_length);
+        first[used++] = (char *)decimal(payload_length);
     }
     memcpy(words, first, used * sizeof *first);
     memcpy(words + used, argv + 1, (size_t)argc * sizeof *argv);
-    signal(SIGCHLD, SIG_DFL); /* where the client ignores it, this process would not learn how the child ended */
+    signal(SIGCHLD, SIG_DFL); /* if the client ignores it, the exit status of the child is lost */
     pid_t child = fork();
     if (child == 0) {
         dup2(output, 1);
         become_decision(words, script);
     }
-    int status = child < 0 ? -1 : waited(child), has_ended = status >= 0 && WIFEXITED(status);
+    int status = child < 0 ? -1 : wait_for_child(child), has_ended = status >= 0 && WIFEXITED(status);
     if (!has_ended)
-        trouble(python, "was killed or hung while it decided; see what your hooks do");
+        fail(python, "was killed or hung while it decided; check what your hooks do");
     else if (WEXITSTATUS(status) == CANNOT_START)
-        trouble(python, "cannot be started; install Snell again");
+        fail(python, "cannot be started; install Snell again");
     else
-        trouble(python, "ended without a decision; `snell doctor` shows what is broken");
+        fail(python, "ended without a decision; `snell doctor` shows the problem");
     if (!has_ended || WEXITSTATUS(status) == CANNOT_START || read_output(output) != 0)
         return failure_policy(argv);
     return pass_on(argv, WEXITSTATUS(status), reply.at, reply.length);
 }
 
-/* What the decision printed, into `reply`. */
+/* Read the output of the decision into `reply`. */
 static int read_output(int file) {
     off_t length = lseek(file, 0, SEEK_END);
     reply.length = 0;
@@ -616,7 +618,7 @@ static int read_output(int file) {
     return 0;
 }
 
-/* Give the client the decision; when it is none, what the failure policy says. */
+/* Pass the decision to the client; if it is not a valid one, reply by the failure policy. */
 static int pass_on(char **argv, int code, const char *out, size_t length) {
     if (is_decision(argv, code, out, length)) {
         write_all(1, out, length);
@@ -626,13 +628,13 @@ static int pass_on(char **argv, int code, const char *out, size_t length) {
     return code == 2 ? 2 : policy;
 }
 
-/* Whether an exit code and an output are what a decision for this client looks like, and a whole one. */
+/* Whether an exit code and an output are a complete decision for this client. */
 static int is_decision(char **argv, int code, const char *out, size_t length) {
     const struct form *form = form_of(argv);
-    int closed = is_closed(argv) && form->refusal;
+    int closed = fails_closed(argv) && form->refusal;
     if (code != 0 && code != 2)
         return !closed && form->takes_other_codes;
-    if (code == 2) /* from an old or a broken Python too, and some clients read only what is printed */
+    if (code == 2) /* a broken Python exits with 2 too, and some clients read only the output */
         return !closed || !*form->refusal || length > 0;
     if (length == 0)
         return !*form->neutral;
@@ -641,17 +643,17 @@ static int is_decision(char **argv, int code, const char *out, size_t length) {
 
 static void become_decision(char **words, char *script) {
     static const char *const dropped[] = {"LD_", "DYLD_", "GCONV_PATH=", "GLIBC_TUNABLES=", "PYTHON", NULL};
-    pick(environ, SIZE_MAX, dropped, 0);
+    copy_variables(environ, SIZE_MAX, dropped, 0);
     signal(SIGPIPE, usual_sigpipe);
-    ends_with_parent();
+    end_with_parent();
     execve(words[0], words, environ);
-    words[3] = script; /* in a user's own ~/.local/bin there is no Python, but a script that knows where it is */
+    words[3] = script; /* in ~/.local/bin there is no Python, but a script that knows where it is */
     execve(script, words + 3, environ);
     _exit(CANNOT_START);
 }
 
-/* How a child ended; -1 when it had to be ended. */
-static int waited(pid_t child) {
+/* Return the exit status of a child; -1 if it had to be killed. */
+static int wait_for_child(pid_t child) {
     long long until = now() + SNELL_ANSWER_MS;
     int status = 0;
     while (waitpid(child, &status, WNOHANG) != child) {
@@ -659,7 +661,7 @@ static int waited(pid_t child) {
             kill(child, SIGKILL);
             return -1;
         }
-        nap(2);
+        sleep_ms(2);
     }
     return status;
 }
@@ -669,28 +671,29 @@ static int replay_stdin(void) {
         return 0;
     int file = memory_file();
     if (file < 0 || write_all(file, input.at, input.length) != 0 || lseek(file, 0, SEEK_SET) != 0 || dup2(file, 0) != 0)
-        return trouble("stdin", "the payload could not be kept");
+        return fail("stdin", "the payload could not be passed on");
     return 0;
 }
 
-/* With --fail-closed a refusal, else no opinion; either in the form that this client takes for it. */
+/* Print a deny with --fail-closed, else no opinion, in the client's format; return the exit code. */
 static int failure_policy(char **argv) {
     static char answer[4 * sizeof line];
     const struct form *form = form_of(argv);
-    int closed = is_closed(argv) && form->refusal;
-    report(closed ? "stopped, because nothing could check it (--fail-closed): " : "not checked, because nothing could: ",
+    int closed = fails_closed(argv) && form->refusal;
+    report(closed ? "denied, because Snell could not check it (--fail-closed): "
+                  : "not checked, because Snell could not run: ",
            "");
     fill(answer, sizeof answer, closed ? form->refusal : form->neutral, line);
     write_all(1, answer, strlen(answer));
     return closed && !*form->refusal ? 2 : 0;
 }
 
-/* The call that may wake an agent later is no question, so there is nothing to refuse. */
-static int is_closed(char **argv) {
+/* A --rewake call asks for no decision, so there is nothing to deny. */
+static int fails_closed(char **argv) {
     return has(argv, "--fail-closed") && !has(argv, "--rewake");
 }
 
-/* How the client that called takes answers to the event that it reports. */
+/* Return the reply formats of the calling client for its event. */
 static const struct form *form_of(char **argv) {
     const char *client = client_in(argv), *event = option(argv, "--event");
     size_t length = strlen(event);
@@ -710,7 +713,7 @@ static const char *client_in(char **argv) {
     return named;
 }
 
-/* The value of an option, written `--name value` or `--name=value`; of several the last. */
+/* Return the value of an option, written `--name value` or `--name=value`; the last one wins. */
 static const char *option(char **argv, const char *name) {
     const char *value = "";
     size_t length = strlen(name);
@@ -728,7 +731,7 @@ static int has(char **argv, const char *word) {
     return *argv != NULL;
 }
 
-/* Whether a name is one of these words, which have lower-case letters and digits; nothing else counts in the name. */
+/* Whether a name is one of these words; only its letters (in lower case) and digits are compared. */
 static int has_word(const char *words, const char *name, size_t length) {
     char plain[LONGEST_NAME];
     size_t used = 0, end;
@@ -747,8 +750,8 @@ static int has_word(const char *words, const char *name, size_t length) {
 }
 
 /*
- * Go through JSON by its quotes and brackets; not 0 when it breaks off. `event` becomes the event's name when the top
- * level gives exactly one: what stands deeper may have been written by the model.
+ * Scan JSON by its quotes and brackets; return nonzero if it is incomplete. `event` becomes the event's name if the top
+ * level has exactly one: deeper values may have been written by the model.
  */
 static int find_event(const char *text, size_t length, const char **event, size_t *event_length) {
     const char *named = NULL;
@@ -760,7 +763,7 @@ static int find_event(const char *text, size_t length, const char **event, size_
             while (i < length && text[i] != '"')
                 i += text[i] == '\\' ? 2 : 1;
             if (i >= length)
-                depth++; /* as good as a bracket that does not end */
+                depth++; /* counts as a bracket that is not closed */
             else if (depth == 1 && is_value && is_event)
                 named = text + start, named_length = i - start, names++;
             else if (depth == 1 && !is_value)
@@ -785,7 +788,7 @@ static int is_event_key(const char *key, size_t length) {
     return 0;
 }
 
-/* A form with the reason in place of its marks. A path may have characters that JSON takes only in other forms. */
+/* Fill the reason into a reply format. A path may contain characters that JSON needs escaped. */
 static void fill(char *to, size_t room, const char *form, const char *reason) {
     char plain[sizeof line];
     size_t length = strlen(reason);
@@ -799,7 +802,7 @@ static void fill(char *to, size_t room, const char *form, const char *reason) {
     }
 }
 
-static const char *spelled(size_t value) {
+static const char *decimal(size_t value) {
     static char digits[24];
     char *at = digits + sizeof digits - 1;
     do
@@ -808,7 +811,7 @@ static const char *spelled(size_t value) {
     return at;
 }
 
-/* Until the daemon closes or nobody reads stdout. Once stdin has ended, the daemon has a little time for last words. */
+/* Relay until the daemon or stdout closes. After the end of stdin the daemon has a little time to answer. */
 static void relay(int daemon, struct flow *up, struct flow *down) {
     long long until = INT64_MAX;
     up->from = 0, up->to = daemon;
@@ -819,7 +822,7 @@ static void relay(int daemon, struct flow *up, struct flow *down) {
             {up_holds ? -1 : up->from, POLLIN, 0},
             {up_holds ? up->to : -1, POLLOUT, 0},
             {down_holds ? -1 : down->from, POLLIN, 0},
-            {down->to, down_holds ? POLLOUT : 0, 0}, /* idle too: it tells when nobody reads any more */
+            {down->to, down_holds ? POLLOUT : 0, 0}, /* also when idle: it reports that stdout was closed */
         };
         int ready = poll(watched, 4, until == INT64_MAX ? -1 : SNELL_CONNECT_MS);
         if (now() > until || (ready > 0 && watched[3].revents & (POLLERR | POLLHUP | POLLNVAL)))
@@ -878,7 +881,7 @@ static int wait_for(int fd, short events, long long until) {
     }
 }
 
-static void nap(int milliseconds) {
+static void sleep_ms(int milliseconds) {
     poll(NULL, 0, milliseconds);
 }
 
@@ -910,8 +913,8 @@ static size_t number(const char *from) {
     return value;
 }
 
-/* The variables that begin (or, not wanted, do not begin) with one of these; `to` may be `environ` itself. */
-static void pick(char **to, size_t most, const char *const *prefixes, int wanted) {
+/* Copy the variables that begin (or, if not wanted, do not begin) with one of these; `to` may be `environ` itself. */
+static void copy_variables(char **to, size_t most, const char *const *prefixes, int wanted) {
     for (char **entry = environ; *entry && most > 0; entry++) {
         int found = 0;
         for (const char *const *prefix = prefixes; *prefix; prefix++)
@@ -924,21 +927,21 @@ static void pick(char **to, size_t most, const char *const *prefixes, int wanted
     *to = NULL;
 }
 
-static int trouble(const char *where, const char *what) {
-    trouble_where = where;
-    trouble_what = what;
+static int fail(const char *where, const char *what) {
+    fail_where = where;
+    fail_what = what;
     return -1;
 }
 
 static int report(const char *before, const char *after) {
-    JOIN(line, sizeof line - 1, "snell-hook: ", before, "`", trouble_where, "`: ", trouble_what, after);
+    JOIN(line, sizeof line - 1, "snell-hook: ", before, "`", fail_where, "`: ", fail_what, after);
     size_t length = strlen(line);
     write_all(2, line, length);
     write_all(2, "\n", 1);
     return 1;
 }
 
-/* One text after the other; not 0 when they had to be cut. */
+/* Concatenate texts; return nonzero if they had to be cut. */
 static int join(char *to, size_t room, const char *const *texts) {
     for (; *texts; texts++) {
         size_t length = strlen(*texts), taken = length < room ? length : room - 1;
@@ -960,12 +963,12 @@ static int find_python(char *path) {
 static int beside(char *path, const char *name) {
     char own[LONGEST_PATH];
     if (own_path(own) != 0)
-        return trouble("snell-hook", "its own path cannot be found");
+        return fail("snell-hook", "its own path cannot be found");
     *strrchr(own, '/') = '\0';
     return JOIN(path, LONGEST_PATH, own, "/", name);
 }
 
-/* From here on: what systems do in different ways. */
+/* From here on: differences between systems. */
 
 static int own_path(char *path) {
 #ifdef __APPLE__
@@ -975,14 +978,14 @@ static int own_path(char *path) {
 #else
     ssize_t length = readlink("/proc/self/exe", path, LONGEST_PATH - 1);
     if (length <= 0 || path[0] != '/') /* there is no /proc */
-        return follow((const char *)getauxval(AT_EXECFN), path) == 0 ? 0 : follow(called_as, path);
+        return resolve((const char *)getauxval(AT_EXECFN), path) == 0 ? 0 : resolve(called_as, path);
     path[length] = '\0';
     return 0;
 #endif
 }
 
-/* The absolute path of a program that was called by this one. A bare name says too little. */
-static int follow(const char *called, char *path) {
+/* Find the absolute path of this program by the path that it was called with. A bare name is not enough. */
+static int resolve(const char *called, char *path) {
     char link[LONGEST_PATH], folder[LONGEST_PATH] = "";
     if (!called || !strrchr(called, '/') || (*called != '/' && !getcwd(folder, sizeof folder)))
         return -1;
@@ -990,7 +993,7 @@ static int follow(const char *called, char *path) {
     for (int links = 0; !failed && links <= MOST_LINKS; links++) {
         ssize_t length = readlink(path, link, sizeof link - 1);
         if (length < 0)
-            return errno == EINVAL ? 0 : -1; /* it is there, and is no link */
+            return errno == EINVAL ? 0 : -1; /* it exists, and is not a link */
         link[length] = '\0';
         *strrchr(path, '/') = '\0';
         JOIN(folder, sizeof folder, path);
@@ -1007,11 +1010,11 @@ static int new_socket(void) {
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     fcntl(fd, F_SETFL, O_NONBLOCK);
 #endif
-    return above_standard(fd);
+    return above_stderr(fd);
 }
 
-/* Never one of the first three: a client may have closed those. */
-static int above_standard(int fd) {
+/* Return a descriptor above the standard ones, which a client may have closed. */
+static int above_stderr(int fd) {
     if (fd < 0 || fd > 2)
         return fd;
     int higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -1033,17 +1036,17 @@ static int is_ours(int fd) {
 
 static int memory_file(void) {
 #ifdef MFD_CLOEXEC
-    return above_standard(memfd_create("snell-hook", MFD_CLOEXEC));
+    return above_stderr(memfd_create("snell-hook", MFD_CLOEXEC));
 #else
     char path[] = "/tmp/snell-hook-XXXXXX";
     int fd = mkstemp(path);
     unlink(path);
-    return above_standard(fd);
+    return above_stderr(fd);
 #endif
 }
 
-/* Whoever ends us, such as a client at its own time limit, ends the decision, too. */
-static void ends_with_parent(void) {
+/* A signal that ends this process, such as from a client at its time limit, also ends the decision. */
+static void end_with_parent(void) {
 #ifdef __linux__
     syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGTERM, 0);
 #endif

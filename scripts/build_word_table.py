@@ -74,7 +74,7 @@ def seen(words: Sequence[str], folder: Path, kept: Path | None) -> Any:
 
     np = numpy_or_none()
     if np is None:
-        sys.exit("this needs numpy: `pip install 'snell[embed]'`")
+        sys.exit("this needs numpy: run `pip install '.[embed]'` in a clone of Snell")
     if kept and kept.exists():
         found = np.load(kept)
         if found["words"].tolist() == list(words):

@@ -4,10 +4,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from snell.handlers.agent import Agent
+from snell.handlers.mcp_tool import McpTool
+from snell.handlers.prompt import Prompt
+from snell.handlers.webhook import Webhook
 from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Outcome
 from snell.model.events import Event
-from snell.model.hooks import Agent, Handler, Hook, McpTool, Prompt, Source, Webhook
+from snell.model.hooks import Handler, Hook, Source
 from snell.runtime.executor import Executor
 from tests.helpers import call
 from tests.loopback import Server

@@ -12,10 +12,8 @@ import pytest
 
 from snell.cli.confirmation import WITHOUT_TERMINAL
 from snell.cli.main import COMMANDS
-from snell.clients.installs import install_of
-from snell.handlers import HANDLERS as RUNNABLE
+from snell.clients import client_named
 from snell.model.catalogue import CATALOGUE
-from snell.settings.schema import HANDLERS
 from snell.testing import run_path
 from tests.live.conversation import COLUMNS
 from tests.live.drivers import DRIVERS
@@ -81,12 +79,6 @@ def test_the_reference_says_which_claude_code_we_follow_and_field_by_field_what_
 def test_everything_in_the_tables_of_the_reference_is_described():
     pages = sorted((ROOT / "docs/reference").glob("*.md"))
     assert [f"{page.name}: {line}" for page in pages for line in lines(page) if "|  |" in line] == []
-
-
-def test_handlers_that_cannot_run_yet_are_marked_in_the_reference():
-    rows = [line for line in lines(ROOT / "docs/reference/settings.md") if "**not yet**" in line]
-    missing = [row.name for row in HANDLERS if row.name not in RUNNABLE]
-    assert [row.split("`")[1] for row in rows] == missing
 
 
 def test_every_link_leads_somewhere():
@@ -217,7 +209,7 @@ def test_the_table_of_real_clients_is_what_their_drivers_say() -> None:
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "| yes" in line]
     shown = {row[0].partition(",")[0]: (row[1], [cell.startswith("yes") for cell in row[2:]]) for row in rows}
     assert shown == {
-        install_of(driver.client.replace("-", "_")).title: (
+        client_named(driver.client.replace("-", "_")).INSTALL.title: (
             driver.package.version,
             [column not in driver.cannot for column in COLUMNS],
         )

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from snell.llm.embeddings.endpoint import Embedder
+from snell.llm.embeddings import Embedder
 from snell.llm.embeddings.minilm import model_in
 from snell.memory.recall import ALPHA, DENSE_ALPHA, Question, recall
 from snell.memory.remember import add_dense, remember, without_dense

@@ -15,7 +15,7 @@ def can_deny(client: Client, event: Event) -> bool:
     """Whether the client has a way to be refused here."""
     if client.NAME in WITHOUT_TABLE:
         return True
-    answers = client.DIALECT.answers  # type: ignore[attr-defined] # every described client has one
+    answers = client.TABLE.answers  # type: ignore[attr-defined] # every described client has one
     own = event.payload.get("native", {}).get("event", event.name)
     row = answers.get(own) or answers.get(event.name)
     return bool(row and row.deny)

@@ -55,7 +55,7 @@ def test_a_failure_of_ours_is_no_opinion_unless_a_guard_blocks_when_it_fails(nam
     client = client_named(name)
     for event in sample_events(client):
         own = event.payload.get("native", {}).get("event", event.name)
-        open_, closed = (client.failed(own, "snell: broken", blocks=blocks) for blocks in (False, True))
+        open_, closed = (client.encode_failure(own, "snell: broken", blocks=blocks) for blocks in (False, True))
         silent = client.encode(Decision(event=event))
         assert (open_.stdout, open_.exit_code) == (silent.stdout, silent.exit_code)
         assert b"broken" in open_.stderr
@@ -68,8 +68,8 @@ def test_a_failure_of_ours_is_no_opinion_unless_a_guard_blocks_when_it_fails(nam
 @pytest.mark.parametrize("name", WITH_HOOKS)
 def test_a_failure_of_ours_before_we_know_the_event_is_answered_too(name: str) -> None:
     client = client_named(name)
-    assert not refuses(client.failed("", "snell: broken", blocks=False))
-    assert refuses(client.failed("", "snell: broken", blocks=True))
+    assert not refuses(client.encode_failure("", "snell: broken", blocks=False))
+    assert refuses(client.encode_failure("", "snell: broken", blocks=True))
 
 
 @pytest.mark.parametrize("name", sorted(set(CLIENTS) - set(WITH_HOOKS)))
@@ -78,4 +78,4 @@ def test_a_client_without_hooks_says_so_when_somebody_calls_in_its_name(name: st
     with pytest.raises(PayloadError, match="has no hooks"):
         client.decode(b'{"hook_event_name": "Stop"}')
     assert client.encode(Decision(event=event_from({}, "Stop"))) == Reply()
-    assert client.failed("", "x", blocks=False) == Reply(stderr=b"x")
+    assert client.encode_failure("", "x", blocks=False) == Reply(stderr=b"x")

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from snell.clients.emulation import EMULATIONS, emulation_for
+from snell.handlers.command import Command
 from snell.model.decision import Outcome
 from snell.model.effects import Allow, Ask, Deny, Effect, Env, Note, Rewrite, Stop, Tell
 from snell.model.events import Event
-from snell.model.hooks import Command, Hook, Source
+from snell.model.hooks import Hook, Source
 from snell.model.protocols import ClientEmulation, Said
-from snell.settings.client_hook_files import FORMS
+from snell.settings.client_hook_files import CLIENT_FORMATS
 from tests.golden.reading import event_in, golden, golden_files, name_of
 
 # What only that client can know, by event; it is left out or empty.
@@ -52,8 +53,8 @@ def recorded() -> list[Path]:
     found = []
     for client in EMULATIONS:
         for path in golden_files(client):
-            as_written = FORMS[client].event(native_of(path))
-            if as_written and event_in(path).name in as_written.here:
+            as_written = CLIENT_FORMATS[client].event(native_of(path))
+            if as_written and event_in(path).name in as_written.names:
                 found.append(path)
     return found
 
@@ -77,12 +78,12 @@ def test_every_event_of_every_client_can_be_said_in_every_voice(client: str) -> 
     natives = {native_of(path) for path in recorded() if path.parent.name == client}
     assert len(natives) > 5
     for native in natives:
-        emulation, here = emulation_for(f"{client}:{native}"), FORMS[client].event(native)
+        emulation, here = emulation_for(f"{client}:{native}"), CLIENT_FORMATS[client].event(native)
         assert emulation
         assert here
         for path in golden_files():
             event = event_in(path)
-            if event.name in here.here and (not here.kinds or event.kind in here.kinds):
+            if event.name in here.names and (not here.kinds or event.kind in here.kinds):
                 for given in emulation.payloads_for(event, "/p"):
                     assert isinstance(emulation.is_wanted("Shell|run_.*|bash", event, given), bool)
                     emulation.answer(event, given, Said('{"permission": 3, "decision": [], "hookSpecificOutput": 1}'))

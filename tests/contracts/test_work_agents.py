@@ -145,8 +145,8 @@ def test_the_skill_effort_starts_resumes_and_logs_without_a_command(stage: Stage
         return stage.tool("Skill", tool_input={"skill": skill, "args": args})
 
     begun = effort("start parser implement")
-    assert (begun.verdict, "Effort 1 begins" in said(begun)) == (Verdict.NO_OPINION, True)
-    assert "goes on" in said(effort("resume", "mine:effort"))
+    assert (begun.verdict, "Effort 1 starts" in said(begun)) == (Verdict.NO_OPINION, True)
+    assert "continues" in said(effort("resume", "mine:effort"))
     assert "1_IMPLEMENT_LOG.md" in said(effort("log wrote the lexer"))
     for wrong in ("", "start", "start a b c d", "resume x", "resume 999", "log", "dance"):
         refused = effort(wrong)

@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 
-from snell.daemon.wire import SIGN, Request
+from snell.daemon.wire import KEEPALIVE, Request
 
 
 def main(home: str, project: str, events: str) -> None:
@@ -19,10 +19,10 @@ def main(home: str, project: str, events: str) -> None:
             connection.connect(f"{home}/run/snell.sock")
             connection.sendall(frame)
             answer = b""
-            while not answer.lstrip(SIGN):
+            while not answer.lstrip(KEEPALIVE):
                 answer = connection.recv(65536)
                 assert answer
-            assert answer.lstrip(SIGN)[:4] == b"SNR1"
+            assert answer.lstrip(KEEPALIVE)[:4] == b"SNR1"
 
 
 if __name__ == "__main__":

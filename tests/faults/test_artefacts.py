@@ -142,7 +142,7 @@ def test_with_anything_in_the_place_of_our_files_there_is_an_answer(
 def is_right(code: int, out: str, err: str) -> bool:
     """A denial, since that guard is whole and the policy names it; and no word that only we could understand."""
     denied = code == 0 and "not that" in out
-    return denied and "Traceback" not in err and "bug of Snell" not in err
+    return denied and "Traceback" not in err and "bug in Snell" not in err
 
 
 def is_lost(place: Path) -> bool:

@@ -16,10 +16,10 @@ from tests.process.machine import HOOK
 pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 
 FULL = "`PATH/h/state/snell.db`: cannot be written: the disk is full; free some space"
-CLOSED = f"the ledger cannot write this call down, and in durable mode nothing runs without that: {FULL}"
+CLOSED = f"the ledger cannot record this call, and in durable mode no call runs without that: {FULL}"
 ADVICE = '. Instead: tell the user; `[pack.ledger] mode = "audit"` lets calls run without it'
-TWICE = f'`{MAIL}` was called with this input before and succeeded, so it is not done twice. It brought: {{"id":"m1"}}'
-GO_ON = ". Instead: go on with what it brought; change the input if you mean something else"
+TWICE = f'`{MAIL}` was called with this input before and succeeded, so it is not done twice. Its result: {{"id":"m1"}}'
+GO_ON = ". Instead: go on with that result; change the input if you mean something else"
 
 
 @pytest.mark.proves("S3-51")
@@ -35,7 +35,7 @@ def test_a_full_disk_closes_durable_mode_until_there_is_room_and_audit_mode_neve
         "before": "",
         "meanwhile": [f"{CLOSED}{ADVICE}".replace("PATH", str(tmp_path)) if is_durable else ""],
         "again": f"{TWICE}{GO_ON}" if is_durable else "",
-        "report": f"the ledger could not keep what `{MAIL}` brought: {FULL}".replace("PATH", str(tmp_path))
+        "report": f"the ledger could not store the result of `{MAIL}`: {FULL}".replace("PATH", str(tmp_path))
         if is_durable
         else "",
         "after": "",

@@ -80,7 +80,7 @@ def test_no_bytes_on_the_socket_take_the_daemon_down(machine: Machine, inputs: i
     answered = sum(bool(machine.send_bytes(data)) for data in frames(chosen, inputs))
     for data in fuzzed(chosen, 20):  # and a few all the way
         code, _, err = machine.hook(raw=data)
-        assert (code in {0, 1}, "Traceback" in err, "bug of Snell" in err) == (True, False, False)
+        assert (code in {0, 1}, "Traceback" in err, "bug in Snell" in err) == (True, False, False)
     after = open_files(pid)
     figure(test="T15", fault="fuzzed frames", inputs=inputs, answered=answered, descriptors=[before, after], seed=seed)
     assert (machine.pid, machine.reason({"tool_input": {"command": "bad"}})) == (pid, "not that")

@@ -79,7 +79,7 @@ def test_a_sub_agent_without_its_report_is_sent_back_for_it(stage, claude):
     )
     assert "there are 1 files of data and no report" in shown
     assert (stage.project / "work_products/report.html").exists()
-    assert "The report is there: work_products/report.html" in shown
+    assert "The report exists: work_products/report.html" in shown
 
 
 def test_an_agent_is_sent_back_until_its_promise_is_kept(stage, claude):

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from snell.handlers.agent import Agent
+from snell.handlers.prompt import Prompt
 from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Outcome
 from snell.model.effects import Deny
-from snell.model.hooks import Agent, Prompt
 from tests.handler_stage import outcome_of
 from tests.live.drivers import DRIVERS
 from tests.live.model import LiveModel

@@ -13,25 +13,17 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
+from snell.handlers.agent import Agent
+from snell.handlers.command import Command
+from snell.handlers.mcp_tool import McpTool
+from snell.handlers.prompt import Prompt
+from snell.handlers.webhook import Webhook
 from snell.handlers.worker.client import Worker
 from snell.model.context import Context, HandlerSettings, McpServer, ModelSettings
 from snell.model.decision import Outcome
 from snell.model.effects import Rewrite
 from snell.model.events import Event
-from snell.model.hooks import (
-    Agent,
-    Broken,
-    Command,
-    Handler,
-    Hook,
-    Inline,
-    McpTool,
-    Prompt,
-    PythonFile,
-    Scope,
-    Source,
-    Webhook,
-)
+from snell.model.hooks import Broken, Handler, Hook, Inline, PythonFile, Scope, Source
 from snell.runtime.executor import Executor
 from snell.runtime.python_hook_files import PythonFiles
 from tests.helpers import call, event

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from snell.daemon.wire import SIGN, Reply, Request
+from snell.daemon.wire import KEEPALIVE, Reply, Request
 from snell.system.version import our_version
 from tests.waiting import wait_until
 
@@ -95,7 +95,7 @@ class Machine:
             except (BrokenPipeError, ConnectionResetError):
                 pass  # it has answered already, perhaps
             try:
-                return b"".join(iter(lambda: connection.recv(65536), b"")).lstrip(SIGN)
+                return b"".join(iter(lambda: connection.recv(65536), b"")).lstrip(KEEPALIVE)
             except ConnectionResetError:
                 return b""
 

@@ -4,10 +4,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from snell.handlers.command import Command
 from snell.model.context import Context
 from snell.model.decision import Outcome
 from snell.model.events import Event
-from snell.model.hooks import Command, Hook
+from snell.model.hooks import Hook
 from snell.runtime.executor import Executor
 from tests.helpers import call
 from tests.process.scene import Scene

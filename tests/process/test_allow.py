@@ -43,7 +43,7 @@ def test_a_person_who_says_yes_lets_the_denied_command_pass_once_and_it_is_recor
     assert (code, "git reset --hard" in said, "allowed once" in said) == (0, True, True)
     assert "git-discard" in before
     again = [machine.hook(RESET)[1] for _ in range(2)]
-    assert ["a person let this command pass once" in out for out in again] == [True, False]
+    assert ["the user allowed this command once" in out for out in again] == [True, False]
     assert ['"deny"' in out for out in again] == [False, True]
     logged = subprocess.run(
         [sys.executable, "-m", "snell", "log", "--client", "person", "--json"],

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from snell.clients import client_named
 from snell.model.protocols import Reply
 from tests.contracts.client_replies import WITH_HOOKS, asks, refuses
 from tests.golden.reading import golden, golden_files
@@ -23,8 +24,15 @@ def is_meant(event):
     return Ask("IS-THIS-MEANT")
 """
 CLIENT = Path(__file__).with_name("client_at_terminal.py")
+
+
+def one_shot_options(name: str) -> frozenset[str] | None:
+    table = getattr(client_named(name), "TABLE", None)
+    return table.one_shot if table else None
+
+
 # Where an ask is shown, or refused with its reason, by the client itself; and one of its modes where it is not.
-ASKED = {"antigravity", "claude_code", "copilot", "generic", "qwen", "vscode_copilot"}
+ASKED = {name for name in WITH_HOOKS if client_named(name).CAPABILITIES.ask and one_shot_options(name) is None}
 DROPPED = {("qwen", "yolo")}
 MODES = {
     "claude_code": ("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from snell.cli.commands.test import ADVICE
 from tests.process.author import README_CASES, README_HOOK, Author
 
 
@@ -24,8 +25,8 @@ def test_a_new_hook_is_tested_trusted_and_seen_at_work_as_it_says(author):
     digest = json.loads(author.snell("trust", "--list", "--json")[1])["digest"]
     assert author.snell("trust", "--hash", digest)[0] == 0
     code, out, err = author.snell("fire", "PreToolUse", "--command", "example --now")
-    reason = "no_force_push: the command `example` stands for what this hook is about"
-    assert (code, out.splitlines()[0], err) == (0, f"deny: {reason}. Instead: write here what to do instead", "")
+    reason = "no_force_push: the command `example` is a placeholder"
+    assert (code, out.splitlines()[0], err) == (0, f"deny: {reason}. Instead: write what to do instead here", "")
 
 
 def test_a_new_hook_passes_its_cases_at_once_and_says_what_to_do_next(author):
@@ -124,7 +125,7 @@ expect = "deny"
     assert (code, [line.partition(".cases.toml:")[2] or line for line in out.splitlines()], err) == (
         1,
         [
-            f"1  the reason is about mice: the reason of the deny lacks `mice`: `{reason}`",
+            f"1  the reason is about mice: the reason of the deny does not contain `mice`: `{reason}`",
             "6  a status is refused: expected deny, got no_opinion (`no_force_push/no_force_push` had no opinion)",
             f"11  an edit is refused: expected deny, got no_opinion ({not_run}: {why_not})",
             "0 passed, 3 failed",
@@ -141,7 +142,7 @@ expect = "deny"
 def test_a_hook_that_breaks_fails_its_case_with_file_and_line(author):
     author.write("x.py", "from snell import judges\n@judges('Stop')\ndef x():\n    return 1 / 0\n")
     author.write("x.cases.toml", "[[case]]\nname = 'a'\nevent = { on = 'Stop' }\nexpect = 'no_opinion'\n")
-    what = "there was a failure that was not expected: `x/x: x.py:4: ZeroDivisionError: division by zero`"
+    what = "unexpected failure: `x/x: x.py:4: ZeroDivisionError: division by zero`"
     assert author.snell("test", "x.py") == (1, f"FAIL  x.cases.toml:1  a: {what}\n0 passed, 1 failed\n", "")
 
 
@@ -150,7 +151,7 @@ def test_a_hook_that_breaks_fails_its_case_with_file_and_line(author):
     [
         ("def x(:\n", "[[case]]\nname = 'a'\nevent = { on = 'Stop' }\nexpect = 'deny'\n", "x.py:1: SyntaxError"),
         ("", "[[case]]\nname = 'a'\nevent = { on = 'Stop' }\nexpect = 'deny'\n", "x.py: the file declares no hook"),
-        ("", "[[case]]\nname = 'a'\nevent = { on = 'Stopp' }\nexpect = 'deny'\n", "x.cases.toml:3: there is no event"),
+        ("", "[[case]]\nname = 'a'\nevent = { on = 'Stopp' }\nexpect = 'deny'\n", "x.cases.toml:3: unknown event"),
     ],
 )
 def test_a_file_that_cannot_be_used_fails_and_the_others_still_run(author, source, cases, told):
@@ -171,7 +172,7 @@ def test_a_hook_that_could_not_be_entered_is_named_once_beside_the_cases_that_fa
     code, out, _ = author.snell("test", "x.py")
     problem = "`Bash(` is not a regular expression: missing ) at position 5; "
     advice = r"escape special characters with a backslash, such as `\("
-    failed = "expected deny, got no_opinion (no hook here answers PreToolUse)"
+    failed = "expected deny, got no_opinion (no hook reacts to PreToolUse)"
     assert (code, out.splitlines()) == (
         1,
         [
@@ -328,13 +329,10 @@ def test_results_can_be_read_by_a_program(author):
     [
         (
             (".",),
-            (
-                "no cases were found in `.`; write NAME.cases.toml next to a hook, "
-                "or create both with `snell new hook NAME`"
-            ),
+            f"no cases were found in `.`; {ADVICE}",
         ),
-        (("lonely.py",), "`lonely.py` has no cases; write them beside it, in `lonely.cases.toml`"),
-        (("none",), "there is no `none`; name a case file, a hook, a settings file or a folder"),
+        (("lonely.py",), "`lonely.py` has no cases; write them next to it, in `lonely.cases.toml`"),
+        (("none",), "`none` does not exist; name a case file, a hook, a settings file or a folder"),
     ],
 )
 def test_no_cases_is_a_failure_with_advice(author, words, told):

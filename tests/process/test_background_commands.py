@@ -22,7 +22,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 
 PROMISE = "echo '{\"async\": true}'"
-GOING_ON = Outcome(remarks=("went on in the background",), is_pending=True)
+GOING_ON = Outcome(remarks=("continues in the background",), is_pending=True)
 
 
 @pytest.fixture

@@ -12,11 +12,9 @@ from typing import Any
 import pytest
 
 from snell.clients import opencode, pi
-from snell.clients.installs import install_of
-from snell.clients.protocol.plugin_files import plugin_text
-from snell.setup.config_formats import Programs
+from snell.setup.config_formats import Programs, plugin_text
 from snell.setup.file_changes import plan_change
-from snell.setup.plan import Options, Site, plan
+from snell.setup.plan import Options, Site, find_install, plan
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -143,7 +141,7 @@ def test_what_could_not_be_checked_is_refused_where_that_was_wished(tmp_path: Pa
         shim.chmod(0o755)
     said = []
     for options in (Options(), Options(fail_closed=True)):
-        (file,) = plan(install_of(name), options, Site(tmp_path, tmp_path, Programs(str(shim), "/x/snell")))
+        (file,) = plan(find_install(name), options, Site(tmp_path, tmp_path, Programs(str(shim), "/x/snell")))
         text = (plan_change(file).after or b"").decode()
         plugin = tmp_path / "plugin.mjs"
         plugin.write_text(without_types(text), encoding="utf-8")

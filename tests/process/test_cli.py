@@ -65,7 +65,7 @@ def test_why_names_the_place_of_a_hook_and_says_when_no_project_counts(snell, tm
         "  tool_input: ls",
         "  answer: deny: not here",
         "  about the payload: tool_input is a string",
-        "  it has no `cwd`, so no project's hooks count",
+        "  it has no `cwd`, so no hooks of a project are active",
     ]
     assert f"      from user, {tmp_path}/home/config/snell.toml:3" in told or (
         f"        {tmp_path}/home/config/snell.toml:3" in told
@@ -248,7 +248,7 @@ def test_trust_is_for_people_not_for_agents(snell):
     changed = snell("trust", "--list")[1]
     assert "[changed]" in changed
     assert "changed since you approved it: the content of `.snell/hooks/a.py`" in changed
-    assert snell("trust", "--revoke")[1].startswith("1 approval")
+    assert snell("trust", "--revoke")[1].startswith("revoked 1 approval")
 
 
 def test_trust_makes_everything_in_a_file_visible_and_says_when_it_cannot_run(snell):
@@ -335,7 +335,7 @@ def test_the_demo_shows_a_block_a_rewrite_context_a_failure_and_a_why(snell, tmp
         "context",
         "a hook failed, the agent continues",
         "$ snell why",
-        "how it adds up",
+        "how the outcomes were combined",
     ):
         assert sign in out
     costs = {what: float(ms) for ms, what in re.findall(r"([\d.]+) ms +[\d.]+ x   (\S+)", out)}

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from snell.handlers.mcp_tool import McpTool
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Deny, Note, Rewrite, Stop, Tell
-from snell.model.hooks import Broken, Hook, McpTool, Scope
+from snell.model.hooks import Broken, Hook, Scope
 from tests.helpers import call
 from tests.process.scene import Scene
 from tests.process.stage import Stage, command
@@ -65,10 +66,10 @@ NOTE_JSON = 'echo \'{"additionalContext": "note"}\''
         ("exit 3", failed("crash", "exit code 3")),
         ("kill -9 $$", failed("crash", "exit code 137")),
         (f"{DENY_JSON}; exit 1", Outcome(effects=(Deny("json"),))),
-        (f"{NOTE_JSON}; exit 1", Outcome(effects=(Note("note"),), remarks=("exit code 1; its JSON answer counts",))),
+        (f"{NOTE_JSON}; exit 1", Outcome(effects=(Note("note"),), remarks=("exit code 1; its JSON answer is used",))),
         (
             'echo \'{"continue": false, "stopReason": "s"}\'; exit 3',
-            Outcome(effects=(Stop("s"),), remarks=("exit code 3; its JSON answer counts",)),
+            Outcome(effects=(Stop("s"),), remarks=("exit code 3; its JSON answer is used",)),
         ),
     ],
 )

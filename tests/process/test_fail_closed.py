@@ -15,8 +15,8 @@ from tests.process.shim_scene import BOUND, ROOT, Ended, Peer, ShimScene, says
 pytest_plugins = ("tests.process.shim_fixtures",)
 
 CALL = b'{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
-STOPPED = "snell-hook: stopped, because nothing could check it (--fail-closed): "
-NO_DECISION = "ended without a decision; `snell doctor` shows what is broken"
+STOPPED = "snell-hook: denied, because Snell could not check it (--fail-closed): "
+NO_DECISION = "ended without a decision; `snell doctor` shows the problem"
 # How the Python that decides may end, as a shell script. A daemon that ends so is given up at once.
 ENDS = {
     "exit code 1": "exit 1",
@@ -50,7 +50,7 @@ def test_each_client_is_refused_in_its_own_form(shim: ShimScene, name: str) -> N
     shim.script("python3", "#!/bin/sh\nexit 3\n")
     event = NATIVE.get(name, "PreToolUse")
     got = shim.call("--client", name.replace("_", "-"), "--event", event, "--fail-closed", stdin=b"{}")
-    wanted = client_named(name).failed(event, last_line(got), blocks=True)
+    wanted = client_named(name).encode_failure(event, last_line(got), blocks=True)
     assert (got.exit_code, got.stdout.strip()) == (wanted.exit_code, wanted.stdout.strip())
     assert last_line(got) == f"{STOPPED}`{shim.bin}/python3`: {NO_DECISION}"
 
@@ -60,7 +60,7 @@ def test_without_the_wish_to_refuse_no_client_takes_it_for_a_refusal(shim: ShimS
     shim.script("python3", "#!/bin/sh\nexit 3\n")
     event = NATIVE.get(name, "PreToolUse")
     got = shim.call("--client", name, "--event", event, stdin=b"{}")
-    neutral = client_named(name).failed(event, "", blocks=False)
+    neutral = client_named(name).encode_failure(event, "", blocks=False)
     # Where any other code is a failed hook that changes nothing, it stays: the client shows it to the person.
     assert (got.exit_code, got.stdout.strip()) == (3 if neutral.exit_code else 0, neutral.stdout.strip())
 

@@ -16,7 +16,8 @@ from snell.daemon.listener import Listener, listen
 from snell.daemon.request_handler import RequestHandler
 from snell.daemon.socket_server import SocketServer
 from snell.daemon.wire import Reply, Request
-from snell.model.hooks import Command, Hook
+from snell.handlers.command import Command
+from snell.model.hooks import Hook
 from snell.operations.rpc import Rpc
 from snell.runtime.app import Runtime
 from tests.waiting import wait_until

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from snell.clients.installs import install_of
 from snell.setup.file_changes import Change, install, plan_change, plan_removal, uninstall
-from snell.setup.plan import Options, plan
+from snell.setup.plan import Options, find_install, plan
 from tests.case_counts import cases
 from tests.unit.runtime.runtime_helpers import site_in, snapshot
 
@@ -39,7 +38,7 @@ def test_a_kill_at_every_step_leaves_a_valid_file_and_no_loss(
 
 def _survives(name: str, folder: Path, step: int) -> bool:
     """Kill an installation and then a removal at this step; False when there is no such step."""
-    site, state, client = site_in(folder), folder / "state", install_of(name)
+    site, state, client = site_in(folder), folder / "state", find_install(name)
     _furnish(site.home)
     first = snapshot(site.home)
     files = plan(client, OPTIONS, site)

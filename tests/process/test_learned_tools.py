@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from snell.clients.installs import install_names, install_of
+from snell.clients import client_names
 from snell.model.context import McpServer
 from snell.model.effects import Verdict
 from snell.runtime.app import Runtime
-from snell.setup.client_mcp_servers import Configured, servers_of
-from snell.setup.plan import Site
+from snell.setup.client_mcp_servers import ConfiguredServer, servers_of
+from snell.setup.plan import Site, find_install
 from snell.system.mcp_tool_schemas import (
     DAY,
     LearnedServer,
@@ -26,6 +26,7 @@ from snell.system.mcp_tool_schemas import (
     learned_tool,
     store_learned_tools,
 )
+from tests.fork_server import run_snell
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,16 +69,8 @@ class Person:
         (self.home / ".claude.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
 
     def snell(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [SNELL, *words],
-            env={**self.env, **env},
-            cwd=self.project,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        code, out, err = run_snell(*words, env={**self.env, **env}, cwd=self.project, timeout=110)
+        return subprocess.CompletedProcess(words, code, out, err)
 
     def runtime(self) -> Runtime:
         return Runtime.for_user(self.env)
@@ -158,7 +151,7 @@ def test_a_server_that_does_not_answer_costs_only_itself(person: Person) -> None
     ]
     listed = person.snell("tools", "list").stdout
     assert "mcp__mail__archive_everything: requires folder (readOnlyHint)" in listed
-    assert person.snell("tools", "forget", "mail").stdout == "deleted the schemas of 1 servers\n"
+    assert person.snell("tools", "forget", "mail").stdout == "deleted the schemas of 1 server\n"
     assert all_learned(person.state) == ()
 
 
@@ -298,7 +291,7 @@ def test_each_client_writes_its_servers_in_its_own_way(tmp_path: Path, client: s
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(said if isinstance(said, str) else json.dumps(said), encoding="utf-8")
     site = Site.here({"HOME": str(tmp_path), "T": "secret"}, tmp_path / "project")
-    assert servers_of(install_of(client), site, is_trusted=False) == [Configured(client, "m", RUN)]
+    assert servers_of(find_install(client), site, is_trusted=False) == [ConfiguredServer(client, "m", RUN)]
 
 
 def test_servers_of_a_project_count_where_it_is_trusted(tmp_path: Path) -> None:
@@ -308,19 +301,19 @@ def test_servers_of_a_project_count_where_it_is_trusted(tmp_path: Path) -> None:
     own = {"projects": {str(project): {"mcpServers": {"l": {"command": "local"}}}}}
     (tmp_path / ".claude.json").write_text(json.dumps(own), encoding="utf-8")
     site = Site.here({"HOME": str(tmp_path)}, project)
-    local = Configured("claude_code", "l", McpServer("local"), str(project))
-    install = install_of("claude_code")
+    local = ConfiguredServer("claude_code", "l", McpServer("local"), str(project))
+    install = find_install("claude_code")
     assert servers_of(install, site, is_trusted=False) == [local]
-    expected = [local, Configured("claude_code", "m", McpServer("run"), str(project))]
+    expected = [local, ConfiguredServer("claude_code", "m", McpServer("run"), str(project))]
     assert servers_of(install, site, is_trusted=True) == expected
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"mcpServers": 5}', '{"mcpServers": {"a": 1, "b": {"command": []}}}'])
 def test_a_client_whose_file_cannot_be_read_has_no_servers(tmp_path: Path, text: str) -> None:
-    for name in install_names():
-        for path in install_of(name).mcp.values():
-            place = tmp_path / path.replace("{base}", install_of(name).base).removeprefix("~/")
+    for name in client_names():
+        for path in find_install(name).mcp.values():
+            place = tmp_path / path.replace("{base}", find_install(name).base).removeprefix("~/")
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8")
     site = Site.here({"HOME": str(tmp_path)}, tmp_path)
-    assert [row for name in install_names() for row in servers_of(install_of(name), site, is_trusted=True)] == []
+    assert [row for name in client_names() for row in servers_of(find_install(name), site, is_trusted=True)] == []

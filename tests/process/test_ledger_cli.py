@@ -142,7 +142,7 @@ def test_nothing_was_changed_and_then_something_was(used: Any, tmp_path: Path):
 
 
 def test_a_run_is_begun_looked_at_cancelled_and_holds_its_session(used: Any):
-    assert used("runs", "show")[2] == "snell: there is no run yet; begin one with `snell runs start`\n"
+    assert used("runs", "show")[2] == "snell: no runs yet; start one with `snell runs start`\n"
     started = json.loads(used("runs", "start", "mine", "--calls", "5", "--json")[1])
     assert (started["run_id"], started["session_id"], started["max_calls"], started["max_minutes"]) == (
         "mine",

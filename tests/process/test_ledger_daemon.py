@@ -37,14 +37,14 @@ def test_what_was_allowed_is_known_to_the_next_daemon(mailing: Machine):
     mailing.kill()
     assert "is still running" in before(mailing, "t2")
     assert mailing.hook({"hook_event_name": "SessionStart", "source": "resume"})[0] == 0
-    assert "nobody knows whether it happened" in before(mailing, "t3")
+    assert "it is unknown whether it happened" in before(mailing, "t3")
 
 
 def test_what_was_reported_is_known_to_the_next_daemon(mailing: Machine):
     assert before(mailing, "t1") == ""
     after(mailing, "t1")
     mailing.kill()
-    assert 'not done twice. It brought: {"id":"m-1"}' in before(mailing, "t2")
+    assert 'not done twice. Its result: {"id":"m-1"}' in before(mailing, "t2")
 
 
 def test_of_two_that_ask_at_once_one_may(mailing: Machine):

@@ -258,7 +258,7 @@ def test_why_sessions_and_their_reports_can_be_looked_up(agent):
         assert (last.mime_type, last.text) == ("text/markdown", report["report"])
         return refused(await session.call_tool("session_report", {"session_id": "nope"}))
 
-    assert agent.run(work) == "there is no session `nope`; `sessions` lists those that are known"
+    assert agent.run(work) == "no session `nope`; `sessions` lists the known sessions"
 
 
 def test_decisions_of_another_project_are_told_only_to_those_who_ask_for_it(agent, tmp_path):
@@ -290,8 +290,8 @@ def test_decisions_of_another_project_are_told_only_to_those_who_ask_for_it(agen
         ]
 
     assert agent.run(work) == [
-        "there is no decision `ID` of this project",
-        "there is no session `theirs-1` of this project",
+        "no decision `ID` in this project",
+        "no session `theirs-1` in this project",
     ]
 
 
@@ -326,7 +326,7 @@ def test_memories_are_resources(agent):
         assert json.loads(one.text)["content"] == FACTS[0]
         everything = (await session.read_resource("snell://memories")).contents[0]
         assert len(json.loads(everything.text)["memories"]) == len(FACTS)
-        with pytest.raises(MCPError, match="there is no resource `snell://nope`"):
+        with pytest.raises(MCPError, match="unknown resource `snell://nope`"):
             await session.read_resource("snell://nope")
         with pytest.raises(MCPError, match="there is no memory `nope`"):
             await session.read_resource("snell://memories/nope")

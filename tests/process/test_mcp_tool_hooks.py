@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from snell.handlers.mcp_tool import McpTool
 from snell.model.context import Context, HandlerSettings, McpServer
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note
-from snell.model.hooks import McpTool
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 from tests.unit.settings.workbench import hook_of, parsed, said
@@ -109,7 +109,7 @@ def test_servers_and_hooks_are_read_from_settings():
     text = '[mcp_servers.memo]\ncommand = "memo"\nargs = ["--stdio"]\nenv = { A = "b" }\n'
     (value,) = parsed(text, layer="user").values
     assert value.value == {"memo": {"command": "memo", "args": ("--stdio",), "env": {"A": "b"}}}
-    assert said(parsed("[mcp_servers.memo]\nargs = []\n").complaints) == [
+    assert said(parsed("[mcp_servers.memo]\nargs = []\n").problems) == [
         "snell.toml:1: `mcp_servers.memo` has no `command`; add it: the program"
     ]
     hook = hook_of(

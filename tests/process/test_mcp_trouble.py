@@ -32,7 +32,7 @@ BAD = {
     "missing": ("recall", {}, "missing required field `query`"),
     "unknown argument": ("recall", {"qery": "x"}, "unknown field `qery`"),
     "wrong type": ("remember", {"content": 3}, "Expected `str`, got `int` - at `$.content`"),
-    "unknown tool": ("recal", {}, "there is no tool `recal`; did you mean `recall`?"),
+    "unknown tool": ("recal", {}, "unknown tool `recal`; did you mean `recall`?"),
     "unknown client": ("setup_hooks", {"client": "nope"}, "`nope`"),
     "file elsewhere": ("export_memories", {"output_path": "../out.json"}, "is not a plain file in"),
     "absolute path": ("export_memories", {"output_path": "/etc/out.json"}, "is not a plain file in"),
@@ -88,7 +88,7 @@ def test_an_agent_neither_forgets_nor_changes_what_other_projects_know(agent):
             ("reinforce", {"memory_ids": [theirs]}),
             ("nearby", {"memory_id": theirs}),
         ):
-            assert f"memory `{theirs}` is of another project" in refused(await session.call_tool(tool, arguments))
+            assert f"memory `{theirs}` belongs to another project" in refused(await session.call_tool(tool, arguments))
         return before, answered(await session.call_tool("stats", {"project": "*"}))["memories"]
 
     before, after = agent.run(work)
@@ -184,7 +184,7 @@ def test_an_unknown_bridge_is_refused(agent):
     done = subprocess.run(
         [HOOK, "--bridge", "nope"], env=agent.machine.env(), capture_output=True, timeout=60, check=False
     )
-    assert json.loads(done.stdout) == {"ok": False, "error": "UNKNOWN_BRIDGE", "message": "there is no bridge `nope`"}
+    assert json.loads(done.stdout) == {"ok": False, "error": "UNKNOWN_BRIDGE", "message": "unknown bridge `nope`"}
 
 
 def test_null_is_the_same_as_nothing(agent):

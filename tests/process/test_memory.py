@@ -64,7 +64,7 @@ def test_session_two_knows_what_session_one_decided_without_any_daemon(snell) ->
     answer = json.loads(snell("memory", "recall", "which package manager did we choose", "--json")[1])
     assert [DECIDED in each["content"] for each in answer["memories"]] == [True]
     start = fire(snell, "SessionStart", source="startup", session_id="two")
-    assert "1 memory of this project is kept" in start["hookSpecificOutput"]["additionalContext"]
+    assert "1 memory of this project is stored" in start["hookSpecificOutput"]["additionalContext"]
     prompt = fire(snell, "UserPromptSubmit", prompt="add packages: do we use uv or pip?", session_id="two")
     assert DECIDED in prompt["hookSpecificOutput"]["additionalContext"]
 
@@ -170,7 +170,7 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         (("remember", "ok"), "not stored: too little content"),
         (("remember", ""), "there is nothing to remember: the text is empty"),
         (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
-        ((), "`snell memory` needs a verb: browse, consolidate, "),
+        ((), "`snell memory` needs a verb; `snell memory --help` lists them"),
         (("forget",), "no id was given"),
         (("show", "nobody"), "there is no memory `nobody`"),
         (("forget", "nope"), "missing: nope"),

@@ -56,8 +56,8 @@ def test_memories_are_extracted_joined_and_their_health_told(snell, ids):
         (["journey", "nope"], "`snell memory journey` needs two ids"),
         (["journey", "nope", "none"], "there is no memory `nope`"),
         (["wander", "--limit", "21"], "`steps` is `21`, not a number from 1 to 20"),
-        (["map", "--format", "png"], "`png` is not a format for a map; there are json, mermaid, svg"),
-        (["extract"], "there is no text to look at"),
+        (["map", "--format", "png"], "`png` is not a format for a map; use json, mermaid, svg"),
+        (["extract"], "`text` is empty"),
         (["consolidate", "a/b"], "`a/b` is not a name for a namespace"),
     ],
 )

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from snell.handlers.agent import Agent
+from snell.handlers.prompt import Prompt
 from snell.llm.cli_program import INSIDE
 from snell.model.context import Context, HandlerSettings, ModelSettings, Progress
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
-from snell.model.hooks import Agent, Hook, Prompt, Scope
+from snell.model.hooks import Hook, Scope
 from snell.runtime.app import Runtime
 from tests.handler_stage import outcome_of
 from tests.helpers import call
@@ -168,7 +170,7 @@ def test_a_program_in_trouble_is_a_failure(tmp_path, script, kind):
 def test_inside_of_such_a_program_no_model_is_asked_and_that_is_no_approval(tmp_path, handler):
     installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
     env = {"PATH": str(tmp_path), INSIDE: "1"}
-    why = "not run here: this event comes from a program that answers a model hook"
+    why = "not run: this event comes from a program that is answering a model hook"
     assert outcome_of(handler, context=Context(env=env)) == Outcome(failure=Failure("launch", why))
     hooks = [
         Hook(id=scope.name, event="PreToolUse", handler=handler, scope=scope) for scope in (Scope.POLICY, Scope.SESSION)

@@ -110,7 +110,7 @@ def test_a_check_names_what_could_not_be_read(snell: Any):
     assert [(row["command"], row["why"]) for row in rows(snell, "redirect", *asked)] == [
         ("uv run pytest", "test: uv (Makefile: is not a file)"),
         ("pnpm test", "test: pnpm (package.json: is not JSON)"),
-        (None, "`npm test` is for node, and `go` is for something else"),
+        (None, "`npm test` is for node, and `go` is for another language"),
         ("pytest -x", "`!` asks to run it as typed"),
     ]
 

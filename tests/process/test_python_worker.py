@@ -78,7 +78,7 @@ def test_plain_and_async_functions_answer_with_every_effect(desk: Desk) -> None:
         ),
         (
             '\n@judges("Stop")\ndef f(cal): ...',
-            "mine.py:4: hook `f`: there is nothing called `cal` to hand over; did you mean `call`?",
+            "mine.py:4: hook `f`: unknown argument `cal`; did you mean `call`?",
         ),
         (
             '\n@judges("Stop", timeout="5")\ndef f(): ...',
@@ -100,7 +100,7 @@ def test_a_file_that_does_not_load_says_why_and_where(desk: Desk, source: str, c
 def test_a_file_that_takes_the_process_down_while_loading_is_an_error_too(desk: Desk) -> None:
     assert (
         desk.load("import os; os._exit(0)").problem
-        == f"{desk.folder}/mine.py: loading it failed: the hook took its process down"
+        == f"{desk.folder}/mine.py: loading it failed: the hook ended the worker process"
     )
     assert desk.answers('@judges("Stop")\ndef f(): return Deny("still here")') == [
         Outcome(effects=(Deny("still here"),))
@@ -214,7 +214,7 @@ def test_a_hook_that_takes_the_process_down_costs_only_itself(desk: Desk, body: 
     """)
     assert answers == [
         Outcome(effects=(Note("before"),)),
-        crashed("the hook took its process down"),
+        crashed("the hook ended the worker process"),
         Outcome(effects=(Deny("after"),)),
     ]
 

@@ -80,7 +80,7 @@ def ending(event):
         ("deny", "not that. Instead: do this"),
         ("deny without a word", "refused by `p/rule`"),
         ("ask", "ask: is this meant?"),
-        ("ask without a word", "ask: `p/rule` leaves this to a person"),
+        ("ask without a word", "ask: `p/rule` leaves this decision to a person"),
         ("defer", "defer: a person decides later"),
         ("stop", "enough for today"),
         ("allow", None),
@@ -134,7 +134,7 @@ def test_a_first_line_need_not_be_json_either(machine):
 @pytest.mark.proves("S2-131")
 def test_an_unknown_command_is_answered_with_its_code_and_the_nearest_name(machine):
     (answer,) = machine.ask('{"cmd": "statsu"}')
-    told = "there is no command `statsu`; did you mean `status`?"
+    told = "unknown command `statsu`; did you mean `status`?"
     assert answer == {"ok": False, "error": "UNKNOWN_COMMAND", "message": told}
 
 
@@ -250,7 +250,7 @@ def test_a_command_that_breaks_answers_with_handler_error_and_the_next_one_works
     line = Line(run_folder, ok=lambda *_: 1, **commands)
     answers = line.ask(*(call(name) for name in ("breaks", "later", "refuses", "says", "ok")))
     assert [answer.get("error") for answer in answers] == [*["HANDLER_ERROR"] * 3, "NOT_FOUND", None]
-    assert "this is a bug of Snell's: ZeroDivisionError; the report is " in answers[0]["message"]
+    assert "internal error (a bug in Snell): ZeroDivisionError; report: " in answers[0]["message"]
     assert "secret words" not in answers[0]["message"]
     assert (answers[2]["message"], answers[3]["details"]) == ("no room", {"id": 3})
 

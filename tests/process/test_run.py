@@ -83,7 +83,7 @@ def test_an_agent_that_compacts_is_ended_even_if_it_will_not_and_its_effort_goes
     code, _, err = desk.run("compacts")
     assert (code, "the window is over (compact)" in err) == (0, True)
     second = desk.windows()[1]
-    assert "ended before it wrote anything down" in second
+    assert "ended without saving its state" in second
     assert "compaction: block" in desk.notes.read_text("utf-8")
 
 
@@ -103,7 +103,7 @@ def test_a_loop_goes_on_in_a_new_window_when_the_client_ends_the_turn(desk: Desk
     assert "Iteration 9/10: the work is not finished" in desk.windows()[1]
     said = [each for each in desk.notes.read_text("utf-8").split("\n---\n") if each.startswith("stop ")]
     assert [each.split(":")[0] for each in said] == ["stop 9", "stop 2"]
-    assert ("in a new window" in said[0], "10 rounds are used up" in said[1]) == (True, True)
+    assert ("in a new window" in said[0], "10 iterations are used up" in said[1]) == (True, True)
 
 
 def test_a_session_that_cannot_be_resumed_is_started_fresh(desk: Desk):

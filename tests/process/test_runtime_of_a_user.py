@@ -146,7 +146,7 @@ def test_a_skills_hooks_count_while_it_runs_for_its_session_only(home):
         Deploy carefully.
         """,
     )
-    assert home.runtime.start_skill(skill, "s", str(home.project)) != []  # nobody approved it
+    assert home.runtime.start_skill(skill, "s", str(home.project)) != []  # it is not approved
     assert home.call().verdict is Verdict.NO_OPINION
     home.trust()
     assert home.runtime.start_skill(skill, "s", str(home.project)) == []

@@ -41,7 +41,7 @@ def test_a_server_that_cannot_start_is_written_with_a_warning_and_the_doctor_rep
         code, out, _ = owner.snell("setup", "claude-code", "--include-mcp", *words)
         told = next(line for line in out.splitlines() if line.startswith(WARNING))
         assert (code, bool(ADVICE.fullmatch(told.removeprefix(f"{WARNING}; ")))) == (0, True)
-    doctor = "warn client: claude-code: is set up to start our MCP server, which cannot start:"
+    doctor = "warn client: claude-code: is configured to start Snell's MCP server, which cannot start:"
     what, advice = said_by_doctor(owner)
     assert what == f"{doctor} the `mcp` extra is not installed"
     assert ADVICE.fullmatch(advice)

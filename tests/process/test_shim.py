@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from snell.daemon.wire import LARGEST_ENVIRONMENT, LARGEST_STDIN, SIGN, Reply, Request
+from snell.daemon.wire import KEEPALIVE, LARGEST_ENVIRONMENT, LARGEST_STDIN, Reply, Request
 from tests.process.shim_scene import BOUND, SHIM, VERSION, Ended, Peer, ShimScene, answers, ended, reads, says
 
 pytest_plugins = ("tests.process.shim_fixtures",)
@@ -126,7 +126,7 @@ def test_half_an_answer_is_none(shim: ShimScene, data: bytes) -> None:
 def test_an_answer_in_another_language_is_none(shim: ShimScene, data: bytes) -> None:
     with Peer(shim, says(data)) as peer:
         got = shim.call(stdin=b"{}")
-    trouble = "the daemon speaks another language; restart it"
+    trouble = "the daemon uses another protocol; restart it with `snell daemon stop`"
     assert got == without_daemon(shim, trouble, peer.requests[0], "", "{}")
 
 
@@ -149,8 +149,8 @@ def test_a_daemon_that_is_at_work_is_waited_for(hasty_shim: ShimScene) -> None:
         reads(peer, connection)
         for _ in range(10):
             time.sleep(0.1)  # ten times is more than the silence that is put up with
-            connection.sendall(SIGN * 3)
-        connection.sendall(SIGN + Reply(3, b"..out", b"err").encode())
+            connection.sendall(KEEPALIVE * 3)
+        connection.sendall(KEEPALIVE + Reply(3, b"..out", b"err").encode())
 
     with Peer(hasty_shim, work):
         assert hasty_shim.call(stdin=b"{}") == Ended(3, b"..out", b"err")
@@ -171,7 +171,7 @@ def test_a_client_that_does_not_close_stdin_is_given_up(hasty_shim: ShimScene) -
 def test_a_payload_that_is_too_large_for_a_request_is_refused_in_process(shim: ShimScene) -> None:
     with Peer(shim, lambda _, connection: connection.recv(1)):
         got = shim.call(stdin=b"x" * (LARGEST_STDIN + 4_000_000))
-    assert got.stderr == b"snell-hook: `stdin`: the payload has more than 16 MB; deciding without the daemon\n"
+    assert got.stderr == b"snell-hook: `stdin`: the payload is larger than 16 MB; deciding without the daemon\n"
     assert got.stdout.count(b"x") >= LARGEST_STDIN + 4_000_000
 
 

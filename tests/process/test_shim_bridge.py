@@ -91,11 +91,11 @@ def test_it_starts_the_daemon(shim: ShimScene) -> None:
 def test_a_name_that_would_need_quoting_is_refused(shim: ShimScene, words: list[str]) -> None:
     name = words[1] if len(words) == 2 else ""
     advice = "call `snell-hook --bridge NAME` with letters, digits, `.`, `_` and `-`"
-    assert shim.call(*words) == Ended(1, b"", f"snell-hook: `{name}`: is no name; {advice}\n".encode())
+    assert shim.call(*words) == Ended(1, b"", f"snell-hook: `{name}`: is not a valid name; {advice}\n".encode())
 
 
 def test_with_no_daemon_to_be_had_it_says_so(shim: ShimScene) -> None:
     (shim.home / "refuse").touch()
     shim.run.symlink_to("/")
-    trouble = "is not a directory of its own, or cannot be made; set SNELL_HOME to another place"
+    trouble = "is not a directory, or cannot be created; set SNELL_HOME to another directory"
     assert shim.call("--bridge", "mcp") == Ended(1, b"", f"snell-hook: `{shim.run}`: {trouble}\n".encode())

@@ -134,7 +134,7 @@ def test_the_socket_is_where_python_looks_for_it(shim: ShimScene, variables: dic
 
 def test_a_path_too_long_for_a_socket_is_said(shim: ShimScene) -> None:
     home = f"{shim.home}/{'long/' * 20}"
-    trouble = "is too long: a socket's path has at most 103 bytes; set SNELL_HOME to a shorter one"
+    trouble = "is too long: a socket's path has at most 103 bytes; set SNELL_HOME to a shorter path"
     got = shim.call(stdin=b"{}", env={"SNELL_HOME": home})
     where = home if shim.form == "native" else f"{home}/run"
     assert told(got) == (f"snell-hook: `{where}`: {trouble}; deciding without the daemon\n", "{}\n")
@@ -151,7 +151,7 @@ def test_a_directory_that_is_a_link_is_not_used(shim: ShimScene) -> None:
     elsewhere = shim.home / "elsewhere"
     elsewhere.mkdir()
     shim.run.symlink_to(elsewhere)
-    trouble = "is not a directory of its own, or cannot be made; set SNELL_HOME to another place"
+    trouble = "is not a directory, or cannot be created; set SNELL_HOME to another directory"
     got = shim.call(stdin=b"{}")
     assert told(got) == (f"snell-hook: `{shim.run}`: {trouble}; deciding without the daemon\n", "{}\n")
     assert list(elsewhere.iterdir()) == []
@@ -191,7 +191,7 @@ def test_what_is_not_a_socket_is_not_removed(shim: ShimScene) -> None:
 def test_a_daemon_that_does_not_stay_is_started_twice(shim: ShimScene) -> None:
     (shim.home / "refuse").touch()
     got = shim.call("--client", "x", stdin=b"{}")
-    trouble = "the daemon was started and did not stay"
+    trouble = "the daemon was started and ended at once"
     assert told(got) == (f"snell-hook: `{shim.socket}`: {trouble}; deciding without the daemon\n", "{}\n")
     assert len(shim.daemon_starts()) == 2
 
@@ -199,7 +199,7 @@ def test_a_daemon_that_does_not_stay_is_started_twice(shim: ShimScene) -> None:
 def test_a_daemon_that_does_not_stay_is_left_alone_for_a_while(shim: ShimScene) -> None:
     (shim.home / "refuse").touch()
     shim.call(stdin=b"{}")
-    trouble = "the daemon did not stay; it is tried again soon, `snell daemon run` shows why"
+    trouble = "the daemon ended at once; Snell tries again soon, `snell daemon run` shows why"
     assert [told(shim.call(stdin=b"{}")) for _ in range(3)] == [
         (f"snell-hook: `{shim.socket}`: {trouble}; deciding without the daemon\n", "{}\n")
     ] * 3
@@ -217,7 +217,7 @@ def test_a_decision_that_is_killed_leaves_it_to_the_failure_policy(
 ) -> None:
     shim.script("python3", "#!/bin/sh\nkill -9 $$\n")
     got = shim.call(*words, stdin=b"{}")
-    trouble = "was killed or hung while it decided; see what your hooks do"
+    trouble = "was killed or hung while it decided; check what your hooks do"
     assert got.exit_code == code
     assert got.stderr.decode().endswith(f": `{shim.bin}/python3`: {trouble}\n")
 
@@ -235,7 +235,7 @@ def test_a_decision_that_hangs_is_given_up(hasty_shim: ShimScene) -> None:
     for pid in stopped.read_text(encoding="utf-8").split():
         with suppress(ProcessLookupError):
             os.kill(int(pid), signal.SIGKILL)
-    assert (got.exit_code, got.stderr.decode().endswith("see what your hooks do\n")) == (2, True)
+    assert (got.exit_code, got.stderr.decode().endswith("check what your hooks do\n")) == (2, True)
 
 
 def test_variables_that_load_code_do_not_reach_the_decision_in_process(native_shim: ShimScene) -> None:
@@ -260,8 +260,8 @@ def test_without_python_beside_it_the_console_script_becomes_the_daemon(native_s
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--client", "x"], 0, "not checked, because nothing could"),
-        (["--fail-closed"], 2, "stopped, because nothing could check it (--fail-closed)"),
+        (["--client", "x"], 0, "not checked, because Snell could not run"),
+        (["--fail-closed"], 2, "denied, because Snell could not check it (--fail-closed)"),
     ],
 )
 def test_with_nothing_to_decide_the_failure_policy_does(

@@ -124,7 +124,7 @@ def test_a_snell_folder_that_is_a_link_to_another_place_runs_nothing(author, ran
     os.symlink(tmp_path / "elsewhere", author.project / ".snell")
     code, out, err = author.snell("test")
     assert (code, out, ran()) == (1, "", [])
-    assert "leads out of the project" in err
+    assert "is outside the project" in err
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")

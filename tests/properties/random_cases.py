@@ -12,10 +12,11 @@ from random import Random
 from typing import Any
 from zlib import crc32
 
+from snell.handlers.command import Command
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.events import Event
-from snell.model.hooks import Command, Hook, Scope, Switches
+from snell.model.hooks import Hook, Scope, Switches
 from snell.model.tools import kind_of
 
 SESSION = "s1"

@@ -14,11 +14,12 @@ from msgspec import structs
 
 from snell.engine.decide import Run, decide
 from snell.engine.registry import Registry
+from snell.handlers.command import Command
 from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Decision, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Note, Rewrite, Stop, Tell, Verdict
 from snell.model.events import Event
-from snell.model.hooks import Command, Hook, Scope
+from snell.model.hooks import Hook, Scope
 from snell.store.in_memory import InMemoryStore
 from tests.properties.driving import driven, driven_in_rounds
 from tests.properties.random_cases import Case
@@ -80,7 +81,7 @@ def test_a_hook_that_does_not_apply_changes_nothing(data: st.DataObject, case: C
         {"event": "PreToolUse", "matcher": "Read|Write"},
         {"event": "PreToolUse", "kinds": ("web",)},
         {"enabled": False},
-        {"untrusted": "nobody approved it"},
+        {"untrusted": "it is not approved"},
         {"session_id": "another"},
         {"condition": "no"},
         {"role": "watches"},

@@ -56,5 +56,5 @@ def _call_in_this_process(command: str, arguments: Mapping[str, Any], env: Mappi
     with Runtime.for_user() as runtime:
         call = call_for(command, runtime)
         if call is None:
-            raise SnellError(f"there is no command `{command}`")
+            raise SnellError(f"unknown command `{command}`")
         return call(arguments, env)

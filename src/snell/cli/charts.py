@@ -28,7 +28,7 @@ class Chart(Struct, frozen=True):
 
 def terminal_chart(chart: Chart, paint: Colours, width: int = WIDEST) -> list[str]:
     """Return one line per bar; failed calls are drawn as `x`, denied ones as `-`."""
-    names = [without_middle(bar.name, LONGEST_NAME) for bar in chart.bars]
+    names = [shorten_middle(bar.name, LONGEST_NAME) for bar in chart.bars]
     longest = max(map(_columns, names), default=0)
     most = max((bar.value for bar in chart.bars), default=0.0)
     lines = [
@@ -49,7 +49,7 @@ def shorten(text: str, longest: int) -> str:
     return f"{clean}…"
 
 
-def without_middle(text: str, longest: int) -> str:
+def shorten_middle(text: str, longest: int) -> str:
     """Shorten a name in the middle: its start names the tool's server, its end the tool."""
     clean = shorten(text, max(longest, _columns(text)))
     if _columns(clean) <= longest:
@@ -132,7 +132,7 @@ def _legend(y: int) -> list[str]:
 
 def _svg_bar(bar: Bar, most: float, top: int) -> list[str]:
     parts = zip(_COLOURS.values(), (bar.value - bar.failed - bar.denied, bar.denied, bar.failed), strict=True)
-    name = escape(without_middle(bar.name, 30))
+    name = escape(shorten_middle(bar.name, 30))
     lines = [f'<text x="{LEFT - 10}" y="{top + 15}" text-anchor="end" fill="{_INK}">{name}</text>\n']
     x = float(LEFT)
     for colour, value in parts:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from snell.cli.colours import Colours
+from snell.cli.table import plural
 from snell.memory.corrections import MARK as CORRECTED_BY
 from snell.memory.map_drawing import brief
 from snell.memory.validation import one_line
@@ -40,7 +41,7 @@ def show_memories(answer: Mapping[str, Any]) -> None:
 
 def render_memory(memory: Mapping[str, Any], paint: Colours, now: float) -> str:
     """Return one memory on two lines."""
-    age = _count(round(max(0.0, now - memory["created_at"] / 1000) / 86_400), "day")
+    age = plural(round(max(0.0, now - memory["created_at"] / 1000) / 86_400), "day")
     fit = f"{memory['similarity']:.2f}  " if "similarity" in memory else ""
     tags = f"  #{' #'.join(memory['tags'])}" if memory["tags"] else ""
     newer = memory.get("metadata", {}).get(CORRECTED_BY)
@@ -52,31 +53,27 @@ def render_memory(memory: Mapping[str, Any], paint: Colours, now: float) -> str:
 def show_drained(answer: Mapping[str, Any]) -> None:
     """Print how many captures were processed, and what is left."""
     statuses = answer["statuses"]
-    print(f"{_count(sum(statuses.values()), 'capture')} processed" if statuses else "no captures to process")
+    print(f"{plural(sum(statuses.values()), 'capture')} processed" if statuses else "no captures to process")
     print("".join(f"{_row(name, number)}\n" for name, number in statuses.items()), end="")
     print("".join(f"problem: {_plain(each)}\n" for each in answer["problems"]), end="")
     if answer["left"]:
-        print(f"{_count(answer['left'], 'capture')} not processed yet")
+        print(f"{plural(answer['left'], 'capture')} not processed yet")
 
 
 def show_forgotten(answer: Mapping[str, Any]) -> None:
     """Print which memories were deleted, and where copies may remain."""
     show_table({name: answer[name] for name in ("forgotten", "missing")})
     if answer.get("captures"):
-        print(f"{_count(answer['captures'], 'capture')} with the same text deleted too")
+        print(f"{plural(answer['captures'], 'capture')} with the same text deleted too")
     if answer.get("not_searched"):
-        older, folder = _count(answer["not_searched"], "older capture"), places(os.environ).state / "memory"
+        older, folder = plural(answer["not_searched"], "older capture"), places(os.environ).state / "memory"
         print(f"not searched: {older} in `{folder}`; processed captures are deleted after a week")
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def show_stats(answer: Mapping[str, Any]) -> None:
     """Print the statistics; a daemon of an earlier version does not have all of them."""
     place = answer["project"] or "no project"
-    print(f"{_count(answer['memories'], 'memory', 'memories')} of {'all projects' if place == '*' else place}")
+    print(f"{plural(answer['memories'], 'memory', 'memories')} of {'all projects' if place == '*' else place}")
     for name, number in answer["namespaces"].items():
         print(f"  {number:6}  {name}")
     print(
@@ -87,11 +84,11 @@ def show_stats(answer: Mapping[str, Any]) -> None:
     if unread := answer.get("unread_bytes"):
         print(f"{unread / 1e6:,.1f} MB of transcripts not read yet; the daemon reads them in the background")
     if answer.get("waiting"):
-        print(f"{_count(answer['waiting'], 'capture')} not processed yet; `snell memory drain` processes them")
+        print(f"{plural(answer['waiting'], 'capture')} not processed yet; `snell memory drain` processes them")
     if answer.get("quarantined"):
-        print(f"{_count(answer['quarantined'], 'capture')} failed three times; `snell memory health` shows details")
+        print(f"{plural(answer['quarantined'], 'capture')} failed three times; `snell memory health` shows details")
     if answer.get("overlong_lines"):
-        print(f"skipped: {_count(answer['overlong_lines'], 'transcript line')} over 1 MB")
+        print(f"skipped: {plural(answer['overlong_lines'], 'transcript line')} over 1 MB")
     if answer.get("problem"):
         print(f"the embedding model is not available: {answer['problem']}")
 

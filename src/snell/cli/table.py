@@ -35,3 +35,8 @@ def _cell(value: Any) -> str:
         return "-"
     text = f"{value:.0%}" if isinstance(value, float) else visible(" ".join(str(value).split()))
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """Return the number with its noun, such as `1 day` or `3 days`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

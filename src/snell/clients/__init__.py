@@ -1,4 +1,9 @@
-"""Clients: one module for each coding agent. This is the whole registry."""
+"""
+The registry of clients. A client is one module of this package and one line here.
+
+The module holds everything that Snell knows about one coding agent: how it reports events, which answers it takes,
+where it keeps its configuration, and its quirks. Modules are imported by name, one at a time.
+"""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -8,90 +13,67 @@ from snell.model.catalogue import canonical, nearest
 from snell.model.errors import ClientError
 from snell.model.protocols import Client
 
-CLIENTS: Mapping[str, str] = {
-    "antigravity": "snell.clients.antigravity",
-    "augment": "snell.clients.augment",
-    "claude_code": "snell.clients.claude_code",
-    "cline": "snell.clients.cline",
-    "codex": "snell.clients.codex",
-    "copilot": "snell.clients.copilot",
-    "crush": "snell.clients.crush",
-    "cursor": "snell.clients.cursor",
-    "droid": "snell.clients.droid",
-    "gemini": "snell.clients.gemini",
-    "generic": "snell.clients.generic",
-    "goose": "snell.clients.goose",
-    "grok": "snell.clients.grok",
-    "jetbrains_ai": "snell.clients.jetbrains_ai",
-    "kimi": "snell.clients.kimi",
-    "kiro": "snell.clients.kiro",
-    "opencode": "snell.clients.opencode",
-    "pi": "snell.clients.pi",
-    "qwen": "snell.clients.qwen",
-    "roo": "snell.clients.roo",
-    "vscode_copilot": "snell.clients.vscode_copilot",
-    "warp": "snell.clients.warp",
-    "windsurf": "snell.clients.windsurf",
-    "zed": "snell.clients.zed",
+# The name of each client's module, and its aliases: they are here so that an alias is found without importing modules.
+CLIENTS: Mapping[str, tuple[str, ...]] = {
+    "antigravity": ("agy", "google-antigravity"),
+    "augment": ("auggie", "augment-code"),
+    "claude_code": ("claude", "claude-code", "claudecode"),
+    "cline": ("cline-cli",),
+    "codex": ("codex-cli", "openai-codex"),
+    "copilot": ("copilot-cli", "github-copilot", "gh-copilot"),
+    "crush": ("charm-crush",),
+    "cursor": ("cursor-ide", "cursor-cli", "cursor-agent"),
+    "droid": ("factory", "factory-droid"),
+    "gemini": ("gemini-cli", "google-gemini"),
+    "generic": (),
+    "goose": ("goose-cli", "block-goose"),
+    "grok": ("grok-build", "xai", "grok-cli"),
+    "jetbrains_ai": ("jetbrains", "jetbrains-ai", "intellij"),
+    "kimi": ("kimi-code", "kimi-cli"),
+    "kiro": ("amazonq", "amazon-q", "q", "kiro-cli"),
+    "opencode": ("open-code", "kilo", "kilo-cli"),
+    "pi": ("pi-coding-agent",),
+    "qwen": ("qwen-code", "qwencode"),
+    "roo": ("roo-code", "roocode"),
+    "vscode_copilot": ("vscode", "vs-code", "vscode-copilot", "visual-studio-code"),
+    "warp": ("warp-terminal",),
+    "windsurf": ("devin", "devin-desktop", "cascade", "codeium"),
+    "zed": ("zed-editor",),
 }
+ALIASES: Mapping[str, str] = {alias: name for name, aliases in CLIENTS.items() for alias in aliases}
 
-# Here and not only in the modules, so that a name is found without loading them all; a test compares the two.
-ALIASES: Mapping[str, str] = {
-    alias: name
-    for name, aliases in {
-        "antigravity": "agy google-antigravity",
-        "augment": "auggie augment-code",
-        "claude_code": "claude claude-code claudecode",
-        "cline": "cline-cli",
-        "codex": "codex-cli openai-codex",
-        "copilot": "copilot-cli github-copilot gh-copilot",
-        "crush": "charm-crush",
-        "cursor": "cursor-ide cursor-cli cursor-agent",
-        "droid": "factory factory-droid",
-        "gemini": "gemini-cli google-gemini",
-        "goose": "goose-cli block-goose",
-        "grok": "grok-build xai grok-cli",
-        "jetbrains_ai": "jetbrains jetbrains-ai intellij",
-        "kimi": "kimi-code kimi-cli",
-        "kiro": "amazonq amazon-q q kiro-cli",
-        "opencode": "open-code kilo kilo-cli",
-        "pi": "pi-coding-agent",
-        "qwen": "qwen-code qwencode",
-        "roo": "roo-code roocode",
-        "vscode_copilot": "vscode vs-code vscode-copilot visual-studio-code",
-        "warp": "warp-terminal",
-        "windsurf": "devin devin-desktop cascade codeium",
-        "zed": "zed-editor",
-    }.items()
-    for alias in aliases.split()
-}
+
+def client_names() -> tuple[str, ...]:
+    """Return the names of all clients: Claude Code first, the generic one last."""
+    return tuple(sorted(CLIENTS, key=lambda name: (name == "generic", name != "claude_code", name)))
 
 
 def client_named(name: str) -> Client:
-    """The client module of this name or alias; only that one is loaded."""
-    wanted = own_name(name)
+    """Import and return the client module of this name or alias. Raises ClientError for an unknown name."""
+    wanted = canonical_name(name)
     if wanted not in CLIENTS:
-        near = nearest(name, (*CLIENTS, *ALIASES))
-        known = f"known are {', '.join(sorted(CLIENTS))}"
-        raise ClientError(f"no client `{name}`", advice=f"did you mean `{near}`?" if near else known)
-    return cast(Client, import_module(CLIENTS[wanted]))
+        known = [each.replace("_", "-") for each in client_names()]
+        near = nearest(name, (*known, *ALIASES))
+        advice = f"did you mean `{near}`?" if near else f"known clients: {', '.join(known)}"
+        raise ClientError(f"unknown client `{name}`", advice=advice)
+    return cast(Client, import_module(f"{__name__}.{wanted}"))
 
 
-def meaning_of(client: Client, event: str) -> str:
-    """Return our name for an event that a client names in its own way."""
-    dialect = getattr(client, "DIALECT", None)
-    return (dialect.events.get(event) if dialect else "") or canonical(event)
+def canonical_event(client: Client, event: str) -> str:
+    """Return Snell's name for an event that a client names in its own way."""
+    table = getattr(client, "TABLE", None)
+    return (table.events.get(event) if table else "") or canonical(event)
 
 
-def own_name(name: str) -> str:
-    """How a client that somebody names, by whatever spelling or alias, is called in the journal."""
-    folded = _folded(name)
-    return folded if folded in CLIENTS else _BY_FOLDED.get(folded, name)
+def canonical_name(name: str) -> str:
+    """Return a client's name for any spelling or alias of it; an unknown name is returned unchanged."""
+    folded = _fold(name)
+    return folded if folded in CLIENTS else _BY_FOLDED_ALIAS.get(folded, name)
 
 
-def _folded(name: str) -> str:
-    """Letter case, spaces, dashes and underscores do not matter."""
+def _fold(name: str) -> str:
+    """Return the name in lower case, with `_` for blanks, dashes and underscores."""
     return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
-_BY_FOLDED = {_folded(alias): name for alias, name in ALIASES.items()}
+_BY_FOLDED_ALIAS = {_fold(alias): name for alias, name in ALIASES.items()}

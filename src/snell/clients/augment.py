@@ -1,24 +1,23 @@
-"""Augment (auggie 0.36). Claude-like answers, its own names for prompt and session, and no shell to run us in."""
+"""Augment (auggie 0.36): answers like Claude's, its own names for prompt and session, and no shell for commands."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import group
 from snell.clients.protocol.reply_forms import specific
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "augment"
 TITLE = "Augment"
-ALIASES = ("auggie", "augment-code")
 CAPABILITIES = Capabilities(native=False, rewrite=False, prompt_block=False)
 QUIRKS = (
-    Quirk(
-        "an ask is known to be shown in a session at a terminal only; elsewhere it is a refusal", "its documentation"
-    ),
+    Quirk("an ask is only known to be shown at a terminal; elsewhere the call is refused", "its documentation"),
     Quirk("every answer needs the event's own name in it, or it is ignored", "read in its bundle, 0.36"),
     Quirk("exit code 2 blocks before a tool only", "read in its bundle, 0.36"),
     Quirk(
-        "whether a changed input is honoured is not known, so such a call is refused and shown",
+        "it is unknown whether a changed input has an effect, so such a call is refused with the changed input",
         "read in its bundle, 0.36",
     ),
     Quirk("timeouts are in milliseconds, and the command is run without a shell", "read in its bundle, 0.36"),
@@ -34,7 +33,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _TOOL_DONE = Answers(note=reply_forms.CONTEXT)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     events={"PromptSubmit": "UserPromptSubmit"},
@@ -74,4 +73,31 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# Groups as in Claude Code; time limits in milliseconds; commands run without a shell.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("auggie",),
+    base="~/.augment",
+    folders=("{base}",),
+    form=HookForm(
+        name="augment",
+        layout="lists",
+        entry=group({"type": "command", "command": Placeholder.SCRIPT, "timeout": Placeholder.MILLISECONDS}),
+        script="snell-hook-augment",
+    ),
+    format="jsonc",
+    hooks={
+        "user": "{base}/settings.json",
+        "project": ".augment/settings.json",
+        "local": ".augment/settings.local.json",
+    },
+    events=("SessionStart", "SessionEnd", "PromptSubmit", "PreToolUse", "PostToolUse", "Stop", "Notification"),
+    matcher=".*",
+    mcp={"user": "{base}/settings.json", "project": ".augment/settings.json"},
+    mcp_format="jsonc",
+    rules={"project": "AGENTS.md"},
+    after=("start a new session",),
+)

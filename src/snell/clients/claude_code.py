@@ -1,10 +1,9 @@
 """
-Claude Code 2.1.325. Payloads are canonical as they come; replies differ from event to event, in a handful of shapes.
+Claude Code 2.1.325. Payloads need no translation; replies differ by event, in a few shapes.
 
-Every form of refusal here was seen to take effect in the real client. Three of its habits shape the code: one value
-of a wrong type voids the whole answer, a deny included; text on stdout that does not begin with `{` is not an answer;
-and exit code 2 is quietly forgiven on some events when stderr sounds like a missing file. So refusals are JSON, and
-what hooks supply is checked before it goes in.
+Every form of refusal here was seen to work in the real client. Three quirks shape the code: one value of a wrong type
+invalidates the whole answer, even a deny; text on stdout that does not begin with `{` is not an answer; and exit code 2
+is ignored on some events if stderr looks like a missing file. So refusals are JSON, and values from hooks are checked.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,18 +15,18 @@ from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, event_from
+from snell.model.installs import HookForm, Install, Placeholder, Switch
 from snell.model.protocols import Capabilities, Quirk, Reply
 from snell.system.json_input import check_tool_name, odd_fields, read_payload
 from snell.system.json_output import json_bytes
 
 NAME = "claude_code"
 TITLE = "Claude Code"
-ALIASES = ("claude", "claude-code", "claudecode")
 CAPABILITIES = Capabilities()
 QUIRKS = (
-    Quirk("one value of a wrong type voids the whole answer, a deny included", "seen in 2.1.325"),
+    Quirk("one value of a wrong type invalidates the whole answer, even a deny", "seen in 2.1.325"),
     Quirk("text on stdout that does not begin with `{` is not an answer", "seen in 2.1.325"),
-    Quirk("exit code 2 is forgiven on some events when stderr sounds like a missing file", "seen in 2.1.325"),
+    Quirk("exit code 2 is ignored on some events if stderr looks like a missing file", "seen in 2.1.325"),
     Quirk("a prompt cannot be replaced, only refused or commented on", "seen in 2.1.325"),
 )
 
@@ -58,7 +57,7 @@ EVENT_FIELDS = ("hook_event_name", "hookEventName", "hook_event")
 
 
 def decode(payload: bytes, event: str = "") -> Event:
-    """The event that a payload reports. One that the catalogue does not know is a plain event."""
+    """Return the event that a payload reports; an unknown event is kept as it is."""
     given, flags = read_payload(payload)
     check_tool_name(given)
     flags += odd_fields(given)
@@ -69,91 +68,91 @@ def decode(payload: bytes, event: str = "") -> Event:
 
 
 def encode(decision: Decision) -> Reply:
-    """What the client is to be told; nothing at all for a silent decision or an event that is not known."""
+    """Return the reply for a decision; empty without an opinion, or for an unknown event."""
     shape = SHAPES.get(decision.event.name)
-    says = decision.verdict or decision.notes or decision.tells or decision.stop or decision.changes or decision.extras
-    return shape(decision) if shape and says else NEUTRAL
+    has_effect = decision.verdict or decision.notes or decision.tells or decision.stop or decision.changes
+    return shape(decision) if shape and (has_effect or decision.extras) else NEUTRAL
 
 
-def failed(event: str, text: str, *, blocks: bool) -> Reply:
-    """Exit code 1 is a failed hook, which changes nothing; a stop is never refused for a failure."""
+def encode_failure(event: str, text: str, *, blocks: bool) -> Reply:
+    """Return exit code 2 for a refusal, else 1: a failed hook, which changes nothing."""
     refuses = blocks and canonical(event) not in NEVER_BLOCKED_BY_FAILURE
-    if refuses and canonical(event) == "PermissionRequest":  # where exit code 2 means nothing
+    if refuses and canonical(event) == "PermissionRequest":  # exit code 2 has no effect there
         own = {"hookEventName": "PermissionRequest", "decision": {"behavior": "deny", "message": text}}
         return Reply(stdout=json_bytes({"hookSpecificOutput": own}), stderr=_bytes(f"{text}\n"))
     return Reply(stderr=_bytes(f"{text}\n"), exit_code=2 if refuses else 1)
 
 
 def _permission(decision: Decision) -> Reply:
-    """PreToolUse, PreModelSwitch. Rewriting is not allowing: without a verdict the client asks as it always does."""
+    """Answer PreToolUse and PreModelSwitch. A rewrite is no approval: without a verdict the client asks as usual."""
     specific: Fields = {}
     verdict = Verdict.DENY if _refuses(decision) else decision.verdict
     if verdict:
         specific["permissionDecision"] = verdict.name.lower()
         specific["permissionDecisionReason"] = reason_of(decision) if verdict is Verdict.DENY else decision.reason
-    if verdict < Verdict.DEFER and isinstance(_rewritten(decision), dict):
-        specific["updatedInput"] = _rewritten(decision)
+    if verdict < Verdict.DEFER and isinstance(_new_value(decision), dict):
+        specific["updatedInput"] = _new_value(decision)
     return _reply(decision, {**specific, **_context(decision)})
 
 
 def _dialog(decision: Decision) -> Reply:
-    """PermissionRequest. It takes a rewritten input with an approval only, and rewriting is not approving."""
+    """Answer PermissionRequest. It takes a changed input only with an approval, and a rewrite is no approval."""
     extras = _extras(decision)
     if _refuses(decision):
         interrupt = {"interrupt": True} if extras.get("interrupt") else {}
         return _reply(decision, {"decision": {"behavior": "deny", "message": reason_of(decision), **interrupt}})
-    rewritten = _rewritten(decision)
+    updated_input = _new_value(decision)
     if decision.verdict is Verdict.ALLOW:
-        updated = {"updatedInput": rewritten} if isinstance(rewritten, dict) else {}
+        updated = {"updatedInput": updated_input} if isinstance(updated_input, dict) else {}
         permissions = {key: extras[key] for key in ("updatedPermissions",) if key in extras}
         return _reply(decision, {"decision": {"behavior": "allow", **updated, **permissions}})
-    told = f"{changed_by(decision)} would change this call, which needs an approval too; it is unchanged"
-    return _reply(decision, {}, told=told if decision.is_rewritten else "")
+    message = f"{changed_by(decision)} would change this call, which takes an approval; it stays unchanged"
+    return _reply(decision, {}, message=message if decision.is_rewritten else "")
 
 
 def _block(decision: Decision) -> Reply:
-    """A reason instead of a permission: before a prompt, after a tool, at the end of a turn, on tasks and settings."""
+    """Answer with `decision: block` and a reason: after a tool, and on prompts, tasks and settings."""
     specific = {**_context(decision), **_extras(decision)}
     if decision.is_rewritten and decision.event.row.rewrites == "tool_response":
-        specific["updatedToolOutput"] = _like(decision.changes[0].before, _rewritten(decision))
+        specific["updatedToolOutput"] = _with_same_shape(decision.changes[0].before, _new_value(decision))
     return _reply(decision, specific, _blocking(decision))
 
 
 def _prompt(decision: Decision) -> Reply:
-    """UserPromptSubmit. The client cannot replace a prompt, so the model is given the new wording beside it."""
+    """Answer UserPromptSubmit. The client cannot replace a prompt, so the model also gets the new wording."""
     if not decision.is_rewritten or _refuses(decision):
         return _block(decision)
     by = changed_by(decision)
-    context = "\n".join(text for text in (other_prompt(decision, _rewritten(decision)), decision.note) if text)
-    told = f"{by} reworded your prompt; the agent was given both wordings"
-    return _reply(decision, {"additionalContext": context, **_extras(decision)}, told=told)
+    context = "\n".join(text for text in (other_prompt(decision, _new_value(decision)), decision.note) if text)
+    message = f"{by} reworded your prompt; the agent gets both wordings"
+    return _reply(decision, {"additionalContext": context, **_extras(decision)}, message=message)
 
 
 def _turn_end(decision: Decision) -> Reply:
-    """Stop, SubagentStop. Context alone would keep the agent going, so it goes out with a refusal only."""
+    """Answer Stop and SubagentStop. Context alone would continue the turn, so it is only sent with a refusal."""
     refusal = _blocking(decision)
     return _reply(decision, _context(decision) if refusal else {}, refusal)
 
 
 def _inform(decision: Decision) -> Reply:
-    """Events that nobody can stop."""
+    """Answer events that cannot be refused."""
     return _reply(decision, {**_context(decision), **_extras(decision)})
 
 
 def _compaction(decision: Decision) -> Reply:
-    """PreCompact. Whatever stands on stdout is pasted into the request for the summary, JSON included."""
+    """Answer PreCompact. The client pastes stdout into the request for the summary, even JSON."""
     if refusal := _blocking(decision):
         return _reply(decision, {}, refusal)
     text = decision.note.replace("\ufeff", "").strip()
-    # INVARIANT: a note must not be taken for an answer, so it never begins like one.
+    # INVARIANT: the client must not take a note for an answer, so a note never begins with `{`.
     text = f"Note:\n{text}" if text.startswith("{") else text
     return Reply(stdout=_bytes(text))
 
 
 def _elicitation(decision: Decision) -> Reply:
-    """Elicitation, ElicitationResult: an answer in the user's stead. A refusal has no reason; the user is told it."""
+    """Answer Elicitation and ElicitationResult for the user. A refusal has no reason, so it is shown as a message."""
     if _refuses(decision):
-        return _reply(decision, {"action": "decline"}, told=reason_of(decision))
+        return _reply(decision, {"action": "decline"}, message=reason_of(decision))
     action = decision.extras.get("action")
     if action not in ANSWERS:
         return _reply(decision, {})
@@ -162,13 +161,13 @@ def _elicitation(decision: Decision) -> Reply:
 
 
 def _display(decision: Decision) -> Reply:
-    """MessageDisplay: other words on the screen; the model's own stay."""
-    text = _rewritten(decision)
+    """Answer MessageDisplay: the screen shows another text, and the model's message stays."""
+    text = _new_value(decision)
     return _reply(decision, {"displayContent": text} if isinstance(text, str) else {})
 
 
 def _worktree(decision: Decision) -> Reply:
-    """WorktreeCreate. Stdout is read as a path and any exit but 0 is a refusal, so there is no room for messages."""
+    """Answer WorktreeCreate: stdout is a path, and any exit code but 0 refuses, so messages cannot be sent."""
     if _refuses(decision):
         return Reply(stderr=_bytes(reason_of(decision)), exit_code=2)
     path = str(_extras(decision).get("worktreePath", "")).strip()
@@ -177,48 +176,48 @@ def _worktree(decision: Decision) -> Reply:
 
 SHAPES: Mapping[str, Shape] = {
     "PreToolUse": _permission,
-    "PreModelSwitch": _permission,
     "PermissionRequest": _dialog,
+    "PermissionDenied": _inform,
     "PostToolUse": _block,
     "PostToolUseFailure": _block,
     "PostToolBatch": _block,
     "UserPromptSubmit": _prompt,
     "UserPromptExpansion": _block,
-    "TaskCreated": _block,
-    "TaskCompleted": _block,
-    "TeammateIdle": _block,
-    "ConfigChange": _block,
-    "Stop": _turn_end,
-    "SubagentStop": _turn_end,
-    "PreCompact": _compaction,
-    "Elicitation": _elicitation,
-    "ElicitationResult": _elicitation,
-    "MessageDisplay": _display,
-    "WorktreeCreate": _worktree,
-    "PermissionDenied": _inform,
     "SessionStart": _inform,
     "SessionEnd": _inform,
     "Setup": _inform,
+    "Stop": _turn_end,
     "StopFailure": _inform,
     "SubagentStart": _inform,
+    "SubagentStop": _turn_end,
+    "PreCompact": _compaction,
     "PostCompact": _inform,
+    "PreModelSwitch": _permission,
     "PostModelSwitch": _inform,
     "Notification": _inform,
+    "MessageDisplay": _display,
+    "TaskCreated": _block,
+    "TaskCompleted": _block,
+    "TeammateIdle": _block,
+    "Elicitation": _elicitation,
+    "ElicitationResult": _elicitation,
+    "ConfigChange": _block,
     "InstructionsLoaded": _inform,
     "CwdChanged": _inform,
     "FileChanged": _inform,
     "DirectoryAdded": _inform,
+    "WorktreeCreate": _worktree,
     "WorktreeRemove": _inform,
 }
 
 
-def _reply(decision: Decision, specific: Fields, top: Fields | None = None, told: str = "") -> Reply:
+def _reply(decision: Decision, specific: Fields, top: Fields | None = None, message: str = "") -> Reply:
     fields: Fields = dict(top or {})
     if decision.stop and "stop" in decision.event.row.can:
         fields["continue"] = False
         fields["stopReason"] = stop_reason(decision)
-    if message := "\n".join(text for text in (decision.tell, told) if text):
-        fields["systemMessage"] = message
+    if shown := "\n".join(text for text in (decision.tell, message) if text):
+        fields["systemMessage"] = shown
     fields |= {name: decision.extras[name] for name in ("suppressOutput", "terminalSequence") if _fits(decision, name)}
     specific = {key: value for key, value in specific.items() if value != ""}
     if specific:
@@ -239,7 +238,7 @@ def _extras(decision: Decision) -> Fields:
 
 
 def _fits(decision: Decision, name: str) -> bool:
-    """Is this extra given, and of the type that the client takes?"""
+    """Return whether this extra is given and has the type that the client takes."""
     value = decision.extras.get(name)
     if isinstance(value, list) and name == "watchPaths":
         return all(isinstance(path, str) for path in value)
@@ -247,18 +246,18 @@ def _fits(decision: Decision, name: str) -> bool:
 
 
 def _refuses(decision: Decision) -> bool:
-    """Denied, or a verdict that the event cannot express: the nearest stricter thing is to refuse."""
+    """Return whether the event is denied, or has a verdict that it cannot express: then it is refused."""
     can = decision.event.row.can
     name = decision.verdict.name.lower()
     return "deny" in can and decision.verdict > Verdict.ALLOW and (decision.verdict is Verdict.DENY or name not in can)
 
 
-def _rewritten(decision: Decision) -> Any:
+def _new_value(decision: Decision) -> Any:
     return decision.event.rewritable if decision.is_rewritten else None
 
 
-def _like(before: Any, after: Any) -> Any:
-    """Plain text in the form of a command's output: the client drops output of another shape, and shows the old one."""
+def _with_same_shape(before: Any, after: Any) -> Any:
+    """Return text in the form of a command's output: the client ignores output of another shape."""
     if isinstance(after, str) and isinstance(before, dict) and "stdout" in before:
         return {**before, "stdout": after, "stderr": ""}
     return after
@@ -266,3 +265,54 @@ def _like(before: Any, after: Any) -> Any:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
+
+
+_MANAGED = tuple(
+    f"{folder}/{name}"
+    for folder in ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+    for name in ("managed-settings.d/*.json", "managed-settings.json")
+)
+
+
+def _group(arguments: Placeholder, **fields: Any) -> Fields:
+    """Return an entry that Claude Code starts without a shell, in a group without a matcher."""
+    entry = {"type": "command", "command": Placeholder.PROGRAM, "args": arguments, **fields}
+    return {"hooks": [{**entry, "timeout": Placeholder.SECONDS}]}
+
+
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("claude",),
+    base="~/.claude",
+    base_variable="CLAUDE_CONFIG_DIR",
+    folders=("{base}",),
+    form=HookForm(
+        name="exec_groups",
+        layout="lists",
+        # With `onFailure` Claude Code refuses also if snell-hook is missing or was killed.
+        entry=_group(Placeholder.ARGUMENTS, onFailure=Placeholder.ON_FAILURE),
+        late_entry=_group(Placeholder.LATE_ARGUMENTS, asyncRewake=True),
+    ),
+    hooks={
+        "user": "{base}/settings.json",
+        "project": ".claude/settings.json",
+        "local": ".claude/settings.local.json",
+    },
+    # A worktree event is registered only for a hook that creates worktrees: an entry replaces git's own worktrees.
+    events=tuple(event for event in SHAPES if not event.startswith("Worktree")),
+    timeouts={"SessionEnd": 10, "MessageDisplay": 10},
+    switches=(
+        Switch(
+            ("disableAllHooks",),
+            True,
+            (*_MANAGED, ".claude/settings.local.json", ".claude/settings.json", "{base}/settings.json"),
+        ),
+        Switch(("allowManagedHooksOnly",), True, _MANAGED),
+    ),
+    mcp={"user": "~/.claude.json", "project": ".mcp.json"},
+    mcp_entry={"type": "stdio", "command": Placeholder.PROGRAM, "args": Placeholder.ARGUMENTS},
+    rules={"user": "{base}/CLAUDE.md", "project": "CLAUDE.md"},
+    status_line={"user": "{base}/settings.json"},
+    after=("start a new session; in a new folder, accept its trust dialog",),
+)

@@ -1,27 +1,27 @@
-"""Cline 3.0.65, CLI and new extension. One executable file for each event; only those around a tool are waited for."""
+"""Cline 3.0.65, CLI and new extension: one executable file for each event; it only waits for those around a tool."""
 
 from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import HookForm, Install
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "cline"
 TITLE = "Cline"
-ALIASES = ("cline-cli",)
 CAPABILITIES = Capabilities(native=False, ask=False, stop=False, prompt_block=False)
 QUIRKS = (
     Quirk("exit codes are ignored; only JSON refuses", "seen in 3.0.65"),
     Quirk("a refusal ends the whole run", "seen in 3.0.65"),
-    Quirk("a refusal after a tool goes out as context, since it would end the run", "seen in 3.0.65"),
-    Quirk("only hooks before and after a tool are waited for", "seen in 3.0.65"),
+    Quirk("a refusal after a tool would end the run, so it is sent as context", "seen in 3.0.65"),
+    Quirk("it waits only for hooks before and after a tool", "seen in 3.0.65"),
     Quirk("prompts are not reported by the CLI", "seen in 3.0.65"),
-    Quirk("`review` is ignored and the tool runs, so a call to ask about is refused", "seen in 3.0.65"),
+    Quirk("`review` is ignored and the tool runs, so an ask is a refusal", "seen in 3.0.65"),
 )
 
 
-def _mend(_event: str, payload: Payload) -> Payload:
-    """The main agent has an id too; in our terms only a subagent has."""
+def _adjust(_event: str, payload: Payload) -> Payload:
+    """Rename the main agent's id: in Snell only a subagent has an `agent_id`."""
     if not payload.get("parent_agent_id") and "agent_id" in payload:
         payload["main_agent_id"] = payload.pop("agent_id")
     return payload
@@ -33,7 +33,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _CONTEXT = flat(context=Slot.NOTE)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("hookName",),
@@ -65,7 +65,7 @@ DIALECT = ClientTable(
         "client_version": ("clineVersion",),
     },
     drops=frozenset({"tool_call", "tool_result", "preToolUse", "postToolUse", "userPromptSubmit"}),
-    mend=_mend,
+    adjust=_adjust,
     refine=_refine,
     tools={
         "run_commands": Tool("Bash", lists={"commands": "command"}),
@@ -104,4 +104,22 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("cline",),
+    base="~/.cline",
+    folders=("{base}", "~/Documents/Cline"),
+    form=HookForm(name="scripts", layout="scripts"),
+    format="own file",
+    hooks={"user": "{base}/hooks", "project": ".clinerules/hooks"},
+    events=("TaskStart", "TaskResume", "UserPromptSubmit", "PreToolUse", "PostToolUse", "TaskComplete", "TaskCancel"),
+    refusal='{"cancel":true,"errorMessage":"snell-hook is not installed, and nothing may run unchecked"}',
+    session_start=("TaskStart", "TaskResume"),
+    mcp={"user": "{base}/data/settings/cline_mcp_settings.json"},
+    rules={"project": "AGENTS.md"},
+    after=("start a new task",),
+    remarks=("a refused call ends the whole run in Cline",),
+)

@@ -1,22 +1,25 @@
 """
-OpenAI Codex CLI 0.166.0. Claude's events and fields; of Claude's answers it takes few, and rejects a whole answer for
-one field that it does not know at that event. Then the tool runs. So every form here has exactly what is known to work.
+OpenAI Codex CLI 0.166.0: Claude's events and fields, and few of Claude's answers.
+
+One field that it does not know at an event invalidates the whole answer, and the tool runs. So every form has only the
+fields that are known to work.
 """
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import GROUPS
 from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.events import Payload
+from snell.model.installs import Install, Switch
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "codex"
 TITLE = "Codex CLI"
-ALIASES = ("codex-cli", "openai-codex")
 CAPABILITIES = Capabilities(ask=False)
 QUIRKS = (
-    Quirk("a field it does not know voids the whole answer, and the tool runs", "seen in 0.166.0"),
+    Quirk("an unknown field invalidates the whole answer, and the tool runs", "seen in 0.166.0"),
     Quirk("an ask, or an allow without a changed input, is a failed hook", "seen in 0.166.0"),
-    Quirk("hooks that the user has not reviewed are skipped without a word in `exec` mode", "seen in 0.166.0"),
+    Quirk("hooks that the user has not reviewed are silently skipped in `exec` mode", "seen in 0.166.0"),
     Quirk("exit code 2 with nothing on stderr does not block", "seen in 0.166.0"),
     Quirk("a subagent reports its prompt as the user's; it is a SubagentPrompt here", "seen in 0.166.0"),
     Quirk("SessionEnd has about one second", "seen in 0.166.0"),
@@ -28,8 +31,8 @@ def _refine(name: str, payload: Payload) -> str:
     return "SubagentPrompt" if name == "UserPromptSubmit" and payload.get("agent_id") else name
 
 
-def _mend(_event: str, payload: Payload) -> Payload:
-    """A patch may stand under `input`, too; where both are given, both stay for hooks to see."""
+def _adjust(_event: str, payload: Payload) -> Payload:
+    """Rename the key `input` of a patch to `command`, unless both are given: then hooks see both."""
     given = payload.get("tool_input")
     if payload.get("tool_name") == "apply_patch" and isinstance(given, dict) and "command" not in given:
         payload["tool_input"] = {"command" if key == "input" else key: value for key, value in given.items()}
@@ -38,11 +41,11 @@ def _mend(_event: str, payload: Payload) -> Payload:
 
 _TURN_END = Answers(deny=reply_forms.BLOCK, stop=reply_forms.HALT, tell=reply_forms.MESSAGE)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     refine=_refine,
-    mend=_mend,
+    adjust=_adjust,
     mcp_name=("mcp__", "__"),
     tools={
         "exec_command": Tool("Bash", {"cmd": "command"}),
@@ -80,4 +83,42 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# Claude's form in a file of its own. The user has to review every hook before it runs.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("codex",),
+    base="~/.codex",
+    base_variable="CODEX_HOME",
+    folders=("{base}",),
+    form=GROUPS,
+    hooks={"user": "{base}/hooks.json", "project": ".codex/hooks.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+    ),
+    matcher="*",
+    # Hooks run in the login shell, and the user approves their exact text: it is short and never changes.
+    ignores_missing=True,
+    timeouts={"SessionEnd": 3},
+    switches=(
+        Switch(("allow_managed_hooks_only",), True, ("/etc/codex/requirements.toml",)),
+        Switch(("features", "hooks"), False, (".codex/config.toml", "{base}/config.toml", "/etc/codex/config.toml")),
+    ),
+    mcp={"user": "{base}/config.toml", "project": ".codex/config.toml"},
+    mcp_at=("mcp_servers",),
+    mcp_format="toml",
+    rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
+    after=("open Codex and approve the hooks under /hooks; until then Codex silently skips them",),
+)

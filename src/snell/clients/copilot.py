@@ -1,28 +1,29 @@
 """
-GitHub Copilot CLI 1.0.102, and everything else that is built on its SDK.
+GitHub Copilot CLI 1.0.102, and other programs that use its SDK.
 
-How an event's name is spelt in the configuration selects the payload: PascalCase brings Claude's field and tool names
-(but Copilot's own keys inside the input), camelCase its own. Both are read; answers fit both.
+The spelling of an event's name in the configuration selects the payload: PascalCase gives Claude's field and tool names
+(with Copilot's own keys inside the input), camelCase gives Copilot's own. Both are decoded; the answers fit both.
 """
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import COPILOT_FILE
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import Install, Placeholder, Switch
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "copilot"
 TITLE = "Copilot CLI"
-ALIASES = ("copilot-cli", "github-copilot", "gh-copilot")
 CAPABILITIES = Capabilities()
 QUIRKS = (
     Quirk("before a tool any exit code but 0 denies, a crash included", "seen in 1.0.102"),
     Quirk("exit code 2 loses its reason, and does nothing at a prompt or a stop", "seen in 1.0.102"),
-    Quirk("context is taken beside `hookSpecificOutput`, not inside it, except before a tool", "seen in 1.0.102"),
-    Quirk("SubagentStart does not name itself; the command line has to, or its fields show it", "seen in 1.0.102"),
+    Quirk("context is read beside `hookSpecificOutput`, not inside it, except before a tool", "seen in 1.0.102"),
+    Quirk("a SubagentStart payload does not name its event; the command line or its fields do", "seen in 1.0.102"),
     Quirk("it runs the hooks in a project's Claude settings too, without their `args`", "seen in 1.0.102"),
-    Quirk("a hook is shown the call as the one before it changed it", "seen in 1.0.102"),
+    Quirk("a hook gets the call as the hook before it has changed it", "seen in 1.0.102"),
     Quirk("it sends no id with a tool call", "seen in 1.0.102"),
     Quirk(
         "a subagent reports prompts and turn ends of its own; they are SubagentPrompt and SubagentTurn",
@@ -54,7 +55,7 @@ _PERMISSION = Answers(
 )
 _TURN_END = Answers(deny=reply_forms.BLOCK)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("hook_event_name", "hookName"),
@@ -116,4 +117,56 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# It reads every file of its hooks folder, so Snell has a file of its own.
+INSTALL = Install(
+    name=NAME,
+    title="GitHub Copilot CLI",
+    programs=("copilot",),
+    base="~/.copilot",
+    base_variable="COPILOT_HOME",
+    folders=("{base}",),
+    form=COPILOT_FILE,
+    format="own file",
+    # Claude's event names: Copilot CLI and VS Code both understand them.
+    hooks={"user": "{base}/hooks/snell.json", "project": ".github/hooks/snell.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "Notification",
+    ),
+    switches=(
+        Switch(
+            ("disableAllHooks",),
+            True,
+            (
+                "/etc/github-copilot/policy.d/*.json",
+                ".github/copilot/settings.local.json",
+                ".github/copilot/settings.json",
+                "{base}/settings.json",
+                "{base}/config.json",
+            ),
+        ),
+    ),
+    mcp={"user": "{base}/mcp-config.json", "project": ".github/mcp.json"},
+    mcp_entry={
+        "type": "local",
+        "command": Placeholder.PROGRAM,
+        "args": Placeholder.ARGUMENTS,
+        "tools": ["*"],
+    },
+    rules={"user": "{base}/copilot-instructions.md", "project": "AGENTS.md"},
+    reads=("claude-code:project",),
+    after=("start a new session",),
+    remarks=("it also runs the hooks in a project's `.claude/settings.json`; a hook in both files runs once",),
+)

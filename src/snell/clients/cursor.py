@@ -1,6 +1,8 @@
 """
-Cursor, IDE and CLI: its own event names, flat answers. One call may be reported twice, by `preToolUse` and by a
-specific event such as `beforeShellExecution`; set-up registers only the former, but both are understood.
+Cursor, IDE and CLI: its own event names, flat answers.
+
+Cursor can report a call twice, by `preToolUse` and by a specific event such as `beforeShellExecution`. Set-up registers
+only the former; both are decoded.
 """
 
 from snell.clients.protocol import reply_forms
@@ -9,12 +11,12 @@ from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.errors import PayloadError
 from snell.model.events import Payload
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 from snell.system.json_input import read_payload
 
 NAME = "cursor"
 TITLE = "Cursor"
-ALIASES = ("cursor-ide", "cursor-cli", "cursor-agent")
 CAPABILITIES = Capabilities(native=False, ask=False)
 QUIRKS = (
     Quirk("an ask before a tool is not enforced", "read in its hook module, SDK 1.0.32"),
@@ -24,21 +26,21 @@ QUIRKS = (
     Quirk("with `failClosed` an empty answer blocks, so `{}` is printed", "read in its hook module, SDK 1.0.32"),
     Quirk("context of more than 10,000 characters is dropped, so it is cut", "read in its hook module, SDK 1.0.32"),
     Quirk(
-        "of a changed input it takes the path, the command, the pattern or the URL; the text of a file stays",
+        "it takes a changed path, command, pattern or URL, but no changed text of a file",
         "read in its hook runtime, SDK 1.0.32",
     ),
-    Quirk("one event name that it does not know drops the whole file", "read in its hook module, SDK 1.0.32"),
-    Quirk("a tool of an MCP server does not say which server", "read in its hook module, SDK 1.0.32"),
+    Quirk("one unknown event name invalidates the whole file", "read in its hook module, SDK 1.0.32"),
+    Quirk("the name of an MCP tool does not contain its server", "read in its hook module, SDK 1.0.32"),
     Quirk("it runs the hooks in Claude settings too when third-party files are enabled", "its documentation"),
     Quirk("the IDE drops context at the start of a session; the CLI does not", "reported for 3.12.17"),
     Quirk("an allow does not skip the CLI's own list of approvals", "reported"),
 )
 
 
-def _mend(event: str, payload: Payload) -> Payload:
-    """The specific events say what they are about at the top level."""
+def _adjust(event: str, payload: Payload) -> Payload:
+    """Put tool name and input together: the events about one kind of tool have them at the top level."""
     if event in _TOOL_OF:
-        payload |= {"tool_name": _TOOL_OF[event], "tool_input": _moved(payload, _INPUT_OF[event])}
+        payload |= {"tool_name": _TOOL_OF[event], "tool_input": _pop_fields(payload, _INPUT_OF[event])}
     elif event in ("beforeMCPExecution", "afterMCPExecution") and isinstance(payload.get("tool_name"), str):
         payload["tool_name"] = f"MCP:{payload['tool_name']}"
     if isinstance(output := payload.get("tool_response"), str) and output.startswith("{"):
@@ -64,7 +66,7 @@ _INPUT_OF = {
 }
 
 
-def _moved(payload: Payload, keys: tuple[str, ...]) -> Payload:
+def _pop_fields(payload: Payload, keys: tuple[str, ...]) -> Payload:
     return {key: payload.pop(key) for key in keys if key in payload}
 
 
@@ -81,7 +83,7 @@ _CONTEXT = flat(additional_context=Slot.NOTE)
 _GO_ON = flat(followup_message=Slot.REASON)
 _SPECIFIC = Answers(deny=_DENY, allow=_ALLOW)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     events={
@@ -102,7 +104,7 @@ DIALECT = ClientTable(
         "agent_type": ("subagent_type",),
         "last_assistant_message": ("summary",),
     },
-    mend=_mend,
+    adjust=_adjust,
     mcp_name=("MCP:", ""),
     neutral=reply_forms.EMPTY_OBJECT,
     longest_note=10_000,
@@ -162,4 +164,41 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# One event name that Cursor does not know invalidates the whole file.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("cursor", "cursor-agent"),
+    base="~/.cursor",
+    folders=("{base}",),
+    form=HookForm(
+        name="cursor",
+        layout="lists",
+        entry={"command": Placeholder.COMMAND, "timeout": Placeholder.SECONDS},
+        more={"stop": {"loop_limit": 5}, "subagentStop": {"loop_limit": 5}},
+        start={"version": 1},
+    ),
+    hooks={"user": "{base}/hooks.json", "project": ".cursor/hooks.json"},
+    events=(
+        "sessionStart",
+        "sessionEnd",
+        "beforeSubmitPrompt",
+        "preToolUse",
+        "postToolUse",
+        "postToolUseFailure",
+        "stop",
+        "subagentStart",
+        "subagentStop",
+        "preCompact",
+    ),
+    session_start=("sessionStart",),
+    mcp={"user": "{base}/mcp.json", "project": ".cursor/mcp.json"},
+    rules={"project": "AGENTS.md"},
+    after=("restart Cursor, and check the Hooks page of its settings",),
+    remarks=(
+        "if third-party configurations are enabled, it also runs Claude Code's hook files",
+        "in a project it does not read a hook file that is a symbolic link or in a linked folder",
+    ),
+)

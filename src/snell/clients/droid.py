@@ -1,31 +1,32 @@
-"""Factory Droid 0.225.2. Claude's events and answers under its own tool names; failed tools report nothing."""
+"""Factory Droid 0.225.2: Claude's events and answers, its own tool names; failed tools are not reported."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import SHELL_ENTRY, STDIO_SERVER, group
 from snell.clients.protocol.table import Answers, ClientTable, Tool
+from snell.model.installs import HookForm, Install
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "droid"
 TITLE = "Factory Droid"
-ALIASES = ("factory", "factory-droid")
 CAPABILITIES = Capabilities(ask=False)
 QUIRKS = (
     Quirk("an ask is logged and the tool runs, in every mode, so such a call is refused", "seen in 0.225.2"),
     Quirk(
-        "a changed input is taken with an approval only, so without one the call is refused and shown",
+        "a changed input needs an approval; without one the call is refused with the changed input",
         "seen in 0.225.2",
     ),
-    Quirk("a changed input is laid over the old one", "seen in 0.225.2"),
+    Quirk("a changed input is merged into the old one", "seen in 0.225.2"),
     Quirk("context before a tool is ignored", "seen in 0.225.2"),
     Quirk("`decision: block` is ignored before and after a tool; exit code 2 is not", "seen in 0.225.2"),
     Quirk("`hooks.json` with a `hooks` wrapper is accepted and never fires", "seen in 0.225.2"),
-    Quirk("a tool that failed reports nothing", "seen in 0.225.2"),
+    Quirk("failed tools are not reported", "seen in 0.225.2"),
     Quirk("a subagent is a session of its own", "seen in 0.225.2"),
     Quirk("the main prompt is not reported in `exec` mode", "seen in 0.225.2"),
     Quirk("exit code 3 ends the agent", "seen in 0.225.2"),
 )
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     fields={"agent_type": ("task_name",), "last_assistant_message": ("task_result",)},
@@ -70,4 +71,31 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# The file holds the events at its top: Droid accepts a file with `hooks` around them, and never runs it.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("droid",),
+    base="~/.factory",
+    folders=("{base}",),
+    form=HookForm(name="bare_groups", layout="lists", entry=group(SHELL_ENTRY), at=()),
+    hooks={"user": "{base}/hooks.json", "project": ".factory/hooks.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "Stop",
+        "SubagentStop",
+        "PreCompact",
+        "Notification",
+    ),
+    matcher="*",
+    mcp={"user": "{base}/mcp.json", "project": ".factory/mcp.json"},
+    mcp_entry=STDIO_SERVER,
+    rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
+    after=("start a new session",),
+)

@@ -1,8 +1,8 @@
 """
-Any program that speaks plain JSON: an agent of one's own, a test, a client that has no module here.
+Any program that sends plain JSON: an agent of your own, a test, or a client that has no module here.
 
-Payloads are Claude-shaped; the usual other spellings of event and field names are understood. The reply is the whole
-decision, not just what one client could use of it.
+Payloads have Claude's form; other usual spellings of event and field names are understood. The reply is the complete
+decision.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,17 +15,17 @@ from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, Payload, event_from, text_in
+from snell.model.installs import Install
 from snell.model.protocols import Capabilities, Quirk, Reply
 from snell.system.json_input import check_tool_name, odd_fields, read_payload
 from snell.system.json_output import json_bytes
 
 NAME = "generic"
 TITLE = "any program"
-ALIASES: tuple[str, ...] = ()
 CAPABILITIES = Capabilities(mcp=False, rules=False)
 QUIRKS: tuple[Quirk, ...] = ()
 
-# In this order; `event` comes last, because FileChanged has a field of its own called so.
+# In order of precedence; `event` is last, because FileChanged has a field of that name.
 EVENT_FIELDS = ("hook_event_name", "hookEventName", "hook_event", "hookEvent", "event")
 
 CAMEL_CASED = """
@@ -61,21 +61,21 @@ UPDATED: Mapping[str, str] = {
 
 
 def decode(payload: bytes, event: str = "") -> Event:
-    """The event that a payload reports."""
+    """Return the event that a payload reports."""
     given, flags = read_payload(payload)
     name_field = next((field for field in EVENT_FIELDS if text_in(given, field)), "")
     if not name_field and not event:
         raise PayloadError("the payload names no event", advice="give its name as `hook_event_name`")
     name = canonical(text_in(given, name_field) or event)
-    folded, ignored = _folded(given, name_field)
-    folded["hook_event_name"] = name
-    check_tool_name(folded)
-    return replace(event_from(folded, name, NAME), flags=(*flags, *ignored, *odd_fields(folded)))
+    renamed, ignored = _rename_fields(given, name_field)
+    renamed["hook_event_name"] = name
+    check_tool_name(renamed)
+    return replace(event_from(renamed, name, NAME), flags=(*flags, *ignored, *odd_fields(renamed)))
 
 
 def encode(decision: Decision) -> Reply:
-    """The decision as one line of JSON. The exit code is always 0: only some clients give 2 a meaning."""
-    updated = _updated(decision)
+    """Return the decision as one line of JSON. The exit code is always 0: 2 has a meaning for some clients only."""
+    updated = _updated_fields(decision)
     fields = {
         "decision_id": decision.id,
         "event": decision.event.name,
@@ -94,28 +94,28 @@ def encode(decision: Decision) -> Reply:
     return Reply(stdout=json_bytes({**kept, "continue": decision.stop is None}) + b"\n")
 
 
-def failed(event: str, text: str, *, blocks: bool) -> Reply:
-    """Exit code 1: something went wrong, and nothing is decided. Exit code 2: take it for a refusal."""
+def encode_failure(event: str, text: str, *, blocks: bool) -> Reply:
+    """Return exit code 1, an error without a decision, or 2 for a refusal."""
     refuses = blocks and canonical(event) not in NEVER_BLOCKED_BY_FAILURE
     return Reply(stderr=f"{text}\n".encode("utf-8", "replace"), exit_code=2 if refuses else 1)
 
 
-def _folded(given: Payload, name_field: str) -> tuple[Payload, list[str]]:
-    """The payload under canonical names. Where two spellings are given the canonical one, else the first, counts."""
-    folded: Payload = {}
+def _rename_fields(given: Payload, name_field: str) -> tuple[Payload, list[str]]:
+    """Return the payload under canonical names: of two spellings the canonical one, else the first, is used."""
+    renamed: Payload = {}
     ignored: list[str] = []
     for field, value in given.items():
         known = "hook_event_name" if field == name_field else SPELLINGS.get(field, field)
-        if known == field or (known not in given and known not in folded) or field == name_field:
-            folded[known] = value
+        if known == field or (known not in given and known not in renamed) or field == name_field:
+            renamed[known] = value
         else:
-            folded[field] = value
+            renamed[field] = value
             ignored.append(f"{field} is ignored, {known} is given too")
-    return folded, ignored
+    return renamed, ignored
 
 
-def _updated(decision: Decision) -> dict[str, Any]:
-    """The rewritten value, unless what it belongs to will not happen."""
+def _updated_fields(decision: Decision) -> dict[str, Any]:
+    """Return the rewritten value, unless the call that it belongs to is stopped."""
     field = decision.event.row.rewrites
     will_happen = field == "tool_response" or decision.verdict < Verdict.DEFER
     return {UPDATED[field]: decision.event.rewritable} if decision.is_rewritten and will_happen else {}
@@ -126,3 +126,10 @@ def _texts(reasons: Iterable[Reason]) -> list[dict[str, str]]:
         {key: text for key, text in (("hook", each.hook), ("text", each.text), ("instead", each.instead)) if text}
         for each in reasons
     ]
+
+
+INSTALL = Install(
+    name=NAME,
+    title="any other program",
+    after=("make it run `snell-hook --client generic` with an event on stdin",),
+)

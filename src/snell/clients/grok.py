@@ -1,21 +1,22 @@
-"""Grok Build 1.0.41 (xAI). Claude's events, every field in two spellings, and no context before the first tool."""
+"""Grok Build 1.0.41 (xAI): Claude's events, every field in two spellings, no context before the first tool."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import SHELL_ENTRY, group
 from snell.clients.protocol.reply_forms import specific
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "grok"
 TITLE = "Grok Build"
-ALIASES = ("grok-build", "xai", "grok-cli")
 CAPABILITIES = Capabilities()
 QUIRKS = (
-    Quirk("what is said at the start of a session, or beside a prompt, is discarded", "seen in 1.0.41"),
-    Quirk("one more Stop comes when the session ends; it is a Shutdown here", "seen in 1.0.41"),
-    Quirk("an ask is not asked under `bypassPermissions`: the tool runs", "seen in 1.0.41"),
-    Quirk("an ask ends a run without a person with no output, so it is a refusal there", "seen in 1.0.41"),
+    Quirk("answers at the start of a session or to a prompt are ignored", "seen in 1.0.41"),
+    Quirk("one more Stop is sent when the session ends; it is a Shutdown here", "seen in 1.0.41"),
+    Quirk("an ask is not shown under `bypassPermissions`: the tool runs", "seen in 1.0.41"),
+    Quirk("an ask ends a run without a user, with no output, so it is a refusal there", "seen in 1.0.41"),
     Quirk("hooks of a project are skipped until the folder is trusted", "seen in 1.0.41"),
     Quirk("it runs the hooks in a user's and a trusted project's Claude settings too", "seen in 1.0.41"),
     Quirk("a stop is continued eight times at most", "seen in 1.0.41"),
@@ -29,7 +30,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _TURN_END = Answers(deny=reply_forms.BLOCK)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     fields={
@@ -94,4 +95,39 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# It reads every file of its hooks folder, so Snell has a file of its own. All tools match without a matcher.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("grok",),
+    base="~/.grok",
+    folders=("{base}",),
+    form=HookForm(name="own_file", layout="files", entry=group(SHELL_ENTRY), files={"": {"hooks": Placeholder.HOOKS}}),
+    format="own file",
+    hooks={"user": "{base}/hooks/snell.json", "project": ".grok/hooks/snell.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "StopFailure",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Notification",
+        "PermissionDenied",
+    ),
+    mcp={"user": "{base}/config.toml", "project": ".grok/config.toml"},
+    mcp_at=("mcp_servers",),
+    mcp_format="toml",
+    rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
+    reads=("claude-code:",),
+    after=("in a project: trust the folder when Grok asks; until then it skips project hooks",),
+    remarks=("it also runs Claude Code's hook files; `[compat.claude] hooks = false` in config.toml disables that",),
+)

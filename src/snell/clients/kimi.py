@@ -1,28 +1,28 @@
 """
-Kimi Code 2.1.0. Claude's events; of the answers a deny before a tool, exit code 2 at a prompt or a stop, and plain
-words beside a prompt. Whatever else is printed there becomes part of the conversation.
+Kimi Code 2.1.0: Claude's events. Its answers are a deny before a tool, exit code 2 at a prompt or a stop, and text at a
+prompt. All other output at a prompt becomes part of the conversation.
 """
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "kimi"
 TITLE = "Kimi Code"
-ALIASES = ("kimi-code", "kimi-cli")
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False)
 QUIRKS = (
-    Quirk("whatever stands on stdout at a prompt becomes part of the conversation, Claude's JSON too", "seen in 2.1.0"),
+    Quirk("all output on stdout at a prompt becomes part of the conversation, even Claude's JSON", "seen in 2.1.0"),
     Quirk("`decision: block` is ignored at a prompt and a stop; exit code 2 is not", "seen in 2.1.0"),
-    Quirk("one key too many in a `[[hooks]]` table switches all hooks off", "seen in 2.1.0"),
-    Quirk("nobody waits for hooks after a tool, and what they say is lost", "seen in 2.1.0"),
-    Quirk("a stop is continued once a turn", "seen in 2.1.0"),
+    Quirk("one unknown key in a `[[hooks]]` table disables all hooks", "seen in 2.1.0"),
+    Quirk("it does not wait for hooks after a tool, and ignores their answers", "seen in 2.1.0"),
+    Quirk("a stop is continued once in a turn", "seen in 2.1.0"),
     Quirk("output of a tool is cut at 2000 characters", "seen in 2.1.0"),
 )
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     fields={
@@ -57,4 +57,45 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# Tables with exactly these four keys: a fifth one invalidates the whole section.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("kimi",),
+    base="~/.kimi-code",
+    base_variable="KIMI_CODE_HOME",
+    folders=("{base}",),
+    form=HookForm(
+        name="kimi",
+        layout="tables",
+        entry={
+            "event": Placeholder.EVENT,
+            "matcher": "",
+            "command": Placeholder.COMMAND,
+            "timeout": Placeholder.SECONDS,
+        },
+    ),
+    format="toml",
+    hooks={"user": "{base}/config.toml"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionRequest",
+        "Stop",
+        "StopFailure",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Notification",
+    ),
+    mcp={"user": "{base}/mcp.json"},
+    rules={"project": "AGENTS.md"},
+    after=("start a new session",),
+)

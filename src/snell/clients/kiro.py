@@ -3,15 +3,15 @@
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.table import Answers, ClientTable, Tool
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "kiro"
 TITLE = "Kiro"
-ALIASES = ("amazonq", "amazon-q", "q", "kiro-cli")
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, stop=False)
 QUIRKS = (
     Quirk("before a tool any exit code but 0 blocks", "its documentation"),
-    Quirk("a refused prompt is sent all the same in some builds", "reported, issue 11050"),
+    Quirk("some builds send a refused prompt to the model", "reported, issue 11050"),
     Quirk("the text of a prompt is empty in some builds", "reported, issues 10308 and 10346"),
     Quirk("exit code 2 does not work on Windows", "reported, issue 8264"),
     Quirk("Amazon Q sends no session id", "its documentation"),
@@ -21,7 +21,7 @@ _SHELL = Tool("Bash")
 _READ = Tool("Read", {"path": "file_path"})
 _WRITE = Tool("Write", {"path": "file_path", "file_text": "content", "text": "content"})
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     events={"agentSpawn": "SessionStart"},
@@ -49,4 +49,34 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# It reads every file of its hooks folder, so Snell has a file of its own.
+INSTALL = Install(
+    name=NAME,
+    title="Kiro / Amazon Q",
+    programs=("kiro", "kiro-cli"),
+    base="~/.kiro",
+    folders=("{base}",),
+    form=HookForm(
+        name="kiro",
+        layout="files",
+        entry={
+            "name": Placeholder.EVENT_ENTRY_NAME,
+            "trigger": Placeholder.EVENT,
+            "matcher": Placeholder.MATCHER,
+            "action": {"type": "command", "command": Placeholder.COMMAND},
+            "timeout": Placeholder.SECONDS,
+            "enabled": True,
+        },
+        files={"": {"version": "v1", "hooks": Placeholder.HOOK_LIST}},
+    ),
+    format="own file",
+    hooks={"user": "{base}/hooks/snell.json", "project": ".kiro/hooks/snell.json"},
+    events=("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"),
+    matcher=".*",
+    mcp={"user": "{base}/settings/mcp.json", "project": ".kiro/settings/mcp.json"},
+    rules={"project": "AGENTS.md"},
+    after=("restart Kiro",),
+    remarks=("Amazon Q reads hooks from its agent files only; add the same commands there by hand",),
+)

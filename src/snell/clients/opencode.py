@@ -1,23 +1,26 @@
 """
-OpenCode 1.18.33, through the plugin `bridges/opencode.js`, which sends Claude-shaped payloads with OpenCode's own tool
-names and takes what it is told in five words: deny, input, output, note, tell.
+OpenCode 1.18.33, through the plugin `plugin_files/opencode.js`.
+
+The plugin sends payloads in Claude's form with OpenCode's tool names, and takes answers with five keys: deny, input,
+output, note, tell.
 """
 
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import PLUGIN
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
+from snell.model.installs import Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "opencode"
 TITLE = "OpenCode"
-ALIASES = ("open-code", "kilo", "kilo-cli")
 CAPABILITIES = Capabilities(native=False, plugin=True, ask=False)
 BRIDGE = "opencode.js"
 QUIRKS = (
     Quirk("a stop is continued by a new prompt, which is lost in a headless `run`", "seen in 1.18.33"),
-    Quirk("`permission.ask` never fires, so nobody can be asked", "seen in 1.18.33"),
+    Quirk("`permission.ask` is never called, so the user cannot be asked", "seen in 1.18.33"),
     Quirk(
-        "the start of a session is reported with its first prompt, since only then can a note be given",
+        "the start of a session is reported with its first prompt: a note can only be given then",
         "seen in 1.18.33",
     ),
     Quirk(
@@ -29,7 +32,7 @@ QUIRKS = (
 _DENY, _NOTE, _TELL = flat(deny=Slot.REASON), flat(note=Slot.NOTE), flat(tell=Slot.TELL)
 _TURN_END = Answers(deny=_DENY, tell=_TELL)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     mcp_name=("", "_"),
@@ -67,4 +70,23 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# Hooks are plugins in its own language; Snell's plugin calls `snell-hook`.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("opencode",),
+    base="~/.config/opencode",
+    folders=("{base}",),
+    form=PLUGIN,
+    format="own file",
+    hooks={"user": "{base}/plugins/snell.js", "project": ".opencode/plugins/snell.js"},
+    events=("SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact"),
+    mcp={"user": "{base}/opencode.json", "project": "opencode.json"},
+    mcp_at=("mcp",),
+    mcp_entry={"type": "local", "command": Placeholder.ARGV, "enabled": True},
+    mcp_format="jsonc",
+    rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
+    after=("restart OpenCode",),
+)

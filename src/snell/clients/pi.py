@@ -1,16 +1,19 @@
 """
-Pi 0.73.1, through the extension `bridges/pi.ts`, which sends Claude-shaped payloads with Pi's own tool names and takes
-what it is told in five words: deny, input, output, note, tell.
+Pi 0.73.1, through the extension `plugin_files/pi.ts`.
+
+The extension sends payloads in Claude's form with Pi's tool names, and takes answers with five keys: deny, input,
+output, note, tell.
 """
 
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import PLUGIN
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
+from snell.model.installs import Install
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "pi"
 TITLE = "Pi"
-ALIASES = ("pi-coding-agent",)
 CAPABILITIES = Capabilities(native=False, plugin=True, ask=False, mcp=False)
 BRIDGE = "pi.ts"
 QUIRKS = (
@@ -21,7 +24,7 @@ QUIRKS = (
 
 _DENY, _NOTE, _TELL = flat(deny=Slot.REASON), flat(note=Slot.NOTE), flat(tell=Slot.TELL)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     response_text=("content",),
@@ -47,4 +50,28 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# Hooks are extensions in its own language; Snell's extension calls `snell-hook`. It has no MCP.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("pi",),
+    base="~/.pi/agent",
+    folders=("{base}",),
+    form=PLUGIN,
+    format="own file",
+    hooks={"user": "{base}/extensions/snell.ts", "project": ".pi/extensions/snell.ts"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "PreCompact",
+    ),
+    rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
+    after=("restart Pi",),
+)

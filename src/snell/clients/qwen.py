@@ -1,19 +1,20 @@
-"""Qwen Code 0.24.4. Claude's events and answers, with holes: no changed input, no context before a tool."""
+"""Qwen Code 0.24.4: Claude's events and answers, but no changed input and no context before a tool."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import GROUPS
 from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.events import Payload
+from snell.model.installs import Install, Switch
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "qwen"
 TITLE = "Qwen Code"
-ALIASES = ("qwen-code", "qwencode")
 CAPABILITIES = Capabilities(rewrite=False)
 QUIRKS = (
-    Quirk("in a run without a person it refuses what a hook asks about, with the hook's reason", "seen in 0.24.4"),
-    Quirk("a changed input and context before a tool are ignored, and the tool runs as it was", "seen in 0.24.4"),
-    Quirk("a refusal after a tool has no effect; its reason goes out as context", "seen in 0.24.4"),
+    Quirk("in a run without a user it refuses a call that a hook asks about, with the hook's reason", "seen in 0.24.4"),
+    Quirk("a changed input and context before a tool are ignored, and the tool runs unchanged", "seen in 0.24.4"),
+    Quirk("a refusal after a tool has no effect; its reason is sent as context", "seen in 0.24.4"),
     Quirk(
         "a prompt is reported again, empty, after every tool result; it is a ToolResultSubmit here", "seen in 0.24.4"
     ),
@@ -29,7 +30,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _TURN_END = Answers(deny=reply_forms.BLOCK, stop=reply_forms.HALT, tell=reply_forms.MESSAGE)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     fields={"delta": ("displayed_text",)},
@@ -82,4 +83,40 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# Claude's form in its settings file; a time limit has to be below 1000, or it is taken for milliseconds.
+_FILES = (".qwen/settings.json", "{base}/settings.json")
+
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("qwen",),
+    base="~/.qwen",
+    folders=("{base}",),
+    form=GROUPS,
+    format="jsonc",
+    hooks={"user": "{base}/settings.json", "project": ".qwen/settings.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Notification",
+        "StopFailure",
+    ),
+    matcher=".*",
+    switches=(Switch(("disableAllHooks",), True, _FILES), Switch(("hooksConfig", "enabled"), False, _FILES)),
+    mcp={"user": "{base}/settings.json", "project": ".qwen/settings.json"},
+    mcp_format="jsonc",
+    rules={"user": "{base}/QWEN.md", "project": "AGENTS.md"},
+    after=("start a new session",),
+)

@@ -1,21 +1,23 @@
 """
-Copilot in VS Code: the hooks of its own ("local") harness. With the Copilot harness VS Code speaks as Copilot CLI does,
-and with the Claude or Codex harness as those do.
+Copilot in VS Code, with its own ("local") harness.
+
+With the Copilot harness VS Code uses the protocol of Copilot CLI, and with the Claude or Codex harness theirs.
 """
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import COPILOT_FILE, STDIO_SERVER
 from snell.clients.protocol.reply_forms import flat, specific
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
+from snell.model.installs import Install, Switch
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "vscode_copilot"
 TITLE = "Copilot in VS Code"
-ALIASES = ("vscode", "vs-code", "vscode-copilot", "visual-studio-code")
 CAPABILITIES = Capabilities()
 QUIRKS = (
-    Quirk("matchers are ignored, so every tool call arrives", "reported for 1.135"),
-    Quirk("an answer whose event name is not the one that was reported is dropped", "read in its source"),
+    Quirk("matchers are ignored, so every tool call is sent", "reported for 1.135"),
+    Quirk("an answer with another event name than the payload's is ignored", "read in its source"),
     Quirk("no context can be given with a prompt", "read in its source"),
     Quirk("there is no end of a session", "its documentation"),
     Quirk("a `stopReason` stops even without `continue: false`", "read in its source"),
@@ -24,7 +26,7 @@ QUIRKS = (
 
 _TOOL_DONE = Answers(deny=reply_forms.BLOCK, note=reply_forms.CONTEXT, stop=reply_forms.HALT, tell=reply_forms.MESSAGE)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     values={"source": {"new": "startup"}},
@@ -73,4 +75,47 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# It reads Copilot's hook files; MCP servers are in a file of its own.
+INSTALL = Install(
+    name=NAME,
+    title="VS Code Copilot",
+    programs=("code", "code-insiders"),
+    base="~/.copilot",
+    base_variable="COPILOT_HOME",
+    folders=("~/.vscode", "~/.config/Code"),
+    form=COPILOT_FILE,
+    format="own file",
+    hooks={"user": "{base}/hooks/snell.json", "project": ".github/hooks/snell.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "Notification",
+    ),
+    switches=tuple(
+        Switch(
+            ("chat.hookFilesLocations", folder),
+            False,
+            (".vscode/settings.json", "~/.config/Code/User/settings.json"),
+        )
+        for folder in ("~/.copilot/hooks", ".github/hooks")
+    ),
+    mcp={"user": "~/.config/Code/User/mcp.json", "project": ".vscode/mcp.json"},
+    mcp_at=("servers",),
+    mcp_entry=STDIO_SERVER,
+    mcp_format="jsonc",
+    rules={"project": "AGENTS.md"},
+    reads=("claude-code:", "copilot:"),
+    after=("start a new chat session",),
+    remarks=("it shares Copilot's hook files",),
+)

@@ -1,4 +1,4 @@
-"""Talk to the daemon: one line of JSON there, one back."""
+"""Call an operation in the daemon: one line of JSON is sent, one is received."""
 
 import socket
 from collections.abc import Mapping
@@ -16,20 +16,20 @@ PING_SECONDS = 1.0
 
 
 class DaemonError(SnellError):
-    """The daemon is not there, or answered with an error."""
+    """The daemon cannot be reached, or answered with an error."""
 
     id = "daemon"
-    code = ""  # of the error that the daemon answered with
+    code = ""  # the error code in the daemon's answer
 
 
 class HungDaemonError(DaemonError):
-    """Somebody is listening, and says nothing."""
+    """A daemon is listening, but does not answer."""
 
     id = "silent-daemon"
 
 
 class NoDaemonError(DaemonError):
-    """Nobody is listening."""
+    """No daemon is listening."""
 
     id = "no-daemon"
 
@@ -42,7 +42,7 @@ def ask(
     *,
     seconds: float = ANSWER_SECONDS,
 ) -> Any:
-    """The answer of the daemon to a command; raises DaemonError when there is none."""
+    """Return the result of a command. Raises DaemonError."""
     path = socket_path(run)
     line = json_bytes({"cmd": command, "args": dict(arguments or {}), "env": dict(env or {})}) + b"\n"
     try:
@@ -55,11 +55,11 @@ def ask(
     except (FileNotFoundError, ConnectionRefusedError):
         raise NoDaemonError("no daemon is running", where=str(path), advice="`snell daemon start` starts one") from None
     except TimeoutError:
-        advice = "`snell daemon stop` ends it, and the next hook starts another one"
-        raise HungDaemonError(f"the daemon gave no answer for {seconds:g} s", where=str(path), advice=advice) from None
+        advice = "`snell daemon stop` kills it, and the next hook starts a new one"
+        raise HungDaemonError(f"the daemon did not answer for {seconds:g} s", where=str(path), advice=advice) from None
     except (OSError, msgspec.DecodeError) as error:
         raise DaemonError(
-            f"the daemon did not answer: {error}", where=str(path), advice="`snell daemon stop`"
+            f"the daemon did not answer: {error}", where=str(path), advice="restart it with `snell daemon stop`"
         ) from None
     if not answer.get("ok"):
         refused = DaemonError(answer.get("message", "the daemon answered with an error"))

@@ -1,4 +1,4 @@
-"""When the daemon looks after things: a second after work, then rarely, so that an idle daemon costs nothing."""
+"""Schedule the daemon's housekeeping: a second after work, then rarely, so that an idle daemon costs nothing."""
 
 import asyncio
 import contextlib
@@ -6,57 +6,57 @@ import os
 import time
 
 SOON = 1.0  # seconds after work
-RARELY = 10.0  # seconds between two looks of an idle daemon, which only asks whether it should leave
-LOOKS_AFTER_WORK = 3  # whole looks after the last work: the audit chain is made longer every ten seconds
-AT_LEAST = 600.0  # seconds after which a whole look comes without any work: rows get old all the same
+RARELY = 10.0  # seconds between two short rounds of an idle daemon, which only check whether it should end
+ROUNDS_AFTER_WORK = 3  # full rounds after the last work: the audit chain is extended every ten seconds
+AT_LEAST = 600.0  # seconds after which a full round comes without any work: old rows must expire
 
 
 class Pace:
-    """`log` is the database's write-ahead log, a file that changes with every write of any process."""
+    """Decides when the next round is due; `log` is the write-ahead log, which changes with every write."""
 
     def __init__(self, idle: float, log: str) -> None:
         self._soon, self._rarely = min(SOON, idle / 4), min(RARELY, idle / 4)
         self._log = log
-        self._seen = self._begun = _last_write(log)
-        self._worked = asyncio.Event()
-        self._worked.set()  # the first answer was work, too
-        self._hurries = False
-        self._looks_left = LOOKS_AFTER_WORK
-        self._whole_at = time.monotonic()
+        self._seen = self._at_start = _last_write(log)
+        self._has_worked = asyncio.Event()
+        self._has_worked.set()  # the first request was work too
+        self._is_urgent = False
+        self._rounds_left = ROUNDS_AFTER_WORK
+        self._last_full = time.monotonic()
 
     def note_work(self) -> None:
-        self._worked.set()
+        self._has_worked.set()
 
-    async def next_look(self) -> bool:
-        """Wait until it is time for a look; True when it should be a whole one."""
-        if not self._hurries:
+    async def next_round(self) -> bool:
+        """Wait until the next round is due; return True for a full round."""
+        if not self._is_urgent:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._worked.wait(), self._rarely)
-        if self._hurries or self._worked.is_set():
+                await asyncio.wait_for(self._has_worked.wait(), self._rarely)
+        if self._is_urgent or self._has_worked.is_set():
             await asyncio.sleep(self._soon)
-        is_whole = self._is_due()
-        self._worked.clear()
-        self._begun = _last_write(self._log)
-        return is_whole
+        is_full = self._is_due()
+        self._has_worked.clear()
+        self._at_start = _last_write(self._log)
+        return is_full
 
-    def end_look(self, *, has_more: bool) -> None:
-        """Note that a look is over. One that wrote something, or has more to do, is followed by another one soon."""
+    def end_round(self, *, has_more: bool) -> None:
+        """Note that a round is over. One that wrote rows, or has more to do, is followed by another one soon."""
         self._seen = _last_write(self._log)
-        self._hurries = has_more or self._seen != self._begun
+        self._is_urgent = has_more or self._seen != self._at_start
 
     def _is_due(self) -> bool:
-        if self._worked.is_set() or self._hurries or _last_write(self._log) != self._seen:
-            self._looks_left = LOOKS_AFTER_WORK
+        if self._has_worked.is_set() or self._is_urgent or _last_write(self._log) != self._seen:
+            self._rounds_left = ROUNDS_AFTER_WORK
         now = time.monotonic()
-        if self._looks_left <= 0 and now - self._whole_at < AT_LEAST:
+        if self._rounds_left <= 0 and now - self._last_full < AT_LEAST:
             return False
-        self._looks_left -= 1
-        self._whole_at = now
+        self._rounds_left -= 1
+        self._last_full = now
         return True
 
 
 def _last_write(path: str) -> tuple[int, int, int] | None:
-    """What changes when the file is written. Not its ctime: SQLite, run by root, sets the owner at each open."""
+    """Return values that change when the file is written. Not ctime: SQLite as root sets the owner at each open."""
     try:
         found = os.stat(path)
     except OSError:

@@ -1,9 +1,9 @@
 """
-Requests to the loopback endpoint, read strictly: what is not plainly one of ours is refused with a status.
+Parse requests to the loopback HTTP endpoint strictly; every other request is refused with a status.
 
-A web page can make a browser send requests here, under any name that it makes resolve to this machine. So the name
-must be one of this machine's own, the page's origin must not be there at all, and a token is needed that no page
-can read. Nothing in an answer lets a page read it.
+A web page can make a browser send requests to this port, under any host name that it makes resolve to this machine.
+So the host must be one of this machine's own names, there must be no Origin, and a token is needed that no page can
+read. No header of a response lets a page read it.
 """
 
 import hmac
@@ -16,7 +16,7 @@ LARGEST_HEAD = 16 * 1024
 MOST_HEADERS = 64
 LARGEST_BODY = 16 * 1024 * 1024
 
-# Of these a second one, or none that can be understood, is somebody's attempt to be read in two ways.
+# A duplicate of these headers may be an attempt at request smuggling.
 SINGLE = frozenset(
     ("host", "content-length", "content-type", "authorization", "origin", "sec-fetch-site", "transfer-encoding")
 )
@@ -47,7 +47,7 @@ _FIXED_HEADERS = (
 
 
 class RefusedRequestError(Exception):
-    """The status that a request gets which is not answered."""
+    """A request is refused with this status."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -61,46 +61,46 @@ class Head(Struct, frozen=True):
 
 
 class HttpRequest(Struct, frozen=True):
-    """What an accepted head asks for."""
+    """The request of an accepted head."""
 
     client: str
     length: int
-    waits: bool  # the sender wants to be told to go on before it sends the body
+    waits: bool  # the sender waits for `100 Continue` before it sends the body
 
 
 def read_head(data: bytes) -> Head:
-    """The head of a request, up to and without the empty line."""
+    """Parse the head of a request, without the empty line at its end. Raises RefusedRequestError."""
     first, *rest = data.split(b"\r\n")
     line = _REQUEST_LINE(first)
     if not line:
-        raise RefusedRequestError(400, "the request line cannot be read")
+        raise RefusedRequestError(400, "invalid request line")
     if line[3] != b"1.1":
-        raise RefusedRequestError(505, "only HTTP/1.1 is spoken here")
+        raise RefusedRequestError(505, "only HTTP/1.1 is supported")
     if len(rest) > MOST_HEADERS:
-        raise RefusedRequestError(431, f"there are more than {MOST_HEADERS} headers")
+        raise RefusedRequestError(431, f"more than {MOST_HEADERS} headers")
     headers: dict[str, str] = {}
     for field in rest:
         found = _HEADER(field)
         if not found:
-            raise RefusedRequestError(400, "a header cannot be read")
+            raise RefusedRequestError(400, "invalid header")
         name = found[1].decode("ascii").lower()
         if name in headers and name in SINGLE:
-            raise RefusedRequestError(400, f"there are two headers `{name}`")
+            raise RefusedRequestError(400, f"duplicate header `{name}`")
         headers[name] = found[2].decode("latin-1")
     return Head(line[1].decode("ascii"), line[2].decode("ascii"), headers)
 
 
 def authorise(head: Head, port: int, token: str) -> HttpRequest:
-    """What the request wants, if it may want anything; strangers learn nothing but that they are strangers."""
+    """Return what an authorised request asks for. Raises RefusedRequestError; host and token are checked first."""
     _check_sender(head.headers, port)
     _check_token(head.headers.get("authorization", ""), token)
     if head.method != "POST":
-        raise RefusedRequestError(405, "only POST is answered")
+        raise RefusedRequestError(405, "only POST is supported")
     target = _TARGET(head.target)
     if not target:
-        raise RefusedRequestError(404, "there is nothing but /hook/CLIENT")
+        raise RefusedRequestError(404, "the only path is /hook/CLIENT")
     if not _JSON(head.headers.get("content-type", "").lower()):
-        raise RefusedRequestError(415, "only application/json is read")
+        raise RefusedRequestError(415, "the content type must be application/json")
     return HttpRequest(target[1], _length(head.headers), _waits(head.headers))
 
 
@@ -125,13 +125,13 @@ _DIGITS = re.compile(r"[0-9]{1,12}").fullmatch
 
 def _check_sender(headers: Mapping[str, str], port: int) -> None:
     if "transfer-encoding" in headers:
-        raise RefusedRequestError(501, "a body needs its length in Content-Length")
+        raise RefusedRequestError(501, "Transfer-Encoding is not supported; send Content-Length")
     if headers.get("host", "").lower() not in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"):
-        raise RefusedRequestError(421, "that is not a name of this machine")
+        raise RefusedRequestError(421, "the Host header does not name this machine")
     if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
-        raise RefusedRequestError(403, "web pages are not answered")
+        raise RefusedRequestError(403, "requests from web pages are not allowed")
     if "upgrade" in headers:
-        raise RefusedRequestError(400, "there is no other protocol here")
+        raise RefusedRequestError(400, "Upgrade is not supported")
 
 
 def _check_token(given: str, token: str) -> None:
@@ -156,5 +156,5 @@ def _length(headers: Mapping[str, str]) -> int:
 def _waits(headers: Mapping[str, str]) -> bool:
     expected = headers.get("expect", "").lower()
     if expected not in ("", "100-continue"):
-        raise RefusedRequestError(400, "that cannot be expected here")
+        raise RefusedRequestError(400, "unsupported Expect header")
     return bool(expected)

@@ -1,7 +1,7 @@
 """
-The loopback endpoint: `POST /hook/CLIENT` with a payload gets the body that the client's hook would have printed.
+The loopback HTTP endpoint: `POST /hook/CLIENT` with a payload returns the body that the client's hook would print.
 
-Off unless the settings say otherwise. One request a connection, so there is nothing to be smuggled behind another.
+Off unless the settings enable it. One request per connection, so that no request can be smuggled behind another.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ ADDRESS = "127.0.0.1"
 MOST_CONNECTIONS = 64
 HEAD_SECONDS = 3.0
 BODY_SECONDS = 10.0
-LINGER_SECONDS = 1.0  # for a sender to read why it was refused before the connection goes
+LINGER_SECONDS = 1.0  # for a sender to read the refusal before the connection is closed
 
 Serve = Callable[[Request, Callable[[Reply], None]], None]
 
@@ -46,13 +46,14 @@ class HttpServer:
         self.open: set[Exchange] = set()
         self._server: asyncio.Server | None = None
 
-    async def take(self, port: int) -> None:
-        """Take the port; nobody is answered yet."""
+    async def bind(self, port: int) -> None:
+        """Bind the port, without answering requests yet."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: Exchange(self), ADDRESS, port, start_serving=False)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    async def answer(self, serve: Serve) -> None:
+    async def start(self, serve: Serve) -> None:
+        """Answer requests with `serve`."""
         self.serve = serve
         if self._server:
             await self._server.start_serving()
@@ -62,18 +63,18 @@ class HttpServer:
         return f"http://{ADDRESS}:{self.port}"
 
     def stop(self) -> None:
-        """Take no more; who is being answered gets the answer."""
+        """Accept no more connections; requests that are being decided are still answered."""
         if self._server:
             self._server.close()
         for exchange in tuple(self.open):
-            exchange.leave()
+            exchange.abort_if_idle()
 
 
 class Exchange(asyncio.Protocol):
     """One connection: one request, one response."""
 
-    def __init__(self, front: HttpServer) -> None:
-        self._front = front
+    def __init__(self, server: HttpServer) -> None:
+        self._server = server
         self._loop = asyncio.get_running_loop()
         self._buffer = bytearray()
         self._wanted: HttpRequest | None = None
@@ -83,37 +84,38 @@ class Exchange(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._front.open.add(self)
-        self._within(HEAD_SECONDS)
-        if len(self._front.open) > 2 * MOST_CONNECTIONS:
+        self._server.open.add(self)
+        self._set_timeout(HEAD_SECONDS)
+        if len(self._server.open) > 2 * MOST_CONNECTIONS:
             self._transport.abort()  # a flood must not use up the descriptors that hooks need
-        elif len(self._front.open) > MOST_CONNECTIONS:
+        elif len(self._server.open) > MOST_CONNECTIONS:
             self._refuse(RefusedRequestError(503, "too many connections"))
 
     def connection_lost(self, _error: Exception | None) -> None:
-        self._front.open.discard(self)
+        self._server.open.discard(self)
         self._is_answered = True
         if self._timer:
             self._timer.cancel()
 
     def data_received(self, data: bytes) -> None:
         if self._is_answered:
-            return  # whatever they still send, nobody reads it
+            return  # data after the response is ignored
         self._buffer += data
         try:
-            self._take()
+            self._process()
         except RefusedRequestError as refusal:
             self._refuse(refusal)
 
     def eof_received(self) -> bool:
-        """Somebody who has sent everything may close their end and still be answered."""
+        """Keep the connection open for a sender that has closed its end after a complete request."""
         return self._is_served and not self._is_answered
 
-    def leave(self) -> None:
+    def abort_if_idle(self) -> None:
+        """Close the connection if its request is not complete."""
         if not self._is_served:
             self._transport.abort()
 
-    def _take(self) -> None:
+    def _process(self) -> None:
         if self._wanted is None:
             end = self._buffer.find(b"\r\n\r\n", 0, LARGEST_HEAD)
             if end < 0:
@@ -122,23 +124,23 @@ class Exchange(asyncio.Protocol):
                 return
             head = bytes(self._buffer[:end])
             del self._buffer[: end + 4]
-            self._wanted = authorise(read_head(head), self._front.port, self._front.token)
-            self._within(BODY_SECONDS)
+            self._wanted = authorise(read_head(head), self._server.port, self._server.token)
+            self._set_timeout(BODY_SECONDS)
             if self._wanted.waits and not self._buffer:
                 self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if len(self._buffer) > self._wanted.length:
-            raise RefusedRequestError(400, "there is more than one request")
+            raise RefusedRequestError(400, "the body is longer than Content-Length")
         if len(self._buffer) == self._wanted.length and not self._is_served:
             self._serve(self._wanted)
 
     def _serve(self, wanted: HttpRequest) -> None:
         self._is_served = True
         if self._timer:
-            self._timer.cancel()  # from here on the hooks' own limits count
+            self._timer.cancel()  # from here on the hooks' own time limits apply
         body = bytes(self._buffer)
         words = ("--client", wanted.client)
         request = Request(f"{PROTOCOL} {our_version()}", os.urandom(16).hex(), "", words, b"", body)
-        self._front.serve(request, lambda reply: self._reply(reply, body))
+        self._server.serve(request, lambda reply: self._reply(reply, body))
 
     def _reply(self, reply: Reply, payload: bytes) -> None:
         if self._is_answered:
@@ -146,14 +148,14 @@ class Exchange(asyncio.Protocol):
         if reply.exit_code == 0:
             body = reply.stdout
         elif reply.exit_code == 2:
-            body = reply.stdout or _blocking(reply, payload)
+            body = reply.stdout or _deny_body(reply, payload)
         else:
             body = json_bytes({"error": reply.stderr.decode("utf-8", "replace").strip()})
         status = 200 if reply.exit_code in (0, 2) else 400
         self._send(response(status, body, is_json=not body or _is_json(body), exit_code=reply.exit_code), BODY_SECONDS)
 
     def _refuse(self, refusal: RefusedRequestError) -> None:
-        self._front.refused += 1
+        self._server.refused += 1
         self._send(response(refusal.status, json_bytes({"error": str(refusal)})), LINGER_SECONDS)
 
     def _send(self, data: bytes, seconds: float) -> None:
@@ -162,14 +164,14 @@ class Exchange(asyncio.Protocol):
         self._transport.write(data)
         with contextlib.suppress(OSError, RuntimeError):
             self._transport.write_eof()
-        self._within(seconds)
+        self._set_timeout(seconds)
 
-    def _within(self, seconds: float) -> None:
+    def _set_timeout(self, seconds: float) -> None:
         if self._timer:
             self._timer.cancel()
-        self._timer = self._loop.call_later(seconds, self._too_slow)
+        self._timer = self._loop.call_later(seconds, self._on_timeout)
 
-    def _too_slow(self) -> None:
+    def _on_timeout(self) -> None:
         if self._is_answered:
             self._transport.abort()
         else:
@@ -181,7 +183,7 @@ def token_file(where: Places) -> Path:
 
 
 def token_in(path: Path) -> str:
-    """The token that requests must carry, from a file that only its owner reads; a new one if that cannot be said."""
+    """Return the token in the file; write a new one if the file is missing or readable by other users."""
     try:
         found = os.lstat(path)
         is_private = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
@@ -199,8 +201,8 @@ def token_in(path: Path) -> str:
 _IS_TOKEN = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
-def _blocking(reply: Reply, payload: bytes) -> bytes:
-    """A refusal that a process says with its exit code: over HTTP no status blocks, only a body does."""
+def _deny_body(reply: Reply, payload: bytes) -> bytes:
+    """Return a deny as a body: a process denies with its exit code, but no HTTP status does."""
     reason = reply.stderr.decode("utf-8", "replace").strip()
     fields: dict[str, object] = {"decision": "block", "reason": reason}
     if event_name_in(payload) == "PreToolUse":

@@ -1,7 +1,7 @@
 """
-A daemon that is there and says nothing: stopped by somebody, or hanging in a way that we did not think of.
+Kill a daemon that listens but does not answer, because it was stopped by a signal or hangs.
 
-It is killed. Nothing that was answered for is lost by that, and the next event starts another one.
+No decision that was sent is lost by that, and the next event starts a new daemon.
 """
 
 import fcntl
@@ -18,17 +18,17 @@ GONE_SECONDS = 5.0
 
 
 def end_if_hung(run: Path) -> int | None:
-    """Kill the daemon if it does not even answer a ping; returns its process id if it did not."""
+    """Kill the daemon if it does not answer a ping; return its process id if it was killed."""
     try:
         ask(run, "ping", seconds=PING_SECONDS)
     except HungDaemonError:
-        return _end(run / LOCK)
+        return _kill_holder(run / LOCK)
     except DaemonError:
         return None
     return None
 
 
-def _end(lock: Path) -> int | None:
+def _kill_holder(lock: Path) -> int | None:
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -42,14 +42,14 @@ def _end(lock: Path) -> int | None:
         while _is_held(descriptor) and time.monotonic() < deadline:
             time.sleep(0.01)
     except OSError:
-        return None  # it went by itself
+        return None  # it has ended by itself
     finally:
         os.close(descriptor)
     return pid
 
 
 def _holder(descriptor: int) -> int | None:
-    """Whoever holds the lock has written down who it is."""
+    """Return the process id that the holder of the lock has written into it."""
     if not _is_held(descriptor):
         return None
     with suppress(ValueError):

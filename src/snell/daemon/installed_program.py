@@ -1,29 +1,31 @@
-"""Is the program that is running still the one that is installed?"""
+"""Notice that the running program was removed or replaced by another installation."""
 
 import os
 import time
 from pathlib import Path
 
-SETTLED = 5.0  # seconds; installers remove the old files first, and a new start in between would find half of the new
+SETTLED = (
+    5.0  # seconds; installers remove the old files first, and a start in between would find an incomplete installation
+)
 
 
 class Installed:
-    """One file of the program, as it was when the process started."""
+    """Compares one file of the program with its state at the start of the process."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._identity = self._found()
+        self._identity = self._current()
         self._noticed: float | None = None
 
     def is_gone(self) -> bool:
-        """Was it removed or replaced, and has whoever did it had the time to finish?"""
-        if self._found() == self._identity:
+        """Return whether the file was removed or replaced, long enough ago for the installer to have finished."""
+        if self._current() == self._identity:
             self._noticed = None
             return False
         self._noticed = self._noticed or time.monotonic()
         return time.monotonic() - self._noticed >= SETTLED
 
-    def _found(self) -> tuple[int, int] | None:
+    def _current(self) -> tuple[int, int] | None:
         try:
             found = os.stat(self._file)
         except OSError:

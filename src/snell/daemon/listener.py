@@ -1,7 +1,7 @@
 """
-The daemon's socket: taken over from the `snell-hook` that started it, or made here, and given up without losing anyone.
+The daemon's listening socket: inherited from the `snell-hook` that started it, or created here.
 
-`snell-hook` makes the socket before it starts the daemon, so requests wait in the queue from the first moment on.
+`snell-hook` creates the socket before it starts the daemon, so that requests can already wait in the queue.
 """
 
 import _socket
@@ -18,9 +18,9 @@ from snell.system.files import file_lock
 from snell.system.paths import PlaceError, make_private
 
 SOCKET_NAME = "snell.sock"
-LOCK_NAME = "start.lock"  # the one native/snell-hook.c takes
+LOCK_NAME = "start.lock"  # native/snell-hook.c uses the same file
 LISTEN_FD = "SNELL_LISTEN_FD"
-LONGEST_ADDRESS = 103  # bytes; what the smallest system, macOS, takes
+LONGEST_ADDRESS = 103  # bytes; the limit of macOS, the smallest one
 BACKLOG = 1024
 
 
@@ -34,31 +34,32 @@ class Listener:
 
     @property
     def is_reachable(self) -> bool:
-        """Is the socket still there? Whoever deletes its folder has no more use for us."""
+        """Return whether the socket file still exists; without it no client can reach this daemon."""
         found = _identity(self.path)
         return found is not None and self._identity is not None and found[:2] == self._identity[:2]
 
     def withdraw(self) -> None:
         """
-        Take the name away: whoever comes now starts another daemon.
+        Remove the socket file, so that new clients start another daemon.
 
-        Those who came before are still in the queue: accept until there are none, then close.
+        Earlier connections are still in the queue: accept until it is empty, then close.
         """
         with file_lock(self.path.with_name(LOCK_NAME)):
-            if self._identity is not None and _identity(self.path) == self._identity:  # not a successor's
+            if self._identity is not None and _identity(self.path) == self._identity:  # not the file of a successor
                 self.path.unlink()
 
 
 def socket_path(run: Path) -> Path:
+    """Return the path of the socket in the run folder. Raises PlaceError if it is too long."""
     path = run / SOCKET_NAME
     if len(os.fsencode(path)) > LONGEST_ADDRESS:
         limit = f"a socket's path has at most {LONGEST_ADDRESS} bytes"
-        raise PlaceError(f"is too long: {limit}", where=f"`{run}`", advice="set SNELL_HOME to a shorter one")
+        raise PlaceError(f"is too long: {limit}", where=f"`{run}`", advice="set SNELL_HOME to a shorter path")
     return path
 
 
 def adopt(env: MutableMapping[str, str], run: Path) -> Listener | None:
-    """The socket that was left to us, which no process of ours inherits; None when we were started by hand."""
+    """Return the socket that `snell-hook` passed on, made non-inheritable; None if the daemon was started by hand."""
     named = env.pop(LISTEN_FD, None)
     if named is None:
         return None
@@ -66,17 +67,17 @@ def adopt(env: MutableMapping[str, str], run: Path) -> Listener | None:
     try:
         listening = socket.socket(fileno=int(named))
     except (OSError, ValueError):
-        raise _not_for_us(named) from None
+        raise _wrong_descriptor(named) from None
     if not _listens_at(listening, path):
         listening.close()
-        raise _not_for_us(named)
+        raise _wrong_descriptor(named)
     listening.setblocking(False)
     listening.set_inheritable(False)
     return Listener(listening, path)
 
 
 def listen(run: Path) -> Listener:
-    """Make the socket; refused where somebody listens already."""
+    """Create the socket. Raises PlaceError if a daemon already listens there."""
     path = socket_path(run)
     make_private(run)
     with file_lock(run / LOCK_NAME):
@@ -95,22 +96,23 @@ def listen(run: Path) -> Listener:
 
 
 def is_served(path: Path) -> bool:
+    """Return whether a daemon listens on the socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
         code = probe.connect_ex(str(path))
-    return code in {0, errno.EAGAIN}  # again: its queue is full
+    return code in {0, errno.EAGAIN}  # EAGAIN: its queue is full
 
 
 def is_ours(connection: _socket.socket) -> bool:
-    """Whether the process at the other end belongs to the same user."""
+    """Return whether the process at the other end belongs to the same user."""
     level, option = (socket.SOL_SOCKET, socket.SO_PEERCRED) if sys.platform == "linux" else (0, 1)
-    credentials = connection.getsockopt(level, option, 76)  # whatever the system: four other bytes, then the user's id
+    credentials = connection.getsockopt(level, option, 76)  # on all systems four other bytes, then the user's id
     (user,) = struct.unpack_from("=I", credentials, 4)
     return bool(user == os.geteuid())
 
 
 def sender_of(connection: _socket.socket) -> int:
-    """Return the process id at the other end; 0 where the system does not tell."""
+    """Return the process id at the other end; 0 if the system does not provide it."""
     if sys.platform != "linux":
         return 0
     (pid,) = struct.unpack_from("=i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
@@ -122,13 +124,13 @@ def _listens_at(listening: socket.socket, path: Path) -> bool:
     return is_listening and listening.family == socket.AF_UNIX and Path(listening.getsockname()) == path
 
 
-def _not_for_us(named: str) -> PlaceError:
+def _wrong_descriptor(named: str) -> PlaceError:
     advice = "start the daemon without that variable"
-    return PlaceError(f"{LISTEN_FD} is `{named}`, which is not a socket made for us", advice=advice)
+    return PlaceError(f"{LISTEN_FD} is `{named}`, which is not the daemon's listening socket", advice=advice)
 
 
 def _remove_stale(path: Path) -> None:
-    """What a daemon that was killed has left."""
+    """Remove the socket file of a daemon that was killed."""
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -143,4 +145,4 @@ def _identity(path: Path) -> tuple[int, int, int] | None:
         found = path.lstat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_ctime_ns  # the time, because the number of a removed file is used again
+    return found.st_dev, found.st_ino, found.st_ctime_ns  # with the time, because inode numbers are reused

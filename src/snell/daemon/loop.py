@@ -1,4 +1,4 @@
-"""What a daemon does once its first call is answered: it serves the others, looks after things, and leaves in time."""
+"""The daemon's event loop: serve requests, do housekeeping, and end when idle, replaced or told to stop."""
 
 import asyncio
 import contextlib
@@ -36,24 +36,24 @@ from snell.system.run_program import dead_orphans_wait, reap_orphans
 from snell.system.version import hand_over_to, our_version
 from snell.system.wall_clock import WallClock
 
-IDLE = 30 * 60.0  # seconds without a request after which the daemon goes
-QUIET = 0.2  # seconds since the last request, before work that can wait
+IDLE = 30 * 60.0  # seconds without a request after which the daemon ends
+QUIET = 0.2  # seconds since the last request, before deferred work is done
 KEEP_TRACES, KEEP_DECISIONS = 30, 180  # days
-GARBAGE = (20_000, 10, 20)  # objects before anybody waits for a collection; quiet moments have theirs
-FINISH = 605.0  # the longest a hook may still take when the daemon has been told to go
-WAITING_AT_ONCE = 64  # events that wait for a slow hook, such as a model's answer
+GARBAGE = (20_000, 10, 20)  # high thresholds, so that a request rarely pays for a collection; housekeeping collects
+FINISH = 605.0  # seconds that running hooks get when the daemon ends: the longest time limit of a hook
+WAITING_AT_ONCE = 64  # events that can wait for a slow hook, such as a model's answer, at the same time
 
 
 class Daemon:
-    """The life of one daemon."""
+    """One daemon, from its first request to its end."""
 
     def __init__(
         self,
         where: Places,
         listener: Listener,
         runtime: Runtime,
-        service: RequestHandler,
-        front: SocketServer,
+        handler: RequestHandler,
+        server: SocketServer,
         idle: float = 0.0,
         release: Callable[[], None] = lambda: None,
     ) -> None:
@@ -61,42 +61,43 @@ class Daemon:
         self._listener = listener
         self._release = release
         self._runtime = runtime
-        self._service = service
-        self._front = front
+        self._handler = handler
+        self._server = server
         self._idle = idle or IDLE
         self._started = time.time()
         self._clock = WallClock()
         self._program = Installed(Path(__file__))
         self._last = time.monotonic()
         self._served = 0
-        self._leaving = asyncio.Event()
+        self._ending = asyncio.Event()
         self._pace = Pace(self._idle, (runtime.database and runtime.database.log_path) or os.devnull)
         self._is_new = True
-        self._annexes = OptionalServices(where, dict(os.environ))
+        self._services = OptionalServices(where, dict(os.environ))
 
     async def serve(self) -> None:
-        runtime, front = self._runtime, self._front
+        """Serve until the daemon has to end, then finish the open requests."""
+        runtime, server = self._runtime, self._server
         rpc = Rpc(self._commands(), lambda name: call_for(name, runtime))
-        await self._annexes.prepare()
+        await self._services.prepare()
         loop = asyncio.get_running_loop()
-        # Each event that waits for a slow hook waits in a thread; a few agents' models must not hold up the rest.
+        # Each event that waits for a slow hook occupies a thread; a few slow models must not block the others.
         loop.set_default_executor(ThreadPoolExecutor(WAITING_AT_ONCE, thread_name_prefix="snell-wait"))
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._leaving.set)
+            loop.add_signal_handler(number, self._ending.set)
         loop.set_exception_handler(_report)
-        front.start(loop, rpc, self._on_request, StdioBridges(runtime).serve)
-        self._annexes.join(runtime)
-        await self._annexes.start(front.request)
-        gc.freeze()  # what is loaded now stays, and need not be looked at again
+        server.start(loop, rpc, self._on_request, StdioBridges(runtime).serve)
+        self._services.join(runtime)
+        await self._services.start(server.request)
+        gc.freeze()  # modules stay loaded, so no collection needs to traverse them
         gc.set_threshold(*GARBAGE)
         gc.enable()
-        watching = loop.create_task(self._look_after_things(front, runtime))
-        await self._leaving.wait()
-        watching.cancel()
-        await self._leave(front)
-        self._service.follow_up(all_at_once=True)
-        await self._annexes.stop_feed()
-        await MemoryTimer(runtime).look()  # what hooks captured until now
+        housekeeping = loop.create_task(self._run_rounds(server, runtime))
+        await self._ending.wait()
+        housekeeping.cancel()
+        await self._finish(server)
+        self._handler.follow_up(all_at_once=True)
+        await self._services.stop_feed()
+        await MemoryTimer(runtime).run_if_due()  # store what hooks captured until now
         await asyncio.to_thread(runtime.close)
 
     def _commands(self) -> dict[str, Command]:
@@ -108,42 +109,42 @@ class Daemon:
             "version": our_version(),
             "since": self._started,
             "served": self._served,
-            "shed": self._service.dropped,
+            "shed": self._handler.dropped,
             "journal": _journal(self._runtime),
             "socket": str(self._listener.path),
             "paused": str(current_pause(self.where) or ""),
-            **self._annexes.status(),
+            **self._services.status(),
         }
 
     def _stop(self, _arguments: Arguments, _env: Any) -> dict[str, Any]:
-        asyncio.get_running_loop().call_later(0.01, self._leaving.set)
+        asyncio.get_running_loop().call_later(0.01, self._ending.set)
         return {"pid": os.getpid()}
 
     def _on_request(self, request: Request) -> None:
         self._served += 1
         self._last = time.monotonic()
         self._pace.note_work()
-        if self._annexes.feed:
-            self._annexes.feed.count_row()
+        if self._services.feed:
+            self._services.feed.count_row()
         if hand_over_to(request.build, self.where.run):
-            self._leaving.set()  # this request is still answered; the next one starts the newer daemon
+            self._ending.set()  # this request is still answered; the next one starts the newer daemon
 
-    async def _look_after_things(self, front: SocketServer, runtime: Runtime) -> None:
+    async def _run_rounds(self, server: SocketServer, runtime: Runtime) -> None:
         memory = MemoryTimer(runtime)
         while True:
-            is_whole = await self._pace.next_look()
+            is_full = await self._pace.next_round()
             reap_orphans()
-            if is_whole:
-                await self._keep_house(runtime)
-            await memory.look(is_busy=time.monotonic() - self._last < QUIET)
-            is_idle = time.monotonic() - self._last > self._idle and not front.is_busy
-            has_reasons = self._annexes.must_stay or memory.is_behind
-            if (is_idle and not has_reasons) or self._program.is_gone() or not self._listener.is_reachable:
-                self._leaving.set()
-            self._pace.end_look(has_more=memory.has_more or dead_orphans_wait() or _has_rows_to_write(runtime))
+            if is_full:
+                await self._run_housekeeping(runtime)
+            await memory.run_if_due(is_busy=time.monotonic() - self._last < QUIET)
+            is_idle = time.monotonic() - self._last > self._idle and not server.is_busy
+            must_stay = self._services.must_stay or memory.is_behind
+            if (is_idle and not must_stay) or self._program.is_gone() or not self._listener.is_reachable:
+                self._ending.set()
+            self._pace.end_round(has_more=memory.has_more or dead_orphans_wait() or _has_rows_to_write(runtime))
 
-    async def _keep_house(self, runtime: Runtime) -> None:
-        """Do what work leaves to be done: garbage, waiting rows, the database's log, the audit chain, old rows."""
+    async def _run_housekeeping(self, runtime: Runtime) -> None:
+        """Collect garbage, write waiting rows, checkpoint the database, extend the audit chain, expire old rows."""
         gc.collect(0)
         if isinstance(runtime.journal, StoreJournal):
             with contextlib.suppress(StoreError):
@@ -151,51 +152,51 @@ class Daemon:
             self._is_new = False
         if runtime.database:
             with contextlib.suppress(StoreError):
-                await self._keep_ledger_whole(runtime)
+                await self._repair_ledger(runtime)
                 await asyncio.to_thread(runtime.database.checkpoint)
                 if runtime.audit_log:
                     await asyncio.to_thread(runtime.audit_log.keep_up)
-                runtime.database.run(lambda tx: self._forget_what_is_old(tx, runtime.audit_log))
+                runtime.database.run(lambda tx: self._expire_rows(tx, runtime.audit_log))
 
-    async def _keep_ledger_whole(self, runtime: Runtime) -> None:
-        """A few rows at a time, when none is about to be written anyway."""
+    async def _repair_ledger(self, runtime: Runtime) -> None:
+        """Add missing ledger rows, a few at a time, while no hook is about to write them."""
 
         def is_done() -> bool:
-            return self._service.is_done and not runtime.executor.backlog
+            return self._handler.is_done and not runtime.executor.backlog
 
         while is_done() and await asyncio.to_thread(runtime.watchers.ledger.catch_up):
             pass
         if is_done():
             runtime.watchers.ledger.move_on()
 
-    def _forget_what_is_old(self, tx: Transaction, audit_log: AuditLog | None) -> None:
-        """A few rows at a time, so that nobody notices; a shared server must have them first."""
+    def _expire_rows(self, tx: Transaction, audit_log: AuditLog | None) -> None:
+        """Delete old rows, a few at a time to keep the transaction short; a shared server must have them first."""
         now = self._clock.now()
         if now is None:
-            return  # the clock was set, and what is old cannot be told
-        fed = position(tx) if self._annexes.feed else None
+            return  # the clock was set, so the age of rows is not known
+        fed = position(tx) if self._services.feed else None
         if expire_traces(tx, now=now, days=KEEP_TRACES, up_to=fed.traces if fed else None):
             return
         if audit_log:
             audit_log.forget(tx, now, KEEP_DECISIONS, up_to=fed.decisions if fed else None)
 
-    async def _leave(self, front: SocketServer) -> None:
-        """Take the name away first, so that nobody new comes; then serve those who are already here."""
+    async def _finish(self, server: SocketServer) -> None:
+        """Remove the socket first, so that new clients start another daemon; then answer the open requests."""
         self._listener.withdraw()
-        self._annexes.stop_http()
-        front.stop_accepting()
-        self._release()  # a successor need not wait for our last hooks, nor those who wait for it
-        await front.finish(FINISH)
+        self._services.stop_http()
+        server.stop_accepting()
+        self._release()  # a successor need not wait for the last hooks of this daemon
+        await server.finish(FINISH)
 
 
 def _has_rows_to_write(runtime: Runtime) -> bool:
-    """Rows wait, because another program locked the database when they were due."""
+    """Return whether rows wait, because another program had locked the database."""
     journal = runtime.journal
     return runtime.watchers.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
 
 
 def _journal(runtime: Runtime) -> dict[str, Any]:
-    """How it is with what was answered for; a problem that has passed is none."""
+    """Return the state of the journal for `status`."""
     journal = runtime.journal
     if not isinstance(journal, StoreJournal):
         return {}
@@ -203,7 +204,7 @@ def _journal(runtime: Runtime) -> dict[str, Any]:
 
 
 def _report(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Something broke after an answer had left: nobody waits for it, but we want to know."""
+    """Write a crash report for an error after a reply, which no client sees."""
     error = context.get("exception")
     if isinstance(error, Exception):
         write_report(error, ["daemon"])

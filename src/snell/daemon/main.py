@@ -1,11 +1,12 @@
 """
-The daemon: a house that is kept warm behind a Unix socket, one for each user.
+The daemon: a runtime that stays loaded behind a Unix socket, one for each user.
 
-It is started by the first `snell-hook` that finds nobody listening, serves until it has been idle for a while, and
-makes room for a newer version of itself. A lock is held for as long as it takes requests, so there is never a second
-one that does; hooks that are still running when it goes hold up nobody but their own callers.
+The first `snell-hook` that finds no daemon starts it. It ends after some time without requests, or when a newer
+version was installed. It holds a lock while it accepts requests, so there is never a second one that does; hooks that
+are still running when it ends delay only their own callers.
 
-Whoever started it waits: here stands what must be done before its answer, in `daemon_life` what comes after.
+This module does what the first reply needs, since the process that started the daemon waits for it; `loop` does the
+rest.
 """
 
 import contextlib
@@ -17,25 +18,25 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import snell.system.msgspec_import  # noqa: F401 - before anybody else imports msgspec
+import snell.system.msgspec_import  # noqa: F401 - before any other module imports msgspec
 
 # isort: split
 from snell.daemon.listener import Listener, adopt, listen
 from snell.model.errors import SnellError
 from snell.system.paths import Places, make_private, places
 
-LOCK_WAIT = 30.0  # for a predecessor that is finishing its last calls
-FIRST_PATIENCE = 0.5  # seconds for the hooks of the first call: nobody else is served yet, and a thread takes longer
+LOCK_WAIT = 30.0  # seconds for an earlier daemon that finishes its last calls
+FIRST_SECONDS = 0.5  # for the hooks of the first call: no other caller waits yet, and starting a thread takes longer
 
-# What the daemon keeps of the environment it was started with: that of the first caller, whoever it was.
+# The variables that the daemon keeps of the environment of the client that started it.
 KEPT = ("HOME", "PATH", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "TMPDIR", "SNELL_HOME")
-TURN = 0.001  # seconds that another thread may keep those waiting who need an answer
+TURN = 0.001  # the thread switch interval in seconds: no thread may delay a reply for longer
 KEPT_PREFIXES = ("XDG_",)
 
 
 def main() -> int:
-    """Serve until there is nothing left to do."""
-    gc.disable()  # what is loaded stays, and looking it through would be a tenth of the start
+    """Run the daemon until it ends; return its exit code."""
+    gc.disable()  # collections would take a tenth of the start, and modules stay loaded anyway
     sys.setswitchinterval(TURN)
     try:
         os.umask(0o077)
@@ -63,20 +64,20 @@ def _serve(where: Places, listener: Listener, release: Callable[[], None]) -> No
     idle = float(os.environ.pop("SNELL_IDLE", 0) or 0)
     adopt_orphans()
     runtime = Runtime.for_user(dict(os.environ), where, keep_open=True)
-    service = RequestHandler(runtime)
-    front = SocketServer(listener.socket, service)
-    usual, runtime.executor.quick_seconds = runtime.executor.quick_seconds, FIRST_PATIENCE
-    front.accept(1)
+    handler = RequestHandler(runtime)
+    server = SocketServer(listener.socket, handler)
+    usual, runtime.executor.quick_seconds = runtime.executor.quick_seconds, FIRST_SECONDS
+    server.accept(1)
     runtime.executor.quick_seconds = usual
     import asyncio
 
     from snell.daemon.loop import Daemon
 
-    asyncio.run(Daemon(where, listener, runtime, service, front, idle=idle, release=release).serve())
+    asyncio.run(Daemon(where, listener, runtime, handler, server, idle=idle, release=release).serve())
 
 
 def daemon_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """What a daemon may know of the environment of whoever starts it."""
+    """Return the variables that a daemon keeps of the environment of the process that starts it."""
     ours = ("SNELL_LISTEN_FD", "SNELL_IDLE")
     return {n: value for n, value in env.items() if n in KEPT or n.startswith(KEPT_PREFIXES) or n in ours}
 
@@ -90,7 +91,7 @@ def _scrub_environment() -> None:
 @contextlib.contextmanager
 def _only_one(path: Path, wait: float) -> Iterator[Callable[[], None] | None]:
     """
-    Hold the lock for the length of the block, or until what this yields is called; None when somebody else has it.
+    Hold the lock during the block, or until the yielded function is called; yields None if another process has it.
 
     The file is never deleted.
     """
@@ -107,7 +108,7 @@ def _only_one(path: Path, wait: float) -> Iterator[Callable[[], None] | None]:
                 time.sleep(0.01)
                 continue
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)  # for `silent_daemon`
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)  # for `hung_daemon`
             yield lambda: fcntl.flock(descriptor, fcntl.LOCK_UN)
             return
     finally:

@@ -1,8 +1,8 @@
 """
-A long transcript or very many captures: a process beside the daemon takes them in, so that no event waits for it.
+Process a long transcript or very many captures in a separate process, so that no event waits for it.
 
-It goes when all is done, and when the daemon that started it is gone. What it has not done by then is done later: a
-position moves, and a capture leaves the inbox, only after what was read is kept.
+The process ends when all is done, or when the daemon that started it has ended. The rest is done later: a position
+advances, and a capture leaves the inbox, only after its content was stored.
 """
 
 import os
@@ -18,14 +18,14 @@ from snell.system.paths import Places
 from snell.system.run_program import environment
 
 LONG = 4 * 1024 * 1024  # bytes of transcripts that are still to be read
-MANY = 500  # captures that wait
-ROUND = 1_000, 1.0  # files and seconds between two looks whether somebody still wants it
+MANY = 500  # waiting captures
+ROUND = 1_000, 1.0  # files and seconds between two checks whether the daemon is still running
 NICENESS = 10
-LEFT_ALONE = 60.0  # seconds before it is tried again when it failed
+RETRY_SECONDS = 60.0  # seconds before it is tried again when it failed
 
 
 class CatchUp:
-    """At most one such process, started by a daemon for its house."""
+    """Starts at most one such process for a daemon."""
 
     def __init__(self, where: Places, env: Mapping[str, str]) -> None:
         self.problem = ""
@@ -44,12 +44,12 @@ class CatchUp:
         unspare(self._process.pid)
         self._process = None
         if code:
-            self.problem = f"memory: reading on in a process of its own ended with code {code}; the daemon does it"
-            self._not_before = time.monotonic() + LEFT_ALONE
+            self.problem = f"memory: the catch-up process exited with code {code}; the daemon does its work"
+            self._not_before = time.monotonic() + RETRY_SECONDS
         return False
 
     def start_if_needed(self, waiting: int) -> bool:
-        """Start it if there is enough to do: so many captures wait, besides what is left of transcripts."""
+        """Start the process if many captures wait or a long part of a transcript is unread; return whether it was."""
         from snell.memory.transcript_capture import bytes_unread
 
         if time.monotonic() < self._not_before or (waiting < MANY and bytes_unread(self._where.state) < LONG):
@@ -57,7 +57,7 @@ class CatchUp:
         paths = [path for path in sys.path if path]
         code = f"import sys; sys.path[:] = {paths!r}; from snell.daemon.memory_catch_up import main; main()"
         places = [str(self._where.config), str(self._where.state), str(self._where.run)]
-        starting = CHILDREN.begin_span()  # until it is spared, it could be taken for somebody's orphan
+        starting = CHILDREN.begin_span()  # until `spare` is called, it could be taken for an orphan of a hook
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", code, str(os.getpid()), *places],
@@ -69,8 +69,8 @@ class CatchUp:
             )
             spare(self._process.pid)
         except OSError as error:
-            self.problem = f"memory: reading on in a process of its own did not start: {error}"
-            self._not_before = time.monotonic() + LEFT_ALONE
+            self.problem = f"memory: the catch-up process could not be started: {error}"
+            self._not_before = time.monotonic() + RETRY_SECONDS
             return False
         finally:
             CHILDREN.end_span(starting)
@@ -79,7 +79,7 @@ class CatchUp:
 
 
 def main() -> None:
-    """The process: `CatchUp` gives it the daemon's id and the places of its house."""
+    """Run the process; its arguments are the daemon's process id and the folders of the runtime."""
     parent, config, state, run = sys.argv[1:]
     with suppress(OSError):
         os.nice(NICENESS)
@@ -87,13 +87,13 @@ def main() -> None:
 
 
 def catch_up(where: Places, parent: int) -> None:
-    """Take in and read by turns, so that few captures wait however long the transcript is."""
+    """Process captures and read transcripts in turns, so that few captures wait however long a transcript is."""
     from snell.llm.embeddings.static_vectors import numpy_with_bits
     from snell.memory.service import Memories, is_captured
     from snell.runtime.app import database_of
     from snell.store.background_database import BackgroundDatabase
 
-    numpy_with_bits()  # for so many it is worth loading, where it is installed
+    numpy_with_bits()  # worth loading for so many, if it is installed
     database = BackgroundDatabase(database_of(where))
     memories = Memories(database, where.state / "memory")
     memories.captures = lambda folder: is_captured(where, dict(os.environ), folder)
@@ -106,6 +106,6 @@ def catch_up(where: Places, parent: int) -> None:
             if not memories.has_more and not (memories.inbox and memories.inbox.count()):
                 return
             if drained.problems:
-                sys.exit(1)  # nothing gets better by going on; the daemon says what is wrong
+                sys.exit(1)  # going on would not help; the daemon reports the problem
     finally:
         database.close()

@@ -1,8 +1,8 @@
 """
-The daemon's part in remembering: every half minute, what hooks captured becomes memories.
+Turn the captures of hooks into memories, every half minute.
 
-Where more waits than one look takes in, the next look comes with the daemon's next round, unless it is busy; where
-very much does, a process beside the daemon takes it in.
+If more captures wait than one pass processes, the next pass comes with the daemon's next housekeeping round, unless
+the daemon is busy; very many are processed by a separate process.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ class MemoryTimer:
         self._every = every
         self._next = 0.0
         self._is_first = True
-        self._has_more = False  # to take in or to read
-        self.is_behind = False  # captures wait, and each look takes some in: a daemon stays until it is done
+        self._has_more = False  # captures to process or transcripts to read
+        self.is_behind = False  # captures wait, and each pass processes some: the daemon must not end before
         self.problems: list[str] = []
         self._catch_up: CatchUp | None = None
 
-    async def look(self, *, is_busy: bool = False) -> None:
-        """If it is time and there is an inbox or something to catch up with; in a thread, since it waits for disks."""
+    async def run_if_due(self, *, is_busy: bool = False) -> None:
+        """Process captures in a thread, if it is time and there is an inbox or other work."""
         where = self._runtime.where
         is_time = time.monotonic() >= self._next
         if where is None or not (is_time or (self._has_more and not is_busy)):
@@ -40,24 +40,24 @@ class MemoryTimer:
             return
         if is_time:
             self._next = time.monotonic() + self._every
-        await asyncio.to_thread(self._empty, not is_time)
+        await asyncio.to_thread(self._process, not is_time)
 
     @property
     def has_more(self) -> bool:
-        """Whether the next look need not wait for its time."""
+        """Return whether the next pass should come soon."""
         return self._has_more
 
     def _has_to_catch_up(self) -> bool:
-        """What is remembered by hand passes no inbox. A house that nobody asked yet needs no look."""
+        """Return whether memories stored by hand need work; not if the memory service was never used."""
         memories = sys.modules.get("snell.memory.service")
         return bool(memories and memories.has_to_catch_up(self._runtime))
 
-    def _empty(self, continues: bool) -> None:
-        from snell.memory.service import memories_of  # many houses never remember anything
+    def _process(self, continues: bool) -> None:
+        from snell.memory.service import memories_of  # many daemons never need it
 
         try:
             memories = memories_of(self._runtime)
-            if not self._is_first and memories.inbox and self._is_left_to_others(memories.inbox.count()):
+            if not self._is_first and memories.inbox and self._is_delegated(memories.inbox.count()):
                 self.is_behind, self._has_more, self.problems = True, False, []
                 return
             self.problems = memories.maintain(is_first=self._is_first, continues=continues).problems
@@ -67,9 +67,9 @@ class MemoryTimer:
             self._has_more = memories.is_behind or memories.has_more
         except SnellError as error:
             self.is_behind = self._has_more = False
-            self.problems = [str(error)]  # the files stay where they are, and it is tried again
+            self.problems = [str(error)]  # the files stay, and the next pass tries again
 
-    def _is_left_to_others(self, waiting: int) -> bool:
+    def _is_delegated(self, waiting: int) -> bool:
         from snell.daemon.memory_catch_up import CatchUp
 
         assert self._runtime.where

@@ -1,4 +1,4 @@
-"""What a daemon has only if the settings ask for it: an HTTP endpoint, a feed for a shared server."""
+"""Services that the daemon runs only if the settings enable them: an HTTP endpoint, replication to a server."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from snell.daemon.replication_feed import ReplicationFeed
     from snell.runtime.app import Runtime
 
-IN_USE = ("work", "in_use")  # the mark without which no hook looks for tasks
+IN_USE = ("work", "in_use")  # the mark without which hooks do not look for tasks
 
 
 class OptionalServices:
-    """Read from the policy and the user's own settings when the daemon starts; no project has a say."""
+    """Starts and stops the services. Only the policy and the user's settings are read, never a project's."""
 
     def __init__(self, where: Places, env: Mapping[str, str]) -> None:
         loaded = load(where, Path("/"), env)
@@ -26,21 +26,21 @@ class OptionalServices:
         self._http_wanted: dict[str, Any] = loaded.value("http") or {}
         self._http: HttpServer | None = None
         self._http_problem = ""
-        remembers = (loaded.value("pack") or {}).get("remember", {})
-        self.feed = _feed(where, loaded.value("database"), shares_memories=remembers.get("share") is True)
+        memory = (loaded.value("pack") or {}).get("remember", {})
+        self.feed = _feed(where, loaded.value("database"), shares_memories=memory.get("share") is True)
 
     @property
     def must_stay(self) -> bool:
-        """Nobody who comes by HTTP can start a daemon that has left."""
+        """Return whether the daemon must not end when idle: HTTP clients cannot start it again."""
         return self._http is not None
 
     async def prepare(self) -> None:
-        """What must be known before anybody can ask for it."""
+        """Bind the HTTP port, so that `status` can report it."""
         if self._http_wanted.get("enabled"):
-            await self._take_port(self._http_wanted["port"])
+            await self._bind_port(self._http_wanted["port"])
 
     def join(self, runtime: "Runtime") -> None:
-        """Let a house share its work with the machines that use the same server."""
+        """Let a runtime share its work with the machines that use the same server."""
         if self.feed:
             runtime.team = self.feed
             self.feed.on_remote_change(lambda: runtime.store.put(*IN_USE, True))
@@ -49,14 +49,14 @@ class OptionalServices:
         if self.feed:
             self.feed.start()
         if self._http:
-            await self._http.answer(serve)
+            await self._http.start(serve)
 
-    async def _take_port(self, port: int) -> None:
-        from snell.daemon.http_server import HttpServer, token_file  # likewise
+    async def _bind_port(self, port: int) -> None:
+        from snell.daemon.http_server import HttpServer, token_file  # most daemons do not need it, and start faster
 
         try:
             http = HttpServer(token_file(self._where))
-            await http.take(port)
+            await http.bind(port)
             self._http = http
         except (OSError, SnellError) as error:
             self._http_problem = f"the HTTP endpoint cannot use port {port or '(any)'}: {error}"
@@ -72,8 +72,8 @@ class OptionalServices:
     def status(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         if self._http:
-            told = {"token_file": str(self._http.token_file), "refused": self._http.refused}
-            found["http"] = {"address": self._http.address, **told}
+            details = {"token_file": str(self._http.token_file), "refused": self._http.refused}
+            found["http"] = {"address": self._http.address, **details}
         elif self._http_problem:
             found["http"] = {"problem": self._http_problem}
         if self.feed:
@@ -84,6 +84,6 @@ class OptionalServices:
 def _feed(where: Places, address: str | None, *, shares_memories: bool) -> "ReplicationFeed | None":
     if not address:
         return None
-    from snell.daemon.replication_feed import ReplicationFeed  # most daemons start without it, and sooner
+    from snell.daemon.replication_feed import ReplicationFeed  # likewise
 
     return ReplicationFeed(where, address, shares_memories=shares_memories)

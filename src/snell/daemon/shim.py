@@ -1,9 +1,9 @@
 """
-`snell-hook` where there is no C compiler: what native/snell-hook.c does, at the cost of starting Python.
+`snell-hook` in Python, for systems without a C compiler: does the same as native/snell-hook.c.
 
 Run as `python3 -I -S shim.py VERSION ARGUMENTS...`. A script is compiled at every start and a module only once, so
-this is all there is of the script. The modules it leads to, `shim_*.py`, import nothing of Snell but each other, and
-built-in modules instead of `os` and `socket`, which would double the time it takes.
+the script is short. The modules `shim_*.py` import nothing of Snell but each other, and built-in modules instead of
+`os` and `socket`, which would double the start time.
 """
 
 import sys
@@ -14,12 +14,12 @@ def main() -> int:
     sys.path.insert(0, beside_snell)
     from snell.daemon.shim_event import main as event_main
 
-    sys.path.remove(beside_snell)  # the other packages there are none of our business
+    sys.path.remove(beside_snell)  # no other package of that folder may be imported
     return event_main(sys.argv[1], sys.argv[2:])
 
 
 def refuse(error: Exception) -> int:
-    """Answer by the failure policy where Snell is only half there, or there is no memory for it."""
+    """Reply by the failure policy if Snell is incomplete, or memory is exhausted."""
     import posix
 
     text = f"{type(error).__name__}: {error}; install Snell again"
@@ -38,6 +38,6 @@ if __name__ == "__main__":
 
     try:
         code = main()
-    except Exception as error:  # noqa: BLE001 - a client waits for an answer, and a traceback is none
+    except Exception as error:  # noqa: BLE001 - the client needs a reply, not a traceback
         code = refuse(error)
-    posix._exit(code)  # nothing is buffered, and tidying up takes time
+    posix._exit(code)  # nothing is buffered, and a normal exit takes time

@@ -1,4 +1,4 @@
-"""`snell-hook --bridge NAME`: stdin and stdout joined to the daemon, for a protocol that the daemon speaks."""
+"""`snell-hook --bridge NAME`: connect stdin and stdout to a protocol server in the daemon."""
 
 import _socket
 import posix
@@ -8,17 +8,22 @@ import time
 from snell.daemon.shim_descriptors import NoDaemonError, read_some, write_all, write_some
 from snell.daemon.shim_paths import CONNECT_SECONDS, ShimPaths
 
+TYPE_CHECKING = False  # as in `typing`, which is slow to import
+if TYPE_CHECKING:
+    from snell.daemon.shim_paths import Start
+
 GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
-def bridge(name: bytes) -> int:
+def bridge(name: bytes, start: "Start") -> int:
+    """Relay data until one end closes; return the exit code. `start` starts the daemon."""
     plain = name.translate(None, b"._-")
     if not (plain.isalnum() and plain.isascii()):
         advice = "call `snell-hook --bridge NAME` with letters, digits, `.`, `_` and `-`"
-        write_all(2, b"snell-hook: `" + name + f"`: is no name; {advice}\n".encode())
+        write_all(2, b"snell-hook: `" + name + f"`: is not a valid name; {advice}\n".encode())
         return 1
     try:
-        daemon = ShimPaths().reach()
+        daemon = ShimPaths().reach(start)
     except NoDaemonError as trouble:
         write_all(2, b"snell-hook: " + trouble.text + b"\n")
         return 1
@@ -27,7 +32,7 @@ def bridge(name: bytes) -> int:
 
 
 def _cwd_in_hex() -> bytes:
-    """Two digits for each byte, so that nothing in a path needs quoting; nothing when the directory was removed."""
+    """Return the working directory as hex digits, so that no path needs quoting; empty if it was removed."""
     try:
         return posix.getcwdb().hex().encode()
     except OSError:
@@ -35,7 +40,7 @@ def _cwd_in_hex() -> bytes:
 
 
 class Relay:
-    """Two streams, each with what was read and is not yet written."""
+    """Two streams, each with the data that was read and is not written yet."""
 
     def __init__(self, daemon: _socket.socket, first: bytes) -> None:
         self.daemon = daemon
@@ -46,7 +51,7 @@ class Relay:
         self.until: float | None = None
 
     def run(self) -> None:
-        """Until the daemon closes or nobody reads stdout; once stdin has ended, it has a little time for last words."""
+        """Relay until the daemon or stdout closes; after the end of stdin the daemon has a little time to answer."""
         while (self.daemon_is_open or self.down) and (self.until is None or time.monotonic() < self.until):
             ready = self._ready()
             if ready.get(1, 0) & GONE:
@@ -55,18 +60,18 @@ class Relay:
             self._send_down(ready)
             if self.until is None and not self.stdin_is_open and not self.up:
                 self.until = time.monotonic() + CONNECT_SECONDS
-                self._say_that_was_all()
+                self._shut_down_writing()
 
-    def _say_that_was_all(self) -> None:
+    def _shut_down_writing(self) -> None:
         try:
             self.daemon.shutdown(_socket.SHUT_WR)
         except OSError:
-            return  # it has gone already, which the next look tells
+            return  # the daemon has closed, as the next poll will tell
 
     def _ready(self) -> dict[int, int]:
         there, poll = self.daemon.fileno(), select.poll()
         wanted = (select.POLLOUT if self.up else 0) | (0 if self.down else select.POLLIN)
-        poll.register(1, select.POLLOUT if self.down else 0)  # idle too: it tells when nobody reads any more
+        poll.register(1, select.POLLOUT if self.down else 0)  # also when idle: it reports that stdout was closed
         if self.stdin_is_open and not self.up:
             poll.register(0, select.POLLIN)
         if self.daemon_is_open and wanted:

@@ -1,16 +1,16 @@
-"""Reading and writing that always ends, and the error that says why the daemon cannot be asked."""
+"""Read and write with time limits, and the error that says why the daemon cannot be reached."""
 
 import posix
 import select
 import time
 
-SILENCE_SECONDS = 10.0  # five times as long as a daemon that is at work goes without a sign of life
+SILENCE_SECONDS = 10.0  # five times the interval of the daemon's keepalives
 ANSWER_SECONDS = 605.0  # the longest time limit of a hook, and a little more
-ATOMIC = 4096  # what a pipe that calls itself writable takes without blocking
+ATOMIC = 4096  # bytes that a writable pipe accepts without blocking
 
 
 class NoDaemonError(Exception):
-    """Why the daemon cannot be asked; like all of the shim's errors, bytes that may be any path."""
+    """Why the daemon cannot be reached; bytes, because a path may contain any."""
 
     def __init__(self, where: bytes, what: str) -> None:
         super().__init__(where, what)
@@ -18,7 +18,7 @@ class NoDaemonError(Exception):
 
 
 def read_all(descriptor: int, most: int, until: float) -> tuple[bytes, bool]:
-    """Everything, and whether that was the end; one that is closed is an empty one."""
+    """Return all data, and whether the end was reached; a closed descriptor counts as empty."""
     parts: list[bytes] = []
     length, poll = 0, select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -32,7 +32,7 @@ def read_all(descriptor: int, most: int, until: float) -> tuple[bytes, bool]:
 
 
 def read_some(descriptor: int) -> bytes | None:
-    """Empty at the end, None when there is nothing yet."""
+    """Return the available data; empty at the end, None if there is none yet."""
     try:
         return posix.read(descriptor, 1 << 18)
     except BlockingIOError:
@@ -42,7 +42,7 @@ def read_some(descriptor: int) -> bytes | None:
 
 
 def write_all(descriptor: int, data: bytes) -> bool:
-    """Whether somebody took all of it."""
+    """Write all data; return whether that succeeded."""
     view, until, poll = memoryview(data), time.monotonic() + ANSWER_SECONDS, select.poll()
     poll.register(descriptor, select.POLLOUT)
     while view:
@@ -56,7 +56,7 @@ def write_all(descriptor: int, data: bytes) -> bool:
 
 
 def write_some(descriptor: int, data: bytes | memoryview) -> int | None:
-    """How much was taken; None when nobody takes it any more."""
+    """Return how many bytes were written; None if the other end is closed."""
     try:
         return posix.write(descriptor, data[:ATOMIC])
     except BlockingIOError:

@@ -1,6 +1,6 @@
-"""One event: to the daemon and back; without a daemon, decided by a Python of our own."""
+"""Send one event to the daemon and pass on its reply; without a daemon, decide in a new Python process."""
 
-import _signal  # type: ignore[import-not-found] # what `signal` is made of, without enum
+import _signal  # type: ignore[import-not-found] # `signal` without enum, which is slow to import
 import _socket
 import posix
 import sys
@@ -9,15 +9,15 @@ import time
 from snell.daemon.shim_descriptors import ANSWER_SECONDS, SILENCE_SECONDS, NoDaemonError, read_all, write_all
 from snell.daemon.shim_paths import ShimPaths
 
-TYPE_CHECKING = False  # as in `typing`, which takes long to import
+TYPE_CHECKING = False  # as in `typing`, which is slow to import
 if TYPE_CHECKING:
     from snell.daemon.shim_policy import Policy
 
 PROTOCOL = b"1"
 RETRIES = 5
-CANNOT_START = 127  # an exit code, as shells have it
-LARGEST_STDIN = 16 * 1024 * 1024  # that a daemon takes
-LARGEST_PAYLOAD = 64 * 1024 * 1024  # that is decided at all
+CANNOT_START = 127  # the exit code of shells for a missing program
+LARGEST_STDIN = 16 * 1024 * 1024  # the limit of the daemon
+LARGEST_PAYLOAD = 64 * 1024 * 1024  # the limit without the daemon
 LARGEST_REPLY = 17 * 1024 * 1024
 LARGEST_ARGUMENTS = 128 * 1024
 LARGEST_ENVIRONMENT = 64 * 1024
@@ -25,7 +25,7 @@ RUNS_OTHER_CODE = (b"LD_", b"DYLD_", b"GCONV_PATH", b"GLIBC_TUNABLES", b"PYTHON"
 
 
 class SilentError(NoDaemonError):
-    """It is there, and gives no sign of life."""
+    """The daemon listens, but does not answer."""
 
 
 class NoAnswerError(Exception):
@@ -33,44 +33,51 @@ class NoAnswerError(Exception):
 
 
 def main(version: str, words: list[str]) -> int:
+    """Handle the arguments of `snell-hook`; return the exit code."""
     _keep_standard_descriptors()
-    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # if it is ignored, the exit status of a child is lost
     arguments = [_bytes(word) for word in words]
     if arguments == [b"--version"]:
         return 0 if write_all(1, f"snell-hook {version}\n".encode()) else 1
     if arguments[:1] == [b"--bridge"]:
         from snell.daemon.shim_bridge import bridge
 
-        return bridge(arguments[1] if len(arguments) == 2 else b"")
+        return bridge(arguments[1] if len(arguments) == 2 else b"", _start_daemon)
     event = ShimEvent(version.encode(), arguments)
     try:
         code, out, err = event.answer()
     except NoDaemonError as trouble:
         return event.decide_here(trouble)
     write_all(2, err)
-    advice = "the daemon did not decide; `snell doctor` shows what is broken"
+    advice = "the daemon did not decide; `snell doctor` shows the problem"
     return event.pass_on(code, out, NoDaemonError(event.socket, advice))
 
 
+def _start_daemon(place: ShimPaths) -> _socket.socket | None:
+    from snell.daemon.shim_start import start_alone  # few events need it
+
+    return start_alone(place)
+
+
 class ShimEvent:
-    """What a client gave us; its stdin is read when there is somebody to send it to."""
+    """One call by a client; its stdin is read when the daemon is connected."""
 
     def __init__(self, version: bytes, arguments: list[bytes]) -> None:
         self.version = version
         self.arguments = arguments
         self.request_id = posix.urandom(16).hex().encode()
         self.stdin: bytes | None = None
-        self.socket = b""  # of the daemon, as long as that is the one to decide
-        self.payload_length = 0  # of all that came, also of what was not kept
+        self.socket = b""  # of the daemon; empty when the event is decided without it
+        self.payload_length = 0  # of all data, also of the part that was dropped
 
     def answer(self) -> tuple[int, bytes, bytes]:
-        """The daemon's answer; when it goes away without one, the next daemon's."""
+        """Return the daemon's reply; if it ends without one, that of the next daemon."""
         place, until = ShimPaths(), 0.0
         self.socket = place.socket
         for attempt in range(RETRIES + 1):
             if attempt > 0:
                 time.sleep(0.005 * 2**attempt)
-            daemon = place.reach()
+            daemon = place.reach(_start_daemon)
             if self.stdin is None:
                 until = time.monotonic() + ANSWER_SECONDS
                 self._read_stdin(until)
@@ -82,10 +89,10 @@ class ShimEvent:
 
     def decide_here(self, trouble: NoDaemonError) -> int:
         """
-        The same decision by Python itself; the id lets it know an event that the daemon decided already.
+        Decide in a new Python process; by the request id it recognises an event that the daemon has decided.
 
-        We stay, and keep what it prints until it has ended well: a hook may kill or stop the process that runs it,
-        Snell may be half installed, and then the failure policy counts.
+        This process waits, and passes the output on only after a normal exit: a hook may kill or stop the process
+        that runs it, or Snell may be incomplete, and then the failure policy applies.
         """
         self.socket = b""
         write_all(2, b"snell-hook: " + trouble.text + b"; deciding without the daemon\n")
@@ -102,28 +109,28 @@ class ShimEvent:
             output = _memory_file()
             child = posix.fork()
         except OSError:
-            return self._failure_policy(NoDaemonError(b"stdin", "the payload could not be handed on"))
+            return self._failure_policy(NoDaemonError(b"stdin", "the payload could not be passed on"))
         if child == 0:
             posix.dup2(output, 1)
-            _become(program, [program, *words], env)
-        status = _waited(child)
+            _exec(program, [program, *words], env)
+        status = _wait_for(child)
         if status is None or not posix.WIFEXITED(status):
-            text = "was killed or hung while it decided; see what your hooks do"
+            text = "was killed or hung while it decided; check what your hooks do"
             return self._failure_policy(NoDaemonError(program, text))
         code = posix.WEXITSTATUS(status)
         if code == CANNOT_START:
             return self._failure_policy(NoDaemonError(program, "cannot be started; install Snell again"))
-        text = "ended without a decision; `snell doctor` shows what is broken"
+        text = "ended without a decision; `snell doctor` shows the problem"
         return self.pass_on(code, _contents(output), NoDaemonError(program, text))
 
     def pass_on(self, code: int, out: bytes, trouble: NoDaemonError) -> int:
-        """Give the client the decision; when it is none, what the failure policy says."""
+        """Pass the decision to the client; if it is not a valid one, reply by the failure policy."""
         policy = self._policy() if code not in (0, 2) or not self.socket else None
         if policy is None or policy.is_decision(code, out):
             write_all(1, out)
             return code
-        said = policy.answer(trouble)
-        return 2 if code == 2 else said
+        by_policy = policy.answer(trouble)
+        return 2 if code == 2 else by_policy
 
     def _failure_policy(self, trouble: NoDaemonError) -> int:
         return self._policy().answer(trouble)
@@ -136,14 +143,14 @@ class ShimEvent:
     def _read_stdin(self, until: float) -> None:
         ended = self._read_all_stdin(until)
         if self.payload_length > LARGEST_PAYLOAD:
-            raise NoDaemonError(b"stdin", "the payload has more than 64 MB")
+            raise NoDaemonError(b"stdin", "the payload is larger than 64 MB")
         if self.payload_length > LARGEST_STDIN:
-            raise NoDaemonError(b"stdin", "the payload has more than 16 MB")
+            raise NoDaemonError(b"stdin", "the payload is larger than 16 MB")
         if not ended:
             raise NoDaemonError(b"stdin", "the client does not close it")
 
     def _read_all_stdin(self, until: float) -> bool:
-        """Read it to its end. What is beyond the limit is not kept, but a client may wait until all of it is taken."""
+        """Read stdin to its end; data beyond the limit is dropped, but a client may block until all of it is read."""
         self.stdin, ended = read_all(0, LARGEST_PAYLOAD, until)
         self.payload_length = len(self.stdin)
         while len(self.stdin) > LARGEST_PAYLOAD and not ended and time.monotonic() < until:
@@ -161,22 +168,22 @@ class ShimEvent:
     def _request(self) -> bytes:
         arguments = b"\0".join(self.arguments)
         if len(arguments) > LARGEST_ARGUMENTS:
-            raise NoDaemonError(b"snell-hook", "the arguments have more than 128 KB")
+            raise NoDaemonError(b"snell-hook", "the arguments are longer than 128 KB")
         version = PROTOCOL + b" " + self.version
         fields = (version, self.request_id, _working_directory(), arguments, _environment(), self.stdin or b"")
         rest = b"".join(part for field in fields for part in (len(field).to_bytes(4, "little"), field))
         return b"SNL1" + len(rest).to_bytes(4, "little") + rest
 
 
-def _become(program: bytes, words: list[bytes], env: dict[bytes, bytes]) -> None:
+def _exec(program: bytes, words: list[bytes], env: dict[bytes, bytes]) -> None:
     try:
         posix.execve(program, words, env)
     finally:
         posix._exit(CANNOT_START)
 
 
-def _waited(child: int) -> int | None:
-    """How a child ended; None when it had to be ended."""
+def _wait_for(child: int) -> int | None:
+    """Return the exit status of a child; None if it had to be killed."""
     until = time.monotonic() + ANSWER_SECONDS
     while time.monotonic() < until:
         ended, status = posix.waitpid(child, posix.WNOHANG)
@@ -188,13 +195,13 @@ def _waited(child: int) -> int | None:
 
 
 def _ask(daemon: _socket.socket, request: bytes, until: float, where: bytes) -> tuple[int, bytes, bytes]:
-    """Nothing is passed on before all of it is there: half an answer could be mistaken for another one."""
+    """Return the complete reply; a partial one could be mistaken for another reply."""
     try:
         _send(daemon, request, until)
         reply = _receive(daemon, 16, b"", until)
         code, out, err = (int.from_bytes(reply[at : at + 4], "little") for at in (4, 8, 12))
         if reply[:4] != b"SNR1" or code > 255 or out + err > LARGEST_REPLY:
-            raise NoDaemonError(where, "the daemon speaks another language; restart it")
+            raise NoDaemonError(where, "the daemon uses another protocol; restart it with `snell daemon stop`")
         reply = _receive(daemon, 16 + out + err, reply, until)
     except TimeoutError:
         raise SilentError(where, "the daemon does not answer") from None
@@ -205,17 +212,17 @@ def _ask(daemon: _socket.socket, request: bytes, until: float, where: bytes) -> 
 
 def _send(daemon: _socket.socket, request: bytes, until: float) -> None:
     try:
-        daemon.settimeout(_left(until))
+        daemon.settimeout(_seconds_left(until))
         daemon.sendall(request)
         daemon.shutdown(_socket.SHUT_WR)
     except (BrokenPipeError, ConnectionResetError):
-        return  # it closed; perhaps it answered before it did
+        return  # it has closed, perhaps after a reply
 
 
 def _receive(daemon: _socket.socket, length: int, begun: bytes, until: float) -> bytes:
     parts, got = [begun], len(begun)
     while got < length:
-        daemon.settimeout(_left(until))
+        daemon.settimeout(_seconds_left(until))
         try:
             part = daemon.recv(1 << 18)
         except ConnectionResetError:
@@ -223,17 +230,17 @@ def _receive(daemon: _socket.socket, length: int, begun: bytes, until: float) ->
         if not part:
             raise EOFError if got else NoAnswerError
         if not got:
-            part = part.lstrip(b".")  # signs of life, before its answer
+            part = part.lstrip(b".")  # keepalives before the reply
         parts.append(part)
         got += len(part)
     return b"".join(parts)
 
 
-def _left(until: float) -> float:
-    left = until - time.monotonic()
-    if left <= 0:
+def _seconds_left(until: float) -> float:
+    seconds = until - time.monotonic()
+    if seconds <= 0:
         raise TimeoutError
-    return min(left, SILENCE_SECONDS)
+    return min(seconds, SILENCE_SECONDS)
 
 
 def _environment() -> bytes:
@@ -254,7 +261,7 @@ def _working_directory() -> bytes:
 
 
 def _keep_standard_descriptors() -> None:
-    """A client may have closed some; a socket must not take their place."""
+    """Open the standard descriptors that a client has closed, so that no socket gets their numbers."""
     for descriptor in range(3):
         try:
             posix.fstat(descriptor)

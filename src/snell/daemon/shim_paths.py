@@ -1,4 +1,4 @@
-"""Where the daemon listens, and how to get it there: the rules of paths.py, in built-in modules only."""
+"""Find and connect to the daemon's socket: the rules of paths.py, with built-in modules only."""
 
 import _socket
 import posix
@@ -8,11 +8,17 @@ import time
 from snell.daemon.shim_descriptors import NoDaemonError
 
 CONNECT_SECONDS = 2.0
-LONGEST_ADDRESS = 103  # bytes; what the smallest system, macOS, takes
+LONGEST_ADDRESS = 103  # bytes; the limit of macOS, the smallest one
+
+TYPE_CHECKING = False  # as in `typing`, which is slow to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Start = Callable[["ShimPaths"], _socket.socket | None]  # starts the daemon, or lets another process do it
 
 
 class ShimPaths:
-    """The directory and the socket in it."""
+    """The run directory and the socket in it."""
 
     def __init__(self) -> None:
         self.run = _run_directory()
@@ -21,26 +27,25 @@ class ShimPaths:
         self.starts = 0
         if len(self.socket) > LONGEST_ADDRESS:
             limit = f"a socket's path has at most {LONGEST_ADDRESS} bytes"
-            raise NoDaemonError(self.run, f"is too long: {limit}; set SNELL_HOME to a shorter one")
+            raise NoDaemonError(self.run, f"is too long: {limit}; set SNELL_HOME to a shorter path")
 
-    def reach(self) -> _socket.socket:
-        """A connection to the daemon, which is started if need be."""
+    def reach(self, start: "Start") -> _socket.socket:
+        """Return a connection to the daemon; start it first if none is running."""
         until = time.monotonic() + CONNECT_SECONDS
         while time.monotonic() < until:
             try:
                 return self.connect()
             except (FileNotFoundError, ConnectionRefusedError):
-                from snell.daemon.shim_start import start_alone
-
-                daemon = start_alone(self)
+                daemon = start(self)
                 if daemon is not None:
                     return daemon
             except BlockingIOError:
                 pass  # its queue is full
             time.sleep(0.005)
-        raise NoDaemonError(self.socket, "the daemon takes no connections")
+        raise NoDaemonError(self.socket, "the daemon does not accept connections")
 
     def connect(self) -> _socket.socket:
+        """Connect to the socket, without waiting. Raises OSError or NoDaemonError."""
         daemon = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         daemon.settimeout(0.0)
         try:
@@ -49,7 +54,7 @@ class ShimPaths:
             daemon.close()
             raise
         except OSError:
-            raise NoDaemonError(self.socket, "cannot be connected to") from None
+            raise NoDaemonError(self.socket, "connecting failed") from None
         if not _is_ours(daemon):
             raise NoDaemonError(self.socket, "belongs to another user; set SNELL_HOME to a directory of your own")
         return daemon
@@ -73,5 +78,5 @@ def _absolute(path: bytes) -> bytes:
 
 def _is_ours(daemon: _socket.socket) -> bool:
     level, option = (_socket.SOL_SOCKET, _socket.SO_PEERCRED) if sys.platform == "linux" else (0, 1)
-    credentials = daemon.getsockopt(level, option, 76)  # whatever the system: four other bytes, then the user's id
+    credentials = daemon.getsockopt(level, option, 76)  # on all systems four other bytes, then the user's id
     return int.from_bytes(credentials[4:8], sys.byteorder) == posix.geteuid()

@@ -1,5 +1,5 @@
 """
-What `snell-hook` says when nothing can decide: a refusal or no opinion, in the form that the client takes for it.
+The reply of `snell-hook` when Snell cannot decide: deny or no opinion, in the client's format.
 
 native/snell-hook.c does the same with the same table, shim_forms.txt.
 """
@@ -9,34 +9,34 @@ import posix
 from snell.daemon.shim_descriptors import NoDaemonError, write_all
 
 TABLE = __file__.rpartition("/")[0] + "/shim_forms.txt"
-USUAL = ["generic", "*", "1", "exit 2", ""]  # also where half of an installation is gone
+USUAL = ["generic", "*", "1", "exit 2", ""]  # also used if the table is missing
 
 
 class Policy:
-    """How the client that called takes answers to the event that it reports."""
+    """The reply formats of the calling client for its event."""
 
     def __init__(self, arguments: list[bytes], payload: bytes) -> None:
         self.arguments = arguments
         name = _event_in(payload) or self._option(b"--event")
         _, _, codes, refusal, self.neutral = _form(_plain(self._client()), _plain(name))
-        is_closed = b"--fail-closed" in arguments and b"--rewake" not in arguments
-        self.refusal = refusal if is_closed and refusal != "-" else ""
+        fails_closed = b"--fail-closed" in arguments and b"--rewake" not in arguments
+        self.refusal = refusal if fails_closed and refusal != "-" else ""
         self.takes_other_codes = codes == "1"
 
     def is_decision(self, code: int, out: bytes) -> bool:
-        """Whether an exit code and an output are what a decision for this client looks like, and a whole one."""
+        """Return whether an exit code and an output are a complete decision for this client."""
         if code not in (0, 2):
             return not self.refusal and self.takes_other_codes
-        if code == 2:  # from an old or a broken Python too, and some clients read only what is printed
+        if code == 2:  # a broken Python exits with 2 too, and some clients read only the output
             return self.refusal in ("", "exit 2") or out != b""
         if not out:
             return not self.neutral
-        return _is_whole(out) if out.startswith(b"{") else not self.refusal
+        return _is_complete(out) if out.startswith(b"{") else not self.refusal
 
     def answer(self, trouble: NoDaemonError) -> int:
-        """Tell the client that nothing could decide, and return the exit code."""
-        stopped = "stopped, because nothing could check it (--fail-closed): "
-        before = stopped if self.refusal else "not checked, because nothing could: "
+        """Print that Snell could not decide, in the client's format; return the exit code."""
+        denied = "denied, because Snell could not check it (--fail-closed): "
+        before = denied if self.refusal else "not checked, because Snell could not run: "
         line = b"snell-hook: " + before.encode() + trouble.text
         write_all(2, line + b"\n")
         if self.refusal == "exit 2":
@@ -91,8 +91,8 @@ def _plain(name: bytes) -> str:
     return "".join(letter for letter in name.decode("ascii", "replace").lower() if letter.isalnum())
 
 
-def _is_whole(text: bytes) -> bool:
-    """Whether every text, list and object ends that was begun."""
+def _is_complete(text: bytes) -> bool:
+    """Return whether every string, list and object in a JSON text is closed."""
     depth, is_text, is_escaped = 0, False, False
     for byte in text:
         if is_text:

@@ -1,4 +1,4 @@
-"""Starting the daemon: the socket is made here, so that whoever comes next can connect before the daemon is ready."""
+"""Start the daemon. The socket is created here, so that other processes can connect before the daemon is ready."""
 
 import _socket
 import fcntl
@@ -9,27 +9,27 @@ import time
 from snell.daemon.shim_descriptors import NoDaemonError
 from snell.daemon.shim_paths import ShimPaths
 
-STARTS = 2  # a daemon that died twice without an answer would die a third time
-BACK_OFF = 30  # seconds after that in which nobody tries again, and each event is decided without it
-DAEMON = "from snell.daemon.main import main; raise SystemExit(main())"  # -m would load more
+STARTS = 2  # a daemon that ended twice without a reply would do so a third time
+BACK_OFF = 30  # seconds after that without another try; events are decided without the daemon
+DAEMON = "from snell.daemon.main import main; raise SystemExit(main())"  # -m would import more
 KEPT = (b"HOME", b"USER", b"LOGNAME", b"SHELL", b"PATH", b"LANG", b"TZ", b"TMPDIR")
 KEPT_PREFIXES = (b"LC_", b"XDG_", b"SNELL_")
 
 
 def start_alone(place: ShimPaths) -> _socket.socket | None:
-    """Of many that find nobody, one starts the daemon; the others get None and go on trying to connect."""
+    """Start the daemon if no other process does so now; else return None, and the caller tries to connect."""
     _make_private(place.run)
     path = place.run + b"/start.lock"
     try:
         lock = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
     except OSError:
-        raise NoDaemonError(path, "cannot be opened; see whose it is, and remove it") from None
+        raise NoDaemonError(path, "cannot be opened; check its owner, and remove it") from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         try:
             return _start(place)
         finally:
-            # Closing would not do: until it executes Python, the daemon has the lock open too.
+            # Closing is not enough: until it executes Python, the daemon has the lock open too.
             fcntl.flock(lock, fcntl.LOCK_UN)
     except BlockingIOError:
         return None
@@ -38,46 +38,46 @@ def start_alone(place: ShimPaths) -> _socket.socket | None:
 
 
 def _start(place: ShimPaths) -> _socket.socket | None:
-    """INVARIANT: the lock is held, so nobody else removes or makes the socket."""
-    for look in range(1 if sys.platform == "linux" else 20):  # elsewhere a full queue looks like nobody there
-        time.sleep(0.01 * (look > 0))
-        daemon = _connected(place)
+    """INVARIANT: the lock is held, so no other process removes or creates the socket."""
+    for attempt in range(1 if sys.platform == "linux" else 20):  # elsewhere a full queue looks like a missing daemon
+        time.sleep(0.01 * (attempt > 0))
+        daemon = _try_to_connect(place)
         if daemon:
             return daemon
-    if place.starts == 0 and _gave_up_lately(place.gave_up):
-        advice = "it is tried again soon, `snell daemon run` shows why"
-        raise NoDaemonError(place.socket, f"the daemon did not stay; {advice}")
+    if place.starts == 0 and _failed_lately(place.gave_up):
+        advice = "Snell tries again soon, `snell daemon run` shows why"
+        raise NoDaemonError(place.socket, f"the daemon ended at once; {advice}")
     if place.starts == STARTS:
-        _remember_giving_up(place.gave_up)
-        raise NoDaemonError(place.socket, "the daemon was started and did not stay")
+        _note_failed_start(place.gave_up)
+        raise NoDaemonError(place.socket, "the daemon was started and ended at once")
     place.starts += 1
-    listener = _listening(place.socket)
+    listener = _listen(place.socket)
     child = posix.fork()
     if child == 0:
         _become_daemon(listener)
     listener.close()
     posix.waitpid(child, 0)
-    return _connected(place)  # into the queue, where it waits for the daemon to be ready
+    return _try_to_connect(place)  # the connection waits in the queue until the daemon is ready
 
 
-def _gave_up_lately(path: bytes) -> bool:
-    """A broken installation must not make every event pay for starting a daemon that ends at once."""
+def _failed_lately(path: bytes) -> bool:
+    """Return whether a start has failed recently: not every event should try to start a broken daemon."""
     try:
         return 0 <= time.time() - posix.lstat(path).st_mtime < BACK_OFF
     except OSError:
         return False
 
 
-def _remember_giving_up(path: bytes) -> None:
+def _note_failed_start(path: bytes) -> None:
     try:
         file = posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
         posix.utime(file)
         posix.close(file)
     except OSError:
-        return  # then the next event tries again
+        return  # the next event tries again
 
 
-def _connected(place: ShimPaths) -> _socket.socket | None:
+def _try_to_connect(place: ShimPaths) -> _socket.socket | None:
     try:
         return place.connect()
     except (FileNotFoundError, ConnectionRefusedError):
@@ -87,12 +87,12 @@ def _connected(place: ShimPaths) -> _socket.socket | None:
 def _make_private(path: bytes) -> None:
     for end in range(1, len(path) + 1):
         if path[end : end + 1] in {b"/", b""}:
-            _make(path[:end])
+            _make_directory(path[:end])
     try:
         folder = posix.open(path, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
     except OSError:
-        advice = "set SNELL_HOME to another place"
-        raise NoDaemonError(path, f"is not a directory of its own, or cannot be made; {advice}") from None
+        advice = "set SNELL_HOME to another directory"
+        raise NoDaemonError(path, f"is not a directory, or cannot be created; {advice}") from None
     found = posix.fstat(folder)
     if found.st_uid != posix.geteuid():
         raise NoDaemonError(path, "belongs to another user; set SNELL_HOME to a directory of your own")
@@ -101,14 +101,14 @@ def _make_private(path: bytes) -> None:
     posix.close(folder)
 
 
-def _make(path: bytes) -> None:
+def _make_directory(path: bytes) -> None:
     try:
         posix.mkdir(path, 0o700)
     except OSError:
-        return  # it is there, or opening it will tell
+        return  # it exists, or opening it will fail
 
 
-def _listening(path: bytes) -> _socket.socket:
+def _listen(path: bytes) -> _socket.socket:
     _remove_stale(path)
     listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     usual = posix.umask(0o177)
@@ -116,7 +116,7 @@ def _listening(path: bytes) -> _socket.socket:
         listener.bind(path)
         listener.listen(1024)
     except OSError:
-        raise NoDaemonError(path, "no socket could be made there") from None
+        raise NoDaemonError(path, "the socket could not be created") from None
     finally:
         posix.umask(usual)
     listener.settimeout(0.0)
@@ -124,7 +124,7 @@ def _listening(path: bytes) -> _socket.socket:
 
 
 def _remove_stale(path: bytes) -> None:
-    """What a daemon that was killed has left."""
+    """Remove the socket file of a daemon that was killed."""
     try:
         found = posix.lstat(path)
     except FileNotFoundError:
@@ -135,7 +135,7 @@ def _remove_stale(path: bytes) -> None:
 
 
 def _become_daemon(listener: _socket.socket) -> None:
-    """INVARIANT: of the client it keeps the listening socket alone: no pipe that stays open, no secret, no parent."""
+    """INVARIANT: the daemon inherits only the listening socket: no open pipe, no secret, no parent."""
     try:
         posix.setsid()
         if posix.fork() != 0:

@@ -1,8 +1,7 @@
 """
-Connections that `snell-hook --bridge NAME` opens: a program's stdin and stdout, joined to a protocol we speak.
+Serve connections of `snell-hook --bridge NAME`, which carry the stdin and stdout of a client program.
 
-There is one such protocol, MCP. Its library is large, so it is loaded in a thread when the first client comes, and
-never for anybody else.
+There is one such protocol, MCP. Its library is large, so it is imported in a thread when the first client connects.
 """
 
 import asyncio
@@ -21,17 +20,17 @@ from snell.system.optional_packages import install_advice, missing_message
 LONGEST_LINE = 17 * 1024 * 1024
 
 
-class _Given(msgspec.Struct):
+class _HelloArguments(msgspec.Struct):
     name: str = ""
-    cwd: str = ""  # two digits for each byte
+    cwd: str = ""  # as hex digits
 
 
 class _Hello(msgspec.Struct):
-    args: _Given
+    args: _HelloArguments
 
 
 class StdioBridges:
-    """Everybody who came over the bridge."""
+    """Serves the connections of all bridges."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -39,45 +38,45 @@ class StdioBridges:
         self._is_loaded = False
 
     async def serve(self, line: bytes, connection: socket.socket, rest: bytes) -> None:
-        """Until one of the two ends closes."""
+        """Serve one connection until one of its ends closes."""
         reader, writer = await _streams(connection, rest)
         try:
-            name, cwd = _asked(line)
+            name, cwd = _parse_hello(line)
             if name != "mcp":
-                await _say(writer, {"ok": False, "error": "UNKNOWN_BRIDGE", "message": f"there is no bridge `{name}`"})
+                await _write(writer, {"ok": False, "error": "UNKNOWN_BRIDGE", "message": f"unknown bridge `{name}`"})
             elif module := await self._mcp():
                 await module.serve(self._runtime, cwd, reader, writer)
             else:
                 await _refuse(reader, writer)
         except ConnectionError:
-            pass  # they are gone, which is how it ends
+            pass  # the client has closed, which is the normal end
         finally:
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
     async def _mcp(self) -> ModuleType | None:
-        """The server; None when the library is not there."""
+        """Return the module of the MCP server; None if the library is not installed."""
         async with self._loading:
             try:
-                module = await asyncio.to_thread(_imported)
+                module = await asyncio.to_thread(_import_server)
             except ImportError:
                 return None
             if not self._is_loaded:
                 self._is_loaded = True
-                gc.freeze()  # what came with it stays, and need not be looked at again
+                gc.freeze()  # its modules stay loaded, so no collection needs to traverse them
             return module
 
 
-def _imported() -> ModuleType:
-    import mcp.server.lowlevel  # noqa: F401 - so that it is this one that is missing, if one is
+def _import_server() -> ModuleType:
+    import mcp.server.lowlevel  # noqa: F401 - first, so that an ImportError is about this library
 
     from snell.operations.mcp import session
 
     return session
 
 
-def _asked(line: bytes) -> tuple[str, str]:
+def _parse_hello(line: bytes) -> tuple[str, str]:
     try:
         given = msgspec.json.decode(line, type=_Hello).args
         return given.name[:80], os.fsdecode(bytes.fromhex(given.cwd))
@@ -86,7 +85,7 @@ def _asked(line: bytes) -> tuple[str, str]:
 
 
 async def _streams(connection: socket.socket, rest: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """INVARIANT: what came with the first line is read before anything that comes now."""
+    """INVARIANT: data that arrived with the first line is read before later data."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     if rest:
@@ -97,11 +96,11 @@ async def _streams(connection: socket.socket, rest: bytes) -> tuple[asyncio.Stre
 
 
 async def _refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer the client's first request in its own protocol, so that it can show why there is no server."""
+    """Answer the client's first request with an MCP error, so that it can show why there is no server."""
     with contextlib.suppress(ValueError, msgspec.MsgspecError):
         request = msgspec.json.decode(await reader.readline())
         number = request.get("id") if isinstance(request, dict) else None
-        await _say(
+        await _write(
             writer,
             {
                 "jsonrpc": "2.0",
@@ -111,6 +110,6 @@ async def _refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
         )
 
 
-async def _say(writer: asyncio.StreamWriter, message: object) -> None:
+async def _write(writer: asyncio.StreamWriter, message: object) -> None:
     writer.write(json_bytes(message) + b"\n")
     await writer.drain()

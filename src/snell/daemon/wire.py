@@ -5,9 +5,9 @@ The frames between `snell-hook` and the daemon: one request and one reply per co
               version (`1 0.1.0`: protocol, build), request id (32 hex digits), working directory,
               arguments joined by NUL, environment (`NAME=value`) joined by NUL, standard input
     reply     `SNR1`, exit code, length of stdout, length of stderr, stdout, stderr;
-              before it any number of `.`, each a sign that the answer is being worked on
+              before it any number of `.`, each a keepalive while hooks are running
 
-Numbers have 32 bits, the lowest first. A frame begins with `S`; on the same socket, JSON-RPC begins with `{`.
+Numbers are 32-bit little-endian. A frame begins with `S`; on the same socket, JSON-RPC begins with `{`.
 """
 
 import re
@@ -32,7 +32,7 @@ ID_LENGTH = 32
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
-SIGN = b"."
+KEEPALIVE = b"."
 
 _REQUEST_MAGIC = b"SNL1"
 _REPLY_MAGIC = b"SNR1"
@@ -53,21 +53,21 @@ _IS_ID = re.compile(rb"[0-9a-f]{32}").fullmatch
 
 
 class WireError(SnellError):
-    """Bytes on the socket that are no frame of ours."""
+    """Bytes on the socket are not a valid frame."""
 
     id = "wire"
 
 
 class Request(msgspec.Struct, frozen=True, gc=False):
-    """What a client gave to `snell-hook`."""
+    """The event that a client passed to `snell-hook`."""
 
     version: str
     request_id: str
     cwd: str
     argv: tuple[str, ...]
-    environment: bytes  # joined, as it came: an event needs a few names of it, or none
+    environment: bytes  # joined, as received: an event needs few of the variables, or none
     stdin: bytes
-    sender: int = 0  # the process id of `snell-hook`, which the system tells; 0: not known
+    sender: int = 0  # the process id of `snell-hook`, from the operating system; 0: not known
 
     @property
     def protocol(self) -> int:
@@ -78,13 +78,13 @@ class Request(msgspec.Struct, frozen=True, gc=False):
         return self.version.partition(" ")[2]
 
     def variables(self) -> dict[str, str]:
-        """The environment; of a name given twice the first counts, as it does for the C library."""
+        """Return the environment; if a name is given twice the first one wins, as in the C library."""
         pairs = (entry.partition("=") for entry in reversed(_split(self.environment)))
         return {name: value for name, equals, value in pairs if equals}
 
     def variable(self, name: str) -> str | None:
         """Return what `variables` has under this name, or None, and read only that entry of the environment."""
-        if not name.isascii():  # several texts stand for the same bytes, and only one of them is the name
+        if not name.isascii():  # decoded names are compared, since one name can have several encodings
             return self.variables().get(name)
         if "=" in name or "\0" in name:
             return None
@@ -96,7 +96,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
 
     @staticmethod
     def frame_length(buffer: Buffer) -> int | None:
-        """How many bytes the whole frame has; None as long as too few have come to tell."""
+        """Return the length of the complete frame; None if too few bytes have arrived to tell."""
         if len(buffer) < _REQUEST_PREFIX.size:
             return _nothing_yet(buffer, _REQUEST_MAGIC)
         magic, length = _REQUEST_PREFIX.unpack_from(buffer)
@@ -107,15 +107,15 @@ class Request(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, frame: Buffer, sender: int = 0) -> "Request":
-        """The request in a whole frame."""
+        """Decode a complete frame. Raises WireError."""
         _check_length(frame, cls.frame_length(frame))
         version, request_id, cwd, argv, environment, stdin = _fields(frame)
         if not _IS_VERSION(version):
-            raise WireError(f"the version is {_shown(version)}", advice="send `PROTOCOL BUILD`, such as `1 0.1.0`")
+            raise WireError(f"the version is {_printable(version)}", advice="send `PROTOCOL BUILD`, such as `1 0.1.0`")
         if not _IS_ID(request_id):
-            raise WireError(f"the request id is {_shown(request_id)}", advice="send 32 lower-case hex digits")
+            raise WireError(f"the request id is {_printable(request_id)}", advice="send 32 lower-case hex digits")
         if cwd and (not cwd.startswith(b"/") or b"\0" in cwd):
-            raise WireError(f"the working directory is {_shown(cwd)}", advice="send an absolute path, or nothing")
+            raise WireError(f"the working directory is {_printable(cwd)}", advice="send an absolute path, or nothing")
         return cls(version.decode(), request_id.decode(), _text(cwd), _words(argv), environment, stdin, sender)
 
     def encode(self) -> bytes:
@@ -167,7 +167,7 @@ class LazyEnvironment(Mapping[str, str]):
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
-    """What `snell-hook` gives back to the client."""
+    """The reply that `snell-hook` passes to the client."""
 
     exit_code: int = 0
     stdout: bytes = b""
@@ -175,7 +175,7 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
 
     @staticmethod
     def frame_length(buffer: Buffer) -> int | None:
-        """How many bytes the whole frame has; None as long as too few have come to tell."""
+        """Return the length of the complete frame; None if too few bytes have arrived to tell."""
         if len(buffer) < _REPLY_PREFIX.size:
             return _nothing_yet(buffer, _REPLY_MAGIC)
         magic, exit_code, out, err = _REPLY_PREFIX.unpack_from(buffer)
@@ -185,7 +185,7 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def decode(cls, frame: Buffer) -> "Reply":
-        """The reply in a whole frame."""
+        """Decode a complete frame. Raises WireError."""
         _check_length(frame, cls.frame_length(frame))
         _, exit_code, out, _ = _REPLY_PREFIX.unpack_from(frame)
         rest = memoryview(frame)[_REPLY_PREFIX.size :]
@@ -198,7 +198,7 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
 
 
 def join_environment(entries: Iterable[str]) -> bytes:
-    """An environment of `NAME=value` entries as a request carries it: what does not fit is left out."""
+    """Join `NAME=value` entries as a request carries them; entries that do not fit are left out."""
     room, kept = LARGEST_ENVIRONMENT, []
     for entry in entries:
         data = entry.encode("utf-8", "surrogateescape")
@@ -209,8 +209,8 @@ def join_environment(entries: Iterable[str]) -> bytes:
 
 
 def _fields(frame: Buffer) -> list[bytes]:
-    """Every event pays for this loop; what is wrong with a frame is put into words elsewhere."""
-    view = frame if type(frame) is bytes else memoryview(frame)  # a slice of a bytearray would be one more copy
+    """Split a frame into its fields. Every event runs this loop, so errors are described in `_misfit`."""
+    view = frame if type(frame) is bytes else memoryview(frame)  # slicing a bytearray would make one more copy
     at, found = 8, []
     try:
         for _, most in _FIELDS:
@@ -249,12 +249,12 @@ def _nothing_yet(buffer: Buffer, magic: bytes) -> int | None:
 
 def _check_magic(found: bytes, wanted: bytes) -> None:
     if found != wanted:
-        raise WireError(f"the frame begins with {_shown(found)}", advice=f"begin it with `{wanted.decode()}`")
+        raise WireError(f"the frame begins with {_printable(found)}", advice=f"begin it with `{wanted.decode()}`")
 
 
 def _check_length(frame: Buffer, needed: int | None) -> None:
     if len(frame) != needed:
-        raise WireError(f"the frame has {len(frame)} bytes instead of {needed or 'a whole beginning'}")
+        raise WireError(f"the frame has {len(frame)} bytes instead of {needed or 'at least its header'}")
 
 
 def _check_reply(exit_code: int, length: int) -> None:
@@ -280,12 +280,12 @@ def _split(data: bytes) -> tuple[str, ...]:
     return tuple(_text(data).split("\0")) if data else ()
 
 
-_words = lru_cache(maxsize=64)(_split)  # one client calls with the same arguments again and again
+_words = lru_cache(maxsize=64)(_split)  # a client uses the same arguments for every event
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")  # what the system passes as text may be any bytes
+    return data.decode("utf-8", "surrogateescape")  # arguments and variables may contain any bytes
 
 
-def _shown(data: bytes) -> str:
+def _printable(data: bytes) -> str:
     return f"`{ascii(data[:40])[2:-1]}`"

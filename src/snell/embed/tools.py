@@ -54,10 +54,10 @@ def _check_schema(tool: Tool) -> None:
     """Raise ValueError for a schema that would accept every input."""
     if tool.schema is None:
         return
-    from snell.packs.tool_inputs.input_check import unusable
+    from snell.packs.tool_inputs.input_check import schema_problem
 
     is_one = isinstance(tool.schema, Mapping)
-    wrong = unusable(tool.schema) if is_one else f"it is {type(tool.schema).__name__}, not an object"
+    wrong = schema_problem(tool.schema) if is_one else f"it is {type(tool.schema).__name__}, not an object"
     if wrong:
         raise ValueError(f"the schema of the tool `{tool.name}` cannot be used: {wrong}")
 

@@ -1,1 +1,1 @@
-"""Verbs: pure functions from events, hooks and outcomes to decisions. Nothing here touches the outside."""
+"""Pure functions from events, hooks and outcomes to decisions; no input or output."""

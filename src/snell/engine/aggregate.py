@@ -1,6 +1,6 @@
 """
-Outcomes to decision: the strongest verdict wins and names its hooks, texts add up in book order within a budget,
-failures are kept. The result does not depend on who finished first.
+Combines outcomes into a decision: the strongest verdict wins and names its hooks, texts are joined in execution order
+within a budget, failures are kept. The result does not depend on which hook finished first.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ def aggregate(
     changes: Sequence[Change],
     skipped: Sequence[Skipped],
 ) -> Decision:
-    """Add up all outcomes of one event."""
+    """Combine all outcomes of one event."""
     place = {hook: index for index, hook in enumerate(order)}
     answers = sorted(_last_answers(rounds), key=lambda answer: place[answer[0]])
     merge: list[str] = []
@@ -47,7 +47,7 @@ def aggregate(
         stop=stop,
         changes=tuple(changes),
         env={name: text for effect in _of(answers[::-1], Env) for name, text in effect.variables.items()},
-        extras={effect.name: effect.value for effect in _of(answers[::-1], Extra)},  # the first in the book stays
+        extras={effect.name: effect.value for effect in _of(answers[::-1], Extra)},  # the first hook's value stays
         failures=tuple(Reason(hook.id, out.failure.message) for hook, out, _ in answers if out.failure),
         merge=tuple(merge),
         rounds=tuple(rounds),
@@ -56,7 +56,7 @@ def aggregate(
 
 
 def is_denied(event: Event, rounds: Sequence[Round]) -> bool:
-    """Would these rounds alone deny?"""
+    """Return whether these rounds alone deny."""
     return any(
         isinstance(effect, Deny)
         for hook, outcome, _ in _last_answers(rounds)
@@ -65,7 +65,7 @@ def is_denied(event: Event, rounds: Sequence[Round]) -> bool:
 
 
 def _last_answers(rounds: Iterable[Round]) -> Answers:
-    """Each hook's answer that counts: the last one it gave, and the event it gave it on."""
+    """Return the last answer of each hook, which is the one that counts, and the event it was given on."""
     last: dict[Hook, tuple[Hook, Outcome, Event]] = {}
     for each in rounds:
         for hook, outcome in zip(each.hooks, each.outcomes, strict=True):
@@ -83,7 +83,7 @@ def _verdict(
             if verdict is None or effect is None:
                 continue
             if isinstance(effect, Allow) and not _is_about(event, judged, outcome):
-                merge.append(f"allow from `{hook.id}` does not count: the input was rewritten afterwards")
+                merge.append(f"allow from `{hook.id}` is ignored: the input was rewritten afterwards")
                 continue
             given.append((verdict, hook, effect))
     if not given:
@@ -96,7 +96,7 @@ def _verdict(
 
 
 def _is_about(event: Event, judged: Event, outcome: Outcome) -> bool:
-    """Was this answer given on the input that will run?"""
+    """Return whether this answer was given on the input that will run."""
     if judged is event:
         return True
     rewrite = rewrite_in(outcome)

@@ -1,9 +1,9 @@
 """
-One event in, one decision out.
+Decides one event.
 
 `decide` is a generator: it yields which hooks to run on which event and receives their outcomes, in the same order.
-Policy hooks come first, then everybody else's, by the same passes: declared rewriters in turn, then judges, informers
-and hooks without a declared role together. Nothing here touches the outside; a driver in `runtime` does.
+Policy hooks come first, then all others, by the same passes: declared rewriters in turn, then judges, informers and
+hooks without a declared role together. It runs nothing itself; the drivers in `runtime/event_flow.py` do.
 """
 
 from collections.abc import Generator, Iterable, Sequence
@@ -30,7 +30,7 @@ class Run(Struct, frozen=True):
     event: Event
 
 
-_TURN = frozenset({"prompt", "turn", "agent"})  # subjects of events that begin or end a turn
+_TURN = frozenset({"prompt", "turn", "agent"})  # subjects of events that start or end a turn
 
 Answers = dict[Hook, Outcome]
 NO_LONGER = Outcome(remarks=("its condition does not hold for what will run",))
@@ -39,29 +39,22 @@ Steps = Generator[Run, Sequence[Outcome], None]
 
 
 def decide(
-    event: Event, book: HookRegistry, marks: Store, validate: Validate | None = None
+    event: Event, registry: HookRegistry, marks: Store, validate: Validate | None = None
 ) -> Generator[Run, Sequence[Outcome], Decision]:
     """Decide one event."""
-    pick = book.pick(event, marks)
+    pick = registry.pick(event, marks)
     given: list[Sequence[Outcome]] = []
-    if pick.rounds:  # they are all there is, and most of the time nobody says anything in them
-        rounds = []
-        for name, hooks in pick.rounds:
-            outcomes = yield Run(hooks, event)
-            given.append(outcomes)
-            if not _all_quiet(outcomes):
-                break
-            rounds.append(Round(name, event, hooks, tuple(outcomes)))
-        else:
-            return finish_decision(Decision(event=event, rounds=tuple(rounds), in_ledger=pick.keeps_call), marks)
-    case = Case(event, pick, book, validate)
-    for tier in pick.tiers:
-        if case.policy_has_denied:
-            case.skip(tier)
-        else:
-            yield from _decide_tier(case, tier, marks, given)
-    if case.policy_must_look_again():
-        yield from _judge_again(case, pick.tiers[0].others)
+    rounds = []
+    for name, hooks in pick.rounds:  # usually these are all rounds, and no hook has an effect
+        outcomes = yield Run(hooks, event)
+        given.append(outcomes)
+        if not _all_quiet(outcomes):
+            break
+        rounds.append(Round(name, event, hooks, tuple(outcomes)))
+    if rounds and len(rounds) == len(pick.rounds):
+        return finish_decision(Decision(event=event, rounds=tuple(rounds), in_ledger=pick.keeps_call), marks)
+    case = Case(event, pick, registry, validate)
+    yield from _decide_tiers(case, marks, given)
     if pick.varies:
         _mark_once(case, marks)
     if case.is_quiet:
@@ -81,10 +74,9 @@ def finish_decision(decision: Decision, marks: Store) -> Decision:
 
 
 class Case:
-    """What has happened to one event so far."""
+    """One event while it is decided."""
 
     __slots__ = (
-        "book",
         "changes",
         "event",
         "is_quiet",
@@ -92,52 +84,53 @@ class Case:
         "overtaken",
         "pick",
         "policy_has_denied",
+        "registry",
         "rounds",
         "skipped",
         "validate",
     )
 
-    def __init__(self, event: Event, pick: Pick, book: HookRegistry, validate: Validate | None) -> None:
+    def __init__(self, event: Event, pick: Pick, registry: HookRegistry, validate: Validate | None) -> None:
         self.event = event
         self.pick = pick
-        self.book = book
+        self.registry = registry
         self.validate = validate
         self.rounds: list[Round] = []
         self.changes: list[Change] = []
         self.skipped: list[Skipped] = []
         self.policy_has_denied = False
-        self.left_by_policy: Event | None = None  # the event as the policy's hooks left it, when they went first
-        self.overtaken: Answers = {}  # rewriters whose result a later one changed, with what they said
+        self.left_by_policy: Event | None = None  # the event after the policy's hooks, when they ran first
+        self.overtaken: Answers = {}  # rewriters whose result a later one changed, with their outcomes
         self.is_quiet = True  # no hook has asked for anything or failed; most events stay so
 
     def run(self, name: str, hooks: Sequence[Hook]) -> Generator[Run, Sequence[Outcome], Answers]:
-        """Have those of these hooks run that apply to the event as it is now."""
-        running = tuple(hook for hook in hooks if self.book.applies(hook, self.event))
+        """Run those of these hooks that apply to the event as it is now."""
+        running = tuple(hook for hook in hooks if self.registry.applies(hook, self.event))
         if len(running) == len(hooks) and isinstance(hooks, tuple):
-            running = hooks  # the same object for the same kind of event, by which drivers know it again
+            running = hooks  # the same object for the same kind of event, by which the executor finds its plan
         answers: Answers = {}
         if running:
-            answers = self.took(name, running, (yield Run(running, self.event)))
-        # What a hook said about an input that will not run does not count, when it is not for the one that will.
+            answers = self.enter(name, running, (yield Run(running, self.event)))
+        # An answer on an input that will not run is dropped, when the hook does not apply to the one that will.
         dropped = tuple(hook for hook in hooks if hook not in answers and self.has_answered(hook))
         if dropped:
             self.rounds.append(Round(name, self.event, dropped, (NO_LONGER,) * len(dropped)))
         return answers
 
-    def took(self, name: str, hooks: tuple[Hook, ...], outcomes: Sequence[Outcome]) -> Answers:
-        """Enter what hooks answered, cut down to what may count."""
+    def enter(self, name: str, hooks: tuple[Hook, ...], outcomes: Sequence[Outcome]) -> Answers:
+        """Enter the outcomes of hooks, reduced to the effects that are allowed."""
         if not _all_quiet(outcomes) or self.overtaken:
             self.is_quiet = False
-            outcomes = self._admitted(name, hooks, outcomes)
+            outcomes = self._limit(name, hooks, outcomes)
         self.rounds.append(Round(name, self.event, hooks, tuple(outcomes)))
         return dict(zip(hooks, outcomes, strict=True))
 
     def has_answered(self, hook: Hook) -> bool:
         return any(hook in each.hooks for each in self.rounds)
 
-    def _admitted(self, name: str, hooks: Sequence[Hook], outcomes: Sequence[Outcome]) -> list[Outcome]:
+    def _limit(self, name: str, hooks: Sequence[Hook], outcomes: Sequence[Outcome]) -> list[Outcome]:
         runs = zip(hooks, outcomes, strict=True)
-        kept = [limit_effects(hook, self.event, each, self.book.switches, self.validate) for hook, each in runs]
+        kept = [limit_effects(hook, self.event, each, self.registry.switches, self.validate) for hook, each in runs]
         if name != "again":
             return kept
         return [self._second_look(hook, each) for hook, each in zip(hooks, kept, strict=True)]
@@ -147,7 +140,7 @@ class Case:
         return _no_further_rewrite(hook, self.event, outcome) if earlier is None else _stricter(earlier, outcome)
 
     def apply(self, hook: Hook, outcome: Outcome) -> None:
-        """Let a rewrite take effect on the event."""
+        """Apply the rewrite of an outcome to the event."""
         rewrite = rewrite_in(outcome)
         if rewrite is None:
             return
@@ -157,13 +150,13 @@ class Case:
         self.changes.append(Change(hook.id, before, after, rewrite.because))
 
     def policy_must_look_again(self) -> bool:
-        """Has a lower scope rewritten what the policy approved?"""
+        """Return whether a lower scope has rewritten what the policy approved."""
         left = self.left_by_policy
         return left is not None and left is not self.event and not json_equal(left.rewritable, self.event.rewritable)
 
     def is_overtaken(self, hook: Hook, left: Event) -> bool:
-        """Has a later rewriter changed what this one left, so that it must judge the result?"""
-        is_asked = hook.can_judge and not hook.once and self.book.applies(hook, self.event)
+        """Return whether a later rewriter changed the result of this one, so that it must judge the new result."""
+        is_asked = hook.can_judge and not hook.once and self.registry.applies(hook, self.event)
         return is_asked and left is not self.event and not json_equal(left.rewritable, self.event.rewritable)
 
     def skip(self, tier: Tier) -> None:
@@ -171,14 +164,24 @@ class Case:
         self.skipped += [Skipped(hook.id, "a policy hook had already denied") for hook in hooks]
 
 
+def _decide_tiers(case: Case, marks: Store, given: list[Sequence[Outcome]]) -> Steps:
+    for tier in case.pick.tiers:
+        if case.policy_has_denied:
+            case.skip(tier)
+        else:
+            yield from _decide_tier(case, tier, marks, given)
+    if case.policy_must_look_again():
+        yield from _judge_again(case, case.pick.tiers[0].others)
+
+
 def _decide_tier(case: Case, tier: Tier, marks: Store, given: list[Sequence[Outcome]]) -> Steps:
-    """`given` holds what the first rounds were answered already."""
+    """Decide the hooks of one tier; `given` holds the outcomes of rounds that have run already."""
     for turn in tier.turns:
-        answers = case.took("rewrite", turn, given.pop(0)) if given else (yield from case.run("rewrite", turn))
+        answers = case.enter("rewrite", turn, given.pop(0)) if given else (yield from case.run("rewrite", turn))
         case.apply(turn[0], answers.get(turn[0], QUIET))
-    waiting = _can_wait(tier, marks) if tier.is_mixed else ()
+    waiting = _judges_that_wait(tier, marks) if tier.is_mixed else ()
     first = tuple(hook for hook in tier.others if hook not in waiting) if waiting else tier.others
-    answers = case.took("judge", first, given.pop(0)) if given else (yield from case.run("judge", first))
+    answers = case.enter("judge", first, given.pop(0)) if given else (yield from case.run("judge", first))
     if not case.is_quiet:
         yield from _settle_undeclared_rewrites(case, first, answers, marks)
     if waiting:
@@ -199,7 +202,7 @@ def _all_quiet(outcomes: Sequence[Outcome]) -> bool:
 
 def _settle_undeclared_rewrites(case: Case, hooks: Sequence[Hook], answers: Answers, marks: Store) -> Steps:
     """
-    Run hooks without a declared role that rewrote as rewriters: in turn, each on what the one before left.
+    Run hooks without a declared role that rewrote as rewriters: in turn, each on the result of the one before.
 
     Every other judge then sees the result, and so does each of these whose last input, or own result, a later one
     changed. INVARIANT: what is judged last is what runs.
@@ -208,13 +211,13 @@ def _settle_undeclared_rewrites(case: Case, hooks: Sequence[Hook], answers: Answ
     if not rewriting:
         return
     start = case.event
-    left: dict[Hook, Event] = {}  # the event after the turn of each
+    left: dict[Hook, Event] = {}  # the event after each hook's turn
     rewrote: Answers = {}
     for hook in rewriting:
         marks.put("hooks", _rewrites_mark(hook), True)
         outcome = answers[hook]
         if case.event is not start:
-            again = case.took("chain", (hook,), [_without_allow(outcome)]) if hook.once else None
+            again = case.enter("chain", (hook,), [_without_allow(outcome)]) if hook.once else None
             again = again if again is not None else (yield from case.run("chain", (hook,)))
             if hook not in again:
                 continue
@@ -230,13 +233,13 @@ def _settle_undeclared_rewrites(case: Case, hooks: Sequence[Hook], answers: Answ
 
 
 def _judge_again(case: Case, hooks: Iterable[Hook]) -> Steps:
-    """A `once` hook has its one run, unless this is it: its condition may hold only now."""
+    """Run judges on the final input; a `once` hook only if it has not run: its condition may hold only now."""
     judges = [hook for hook in hooks if hook.can_judge and not (hook.once and case.has_answered(hook))]
     yield from case.run("again", judges)
 
 
 def _without_allow(outcome: Outcome) -> Outcome:
-    """A `once` hook is not asked again, so what it allowed is not what will run."""
+    """Drop allow: a `once` hook does not run again, so it has not seen the input that will run."""
     return replace(outcome, effects=tuple(effect for effect in outcome.effects if not isinstance(effect, Allow)))
 
 
@@ -250,15 +253,15 @@ def _no_further_rewrite(hook: Hook, event: Event, outcome: Outcome) -> Outcome:
 
 
 def _stricter(earlier: Outcome, later: Outcome) -> Outcome:
-    """What a rewriter said in its turn, and what it holds against the final input; it does not rewrite that again."""
+    """Join a rewriter's first outcome with its objections to the final input, which it does not rewrite again."""
     kept = tuple(effect for effect in earlier.effects if not isinstance(effect, Rewrite | Allow))
     against = tuple(effect for effect in later.effects if isinstance(effect, Ask | Defer | Deny | Stop))
     new = tuple(effect for effect in against if effect not in kept)
     return replace(later, effects=(*kept, *new), failure=earlier.failure or later.failure)
 
 
-def _can_wait(tier: Tier, marks: Store) -> tuple[Hook, ...]:
-    """Declared judges need not look at an input that an undeclared rewriter is known to replace."""
+def _judges_that_wait(tier: Tier, marks: Store) -> tuple[Hook, ...]:
+    """Return judges that need not see an input which an undeclared rewriter is known to replace."""
     known = any(hook.role is None and marks.get("hooks", _rewrites_mark(hook)) for hook in tier.others)
     return tuple(hook for hook in tier.others if hook.role == "judges" and not hook.once) if known else ()
 
@@ -268,7 +271,7 @@ def _rewrites_mark(hook: Hook) -> str:
 
 
 def _mark_once(case: Case, marks: Store) -> None:
-    """Used up is what has had its say: a rewrite that was refused on top of another one has not."""
+    """Mark `once` hooks that have run with success; a rewrite that was refused after another one is none."""
     last = {hook: outcome for each in case.rounds for hook, outcome in zip(each.hooks, each.outcomes, strict=True)}
     for hook, outcome in last.items():
         if hook.once and outcome.status == "success" and not outcome.is_pending:

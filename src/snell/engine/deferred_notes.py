@@ -1,6 +1,6 @@
 """
-Notes that wait. A note given while the agent stops would keep it going, so it waits for the next prompt; a note from
-a hook that ran in the background, or given where the client would drop it, waits for the next event that can carry one.
+Notes that wait. A note on a stop would keep the agent going, so it waits for the next prompt; a note from a hook in the
+background, or on an event where the client would drop it, waits for the next event that can carry one.
 """
 
 from collections.abc import Iterable
@@ -15,18 +15,17 @@ from snell.model.events import Event
 from snell.model.protocols import Store
 
 HELD_NOTES = "held_notes"  # the mark of a session that holds them
-PROMPTS = frozenset({"UserPromptSubmit", "SessionStart"})
 
 
 def deliver_or_hold(decision: Decision, marks: Store) -> Decision:
     """Add the notes that were waiting for an event like this one; hold those that cannot go out now."""
     event = decision.event
     if event.name in TURN_ENDS:
-        return _held(decision, marks, "prompt") if decision.notes else decision
+        return _hold_notes(decision, marks, "prompt") if decision.notes else decision
     if not event.takes_notes:
-        return _held(decision, marks, "event") if decision.notes else decision
+        return _hold_notes(decision, marks, "event") if decision.notes else decision
     waiting = marks.get(_scope(event), HELD_NOTES)
-    # An event that the catalogue does not list may reach no model at all, and the note would be lost.
+    # On an event that the catalogue does not list the note may not reach the model, and would be lost.
     carries = waiting and "note" in event.row.can and event.name in CATALOGUE
     return _with_waiting(decision, marks) if carries else decision
 
@@ -34,14 +33,14 @@ def deliver_or_hold(decision: Decision, marks: Store) -> Decision:
 def hold(event: Event, notes: Iterable[Reason], marks: Store, until: str) -> None:
     """Keep notes until the next prompt (`until="prompt"`) or the next event that can carry them (`"event"`)."""
     added = [[until, note.hook, note.text] for note in notes]
-    # Several hooks may come back from the background at once, and an event may collect meanwhile.
+    # Several hooks in the background may end at once, and an event may take the notes meanwhile.
     marks.change(_scope(event), HELD_NOTES, lambda waiting: [*(waiting or []), *added])
 
 
-def _held(decision: Decision, marks: Store, until: str) -> Decision:
+def _hold_notes(decision: Decision, marks: Store, until: str) -> Decision:
     if decision.verdict is Verdict.DENY:
         return decision  # the note goes with the reason
-    # A hook that says the same at every call is heard once.
+    # The same note at every call is kept once.
     waiting = (marks.get(_scope(decision.event), HELD_NOTES) or []) if until == "event" else []
     fresh = [note for note in decision.notes if [until, note.hook, note.text] not in waiting]
     hold(decision.event, fresh, marks, until=until)
@@ -53,7 +52,7 @@ def _with_waiting(decision: Decision, marks: Store) -> Decision:
     due: list[list[str]] = []
 
     def without_due(waiting: list[list[str]] | None) -> list[list[str]]:
-        due[:] = [each for each in waiting or [] if each[0] == "event" or event.name in PROMPTS]
+        due[:] = [each for each in waiting or [] if each[0] == "event" or event.row.takes_held_notes]
         return [each for each in waiting or [] if each not in due]
 
     marks.change(_scope(event), HELD_NOTES, without_due)

@@ -1,4 +1,4 @@
-"""A record of a decision in words, for a person who asks why."""
+"""Explains the record of a decision to a user: the text of `snell why`."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,35 +7,35 @@ from typing import Any
 from snell.model.catalogue import row_of
 
 Record = Mapping[str, Any]
-Mark = Callable[[str], str]  # makes a text stand out, where that is possible
+Mark = Callable[[str], str]  # highlights a text, where that is possible
 
 WIDTH = 80
 LONGEST_VALUE = 400
-NAME_WIDTH = 32  # of the column of hooks; a longer name has a line of its own
+NAME_WIDTH = 32  # of the column of hooks; a longer name gets a line of its own
 
 _PASSES = {
     "rewrite": "rewriters, in turn",
     "judge": "judges and informers, together",
-    "chain": "undeclared rewriters, in turn on what the one before left",
+    "chain": "undeclared rewriters, each on the result of the one before",
     "again": "again, on the rewritten input",
 }
 _IN_TURN = ("rewrite", "chain")  # each hook is a round of its own there
 
 
 def explain(record: Record, mark: Mark = str) -> str:
-    """The whole story: what came, who was asked, what they said, how it added up."""
+    """Return the full explanation: the event, the hooks that ran, their outcomes, how they were combined."""
     return "\n".join(_lines(record, mark))
 
 
 def headline(record: Record, mark: Mark = str) -> str:
-    """One line: the verdict and its reason."""
+    """Return the verdict and its reason in one line."""
     reason = _visible(record.get("reason", "").replace("\n", " / "))
     what = mark(_answer(record))
     return f"{what}: {reason}" if reason else what
 
 
 def shorten(value: Any, limit: int = 160) -> str:
-    """A value on one line."""
+    """Return a value on one line."""
     if isinstance(value, dict):
         value = _only_text(value) or ", ".join(f"{name}: {each}" for name, each in value.items())
     visible = _visible(" ".join(str(value).split()))
@@ -43,7 +43,7 @@ def shorten(value: Any, limit: int = 160) -> str:
 
 
 def wrap(text: str, indent: int = 2) -> list[str]:
-    """A text as lines that fit, the later ones a step further in. What has no spaces stays whole, to be copied."""
+    """Wrap a text to lines, the later ones indented further. What has no spaces is not broken, to be copied."""
     return textwrap.wrap(
         text,
         WIDTH,
@@ -55,20 +55,20 @@ def wrap(text: str, indent: int = 2) -> list[str]:
 
 
 def _answer(record: Record) -> str:
-    """The verdict, and what else comes of it; only when nobody said anything there is no opinion."""
+    """Return the verdict and the other effects; `no opinion` alone only if no hook had any effect."""
     verdict = record["verdict"]
     parts = ["rewritten"] if record.get("changes") else []
     parts += ["ends the turn"] if record.get("stop") else []
     if verdict != "no_opinion":
         return ", ".join([verdict, *parts])
-    parts += [_counted(len(record[name]), word) for name, word in _COUNTED.items() if record.get(name)]
+    parts += [_plural(len(record[name]), word) for name, word in _COUNTED.items() if record.get(name)]
     return ", ".join(["no opinion", *parts]) if parts else "no opinion"
 
 
 _COUNTED = {"notes": "note", "tells": "tell", "env": "variable", "extras": "extra", "failures": "failure"}
 
 
-def _counted(number: int, word: str) -> str:
+def _plural(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
@@ -79,20 +79,20 @@ def _lines(record: Record, mark: Mark) -> Iterator[str]:
         yield from wrap(f"{row_of(record['event']).rewrites}: {_value(record['value'])}")
     first, *rest = wrap(f"answer: {headline(record)}")
     yield from (first.replace(_answer(record), mark(_answer(record)), 1), *rest)
-    yield from _surroundings(record)
+    yield from _payload_remarks(record)
     yield from _texts(record)
     yield from _rounds(record)
     yield from _late(record)
-    yield from _listed("not run", [f"{each['hook']}: {each['why']}" for each in record.get("not_run", ())])
-    yield from _listed("how it adds up", record.get("merge", ()))
-    yield from _listed("what is wrong with the settings here", record.get("problems", ()))
+    yield from _list("not run", [f"{each['hook']}: {each['why']}" for each in record.get("not_run", ())])
+    yield from _list("how the outcomes were combined", record.get("merge", ()))
+    yield from _list("problems with the settings", record.get("problems", ()))
 
 
-def _surroundings(record: Record) -> Iterator[str]:
+def _payload_remarks(record: Record) -> Iterator[str]:
     for flag in record.get("flags", ()):
         yield from wrap(f"about the payload: {flag}")
     if not record.get("cwd"):
-        yield "  it has no `cwd`, so no project's hooks count"
+        yield "  it has no `cwd`, so no hooks of a project are active"
 
 
 def _texts(record: Record) -> Iterator[str]:
@@ -108,7 +108,7 @@ def _texts(record: Record) -> Iterator[str]:
     if stop := record.get("stop"):
         yield from wrap(f"{stop['hook']} ends the turn: {_value(stop.get('text', ''))}")
     for failure in record.get("failures", ()):
-        yield from wrap(f"{failure['hook']} could not do its job: {_near(_value(failure['text']), record)}")
+        yield from wrap(f"{failure['hook']} failed: {_near(_value(failure['text']), record)}")
 
 
 def _rounds(record: Record) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _rounds(record: Record) -> Iterator[str]:
 
 def _late(record: Record) -> Iterator[str]:
     if record.get("late"):
-        yield "  after the answer"
+        yield "  after the reply"
         for run in record["late"]:
             yield from _runs([run], record, is_late=True)
             if failure := run.get("failure"):
@@ -136,32 +136,36 @@ def _runs(runs: Iterable[Record], record: Record, *, is_late: bool = False) -> I
             yield f"    {name}"
             name = ""
         row = f"    {name:<{NAME_WIDTH}} {run['role']:<10} {run.get('ms', 0):>8.1f} ms"
-        said = _said(run, is_late=is_late)
-        if len(row) + 2 + len(said) <= WIDTH:
-            yield f"{row}  {said}"
+        result = _result(run, is_late=is_late)
+        if len(row) + 2 + len(result) <= WIDTH:
+            yield f"{row}  {result}"
         else:
-            yield from (row, *wrap(said, 6))
+            yield from (row, *wrap(result, 6))
         yield from wrap(f"from {_origin(run, record)}", 6)
         for remark in run.get("remarks", ()):
             yield from wrap(remark, 6)
 
 
-def _said(run: Record, *, is_late: bool = False) -> str:
-    said = "; ".join(shorten(effect) for effect in run.get("effects", ()))
+def _result(run: Record, *, is_late: bool = False) -> str:
+    effects = "; ".join(shorten(effect) for effect in run.get("effects", ()))
     if failure := run.get("failure"):
-        means = {"allow": "so it does not count", "ask": "so you are asked", "block": "so it blocks"}
-        follows = "which nobody waited for" if is_late else means[run["on_failure"]]
-        return f"failed ({failure['kind']}), {follows}" + (f"; {said}" if said else "")
-    return said or "no opinion"
+        how = "failed with an exception" if failure["kind"] == "crash" else f"failed ({failure['kind']})"
+        policy = run.get("on_failure", "")
+        follows = "" if is_late else f"; {_ON_FAILURE[policy]} (on_failure = {policy})"
+        return f"{how}{follows}" + (f"; {effects}" if effects else "")
+    return effects or "no opinion"
+
+
+_ON_FAILURE = {"allow": "ignored", "ask": "you are asked", "block": "blocked"}
 
 
 def _origin(run: Record, record: Record) -> str:
-    """Whose the hook is, and where it stands."""
+    """Return the layer of the hook and its file and line."""
     layer, place = run.get("layer", run["scope"]), _near(run["source"], record)
     return layer if place == layer else f"{layer}, {place}"
 
 
-def _listed(title: str, items: Iterable[str]) -> Iterator[str]:
+def _list(title: str, items: Iterable[str]) -> Iterator[str]:
     for number, item in enumerate(items):
         if number == 0:
             yield f"  {title}"
@@ -169,7 +173,7 @@ def _listed(title: str, items: Iterable[str]) -> Iterator[str]:
 
 
 def _near(text: str, record: Record) -> str:
-    """Paths below the folder where it happened, without that folder."""
+    """Shorten paths below the event's folder."""
     cwd = record.get("cwd", "").rstrip("/")
     return text.replace(f"{cwd}/", "") if cwd else text
 
@@ -179,11 +183,11 @@ def _value(value: Any) -> str:
 
 
 def _visible(text: str) -> str:
-    """Text that cannot move the cursor or hide itself."""
+    """Replace characters that could move the cursor or hide text."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def _only_text(value: Mapping[str, Any]) -> str:
-    """The text of an object that holds nothing else."""
+    """Return the text of an object that holds nothing else."""
     text = next(iter(value.values())) if len(value) == 1 else ""
     return text if isinstance(text, str) else ""

@@ -1,5 +1,5 @@
 """
-What a hook printed, read as effects.
+Reads what a hook printed as effects.
 
 Several forms are understood, because hooks are written for several systems: Claude Code's object (with
 `hookSpecificOutput` or the same fields at the top), Cursor's (`{"permission": "deny"}`), tagged results
@@ -31,34 +31,34 @@ _JUDGEMENTS: dict[str, Callable[[str], Effect]] = {
 
 
 class UnreadableError(Exception):
-    """The answer says something that cannot be meant."""
+    """The answer is invalid."""
 
 
 def outcome_of(text: str, event: Event) -> Outcome:
-    """The outcome that a hook's whole output stands for."""
+    """Return the outcome that a hook's complete output stands for."""
     text = text.removeprefix("\ufeff").strip()
     if not text or text == '"Continue"':
         return Outcome()
     try:
         if text == '"Reject"':
             return outcome_of_object({"Reject": None}, event)
-        answer = _parsed(text)
+        answer = _parse(text)
         return _plain(text, event) if answer is None else outcome_of_object(answer, event)
     except UnreadableError as error:
         return Outcome(failure=Failure("output", str(error)))
 
 
 def is_json(text: str) -> bool:
-    """Is this an answer, or text that happens to have been printed?"""
+    """Return whether this is an answer, and not text that happened to be printed."""
     text = text.removeprefix("\ufeff").strip()
     return text.startswith("{") and text.endswith("}")
 
 
 def outcome_of_object(answer: Mapping[str, Any], event: Event) -> Outcome:
-    """The same for an answer that is already an object."""
+    """Return the outcome of an answer that is already an object."""
     given = answer
     try:
-        answer = _untagged(answer)
+        answer = _without_tag(answer)
         specific, is_named = _specific(answer, event)
         outcome = Outcome(
             effects=tuple(_effects(answer, specific, event)),
@@ -71,21 +71,21 @@ def outcome_of_object(answer: Mapping[str, Any], event: Event) -> Outcome:
 
 
 def _clear_refusal(given: Mapping[str, Any]) -> tuple[Effect, ...]:
-    """Something is wrong with the answer, but what it wants is plain."""
+    """Return a deny for an answer that is invalid but clearly refuses."""
     words = {
         given.get(key) for key in ("decision", "permissionDecision", "permission") if isinstance(given.get(key), str)
     }
-    return (Deny("the hook refused, in an answer that could not be read whole"),) if words & {"block", "deny"} else ()
+    return (Deny("the hook refused, in an answer that is not fully valid"),) if words & {"block", "deny"} else ()
 
 
 def _only_strict(outcome: Outcome) -> Outcome:
-    """The client would not take such an answer at all; of ours only what restricts is kept."""
+    """Keep only what restricts: the client would ignore such an answer."""
     kept = tuple(effect for effect in outcome.effects if isinstance(effect, Deny | Ask))
     return Outcome(kept, Failure("output", "hookSpecificOutput has no hookEventName"), remarks=outcome.remarks)
 
 
 def is_async(text: str) -> float | None:
-    """Seconds that a hook asks for when it answers `{"async": true}` and goes on in the background; else None."""
+    """Return the seconds that `{"async": true}` asks for to go on in the background; None for any other answer."""
     try:
         answer, _ = _first_object(text)
     except UnreadableError:
@@ -97,7 +97,7 @@ def is_async(text: str) -> float | None:
 
 
 def after_async(text: str) -> str:
-    """What a hook printed after its `{"async": true}`."""
+    """Return what a hook printed after its `{"async": true}`."""
     return _first_object(text)[1]
 
 
@@ -112,7 +112,7 @@ def _first_object(text: str) -> tuple[dict[str, Any] | None, str]:
         return None, text
 
 
-def _parsed(text: str) -> dict[str, Any] | None:
+def _parse(text: str) -> dict[str, Any] | None:
     """The answer as an object; None when it is plain text."""
     if not (text.startswith("{") and text.endswith("}")):
         return None
@@ -128,7 +128,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of two values of one name readers take the first or the last, as they please."""
+    """Refuse repeated names: one reader would take the first value, another the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
         repeated = next(name for name in found if sum(name == each for each, _ in pairs) > 1)
@@ -136,7 +136,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _folded(given: Mapping[str, Any]) -> dict[str, Any]:
+def _snake_keys(given: Mapping[str, Any]) -> dict[str, Any]:
     return _without_repeats([(_snake(key), value) for key, value in given.items()])
 
 
@@ -149,13 +149,13 @@ def _plain(text: str, event: Event) -> Outcome:
     return Outcome(remarks=(f"printed text, which goes nowhere on {event.name}",))
 
 
-def _untagged(given: Mapping[str, Any]) -> dict[str, Any]:
+def _without_tag(given: Mapping[str, Any]) -> dict[str, Any]:
     """Tagged results (`{"Reject": {...}}`, `{"action": "reject"}`) in the form of the client's object."""
     tag = next((key for key in ("Reject", "ModifyInput", "Continue", "reject", "modify_input") if key in given), "")
-    answer = _folded({key: value for key, value in given.items() if key != tag})
+    answer = _snake_keys({key: value for key, value in given.items() if key != tag})
     if tag:
         inner = given[tag]
-        fields = _folded(inner) if isinstance(inner, dict) else {}
+        fields = _snake_keys(inner) if isinstance(inner, dict) else {}
         return _from_action(_snake(tag), answer | (fields or ({"reason": inner} if isinstance(inner, str) else {})))
     action = answer.get("action")
     if action is None or action in ("accept", "decline", "cancel"):  # those are an elicitation's
@@ -179,13 +179,13 @@ def _from_action(action: str, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _specific(answer: Mapping[str, Any], event: Event) -> tuple[dict[str, Any], bool]:
-    """The part of the answer that is for this event, and whether it says so."""
+    """Return the part of the answer that is for this event, and whether it names the event."""
     inner = answer.get("hook_specific_output")
     if inner is None:
         return {}, True
     if not isinstance(inner, dict):
         raise UnreadableError("hookSpecificOutput is not an object")
-    fields = _folded(inner)
+    fields = _snake_keys(inner)
     named = fields.pop("hook_event_name", None)
     if named not in (None, event.name):
         raise UnreadableError(f"hookSpecificOutput is for `{named}`, but the event is {event.name}")

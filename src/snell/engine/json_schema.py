@@ -1,8 +1,9 @@
 """
-Does an input fit its tool's schema? A small part of JSON Schema: type, required, properties, enum, lengths, items.
+Checks an input against its tool's schema, with a small part of JSON Schema: type, required, properties, enum, lengths,
+items.
 
-Used on input that a hook rewrote. Unknown keys are accepted, as the client accepts them; what this part of the
-standard does not know it does not check.
+Used on input that a hook rewrote. Unknown keys are accepted, as the client accepts them; other keywords of the standard
+are not checked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ def _needs(**fields: str) -> Schema:
     }
 
 
-# What every client's version of these tools cannot do without.
+# Fields that these tools require in every client.
 TOOL_SCHEMAS: Mapping[str, Schema] = {
     "Bash": _needs(command="string"),
     "Read": _needs(file_path="string"),
@@ -45,7 +46,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def validator(schemas: Mapping[str, Schema] = TOOL_SCHEMAS) -> Validate:
-    """A function that says what is wrong with an input of a tool; nothing when no schema is known."""
+    """Return a function that lists what is wrong with an input of a tool; nothing without a schema."""
 
     def validate(tool: str, value: Mapping[str, Any]) -> Sequence[str]:
         schema = schemas.get(tool)
@@ -55,10 +56,10 @@ def validator(schemas: Mapping[str, Schema] = TOOL_SCHEMAS) -> Validate:
 
 
 def schema_errors(value: Any, schema: Schema, path: str) -> list[str]:
-    """Everything that is wrong with a value, each with its place."""
+    """Return everything that is wrong with a value, each with its path."""
     at = f"`{path}`" if path else "the input"
     if not _has_type(value, schema.get("type")):
-        return [f"{at} is {_name(value)}, not {_wanted(schema['type'])}"]
+        return [f"{at} is {_type_name(value)}, not {_type_names(schema['type'])}"]
     found = []
     if "enum" in schema and value not in schema["enum"]:
         found.append(f"{at} is not one of {', '.join(map(str, schema['enum']))}")
@@ -105,9 +106,9 @@ def _has_type(value: Any, wanted: Any) -> bool:
     return any(isinstance(value, each) for each in types)
 
 
-def _name(value: Any) -> str:
+def _type_name(value: Any) -> str:
     return next((name for name, types in _TYPES.items() if type(value) in types), type(value).__name__)
 
 
-def _wanted(wanted: Any) -> str:
+def _type_names(wanted: Any) -> str:
     return wanted if isinstance(wanted, str) else " or ".join(wanted)

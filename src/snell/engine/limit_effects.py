@@ -1,8 +1,8 @@
 """
-What a hook answered, cut down to what its role and the event allow.
+Reduces an outcome to the effects that the hook's role and the event allow.
 
-Nothing is dropped in silence: what the role does not have is a failure, what the event cannot express becomes the
-nearest stricter thing or a remark in the trace.
+Nothing is dropped silently: an effect that the role does not have is a failure, one that the event cannot express
+becomes the nearest stricter effect or a remark in the trace.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ ROLE_EFFECTS: dict[str, frozenset[str]] = {
 
 
 def limit_effects(hook: Hook, event: Event, outcome: Outcome, switches: Switches, validate: Validate | None) -> Outcome:
-    """The outcome with only the effects that may count, and with a failure for those that may not."""
+    """Return the outcome with only the allowed effects, and with a failure for the others."""
     kept: list[Effect] = []
     remarks: list[str] = []
     failure = outcome.failure
@@ -47,17 +47,17 @@ def limit_effects(hook: Hook, event: Event, outcome: Outcome, switches: Switches
         refused |= isinstance(effect, Rewrite) and (wrong is not None or _cannot_happen(effect, event))
     if refused and any(isinstance(effect, Allow) for effect in kept):
         kept = [effect for effect in kept if not isinstance(effect, Allow)]
-        remarks.append("its allow was for the input that it wanted, which will not run")
+        remarks.append("its allow is ignored: it was for a rewritten input that will not run")
     return replace(outcome, effects=tuple(kept), failure=failure, remarks=(*outcome.remarks, *remarks))
 
 
 def rewrite_in(outcome: Outcome) -> Rewrite | None:
-    """The rewrite that an outcome asks for, if any."""
+    """Return the rewrite of an outcome, if any."""
     return next((effect for effect in outcome.effects if isinstance(effect, Rewrite)), None)
 
 
 def judgement_for(hook: Hook, event: Event, failure: Failure) -> Judgement | None:
-    """What a failure of this hook means for the event, by its failure policy."""
+    """Return what a failure of this hook means for the event, by its failure policy."""
     policy = hook.failure_policy
     can = event.row.can
     if policy == "allow" or event.name in NEVER_BLOCKED_BY_FAILURE or "deny" not in can:
@@ -65,7 +65,7 @@ def judgement_for(hook: Hook, event: Event, failure: Failure) -> Judgement | Non
     because = f"guard `{hook.id}` could not run: {failure.message}"
     if policy == "ask" and "ask" in can:
         return Ask(because)
-    return Deny(because, instead="mend the guard, or ask the user to; `snell why` shows what happened")
+    return Deny(because, instead="repair the guard, or ask the user to; `snell why` shows what happened")
 
 
 def _role_forbids(hook: Hook, effect: Effect) -> Failure | None:
@@ -84,8 +84,9 @@ def _role_forbids(hook: Hook, effect: Effect) -> Failure | None:
 
 def _with_command_in_place(hook: Hook, event: Event, rewrite: Rewrite) -> Effect:
     """
-    The rewrite with a changed `command` in the field that holds the command line of this tool, such as `cmd` or a list.
-    Where there is no single such field the call is refused: it would run as it was.
+    Put a changed `command` into the field that holds the command line of this tool, such as `cmd` or a list.
+
+    Where there is no single such field the call is denied: it would run unchanged.
     """
     before, line = event.rewritable, event.command
     after = rewrite.applied_to(before)
@@ -131,12 +132,12 @@ def _wrong_rewrite(
 
 
 def _for_schema(event: Event, value: dict[str, Any]) -> dict[str, Any]:
-    """Where a client's shell had its command line in another field, the line counts as the `command` of `Bash`."""
+    """Return the input with the command line as `command`, where a client's shell has it in another field."""
     return value if "command" in event.tool_input else event.rewritten(value).readable_input
 
 
 def express_effect(effect: Effect, event: Event, remark: Callable[[str], object] = str) -> tuple[Effect, ...]:
-    """The effect as this event can express it: itself, the nearest stricter thing, or nothing."""
+    """Return the effect as this event can express it: itself, the nearest stricter one, or nothing."""
     name = type(effect).__name__.lower()
     if isinstance(effect, Extra):
         return _extra(effect, event, remark)
@@ -152,7 +153,7 @@ def express_effect(effect: Effect, event: Event, remark: Callable[[str], object]
 
 
 def _wrong_field(effect: Effect) -> str:
-    """The field of an effect that has the wrong type; hooks are written by people, and nothing checks their types."""
+    """Return the field of an effect that has the wrong type; the types of hooks are not checked elsewhere."""
     if isinstance(effect, Env):
         given: Any = effect.variables
         texts = isinstance(given, dict) and all(isinstance(part, str) for pair in given.items() for part in pair)
@@ -162,7 +163,7 @@ def _wrong_field(effect: Effect) -> str:
 
 
 def _cannot_happen(rewrite: Rewrite, event: Event) -> bool:
-    """A rewrite that would change something, on an event where nothing can be rewritten."""
+    """Return whether a rewrite would change something on an event where nothing can be rewritten."""
     return "rewrite" not in event.row.can and not json_equal(rewrite.applied_to(event.rewritable), event.rewritable)
 
 

@@ -1,5 +1,5 @@
 """
-Matcher text to predicate.
+Compiles matchers to predicates.
 
 The rule is Claude Code's published one: empty, `*` or absent matches all; only letters, digits, `_`, `-`, space, `,`
 and `|` make a list of exact names; anything else is a regular expression, searched unanchored. One addition: a single
@@ -28,13 +28,13 @@ _LIST = re.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_BAR_ONLY = re.compile(r"[A-Za-z0-9_|]*")
 _PREFIX = re.compile(r"[A-Za-z0-9_\-]+\*")
 _COMMA_OR_BAR = re.compile(r"[,|]")
-_DOLLAR = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)  # escapes and classes are passed over
+_DOLLAR = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)  # escapes and classes are skipped
 _COUNTS = re.compile(r"[{,](\d{1,30})(?=[},])")
 _CONTEXT_SUFFIX = re.compile(r"\[[0-9]+m\]$")
 
 
 def compile_matcher(pattern: str | None, kind: str | None, row: EventRow) -> Predicate | None:
-    """A predicate on one name, or None when everything matches. Raises PatternError for what cannot be meant."""
+    """Return a predicate on one name, or None when everything matches. Raises PatternError for an invalid pattern."""
     text = pattern or ""
     longest = LONGEST_LIST if (kind or guess_type(text, row)) == "or" else LONGEST_PATTERN
     if len(text) > longest:
@@ -47,13 +47,13 @@ def compile_matcher(pattern: str | None, kind: str | None, row: EventRow) -> Pre
 
 
 def names_nothing(text: str, kind: str | None, row: EventRow) -> bool:
-    """A list without a name in it, or an exact name that is empty: it fits nothing, which nobody can have meant."""
+    """Return whether a matcher can fit no name: a list without a name, or an empty exact name."""
     kind = kind or guess_type(text, row)
     return kind in ("or", "exact", "wildcard") and not text.strip(" ,|")
 
 
 def guess_type(text: str, row: EventRow) -> str:
-    """The matcher type that the text alone stands for."""
+    """Return the matcher type that the text stands for."""
     if text in ("", "*"):
         return "all"
     if (_LIST_BAR_ONLY if row.only_bar_separates else _LIST).fullmatch(text):
@@ -62,7 +62,7 @@ def guess_type(text: str, row: EventRow) -> str:
 
 
 def targets(event: Event) -> Sequence[str]:
-    """The names that a matcher of this event is compared with; empty when the event does not carry its field."""
+    """Return the names that a matcher of this event is compared with; empty without the event's field."""
     row = event.row
     if row.matches == "tool_name":
         return event.tool_names
@@ -70,7 +70,7 @@ def targets(event: Event) -> Sequence[str]:
 
 
 def fits_only_as_shell(hook: Hook, event: Event) -> bool:
-    """The hook was chosen for a shell call, and not for the name or the kind that this tool has of its own."""
+    """Return whether the hook was chosen for a shell call, and not for this tool's own name or kind."""
     if hook.kinds and event.kind not in hook.kinds:
         return True
     if not hook.matcher or "Bash" in names_of(event.tool, event.tool_name) or "Bash" not in event.tool_names:
@@ -83,10 +83,10 @@ def fits_only_as_shell(hook: Hook, event: Event) -> bool:
 
 
 def value_targets(row: EventRow, value: str) -> Sequence[str]:
-    """The same for a value that stands alone, as `snell check match` has it."""
+    """Return the names for a value that stands alone, as in `snell check match`."""
     if row.matches == "tool_name":
         return names_of(value)
-    if row.name == "FileChanged":
+    if row.matches == "file_path":
         value = value.rpartition("/")[2]
     return (value,) if value else ()
 
@@ -130,7 +130,7 @@ def _regular(text: str, _row: EventRow) -> Predicate:
 
 
 def _end(found: re.Match[str]) -> str:
-    """JavaScript's `$` is the very end; Python's also stands before a last line break, where a name could hide."""
+    """Translate `$`: JavaScript's is the very end, Python's also matches before a last line break."""
     return r"\Z" if found[0] == "$" else str(found[0])
 
 

@@ -1,4 +1,4 @@
-"""A decision as plain data: what `why` reads, `--json` prints and the journal keeps."""
+"""Turns a decision into plain data: what `why` reads, `--json` prints and the journal keeps."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,7 +11,7 @@ from snell.model.hooks import Hook
 
 
 def record_of(decision: Decision, not_run: Iterable[Skipped] = (), problems: Iterable[str] = ()) -> dict[str, Any]:
-    """Everything there is to know about a decision; empty fields are left out."""
+    """Return everything about a decision; empty fields are left out."""
     event = decision.event
     full = {
         "id": decision.id,
@@ -44,9 +44,9 @@ def record_of(decision: Decision, not_run: Iterable[Skipped] = (), problems: Ite
 
 
 def late_run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
-    """What a hook did after the answer had left."""
+    """Return the run of a hook that ended after the reply."""
     ignored = [effect for effect in outcome.effects if not isinstance(effect, Note | Tell) or hook.role == "watches"]
-    run = _told(hook, outcome)
+    run = _run_fields(hook, outcome)
     if ignored:
         words = ", ".join(type(effect).__name__.lower() for effect in ignored)
         run["remarks"] = [*run.get("remarks", ()), f"{words} came too late to count"]
@@ -63,7 +63,7 @@ def effect_in_words(effect: Effect) -> str:
 
 
 def _error_in(said: Any) -> str:
-    """What a tool or a client says went wrong; some say it in an object."""
+    """Return the error that a tool or client reports; some put it into an object."""
     if isinstance(said, dict):
         said = said.get("message")
     return said if isinstance(said, str) else ""
@@ -74,37 +74,37 @@ def _reason(reason: Reason) -> dict[str, str]:
 
 
 def _round(each: Round) -> dict[str, Any]:
-    """INVARIANT: nobody changes what this returns, since a round in which nobody speaks is always the same one."""
+    """Return a round. INVARIANT: callers do not change it, since a round without effects is always the same object."""
     if each.outcomes.count(QUIET) < len(each.outcomes):
-        return _round_made(each)
-    return _remembered((each.name, id(each.hooks)), each.hooks, lambda: _round_made(each))
+        return _round_fields(each)
+    return _from_cache((each.name, id(each.hooks)), each.hooks, lambda: _round_fields(each))
 
 
-def _round_made(each: Round) -> dict[str, Any]:
+def _round_fields(each: Round) -> dict[str, Any]:
     return {"pass": each.name, "runs": [_run(h, o) for h, o in zip(each.hooks, each.outcomes, strict=True)]}
 
 
 def _run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
-    """INVARIANT: likewise for a hook that says nothing."""
+    """Return a run. INVARIANT: likewise for a run without effects."""
     if outcome is not QUIET:
-        return _told(hook, outcome)
-    return _remembered(("", id(hook)), hook, lambda: _told(hook, outcome))
+        return _run_fields(hook, outcome)
+    return _from_cache(("", id(hook)), hook, lambda: _run_fields(hook, outcome))
 
 
-def _remembered(key: tuple[str, int], about: object, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _from_cache(key: tuple[str, int], about: object, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     known = _quiet.get(key)
     if known is None or known[0] is not about:  # an id belongs to another object when its own is gone
-        if len(_quiet) >= REMEMBERED:
+        if len(_quiet) >= CACHED:
             _quiet.clear()
         known = _quiet[key] = (about, make())
     return known[1]
 
 
-REMEMBERED = 512  # each keeps its hooks, also those of settings that no longer count
+CACHED = 512  # each keeps its hooks alive, also those of settings that have changed
 _quiet: dict[tuple[str, int], tuple[object, dict[str, Any]]] = {}
 
 
-def _told(hook: Hook, outcome: Outcome) -> dict[str, Any]:
+def _run_fields(hook: Hook, outcome: Outcome) -> dict[str, Any]:
     full = {
         "hook": hook.id,
         "role": hook.role or "undeclared",

@@ -1,9 +1,9 @@
 """
-The book: hooks from all scopes, ordered, filtered by the switches, and looked up by event.
+The registry: hooks from all scopes in execution order, filtered by the switches, and looked up by event.
 
-What can be known from an event's name and its matcher value is worked out once and remembered, so that ten thousand
-hooks cost an event no more than ten. What changes from event to event (`if` conditions, `once`, sessions) is looked
-at afterwards, and only for hooks that have it.
+What follows from an event's name and its matcher value is computed once and cached, so that ten thousand hooks cost an
+event no more than ten. What changes from event to event (`if` conditions, `once`, sessions) is checked afterwards, and
+only for hooks that have it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ MEMO_LIMIT = 512  # tool names and paths come from outside
 
 
 class Registry:
-    """Immutable once built; a changed set of hooks is a new book."""
+    """Immutable once built; a changed set of hooks is a new registry."""
 
     def __init__(
         self,
@@ -33,44 +33,44 @@ class Registry:
         self.problems: list[str] = []
         self._condition = condition
         self._by_event: dict[str, list[tuple[Hook, Predicate | None]]] = {}
-        self._memo: dict[tuple[str, ...], Pick] = {}
-        self._considered: dict[tuple[str, ...], list[Skipped]] = {}
+        self._picks: dict[tuple[str, ...], Pick] = {}
+        self._skips: dict[tuple[str, ...], list[Skipped]] = {}
         for hook in sorted(hooks, key=lambda hook: hook.scope):  # stable: declared order inside a scope
-            self._enter(hook)
+            self._add(hook)
 
     def pick(self, event: Event, marks: Store) -> Pick:
-        """The hooks that apply to this event now, by tier and role."""
-        # INVARIANT: the key holds all that `_never` looks at.
+        """Return the hooks that apply to this event now, by tier and role."""
+        # INVARIANT: the key holds all that `_why_never` reads.
         key = _key(event)
-        found = self._memo.get(key)
+        found = self._picks.get(key)
         if found is None:
             found = self._remember(key, event)
-        return self._narrowed(found, event, marks) if found.varies else found
+        return self._narrow(found, event, marks) if found.varies else found
 
     def skipped_hooks(self, event: Event, marks: Store) -> list[Skipped]:
-        """Every hook of this event that does not apply, and why; for people who ask."""
+        """Return every hook of this event that does not apply, and why; for the trace."""
         key = _key(event)
-        known = self._considered.get(key)
+        known = self._skips.get(key)
         if known is None:
-            known = self._look_at(event, marks)
+            known = self._why_skipped(event, marks)
             entries = self._by_event.get(event.name, ())
             if not any(hook.condition or _depends(hook) for hook, _ in entries):
-                if len(self._considered) >= MEMO_LIMIT:
-                    self._considered.clear()
-                self._considered[key] = known
+                if len(self._skips) >= MEMO_LIMIT:
+                    self._skips.clear()
+                self._skips[key] = known
         return known
 
-    def _look_at(self, event: Event, marks: Store) -> list[Skipped]:
+    def _why_skipped(self, event: Event, marks: Store) -> list[Skipped]:
         entries = self._by_event.get(event.name, ())
         reasons = [(hook, self._why_not(hook, predicate, event, marks)) for hook, predicate in entries]
         running = {_likeness(hook): hook for hook, why in reversed(reasons) if not why}
-        twins = [(hook, why or _twin(hook, running)) for hook, why in reasons]
+        twins = [(hook, why or _duplicate_of(hook, running)) for hook, why in reasons]
         return [Skipped(hook.id, why) for hook, why in twins if why]
 
     def hooks(self) -> Iterable[Hook]:
         return (hook for entries in self._by_event.values() for hook, _ in entries)
 
-    def _enter(self, hook: Hook) -> None:
+    def _add(self, hook: Hook) -> None:
         row = row_of(hook.event)
         if hook.matcher and not row.matches and hook.event:
             self.problems.append(f"{hook.source}: {hook.event} has nothing to match, so the matcher is ignored")
@@ -86,16 +86,16 @@ class Registry:
         self._by_event.setdefault(hook.event, []).append((hook, predicate))
 
     def _remember(self, key: tuple[str, ...], event: Event) -> Pick:
-        if len(self._memo) >= MEMO_LIMIT:
-            self._memo.clear()
+        if len(self._picks) >= MEMO_LIMIT:
+            self._picks.clear()
         entries = self._by_event.get(event.name, ())
-        matching = [hook for hook, predicate in entries if not self._never(hook, predicate, event)]
+        matching = [hook for hook, predicate in entries if not self._why_never(hook, predicate, event)]
         varies = any(map(_depends, matching))
-        found = self._memo[key] = Pick(tuple(matching), varies=True) if varies else _arranged(matching, event)
+        found = self._picks[key] = Pick(tuple(matching), varies=True) if varies else _arrange(matching, event)
         return found
 
-    def _never(self, hook: Hook, predicate: Predicate | None, event: Event) -> str:
-        """Why a hook can never apply to an event of this name, tool and matcher value."""
+    def _why_never(self, hook: Hook, predicate: Predicate | None, event: Event) -> str:
+        """Return why a hook can never apply to an event of this name, tool and matcher value."""
         if not hook.enabled:
             return "it is not enabled"
         if hook.untrusted:
@@ -113,17 +113,17 @@ class Registry:
         try:
             matched = any(predicate(name) for name in names)
         except PatternError as error:
-            # A pattern that cannot be finished is no reason to leave a guard out.
+            # A pattern that takes too long is no reason to skip a guard.
             self.problems.append(f"{hook.source}: hook `{hook.id}` runs on every event: {error}")
             return ""
         return "" if matched else f"matcher `{hook.matcher}` does not match `{'` or `'.join(names) or 'nothing'}`"
 
     def _why_not(self, hook: Hook, predicate: Predicate | None, event: Event, marks: Store) -> str:
-        why = self._never(hook, predicate, event) or self._not_now(hook, event, marks)
+        why = self._why_never(hook, predicate, event) or self._why_not_now(hook, event, marks)
         return why or ("" if self.applies(hook, event) else f"its condition `{hook.condition}` does not hold")
 
-    def _not_now(self, hook: Hook, event: Event, marks: Store) -> str:
-        """Why a hook does not apply to this very event."""
+    def _why_not_now(self, hook: Hook, event: Event, marks: Store) -> str:
+        """Return why a hook does not apply to this event, although it may to others of its kind."""
         if hook.session_id and hook.session_id != event.session_id:
             return "it belongs to another session"
         if hook.only_for and hook.only_for not in event.lineage:
@@ -133,21 +133,21 @@ class Registry:
         return ""
 
     def applies(self, hook: Hook, event: Event) -> bool:
-        """Does the hook's `if` rule hold? Asked of the input that the hook would see, which may have been rewritten."""
+        """Return whether the hook's `if` rule holds for the input that it would see, which may have been rewritten."""
         return not hook.condition or self._condition is None or self._condition(hook.condition, event)
 
-    def _narrowed(self, pick: Pick, event: Event, marks: Store) -> Pick:
-        """Identical handlers are told apart only now: one that may not run must not keep its twin from running."""
-        return _arranged([hook for hook in pick.hooks if not self._not_now(hook, event, marks)], event)
+    def _narrow(self, pick: Pick, event: Event, marks: Store) -> Pick:
+        """Drop hooks that do not apply now, then duplicates: a hook that does not run must not hide its duplicate."""
+        return _arrange([hook for hook in pick.hooks if not self._why_not_now(hook, event, marks)], event)
 
 
 def once_mark(hook: Hook) -> str:
-    """The mark that says this hook has had its one run."""
+    """Return the name of the mark that says this hook has had its one run."""
     return f"once:{hook.id}"
 
 
 def _depends(hook: Hook) -> bool:
-    """Does it hang on more than the event's name and tool whether this hook applies?"""
+    """Return whether this hook depends on more than the event's name and tool."""
     return bool(hook.once or hook.session_id or hook.only_for)
 
 
@@ -159,14 +159,14 @@ def _key(event: Event) -> tuple[str, ...]:
     return (event.name, event.tool_name, event.kind, *targets(event))
 
 
-def _arranged(hooks: list[Hook], event: Event) -> Pick:
+def _arrange(hooks: list[Hook], event: Event) -> Pick:
     distinct = _distinct(hooks)
     answering = [hook for hook in distinct if not hook.runs_later]
     policy = [hook for hook in answering if hook.scope is Scope.POLICY]
     rest = [hook for hook in answering if hook.scope is not Scope.POLICY]
     tiers = [tier for tier in (_tier(policy, True, event), _tier(rest, False, event)) if tier]
     if event.name == "PostToolUse":
-        tiers.reverse()  # the policy has the last word on what the model gets to see
+        tiers.reverse()  # the policy decides last what the model sees
     varies = any(hook.once for hook in distinct)
     has_conditions = any(hook.condition for hook in distinct)
     simple_tier = len(tiers) == 1 and not tiers[0].is_mixed
@@ -192,14 +192,14 @@ def _tier(hooks: list[Hook], is_policy: bool, event: Event) -> Tier | None:
 
 
 def rewrite_order(hooks: Sequence[Hook], event: Event) -> tuple[Hook, ...]:
-    """Book order; on PostToolUse lower scopes first, so that the higher scope's rewrite is the one that stays."""
+    """Return execution order; on PostToolUse lower scopes first, so that the higher scope's rewrite stays."""
     if event.name != "PostToolUse":
         return tuple(hooks)
     return tuple(sorted(hooks, key=lambda hook: -hook.scope))
 
 
 def _distinct(hooks: list[Hook]) -> list[Hook]:
-    """Identical handlers run once in each tier; the first in book order stays, so a lower scope cannot weaken it."""
+    """Drop duplicates in each tier; the first one stays, so that a lower scope cannot weaken it."""
     first: dict[object, Hook] = {}
     for hook in hooks:
         first.setdefault(_likeness(hook), hook)
@@ -207,12 +207,12 @@ def _distinct(hooks: list[Hook]) -> list[Hook]:
 
 
 def _likeness(hook: Hook) -> object:
-    """What two hooks must share for one run to stand for both: everything that can change the decision."""
+    """Return what two hooks must share for one run to stand for both: everything that can change the decision."""
     where = (hook.scope is Scope.POLICY, hook.runs_later, hook.session_id)
     return (*where, hook.handler.identity, hook.condition, hook.role, hook.failure_policy, hook.exit_code_mode)
 
 
-def _twin(hook: Hook, running: Mapping[object, Hook]) -> str:
+def _duplicate_of(hook: Hook, running: Mapping[object, Hook]) -> str:
     first = running[_likeness(hook)]
     return "" if first is hook else f"it is the same as `{first.id}`, which runs once for both"
 

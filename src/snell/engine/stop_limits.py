@@ -1,6 +1,6 @@
 """
-A stop is blocked at most 3 times a turn and 10 times a session, whatever the client's own flag says: the flag gets
-lost, and a client's own cap starts anew with every tool call.
+Limits how often hooks may keep the agent from stopping: 3 times a turn and 10 times a session, whatever the client's
+own flag says: the flag gets lost, and a client's own limit starts anew with every tool call.
 """
 
 from msgspec.structs import replace
@@ -13,34 +13,34 @@ from snell.model.protocols import Store
 
 PER_TURN = 3
 PER_SESSION = 10
-LOOP_HOOK, LOOP_MARK = "harness/promise", "harness/loop"  # the promise loop that a person started
+LOOP_HOOK, LOOP_MARK = "harness/promise", "harness/loop"  # the promise loop that a user started
 
 
 def limit_stops(decision: Decision, marks: Store) -> Decision:
-    """The decision, with a block of Stop lifted once it has been given too often."""
+    """Return the decision, with a block of Stop lifted once it has been given too often."""
     event = decision.event
     if event.name == "UserPromptSubmit":
         _begin_turn(event, marks)
     if event.name not in TURN_ENDS or decision.verdict is not Verdict.DENY:
         return decision
-    if _is_a_persons_loop(decision, marks):
-        return decision  # it has a maximum of its own, which a person set
+    if _is_users_loop(decision, marks):
+        return decision  # it has a limit of its own, which a user set
     turn, in_turn, in_session = _count(event, marks)
     limit = _limit_reached(in_turn, in_session)
     if not limit:
         marks.put(_scope(event), _mark(event), [turn, in_turn + 1, in_session + 1])
         return decision
-    told = Reason("snell", f"the turn ends although {_names(decision)} asked to go on: {limit}")
+    notice = Reason("snell", f"the turn ends although {_names(decision)} asked to go on: {limit}")
     return replace(
         decision,
         verdict=Verdict.NO_OPINION,
         reasons=(),
-        tells=(*decision.tells, told),
+        tells=(*decision.tells, notice),
         merge=(*decision.merge, f"the block is lifted: {limit}"),
     )
 
 
-def _is_a_persons_loop(decision: Decision, marks: Store) -> bool:
+def _is_users_loop(decision: Decision, marks: Store) -> bool:
     asked = any(reason.hook == LOOP_HOOK for reason in decision.reasons)
     return asked and bool(marks.get(persistent_scope(decision.event.session_id), LOOP_MARK))
 

@@ -1,4 +1,4 @@
-"""How much text one event may hand to the model: reasons first, then notes, in book order."""
+"""Limits the text that one event gives to the model: reasons first, then notes, in execution order."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,16 @@ CUT = "... (cut: `snell why` has the whole text)"
 
 
 def cut_to_budget(reasons: Sequence[Reason], notes: Sequence[Reason]) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
-    """Both lists, shortened where the budget ends."""
+    """Return both lists, cut where the budget ends."""
     left = LIMIT
     kept: list[tuple[Reason, ...]] = []
     for texts in (reasons, notes):
-        shortened, left = _shortened(texts, left)
+        shortened, left = _cut_texts(texts, left)
         kept.append(shortened)
     return kept[0], kept[1]
 
 
-def _shortened(texts: Sequence[Reason], left: int) -> tuple[tuple[Reason, ...], int]:
+def _cut_texts(texts: Sequence[Reason], left: int) -> tuple[tuple[Reason, ...], int]:
     kept: list[Reason] = []
     for reason in texts:
         size = _size(reason.text) + _size(reason.instead)

@@ -1,13 +1,18 @@
-"""Runners: one file per way of running a hook."""
+"""
+The types of handlers: one module per way of running a hook.
+
+A module declares `TYPE` (its keys in a settings file, its default time limit and so on) and defines
+`run(hook, event, context)`. It is imported on first use, so it imports slow modules inside functions.
+Other distributions add types by the entry-point group `snell.handlers`; see `settings/handler_types.py`.
+"""
 
 from collections.abc import Mapping
 
-# What runs each kind of handler row. All but the first have `run(hook, event, context)`, and are imported on first use.
 HANDLERS: Mapping[str, str] = {
-    "python": "snell.handlers.python",
     "command": "snell.handlers.command",
     "webhook": "snell.handlers.webhook",
     "prompt": "snell.handlers.prompt",
     "agent": "snell.handlers.agent",
     "mcp_tool": "snell.handlers.mcp_tool",
+    "python": "snell.handlers.python",
 }

@@ -1,16 +1,17 @@
 """
 Command hooks: a program that gets the event as JSON on stdin and answers by exit code and output.
 
-Exit 0: stdout is the answer. Exit 2: refuse, with stderr as the reason. Any other code is a failure, unless stdout
-holds a JSON answer, which counts on every exit code. `exit_code_mode = "strict"` makes every other code a refusal.
+Exit 0: stdout is the answer. Exit 2: deny, with stderr as the reason. Any other code is a failure, unless stdout
+holds a JSON answer, which is used with every exit code. With `exit_code_mode = "strict"` every other code denies.
 """
 
 import os
 import re
 import shlex
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,11 +25,88 @@ from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Ask, Deny, Env
 from snell.model.events import Event, Payload
-from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT, Command, Hook
+from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, Handler, Hook
 from snell.model.protocols import ClientEmulation, Said
+from snell.settings.client_hook_files import can_emulate
+from snell.settings.handler_types import HandlerEntry, HandlerType
+from snell.settings.problems import InvalidValueError
+from snell.settings.schema import Key
 from snell.system.json_output import json_bytes
 from snell.system.run_program import Finished, Running, environment, finish_in_background
 from snell.system.run_program import run as run_process
+
+if TYPE_CHECKING:
+    from snell.settings.command_files import NamedFiles
+
+
+class Command(Handler, frozen=True):
+    """A program, run by the shell, or directly when it has `args`."""
+
+    kind: ClassVar[str] = "command"
+
+    command: str
+    args: tuple[str, ...] | None = None
+    pass_context: bool = True
+    parse_result: bool = True
+    plugin_root: str = ""
+    written_for: str = ""  # another client's event, such as `cursor:stop`: that client's format for input and answer
+    their_matcher: str = ""  # the matcher in that client's settings
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        how = (self.pass_context, self.parse_result, self.written_for, self.their_matcher)
+        return ("command", self.command, self.args, self.plugin_root, *how)
+
+    @property
+    def short_name(self) -> str:
+        return os.path.basename(next(iter(self.command.split()), ""))
+
+
+def _parse(entry: HandlerEntry) -> Handler:
+    written_for = entry.values.get("written_for", "")
+    if written_for and not can_emulate(written_for):
+        advice = "write CLIENT:EVENT in that client's own spelling, such as cursor:beforeShellExecution"
+        line = entry.line_of("written_for")
+        raise InvalidValueError(f"`{written_for[:80]}` is not an event of another client", line, advice)
+    return replace(TYPE.build(entry), plugin_root=entry.state.plugin_root)
+
+
+def _files(handler: Command, root: Path, env: Mapping[str, str]) -> "NamedFiles":
+    from snell.settings.command_files import files_of_command  # slow to import
+
+    return files_of_command(handler.command, root, env, handler.args, handler.plugin_root)
+
+
+TYPE = HandlerType(
+    name="command",
+    help="a program, run by the shell, or directly when it has `args`",
+    settings=Command,
+    keys=(
+        Key("command", "text", "the command line, or the program when there are `args`", is_required=True),
+        Key("args", "texts", "arguments; with them no shell is started"),
+        Key("pass_context", "flag", "give the event on stdin; off by default in a `shell` table", default=True),
+        Key("parse_result", "flag", "read stdout as an answer; off by default in a `shell` table", default=True),
+        Key(
+            "written_for",
+            "text",
+            "another client's event, such as `cursor:beforeShellExecution`: the program gets the input of that"
+            " client, and answers in its format",
+            default="",
+        ),
+        Key("their_matcher", "text", "with `written_for`: a matcher in that client's own terms", default=""),
+        Key("shell", "any", "", ignored="commands run in the system's shell"),
+    ),
+    default_timeout=DEFAULT_TIMEOUT,
+    recommended_timeout=60.0,
+    aliases=("shell",),
+    identified_by=("command",),
+    defaults_by_name={
+        "command": {"pass_context": True, "parse_result": True},
+        "shell": {"pass_context": False, "parse_result": False},
+    },
+    parse=_parse,
+    files=_files,
+)
 
 
 def run(hook: Hook, event: Event, context: Context) -> Outcome:
@@ -39,23 +117,23 @@ def run(hook: Hook, event: Event, context: Context) -> Outcome:
     if emulation is None:
         payload = event_object(event)
         is_bash = "shell" in event.kinds and fits_only_as_shell(hook, event)
-        return _run(hook, event, context, _Asking(as_bash_call(payload) if is_bash else payload))
+        return _run(hook, event, context, _Input(as_bash_call(payload) if is_bash else payload))
     payloads = emulation.payloads_for(event, context.project_dir)
     wanted = [each for each in payloads if emulation.is_wanted(command.their_matcher, event, each)]
     if not wanted:
-        return Outcome(remarks=(f"left out: this is nothing for a hook of {command.written_for}",))
-    return _together([_run(hook, event, context, _Asking(each, emulation)) for each in wanted])
+        return Outcome(remarks=(f"skipped: {command.written_for} hooks do not run for this event",))
+    return _combine([_run(hook, event, context, _Input(each, emulation)) for each in wanted])
 
 
-class _Asking(Struct, frozen=True):
-    """What a program is given, and whose words those are: nobody's in particular, or another client's."""
+class _Input(Struct, frozen=True):
+    """The data for a program's stdin, and the client whose format it has, if it is another client's."""
 
     payload: Payload
     emulation: ClientEmulation | None = None
 
 
-def _together(outcomes: Sequence[Outcome]) -> Outcome:
-    """What a program said about each of several files."""
+def _combine(outcomes: Sequence[Outcome]) -> Outcome:
+    """Merge the outcomes of a program that ran once for each of several files."""
     if len(outcomes) == 1:
         return outcomes[0]
     return Outcome(
@@ -66,24 +144,24 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _run(hook: Hook, event: Event, context: Context, asking: _Asking) -> Outcome:
-    command, emulation = hook.handler, asking.emulation
+def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
+    command, emulation = hook.handler, given.emulation
     assert isinstance(command, Command)
     directory = _directory(emulation.folder(hook) if emulation else "", event, context)
-    env_file = _env_file() if "env" in event.row.can else ""
-    asked = _Asked()
+    env_file = _make_env_file() if "env" in event.row.can else ""
+    async_watch = _AsyncWatch()
     try:
         finished = run_process(
             _argv(command, context),
-            stdin=json_bytes(asking.payload) + b"\n" if command.pass_context else b"",
+            stdin=json_bytes(given.payload) + b"\n" if command.pass_context else b"",
             cwd=directory,
             env=environment(context.env, _variables(command, event, context, env_file, emulation)),
             timeout=hook.time_limit,
             cancel=context.cancel,
-            watch_stdout=asked.watch if emulation is None and _may_go_async(hook) else None,
-            hand_over=lambda running: _keep(running, asked.seconds, hook, event, context),
+            watch_stdout=async_watch.watch if emulation is None and _may_go_async(hook) else None,
+            hand_over=lambda running: _continue(running, async_watch.seconds, hook, event, context),
         )
-        outcome = _outcome(hook, event, finished, asking, directory)
+        outcome = _outcome(hook, event, finished, given, directory)
         return _with_env(outcome, env_file)
     finally:
         if env_file:
@@ -102,7 +180,7 @@ def _argv(command: Command, context: Context) -> list[str]:
 
 
 def _directory(folder: str, event: Event, context: Context) -> str:
-    """The session's directory; where that is gone, the project's or the user's own, as the client does."""
+    """Return the session's directory; if it is gone, the project's or the home directory, as Claude Code does."""
     choices = (folder, event.cwd, context.project_dir, os.path.expanduser("~"), "/")
     return next(each for each in choices if each and os.path.isdir(each))
 
@@ -122,29 +200,28 @@ def _variables(
     return {name: value.replace("\0", "") for name, value in given.items() if value}
 
 
-def _outcome(hook: Hook, event: Event, finished: Finished, asking: _Asking, cwd: str) -> Outcome:
+def _outcome(hook: Hook, event: Event, finished: Finished, given: _Input, cwd: str) -> Outcome:
     failure = _failure(finished, hook.time_limit)
     if failure:
         if hook.exit_code_mode == "strict" and failure.kind == "launch":
             return Outcome(effects=(Deny(failure.message),), failure=failure, seconds=finished.seconds)
         return Outcome(failure=failure, seconds=finished.seconds)
     if finished.went_async:
-        return Outcome(seconds=finished.seconds, remarks=("went on in the background",), is_pending=True)
+        return Outcome(seconds=finished.seconds, remarks=("continues in the background",), is_pending=True)
     command = hook.handler
     assert isinstance(command, Command)
-    outcome = _in_its_words(finished, event, asking, cwd) if command.parse_result else None
+    outcome = _emulated_outcome(finished, event, given, cwd) if command.parse_result else None
     if outcome is None:
         outcome = _by_exit_code(hook, event, finished, _answer(finished, event, command), cwd)
     return replace(outcome, seconds=finished.seconds)
 
 
-def _in_its_words(finished: Finished, event: Event, asking: _Asking, cwd: str) -> Outcome | None:
-    """The answer as the client reads it that the program was written for; None: as anybody's."""
+def _emulated_outcome(finished: Finished, event: Event, given: _Input, cwd: str) -> Outcome | None:
+    """Read the answer as the emulated client does; None when it has to be read in the usual way."""
     stdout, stderr = (stream.decode("utf-8", "replace") for stream in (finished.stdout, finished.stderr))
-    if asking.emulation is None or _script_is_missing(stderr.strip(), Outcome(), cwd):
+    if given.emulation is None or _script_is_missing(stderr.strip(), Outcome(), cwd):
         return None
-    said = Said(stdout, stderr, finished.exit_code)
-    return asking.emulation.answer(event, asking.payload, said)
+    return given.emulation.answer(event, given.payload, Said(stdout, stderr, finished.exit_code))
 
 
 def _answer(finished: Finished, event: Event, command: Command) -> Outcome:
@@ -152,7 +229,7 @@ def _answer(finished: Finished, event: Event, command: Command) -> Outcome:
     if not command.parse_result:
         return Outcome()
     if is_async(stdout) is not None:
-        stdout = after_async(stdout)  # it was waited for all the same
+        stdout = after_async(stdout)  # the hook asked to run async, but was waited for
     ended_well = finished.exit_code in (0, 2)
     return outcome_of(stdout, event) if ended_well or is_json(stdout) else Outcome()
 
@@ -171,40 +248,40 @@ def _failure(finished: Finished, limit: float) -> Failure | None:
 
 def _by_exit_code(hook: Hook, event: Event, finished: Finished, answer: Outcome, cwd: str) -> Outcome:
     code = finished.exit_code
-    said = finished.stderr.decode("utf-8", "replace").strip()
+    stderr = finished.stderr.decode("utf-8", "replace").strip()
     denies = any(isinstance(effect, Deny) for effect in answer.effects)
     if code == 0 or (denies and answer.failure is None):
         return answer
-    if code == 2 and not _script_is_missing(said, answer, cwd):
-        reason = Deny(said or "the hook refused without giving a reason")
+    if code == 2 and not _script_is_missing(stderr, answer, cwd):
+        reason = Deny(stderr or "the hook refused without giving a reason")
         return replace(answer, effects=(*answer.effects, reason), failure=None)
-    failure = Failure("crash", _ended(finished, said))
+    failure = Failure("crash", _exit_text(finished, stderr))
     if hook.exit_code_mode == "strict" and event.name not in NEVER_BLOCKED_BY_FAILURE:
-        return Outcome(effects=(Deny(said or failure.message),), failure=failure)
+        return Outcome(effects=(Deny(stderr or failure.message),), failure=failure)
     if finished.signal:
         strict = tuple(effect for effect in answer.effects if isinstance(effect, Deny | Ask))
         return replace(answer, effects=strict, failure=failure)
     if answer.effects and hook.failure_policy == "allow":
-        return replace(answer, remarks=(*answer.remarks, f"{_ended(finished, said)}; its JSON answer counts"))
+        return replace(answer, remarks=(*answer.remarks, f"{_exit_text(finished, stderr)}; its JSON answer is used"))
     return replace(answer, failure=answer.failure or failure)
 
 
-def _ended(finished: Finished, said: str) -> str:
+def _exit_text(finished: Finished, stderr: str) -> str:
     how = f"exit code {finished.exit_code}" if finished.exit_code is not None else f"signal {finished.signal}"
-    first = said.splitlines()[0] if said else ""
+    first = stderr.splitlines()[0] if stderr else ""
     return f"{how}: {first[:300]}" if first else how
 
 
-# An interpreter that cannot find its script also exits with 2. That is a broken hook, not a refusal.
+# An interpreter that does not find its script also exits with 2. That is a broken hook, not a denial.
 _NO_SCRIPT = re.compile(
     r"(?:\S*python[\d.]*: can't open file '(?P<python>.+)': \[Errno 2\]"
     r"|\S*sh: \d+: cannot open (?P<sh>.+): No such file)"
 )
 
 
-def _script_is_missing(said: str, answer: Outcome, cwd: str) -> bool:
-    found = _NO_SCRIPT.match(said)
-    if not found or answer.effects or "\n" in said:
+def _script_is_missing(stderr: str, answer: Outcome, cwd: str) -> bool:
+    found = _NO_SCRIPT.match(stderr)
+    if not found or answer.effects or "\n" in stderr:
         return False
     return not os.path.exists(os.path.join(cwd, found["python"] or found["sh"]))
 
@@ -214,8 +291,8 @@ def _may_go_async(hook: Hook) -> bool:
     return not waits
 
 
-class _Asked:
-    """Watches for `{"async": true}`, and remembers for how long the hook wants to go on."""
+class _AsyncWatch:
+    """Watches stdout for `{"async": true}`, and keeps the time limit that the hook asks for."""
 
     seconds = ASYNC_TIMEOUT
 
@@ -225,7 +302,7 @@ class _Asked:
         return asked is not None
 
 
-def _keep(running: Running, seconds: float, hook: Hook, event: Event, context: Context) -> None:
+def _continue(running: Running, seconds: float, hook: Hook, event: Event, context: Context) -> None:
     def done(finished: Finished) -> None:
         context.late(hook, event, _late_outcome(hook, event, finished, seconds))
 
@@ -240,19 +317,21 @@ def _late_outcome(hook: Hook, event: Event, finished: Finished, limit: float) ->
     return replace(_by_exit_code(hook, event, finished, answer, event.cwd), seconds=finished.seconds)
 
 
-def _env_file() -> str:
+def _make_env_file() -> str:
+    import tempfile  # slow to import
+
     descriptor, path = tempfile.mkstemp(prefix="snell-env-")
     os.close(descriptor)
     return path
 
 
 def _with_env(outcome: Outcome, path: str) -> Outcome:
-    variables = _exports(path) if path else {}
+    variables = _read_exports(path) if path else {}
     return replace(outcome, effects=(*outcome.effects, Env(variables))) if variables else outcome
 
 
-def _exports(path: str) -> dict[str, str]:
-    """`KEY=VALUE` and `export KEY=VALUE` lines, quotes taken off."""
+def _read_exports(path: str) -> dict[str, str]:
+    """Read lines of the form `KEY=VALUE` and `export KEY=VALUE`, without the quotes of values."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read(256_000).splitlines()
@@ -262,11 +341,11 @@ def _exports(path: str) -> dict[str, str]:
     for line in lines:
         name, equals, value = line.strip().removeprefix("export ").strip().partition("=")
         if equals and name.isidentifier():
-            found[name] = _unquoted(value)
+            found[name] = _strip_quotes(value)
     return found
 
 
-def _unquoted(value: str) -> str:
+def _strip_quotes(value: str) -> str:
     try:
         words = shlex.split(value, posix=True)
     except ValueError:

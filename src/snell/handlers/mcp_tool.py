@@ -1,8 +1,9 @@
-"""MCP tool hooks: a tool of a configured server gets input made from the event; its text is read as an answer."""
+"""MCP tool hooks: call a tool of a configured MCP server with input made from the event, and read its text as JSON."""
 
 import re
 import time
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
@@ -11,13 +12,46 @@ from snell.handlers.event_json import event_object
 from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
-from snell.model.hooks import Hook, McpTool
+from snell.model.hooks import DEFAULT_TIMEOUT, Handler, Hook
+from snell.settings.handler_types import HandlerType
+from snell.settings.schema import Key
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.json_output import json_bytes
-from snell.system.mcp_client import McpError, call_tool
 
 _FIELD = re.compile(r"\$\{([A-Za-z0-9_.\-]+)\}")
 _LONGEST = 1_000_000
+
+
+class McpTool(Handler, frozen=True):
+    kind: ClassVar[str] = "mcp_tool"
+
+    server: str
+    tool: str
+    input: Mapping[str, Any] = {}
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("mcp_tool", self.server, self.tool, repr(self.input))
+
+    @property
+    def short_name(self) -> str:
+        return self.tool
+
+
+TYPE = HandlerType(
+    name="mcp_tool",
+    help="a tool of an MCP server",
+    settings=McpTool,
+    keys=(
+        Key("server", "text", "the server's name", is_required=True),
+        Key("tool", "text", "the tool's name", is_required=True),
+        Key("input", "table", "its input; `${path.to.field}` is filled in from the event"),
+    ),
+    default_timeout=DEFAULT_TIMEOUT,
+    identified_by=("server", "tool"),
+    extra="mcp",
+    waits_for_network=True,
+)
 
 
 def run(hook: Hook, event: Event, context: Context) -> Outcome:
@@ -28,6 +62,8 @@ def run(hook: Hook, event: Event, context: Context) -> Outcome:
 
 
 def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
+    from snell.system.mcp_client import McpError, call_tool  # slow to import
+
     handler = hook.handler
     assert isinstance(handler, McpTool)
     server = context.settings.mcp_servers.get(handler.server)
@@ -35,7 +71,8 @@ def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outc
         why = f"there is no MCP server `{handler.server}`; describe it in `[mcp_servers.{handler.server}]`"
         return Outcome(failure=Failure("launch", why))
     try:
-        text = call_tool(server, handler.tool, _filled(dict(handler.input), event_object(event)), context.env, deadline)
+        arguments = _fill_fields(dict(handler.input), event_object(event))
+        text = call_tool(server, handler.tool, arguments, context.env, deadline)
     except McpError as error:
         return Outcome(failure=Failure(error.kind, str(error)))
     except DeadlineExceededError:
@@ -47,16 +84,16 @@ def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outc
     return outcome_of(text, event)
 
 
-def _filled(value: Any, payload: dict[str, Any]) -> Any:
-    """The input with `${path.to.field}` replaced from the event; what is not there is empty."""
+def _fill_fields(value: Any, payload: dict[str, Any]) -> Any:
+    """Replace `${path.to.field}` by the event's field; a missing field is empty."""
     if isinstance(value, str):
-        return _FIELD.sub(lambda found: _at(payload, found[1]), value)
+        return _FIELD.sub(lambda found: _field_text(payload, found[1]), value)
     if isinstance(value, dict):
-        return {name: _filled(each, payload) for name, each in value.items()}
-    return [_filled(each, payload) for each in value] if isinstance(value, list | tuple) else value
+        return {name: _fill_fields(each, payload) for name, each in value.items()}
+    return [_fill_fields(each, payload) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _at(payload: Any, path: str) -> str:
+def _field_text(payload: Any, path: str) -> str:
     for name in path.split("."):
         payload = payload.get(name) if isinstance(payload, dict) else None
     if payload is None:

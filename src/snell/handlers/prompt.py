@@ -1,30 +1,52 @@
-"""Prompt hooks: a question to a language model about the event. It can refuse or advise; it cannot approve."""
+"""Prompt hooks: ask a language model one question about the event. Its answer can deny or advise, but not allow."""
 
 import re
 import time
+from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
 from snell.handlers.event_json import event_for_others
-from snell.llm.ask import answer_of
-from snell.llm.messages import Message, ModelError, Question
-from snell.llm.untrusted_text import RULES, fence
-from snell.llm.verdict_answers import ANSWER_RULES, outcome_of_text
 from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
-from snell.model.hooks import Hook, Prompt
+from snell.model.hooks import Handler, Hook
 from snell.redact import redact_data
-from snell.system.transcripts import conversation
+from snell.settings.handler_types import HandlerType
+from snell.settings.schema import Key
 
 BRACE = "{"
-_SYSTEM = (
-    "You check one event in the session of a coding agent. "
-    f"{RULES} {ANSWER_RULES} If the question itself asks for another form, "
-    'such as {"nudge": "advice"} or {"pass": true}, use that.'
-)
-_CONVERSATION = 12_000  # characters of it
+_CONVERSATION = 12_000  # characters from its end that the model gets
 _ARGUMENTS = re.compile(r"(?<!\\)\$ARGUMENTS\b")
+
+
+class Prompt(Handler, frozen=True):
+    kind: ClassVar[str] = "prompt"
+
+    prompt: str
+    model: str = ""
+    continue_on_block: bool = False
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("prompt", self.prompt)
+
+
+TYPE = HandlerType(
+    name="prompt",
+    help="a question to a language model",
+    settings=Prompt,
+    keys=(
+        Key("prompt", "text", "the question; `$ARGUMENTS` stands for the event", is_required=True),
+        Key("model", "text", "which model", default=""),
+        Key("continue_on_block", "flag", "a refusal goes to the agent instead of ending its turn", default=False),
+    ),
+    default_timeout=30.0,
+    identified_by=("prompt",),
+    extra="http",
+    waits_for_network=True,
+    asks_model=True,
+)
 
 
 def run(hook: Hook, event: Event, context: Context) -> Outcome:
@@ -34,9 +56,19 @@ def run(hook: Hook, event: Event, context: Context) -> Outcome:
 
 
 def _run(hook: Hook, event: Event, context: Context) -> Outcome:
+    from snell.llm.ask import answer_of  # slow to import, like the other modules of `llm`
+    from snell.llm.messages import Message, ModelError, Question
+    from snell.llm.untrusted_text import RULES
+    from snell.llm.verdict_answers import ANSWER_RULES, outcome_of_text
+
     prompt = hook.handler
     assert isinstance(prompt, Prompt)
-    question = Question(_SYSTEM, (Message("user", _text(prompt.prompt, event)),), prompt.model, begins=BRACE)
+    system = (
+        "You check one event in the session of a coding agent. "
+        f"{RULES} {ANSWER_RULES} If the question itself asks for another form, "
+        'such as {"nudge": "advice"} or {"pass": true}, use that.'
+    )
+    question = Question(system, (Message("user", _question(prompt.prompt, event)),), prompt.model, begins=BRACE)
     try:
         text = answer_of(question, event, context, hook.time_limit)
     except ModelError as error:
@@ -44,8 +76,11 @@ def _run(hook: Hook, event: Event, context: Context) -> Outcome:
     return outcome_of_text(text, event, begins=BRACE, ends_turn=not prompt.continue_on_block)
 
 
-def _text(prompt: str, event: Event) -> str:
-    """The question with the event in its place, and before it what the model should know."""
+def _question(prompt: str, event: Event) -> str:
+    """Return the prompt with the event filled in, after the end of the conversation."""
+    from snell.llm.untrusted_text import fence
+    from snell.system.transcripts import conversation
+
     shown = event_for_others(event)
     talk = conversation(event.transcript_path, _CONVERSATION)
     before = [fence(redact_data(talk), "the end of the conversation")] if talk else []

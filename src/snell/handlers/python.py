@@ -1,23 +1,57 @@
 """
-Python hooks that run in this process: those of built-in packs and of a program that embeds Snell.
+Python hooks: a function in a file, and functions of this process (built-in packs, programs that embed Snell).
 
-Everybody else's run in a warm child process, see `handlers/worker/client.py`.
+The functions of files run in a warm child process, see `handlers/worker/client.py`. The runtime runs all functions of
+an event together, so this module has no `run`, and the struct `PythonFile` is in `model/hooks.py`.
 """
 
+import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from snell.handlers.worker.child_main import UNNOTICEABLE
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
-from snell.model.hooks import Hook, Inline
+from snell.model.hooks import DEFAULT_TIMEOUT, Hook, Inline, PythonFile
+from snell.settings.handler_types import HandlerEntry, HandlerType
+from snell.settings.schema import Key
+
+if TYPE_CHECKING:
+    from snell.settings.command_files import NamedFiles
 
 Function = Callable[[Event], Any]
 
 
+def _parse(entry: HandlerEntry) -> PythonFile:
+    path = os.path.join(entry.state.folder or os.sep, os.path.expanduser(entry.values["file"]))
+    return PythonFile(os.path.normpath(path), entry.values["function"])
+
+
+def _files(handler: PythonFile, _root: Path, _env: Mapping[str, str]) -> "NamedFiles":
+    from snell.settings.command_files import NamedFiles  # slow to import
+
+    return NamedFiles(files=(handler.path,))
+
+
+TYPE = HandlerType(
+    name="python",
+    help="a function in a Python file",
+    settings=PythonFile,
+    keys=(
+        Key("file", "text", "the file, relative to this settings file", is_required=True),
+        Key("function", "text", "the function's name", is_required=True),
+    ),
+    default_timeout=DEFAULT_TIMEOUT,
+    identified_by=("file", "function"),
+    parse=_parse,
+    files=_files,
+)
+
+
 def run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook]) -> list[Outcome]:
-    """Run functions of this process, one after the other. An async one has a limit; a plain one cannot be ended."""
+    """Run functions of this process one after the other. Only an async function can be stopped at its time limit."""
     outcomes = []
     clock = time.perf_counter
     start = clock()
@@ -43,9 +77,9 @@ def _outcome(result: Any, seconds: float, hook: Hook) -> Outcome:
 
         start, limit = time.perf_counter(), hook.time_limit
         if _is_in_loop():
-            return Outcome(failure=_not_here(result), seconds=seconds)
+            return Outcome(failure=_failure_in_loop(result), seconds=seconds)
         try:
-            result = asyncio.run(_awaited(result, limit))
+            result = asyncio.run(_wait(result, limit))
         except TimeoutError:
             late = Failure("timeout", f"did not finish within {limit:g} s")
             return Outcome(failure=late, seconds=seconds + time.perf_counter() - start)
@@ -56,13 +90,13 @@ def _outcome(result: Any, seconds: float, hook: Hook) -> Outcome:
 
 
 def outcome_from(result: Any, seconds: float) -> Outcome:
-    """What a function returned, as an outcome; whether the effects may count is the engine's business."""
+    """Return what a function returned as an outcome; the engine decides which effects are permitted."""
     if result is None:
         return Outcome(seconds=seconds)
     return Outcome(effects=tuple(result) if isinstance(result, list | tuple) else (result,), seconds=seconds)
 
 
-async def _awaited(result: Any, limit: float) -> Any:
+async def _wait(result: Any, limit: float) -> Any:
     import asyncio
 
     async with asyncio.timeout(limit):
@@ -79,14 +113,14 @@ def _is_in_loop() -> bool:
     return True
 
 
-def _not_here(result: Any) -> Failure:
+def _failure_in_loop(result: Any) -> Failure:
     if isinstance(result, Coroutine):
         result.close()
     return Failure("crash", "an async hook cannot be waited for inside a running event loop; use `decide_async`")
 
 
 def crash(error: BaseException) -> Failure:
-    """What a function raised, and where."""
+    """Return a failure that names the exception and the line that raised it."""
     frame = error.__traceback__
     while frame and frame.tb_next:
         frame = frame.tb_next
@@ -95,7 +129,7 @@ def crash(error: BaseException) -> Failure:
 
 
 def functions_of(hooks: Sequence[Hook]) -> list[Function] | None:
-    """The functions to call when all of these hooks run in this process; None when one does not."""
+    """Return the functions of hooks that all run in this process; None when one of them does not."""
     handlers = [hook.handler for hook in hooks]
     functions = [handler.function for handler in handlers if isinstance(handler, Inline)]
     return functions if len(functions) == len(hooks) else None

@@ -1,19 +1,20 @@
 """
-Webhook hooks: a server that gets the event as JSON and answers with a result.
+Webhook hooks: send the event as JSON to a server, which answers with a result.
 
-What leaves this machine holds no environment, no conversation and, unless a user's or a policy's hook wants it, no
-secrets. Every request is signed in the form of the Standard Webhooks specification, so that a server can tell who
-asks and that nobody repeats an old request.
+The request contains no environment, no conversation and no secrets, unless a user's or a policy's hook turns redaction
+off. Every request is signed in the form of the Standard Webhooks specification, so that the server can tell who sent
+it and can detect a replayed request.
 """
 
 import base64
 import binascii
 import hashlib
-import hmac
 import os
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec.structs import replace
 
@@ -23,17 +24,72 @@ from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Effect, Rewrite
 from snell.model.events import Event
-from snell.model.hooks import Hook, Scope, Webhook
-from snell.system.address_policy import RefusedError, Target, check_url
+from snell.model.hooks import Handler, Hook, Scope
+from snell.settings.handler_types import HandlerEntry, HandlerType
+from snell.settings.problems import InvalidValueError
+from snell.settings.schema import Key
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
-from snell.system.http_client import Call, HttpError, require_http_library, resolver, send_request
 from snell.system.json_output import json_bytes
+
+if TYPE_CHECKING:
+    from snell.system.address_policy import Target
+    from snell.system.http_client import Call
 
 LONGEST_REPLY = 64 * 1024
 _LONGEST_SECRET = 4_096
-# Whose hooks may call loopback and may send what was not redacted: nobody's that came with a repository or a plugin.
+# Hooks of these layers may call loopback and may send unredacted text; hooks of a repository or a plugin may not.
 _OWN_LAYERS = ("policy", "user", "run time")
+
+
+class Webhook(Handler, frozen=True):
+    kind: ClassVar[str] = "webhook"
+
+    url: str
+    method: str = "POST"
+    headers: Mapping[str, str] = {}
+    allowed_env: tuple[str, ...] = ()
+    redact: bool = True
+    secret_env: str = ""  # the variable with the secret that requests are signed with; empty = the user's own secret
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("webhook", self.url)
+
+
+def _parse(entry: HandlerEntry) -> Handler:
+    layer = entry.state.layer
+    if entry.values.get("redact") is False and layer not in ("policy", "user"):
+        advice = "move the hook to your own settings, or remove the key"
+        raise InvalidValueError(f"`redact = false` is not for {layer} settings", entry.line_of("redact"), advice)
+    return TYPE.build(entry)
+
+
+TYPE = HandlerType(
+    name="webhook",
+    help="an HTTP endpoint",
+    settings=Webhook,
+    keys=(
+        Key("url", "text", "the address for the event", is_required=True),
+        Key("method", "method", "the HTTP method", default="POST", choices=("POST", "PUT")),
+        Key("headers", "texts by name", "headers; `${NAME}` is filled in from `allowed_env`"),
+        Key("allowed_env", "texts", "environment variables that headers may use", aliases=("allowed_env_vars",)),
+        Key("secret_env", "text", "the variable with the secret to sign with; absent = your own", default=""),
+        Key(
+            "redact", "flag", "remove secrets from the request; may be off only in user and policy files", default=True
+        ),
+    ),
+    default_timeout=30.0,
+    aliases=("http",),
+    identified_by=("url",),
+    parse=_parse,
+    extra="http",
+    waits_for_network=True,
+)
+
+
+class _SecretError(Exception):
+    """The secret that requests are signed with cannot be used."""
 
 
 def run(hook: Hook, event: Event, context: Context) -> Outcome:
@@ -44,6 +100,9 @@ def run(hook: Hook, event: Event, context: Context) -> Outcome:
 
 
 def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
+    from snell.system.address_policy import RefusedError, check_url  # slow to import
+    from snell.system.http_client import HttpError, require_http_library, resolver, send_request
+
     webhook = hook.handler
     assert isinstance(webhook, Webhook)
     is_redacted = webhook.redact or not _is_own(hook)
@@ -59,15 +118,17 @@ def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outc
         with send_request(_call(webhook, target, body, context), deadline) as response:
             status, text = response.status, response.read_all(LONGEST_REPLY)
     except RefusedError as error:
-        return _failed(hook, "launch", f"the address may not be called: {error}")
+        return _failure(hook, "launch", f"the address may not be called: {error}")
+    except _SecretError as error:
+        return _failure(hook, "launch", str(error))
     except HttpError as error:
-        return _failed(hook, error.kind, str(error))
+        return _failure(hook, error.kind, str(error))
     except DeadlineExceededError:
-        return _failed(hook, "timeout", f"did not answer within {hook.time_limit:g} s")
+        return _failure(hook, "timeout", f"did not answer within {hook.time_limit:g} s")
     except CancelledError:
         return Outcome(failure=Failure("cancelled", "was cancelled"))
     if not 200 <= status < 300:
-        return _failed(hook, "output", f"{target.authority} answered with status {status}")
+        return _failure(hook, "output", f"{target.authority} answered with status {status}")
     return _answer(text, event, is_redacted)
 
 
@@ -75,8 +136,8 @@ def _is_own(hook: Hook) -> bool:
     return hook.scope is Scope.POLICY or hook.source.layer in _OWN_LAYERS
 
 
-def _failed(hook: Hook, kind: str, message: str) -> Outcome:
-    """A failure; in strict mode a refusal too, as with exit codes."""
+def _failure(hook: Hook, kind: str, message: str) -> Outcome:
+    """Return a failure; in strict mode it also denies, as with exit codes."""
     refusal: tuple[Effect, ...] = (Deny(message),) if hook.exit_code_mode == "strict" and kind != "timeout" else ()
     return Outcome(effects=refusal, failure=Failure(kind, message))
 
@@ -89,37 +150,41 @@ def _answer(body: bytes, event: Event, is_redacted: bool) -> Outcome:
     if is_redacted and any(
         isinstance(effect, Rewrite) and holds_placeholder(effect.value) for effect in outcome.effects
     ):
-        # An allow was meant for what would have run then, not for what runs now.
+        # The server allowed the rewritten call, which will not run.
         kept = tuple(effect for effect in outcome.effects if not isinstance(effect, Rewrite | Allow))
         why = "the rewrite holds a placeholder of something that was redacted; it would destroy the true value"
         return replace(outcome, effects=kept, failure=outcome.failure or Failure("rewrite", why))
     return outcome
 
 
-def _call(webhook: Webhook, target: Target, body: bytes, context: Context) -> Call:
-    own = {name.lower(): _filled(value, webhook, context) for name, value in webhook.headers.items()}
-    kept = {name: value for name, value in own.items() if _HEADER.fullmatch(name) and name not in _OURS}
+def _call(webhook: Webhook, target: "Target", body: bytes, context: Context) -> "Call":
+    from snell.system.http_client import Call
+
+    own = {name.lower(): _fill_variables(value, webhook, context) for name, value in webhook.headers.items()}
+    kept = {name: value for name, value in own.items() if _HEADER.fullmatch(name) and name not in _RESERVED}
     given = {"content-type": "application/json", "accept": "application/json", **kept}
-    return Call(webhook.method, target, {**given, **_signed(webhook, body, context)}, body)
+    return Call(webhook.method, target, {**given, **_signature_headers(webhook, body, context)}, body)
 
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding", "upgrade", "te"})
+_RESERVED = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding", "upgrade", "te"})
 _NAME = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
-_BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def _filled(value: str, webhook: Webhook, context: Context) -> str:
-    """The header with its variables; one that was not granted is empty, and nothing can begin a new line."""
+def _fill_variables(value: str, webhook: Webhook, context: Context) -> str:
+    """Fill the variables in; one that is not in `allowed_env` is empty, and no value can begin a new header."""
 
     def value_of(found: re.Match[str]) -> str:
         name = found[1] or found[2]
         return context.env.get(name, "") if name in webhook.allowed_env else ""
 
-    return _BREAKS.sub("", _NAME.sub(value_of, value)).strip()
+    return _CONTROL.sub("", _NAME.sub(value_of, value)).strip()
 
 
-def _signed(webhook: Webhook, body: bytes, context: Context) -> dict[str, str]:
+def _signature_headers(webhook: Webhook, body: bytes, context: Context) -> dict[str, str]:
+    import hmac  # slow to import
+
     key = _key(webhook, context)
     if not key:
         return {}
@@ -130,42 +195,41 @@ def _signed(webhook: Webhook, body: bytes, context: Context) -> dict[str, str]:
 
 
 def _key(webhook: Webhook, context: Context) -> bytes:
-    """The hook's own secret, else the user's, which is made when it is first needed."""
+    """Return the hook's own secret, else the user's, which is created on first use."""
     if webhook.secret_env:
         secret = context.env.get(webhook.secret_env, "")
         if not secret:
-            raise HttpError("launch", f"`{webhook.secret_env}`, the secret to sign with, is not set")
-        return _decoded(secret, f"`{webhook.secret_env}`")
+            raise _SecretError(f"`{webhook.secret_env}`, the secret to sign with, is not set")
+        return _key_bytes(secret, f"`{webhook.secret_env}`")
     if not context.settings.config:
         return b""
     path = Path(context.settings.config) / "webhook-secret"
     try:
-        found = _read_or_made(path)
+        found = _read_or_create(path)
     except (OSError, FileError, UnicodeDecodeError) as error:
-        raise HttpError("launch", f"the secret in `{path}` cannot be read: {error}") from None
-    return _decoded(found, f"`{path}`")
+        raise _SecretError(f"the secret in `{path}` cannot be read: {error}") from None
+    return _key_bytes(found, f"`{path}`")
 
 
-def _read_or_made(path: Path) -> str:
+def _read_or_create(path: Path) -> str:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with file_lock(
-            path.with_name(f".{path.name}.lock")
-        ):  # or of two who make one, one would sign with what is lost
+        # Without the lock, one of two processes could sign with a secret that the other one overwrites.
+        with file_lock(path.with_name(f".{path.name}.lock")):
             if not path.exists():
                 made = f"whsec_{base64.b64encode(os.urandom(32)).decode('ascii')}\n"
                 write_atomically(path, made.encode("ascii"))
     return read_capped(path, _LONGEST_SECRET).decode("ascii").strip()
 
 
-def _decoded(secret: str, where: str) -> bytes:
-    key = _bytes_of(secret)
+def _key_bytes(secret: str, where: str) -> bytes:
+    key = _decode(secret)
     if not key:
-        raise HttpError("launch", f"the secret in {where} is empty; nothing can be signed with it")
+        raise _SecretError(f"the secret in {where} is empty; nothing can be signed with it")
     return key
 
 
-def _bytes_of(secret: str) -> bytes:
+def _decode(secret: str) -> bytes:
     if not secret.startswith("whsec_"):
         return secret.encode("utf-8")
     try:

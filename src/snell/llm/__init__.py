@@ -1,1 +1,1 @@
-"""Model clients, token budgets and embeddings."""
+"""Language models: clients, token budgets, what they may read, and embeddings."""

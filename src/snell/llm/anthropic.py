@@ -19,11 +19,13 @@ def headers(key: str) -> dict[str, str]:
 
 
 def body(question: Question, *, is_plain: bool = False) -> dict[str, Any]:
-    """The request; a plain one leaves out what some models do not take."""
-    messages: list[dict[str, Any]] = [{"role": each.role, "content": _content(each)} for each in question.said]
+    """Return the body of a request; a plain one leaves out fields that some models reject."""
+    messages: list[dict[str, Any]] = [{"role": each.role, "content": _content(each)} for each in question.messages]
     if question.begins and not is_plain:
         messages.append({"role": "assistant", "content": question.begins})
-    tools = [{"name": tool.name, "description": tool.says, "input_schema": tool.schema} for tool in question.tools]
+    tools = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in question.tools
+    ]
     return {
         "model": question.model,
         "max_tokens": question.max_tokens,
@@ -35,7 +37,7 @@ def body(question: Question, *, is_plain: bool = False) -> dict[str, Any]:
 
 
 def turn_of(answer: dict[str, Any]) -> Turn:
-    """A whole answer, from a server that does not stream."""
+    """Read a complete answer, from a server that does not stream."""
     parts = [part for part in answer.get("content") or () if isinstance(part, dict)]
     usage = answer.get("usage") or {}
     calls = [part for part in parts if part.get("type") == "tool_use"]
@@ -48,7 +50,7 @@ def turn_of(answer: dict[str, Any]) -> Turn:
 
 
 def turn_from(events: Iterable[dict[str, Any]]) -> Turn | None:
-    """The answer from its events; None when they broke off."""
+    """Read a streamed answer; None when the stream ended too early."""
     parts: dict[int, dict[str, Any]] = {}
     pieces: dict[int, list[str]] = {}
     usage: dict[str, Any] = {}
@@ -87,8 +89,8 @@ def _tokens(usage: dict[str, Any]) -> int:
     return sum(int(usage.get(name) or 0) for name in names)
 
 
-def _content(said: Message) -> list[dict[str, Any]]:
-    results = [{"type": "tool_result", "tool_use_id": each.id, "content": each.text} for each in said.results]
-    text = [{"type": "text", "text": said.text}] if said.text else []
-    calls = [{"type": "tool_use", "id": each.id, "name": each.name, "input": each.input} for each in said.calls]
+def _content(message: Message) -> list[dict[str, Any]]:
+    results = [{"type": "tool_result", "tool_use_id": each.id, "content": each.text} for each in message.results]
+    text = [{"type": "text", "text": message.text}] if message.text else []
+    calls = [{"type": "tool_use", "id": each.id, "name": each.name, "input": each.input} for each in message.calls]
     return [*results, *text, *calls]

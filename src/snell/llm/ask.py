@@ -1,4 +1,4 @@
-"""One question to the user's language model about an event, and its answer as text."""
+"""Ask the user's language model one question about an event."""
 
 from snell.llm.client import Model
 from snell.llm.messages import ModelError, Question
@@ -7,13 +7,13 @@ from snell.model.events import Event
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 
 
-def answer_here(question: Question, event: Event, seconds: float) -> str:
-    """The same for a hook of a built-in pack, which runs in the surroundings of its event."""
+def answer_in_pack(question: Question, event: Event, seconds: float) -> str:
+    """Ask from a hook of a built-in pack, with the context of the event that is being handled."""
     return answer_of(question, event, CURRENT_CONTEXT.get(), seconds)
 
 
 def answer_of(question: Question, event: Event, context: Context, seconds: float) -> str:
-    """What the model says; raises ModelError, whose kind is that of a failure."""
+    """Return the text of the model's answer. Raises ModelError."""
     if not context.has_audience(event):
         raise ModelError("launch", "a prompt hook needs an interactive caller; see `model.in_batch`")
     try:

@@ -1,9 +1,9 @@
 """
-Asking a model through a coding agent that the user has installed and logged in to.
+Ask a model through a coding agent (claude, codex, gemini) that the user has installed and logged in to.
 
-It runs without hooks, sessions or servers of its own, and with a variable in its environment by which a Snell that it
-calls all the same knows where it is. Its own tools are off, also for an agent hook: what they read would be neither
-inside the project, nor without secrets, nor fenced. It is asked as a model, and the loop and its tools are ours.
+The program runs without hooks, sessions and MCP servers of its own. A variable in its environment tells a Snell that
+it calls all the same that a model hook is being answered. Its own tools are off, also for an agent hook: they could
+read outside the project, would show secrets, and their results would not be fenced. Snell runs the loop and its tools.
 """
 
 import os
@@ -25,40 +25,42 @@ from snell.system.run_program import environment, run
 
 # Set for a program that answers a model hook's question: its own model hooks must not ask another one.
 INSIDE = "SNELL_INSIDE_MODEL_HOOK"
-CHARACTERS_A_TOKEN = 4  # roughly; these programs do not say what they used
+CHARACTERS_A_TOKEN = 4  # roughly; these programs do not report their usage
 
 
 class Program(Struct, frozen=True):
     name: str
-    words: Callable[[Question, str, Mapping[str, str]], list[str]]  # to ask in an empty folder, in this environment
-    trusts: Mapping[str, str] = {}  # variables by which it works in a folder that it does not know
+    words: Callable[
+        [Question, str, Mapping[str, str]], list[str]
+    ]  # arguments, for a run in an empty folder and this environment
+    trusts: Mapping[str, str] = {}  # variables that let it work in a folder that it does not know
 
 
 def program_for(wanted: str, env: Mapping[str, str]) -> tuple[Program, str] | None:
-    """The program to ask, and where it is: the one the settings name, else the first that is installed."""
+    """Return the program that the settings name, else the first that is installed, and its path."""
     for program in PROGRAMS:
         name = os.path.basename(wanted) if wanted else program.name
         if name != program.name:
             continue
-        place = shutil.which(wanted or program.name, path=env.get("PATH", os.defpath))
-        if place:
-            return program, os.path.abspath(place)
+        path = shutil.which(wanted or program.name, path=env.get("PATH", os.defpath))
+        if path:
+            return program, os.path.abspath(path)
     return None
 
 
-def ask_program(program: Program, place: str, question: Question, env: Mapping[str, str], deadline: Deadline) -> Turn:
-    """Ask once; the answer is what the program prints."""
-    # Elsewhere, because these programs read what a project wants to tell them, and here it is the one judged.
+def ask_program(program: Program, path: str, question: Question, env: Mapping[str, str], deadline: Deadline) -> Turn:
+    """Ask once; the output of the program is the answer."""
+    # In an empty folder, because these programs read instructions of a project, which is what is being judged.
     with tempfile.TemporaryDirectory(prefix="snell-ask-") as folder:
-        return _asked(program, place, question, {**env, **program.trusts}, folder, deadline)
+        return _run_program(program, path, question, {**env, **program.trusts}, folder, deadline)
 
 
-def _asked(
-    program: Program, place: str, question: Question, env: Mapping[str, str], folder: str, deadline: Deadline
+def _run_program(
+    program: Program, path: str, question: Question, env: Mapping[str, str], folder: str, deadline: Deadline
 ) -> Turn:
     text = question_text(question)
     finished = run(
-        [place, *program.words(question, folder, env)],
+        [path, *program.words(question, folder, env)],
         stdin=text.encode("utf-8"),
         cwd=folder,
         env=environment(env, {INSIDE: "1"}),
@@ -71,8 +73,8 @@ def _asked(
         raise DeadlineExceededError
     if finished.exit_code != 0:
         printed = (finished.stderr.strip() or finished.stdout.strip()).decode("utf-8", "replace")
-        said = finished.start_error or redact(printed[-300:])
-        raise ModelError("crash", f"`{program.name}` failed: {said or f'exit code {finished.exit_code}'}")
+        why = finished.start_error or redact(printed[-300:]) or f"exit code {finished.exit_code}"
+        raise ModelError("crash", f"`{program.name}` failed: {why}")
     answer = finished.stdout.decode("utf-8", "replace").strip()
     calls = calls_in(answer, question.tools)
     return Turn(answer, calls, len(text) // CHARACTERS_A_TOKEN, len(answer) // CHARACTERS_A_TOKEN)
@@ -84,7 +86,7 @@ def _claude(question: Question, folder: str, env: Mapping[str, str]) -> list[str
     return words + (["--model", question.model] if question.model else [])
 
 
-# What reads files, and what else it does by itself.
+# Features that read files, and others that a model hook does not need.
 _CODEX_READS = ("shell_tool", "unified_exec", "view_image")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _LONGEST_CONFIG = 1_000_000
@@ -96,17 +98,19 @@ def _codex(question: Question, folder: str, env: Mapping[str, str]) -> list[str]
     words += ["-c", "approval_policy=never", "-c", "project_doc_max_bytes=0", "-c", 'web_search="disabled"']
     words += [word for name in (*_CODEX_MORE, *_CODEX_READS) for word in ("-c", f"features.{name}=false")]
     words += [word for name in _codex_servers(env) for word in ("-c", f"mcp_servers.{name}.enabled=false")]
-    if question.tools:  # one that is too old to know these would read anything; this way it refuses to start
+    if (
+        question.tools
+    ):  # a version that does not know these features could read any file; with these options it does not start
         words += [word for name in _CODEX_READS for word in ("--disable", name)]
     return [*words, *(["--model", question.model] if question.model else []), "-"]
 
 
 def _codex_servers(env: Mapping[str, str]) -> Iterator[str]:
-    """The user's MCP servers, each of which has to be turned off by its name."""
+    """Return the names of the user's MCP servers, each of which has to be turned off by its name."""
     folder = env.get("CODEX_HOME") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".codex")
     try:
         found = tomllib.loads(read_capped(Path(folder, "config.toml"), _LONGEST_CONFIG).decode("utf-8"))
-    except (OSError, FileError, ValueError):  # if it is broken, codex itself says so
+    except (OSError, FileError, ValueError):  # codex reports a broken file itself
         return
     servers = found.get("mcp_servers")
     for name in servers if isinstance(servers, dict) else ():
@@ -117,7 +121,7 @@ def _codex_servers(env: Mapping[str, str]) -> Iterator[str]:
         yield name
 
 
-# Above everything that the user's own settings allow.
+# The priority is above everything in the user's own settings.
 _GEMINI_POLICY = """
 [[rule]]
 toolName = "*"

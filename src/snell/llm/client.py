@@ -1,8 +1,8 @@
 """
-The one way to a language model: two wire formats over one HTTP client, or a program of the user's.
+Ask a language model: over HTTP in one of two wire formats, or through a program of the user.
 
-Keys come from the caller's environment or from a command, are used for one request and are kept nowhere. Only the
-user's own and the policy's settings say where questions go.
+Keys come from the caller's environment or from a command, are used for one request and are never stored. Only user
+and policy settings decide where questions are sent.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,13 +24,13 @@ from snell.system.http_client import Call, HttpError, Response, require_http_lib
 from snell.system.run_program import environment, run
 
 LONGEST_ANSWER = 2_000_000
-MOST_TOKENS = 1_000_000_000  # that one answer counts, whatever its server says; the sum must stay a number
+MOST_TOKENS = 1_000_000_000  # most that one answer is counted as, whatever its server reports
 KEY_SECONDS = 10.0
 _FORMATS: dict[str, ModuleType] = {"anthropic": anthropic, "openai": openai}
 
 
 def api_for(settings: ModelSettings, env: Mapping[str, str]) -> str:
-    """Which of the two formats is spoken over HTTP; empty when a program of the user's is asked instead."""
+    """Return the wire format for HTTP; empty when a program of the user is asked instead."""
     if settings.api == "cli":
         return ""
     if settings.api:
@@ -47,8 +47,8 @@ class Model:
 
     def __init__(self, context: Context, session: str, deadline: Deadline) -> None:
         if context.env.get(INSIDE):
-            raise ModelError("launch", "not run here: this event comes from a program that answers a model hook")
-        self._around = context
+            raise ModelError("launch", "not run: this event comes from a program that is answering a model hook")
+        self._context = context
         self._settings = context.settings.model
         self._session = session
         self._deadline = deadline
@@ -56,20 +56,20 @@ class Model:
         self.is_program = not self._api
 
     def ask(self, question: Question) -> Turn:
-        """Ask; raises ModelError, OutOfTimeError or CancelledError."""
-        limits = self._around.settings
+        """Ask. Raises ModelError, DeadlineExceededError or CancelledError."""
+        limits = self._context.settings
         token_budget.check(limits, self._session)
-        # What follows in a loop is what its tools gave, each with a limit of its own, as many as its turns allow.
-        asked = question.said[:1] if question.tools else question.said
-        length = len(question.system) + sum(len(said.text) for said in asked)
+        # The later messages of a loop are results of tools, which have limits of their own.
+        limited = question.messages[:1] if question.tools else question.messages
+        length = len(question.system) + sum(len(message.text) for message in limited)
         if length > self._settings.max_input_characters:
-            told = f"the question has {length:,} characters, more than `model.max_input_characters`"
-            raise ModelError("launch", told)
-        turn = self._asked(replace(question, max_tokens=self._settings.max_answer_tokens))
-        token_budget.add(limits, self._session, _counted(turn, question))
+            why = f"the question has {length:,} characters, more than `model.max_input_characters`"
+            raise ModelError("launch", why)
+        turn = self._answer(replace(question, max_tokens=self._settings.max_answer_tokens))
+        token_budget.add(limits, self._session, _with_usage(turn, question))
         return turn
 
-    def _asked(self, question: Question) -> Turn:
+    def _answer(self, question: Question) -> Turn:
         if self.is_program:
             return self._ask_program(question)
         form = _FORMATS[self._api]
@@ -78,18 +78,18 @@ class Model:
         known = (self._settings.url, question.model)
         try:
             return self._post(form, question, is_plain=known in _plain)
-        except _NotTakenError:
-            # Some models take no begun answer, some servers no response format; then the answer is read leniently.
+        except _RejectedError:
+            # Some models reject a begun answer, some servers a response format; ask again without these.
             turn = self._post(form, question, is_plain=True)
             _plain.add(known)
             return turn
 
     def _ask_program(self, question: Question) -> Turn:
         question = replace(question, model=question.model or self._settings.name)
-        found = program_for(self._settings.cli, self._around.env)
+        found = program_for(self._settings.cli, self._context.env)
         if not found:
             raise ModelError("launch", _NO_MODEL)
-        return ask_program(*found, question, self._around.env, self._deadline)
+        return ask_program(*found, question, self._context.env, self._deadline)
 
     def _post(self, form: ModuleType, question: Question, *, is_plain: bool) -> Turn:
         headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
@@ -107,16 +107,16 @@ class Model:
 
     def _target(self, form: ModuleType) -> Target:
         url = (self._settings.url or form.URL).rstrip("/")
-        # The user or the policy wrote this address down, so it may be a machine of theirs.
+        # The user or the policy chose this address, so it may be on a private network.
         host = urlsplit(url).hostname or ""
-        allowed = (*self._around.settings.webhook_hosts, host)
+        allowed = (*self._context.settings.webhook_hosts, host)
         whole = url if url.endswith(form.PATH) else url + form.PATH
         return check_url(whole, loopback=True, allowed=allowed, resolve=resolver(self._deadline))
 
     def _key(self, form: ModuleType, target: Target) -> str:
-        settings, env = self._settings, self._around.env
+        settings, env = self._settings, self._context.env
         if settings.key_command:
-            return _printed_key(settings, self._around, self._deadline)
+            return _printed_key(settings, self._context, self._deadline)
         name = settings.key_env or form.KEY_VARIABLE
         key = env.get(name, "").strip()
         if not key and target.host not in ("localhost", "127.0.0.1", "::1"):
@@ -124,7 +124,7 @@ class Model:
         return key
 
 
-# Servers and models that did not take the whole request, until this process ends.
+# Servers and models that rejected the full request, until this process ends.
 _plain: set[tuple[str, str]] = set()
 _NO_MODEL = (
     "there is no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, describe one in `[model]`, "
@@ -132,33 +132,32 @@ _NO_MODEL = (
 )
 
 
-def _counted(turn: Turn, question: Question) -> Turn:
-    """What an answer took; a guess, where the server does not say, for a budget that nothing counts is none."""
-    given, said = turn.input_tokens, turn.output_tokens
-    if given <= 0:
-        given = len(msgspec.json.encode(question)) // CHARACTERS_A_TOKEN
-    if said <= 0:
-        said = len(msgspec.json.encode(turn)) // CHARACTERS_A_TOKEN
-    return replace(turn, input_tokens=min(given, MOST_TOKENS), output_tokens=min(said, MOST_TOKENS))
+def _with_usage(turn: Turn, question: Question) -> Turn:
+    """Return the answer with its tokens, estimated where the server does not report them."""
+    asked, answered = turn.input_tokens, turn.output_tokens
+    if asked <= 0:
+        asked = len(msgspec.json.encode(question)) // CHARACTERS_A_TOKEN
+    if answered <= 0:
+        answered = len(msgspec.json.encode(turn)) // CHARACTERS_A_TOKEN
+    return replace(turn, input_tokens=min(asked, MOST_TOKENS), output_tokens=min(answered, MOST_TOKENS))
 
 
-class _NotTakenError(Exception):
-    """The server does not know something that we asked for."""
+class _RejectedError(Exception):
+    """The server rejected a field of the request."""
 
 
 def _turn(form: ModuleType, response: Response, *, is_plain: bool) -> Turn:
     if response.status != 200:
         text = response.read_all(LONGEST_ANSWER).decode("utf-8", "replace")
         if response.status == 400 and not is_plain:
-            raise _NotTakenError
-        raise ModelError("output", f"the model's server answered with status {response.status}: {_short(text)}")
+            raise _RejectedError
+        raise ModelError("output", f"the model's server answered with status {response.status}: {_error_text(text)}")
     try:
         turn = _read(form, response)
     except (AttributeError, TypeError, ValueError, OverflowError):
-        # Servers copy the two formats in many ways; what has another shape is none of them.
         raise ModelError("output", "the model's server did not answer in the form of its API") from None
     if turn is None:
-        raise ModelError("output", "the model's server broke off in the middle of its answer")
+        raise ModelError("output", "the model's server ended its answer too early")
     return turn
 
 
@@ -171,13 +170,13 @@ def _read(form: ModuleType, response: Response) -> Turn | None:
     return turn
 
 
-def _short(text: str) -> str:
+def _error_text(text: str) -> str:
     try:
         error = msgspec.json.decode(text, type=dict[str, Any]).get("error")
     except (msgspec.DecodeError, RecursionError):
         error = None
-    said = error.get("message") if isinstance(error, dict) else None
-    return redact(str(said or text)[:200])
+    message = error.get("message") if isinstance(error, dict) else None
+    return redact(str(message or text)[:200])
 
 
 def _object(data: bytes) -> dict[str, Any]:
@@ -188,7 +187,7 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _events(response: Response) -> Iterator[dict[str, Any]]:
-    """The objects of a stream of server-sent events."""
+    """Yield the objects of a stream of server-sent events."""
     rest, length = b"", 0
     for chunk in response.chunks():
         length += len(chunk)
@@ -201,7 +200,7 @@ def _events(response: Response) -> Iterator[dict[str, Any]]:
                 event = _object(data[5:].strip())
                 if event.get("type") == "error" or event.get("error"):
                     raise ModelError(
-                        "output", f"the model's server says: {_short(data[5:].decode('utf-8', 'replace'))}"
+                        "output", f"the model's server says: {_error_text(data[5:].decode('utf-8', 'replace'))}"
                     )
                 yield event
 
@@ -217,5 +216,5 @@ def _printed_key(settings: ModelSettings, context: Context, deadline: Deadline) 
     )
     key = finished.stdout.decode("utf-8", "replace").strip()
     if finished.exit_code != 0 or not key or len(key) > 4_000 or not key.isprintable():
-        raise ModelError("launch", "`model.key_command` gave no key")
+        raise ModelError("launch", "`model.key_command` printed no key")
     return key

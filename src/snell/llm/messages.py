@@ -1,4 +1,4 @@
-"""What is said between us and a language model, in one shape whatever server answers."""
+"""Questions to a language model and its answers, in one form for all servers."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class ModelError(Exception):
-    """The model could not be asked, or did not answer; `kind` is a failure's: launch or output."""
+    """The model could not be asked, or did not answer; `kind` is the kind of the hook's failure."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -26,7 +26,7 @@ class ToolResult(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True):
-    """One message: text, and in a loop the tools that were called or what they gave."""
+    """One message: text, and in a loop with tools their calls or results."""
 
     role: Literal["user", "assistant"]
     text: str = ""
@@ -36,21 +36,21 @@ class Message(Struct, frozen=True):
 
 class Tool(Struct, frozen=True):
     name: str
-    says: str
+    description: str
     schema: Mapping[str, Any]
 
 
 class Question(Struct, frozen=True):
     system: str
-    said: tuple[Message, ...]
+    messages: tuple[Message, ...]
     model: str = ""  # empty: the default one
     tools: tuple[Tool, ...] = ()
-    begins: str = ""  # how the answer has to begin, where the server can be told
+    begins: str = ""  # the required beginning of the answer, for servers that support it
     max_tokens: int = 1_000
 
 
 class Turn(Struct, frozen=True):
-    """What the model answered, and what that took."""
+    """One answer of the model, and the tokens that it used."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()

@@ -1,4 +1,4 @@
-"""The wire format of chat completions, as OpenAI has it and many servers copy it."""
+"""The wire format of OpenAI's chat completions, which many servers copy."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,12 +19,15 @@ def headers(key: str) -> dict[str, str]:
 
 
 def body(question: Question, *, is_plain: bool = False) -> dict[str, Any]:
-    """The request; a plain one leaves out what some servers do not take."""
+    """Return the body of a request; a plain one leaves out fields that some servers reject."""
     messages = [{"role": "system", "content": question.system}]
-    for each in question.said:
+    for each in question.messages:
         messages += _messages(each)
     tools = [
-        {"type": "function", "function": {"name": tool.name, "description": tool.says, "parameters": tool.schema}}
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
+        }
         for tool in question.tools
     ]
     wants_json = bool(question.begins) and not is_plain
@@ -41,7 +44,7 @@ def body(question: Question, *, is_plain: bool = False) -> dict[str, Any]:
 
 
 def turn_of(answer: dict[str, Any]) -> Turn:
-    """A whole answer, from a server that does not stream."""
+    """Read a complete answer, from a server that does not stream."""
     choice: dict[str, Any] = next(iter(answer.get("choices") or ()), {})
     message = choice.get("message") or {}
     usage = answer.get("usage") or {}
@@ -54,7 +57,7 @@ def turn_of(answer: dict[str, Any]) -> Turn:
 
 
 def turn_from(events: Iterable[dict[str, Any]]) -> Turn | None:
-    """The answer from its events; None when they broke off."""
+    """Read a streamed answer; None when the stream ended too early."""
     text: list[str] = []
     calls: dict[int, dict[str, Any]] = {}
     usage: dict[str, Any] = {}
@@ -88,9 +91,9 @@ def _call(call: dict[str, Any]) -> ToolCall:
     return ToolCall(str(call.get("id")), str(function.get("name")), given)
 
 
-def _messages(said: Message) -> list[dict[str, Any]]:
+def _messages(message: Message) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
-        {"role": "tool", "tool_call_id": each.id, "content": each.text} for each in said.results
+        {"role": "tool", "tool_call_id": each.id, "content": each.text} for each in message.results
     ]
     calls = [
         {
@@ -98,8 +101,8 @@ def _messages(said: Message) -> list[dict[str, Any]]:
             "type": "function",
             "function": {"name": each.name, "arguments": msgspec.json.encode(each.input).decode("utf-8")},
         }
-        for each in said.calls
+        for each in message.calls
     ]
-    if said.text or calls:
-        found.append({"role": said.role, "content": said.text, **({"tool_calls": calls} if calls else {})})
+    if message.text or calls:
+        found.append({"role": message.role, "content": message.text, **({"tool_calls": calls} if calls else {})})
     return found

@@ -1,7 +1,7 @@
 """
-The tools of an agent hook: Read, Grep and Glob, inside the project (and the session's transcript), and nothing else.
+The tools of an agent hook: Read, Grep and Glob, inside the project and the session's transcript only.
 
-Every path is resolved before it is opened, so that no link leads out; what is read has its secrets taken out.
+Every path is resolved before it is opened, so that no link leads out of the project; results are redacted.
 """
 
 import os
@@ -44,7 +44,7 @@ TOOLS = (
 
 
 class ToolError(Exception):
-    """What the model is told instead of a result."""
+    """The message for the model when a tool has no result."""
 
 
 class ReadingTools:
@@ -59,7 +59,7 @@ class ReadingTools:
         }
 
     def result(self, call: ToolCall) -> str:
-        """What a tool gives, or why not."""
+        """Run a tool and return its result, or the reason why there is none."""
         tool = self._run.get(call.name)
         if not tool:
             return f"there is no tool `{call.name[:40]}`; use one of {', '.join(self._run)}"
@@ -118,8 +118,8 @@ class ReadingTools:
                 path = os.path.join(folder, name)
                 if seen > _MOST_FILES:
                     return
-                is_meant = fits is None or self._matches(fits.fullmatch, os.path.relpath(path, start))
-                if is_meant and self._is_in_project(os.path.realpath(path)):
+                is_match = fits is None or self._matches(fits.fullmatch, os.path.relpath(path, start))
+                if is_match and self._is_in_project(os.path.realpath(path)):
                     yield path
 
     def _lines_of(self, path: str) -> list[str]:
@@ -164,7 +164,7 @@ def _number(given: dict[str, Any], name: str, default: int) -> int:
 
 
 def _glob_pattern(glob: str) -> "regex.Pattern[str]":
-    """`*` and `?` stay inside a folder, `**` crosses them; a pattern without a slash is for names in any folder."""
+    """Compile a glob: only `**` matches slashes; a pattern without a slash matches names in any folder."""
     glob = glob if "/" in glob else f"**/{glob}"
     parts = regex.split(r"(\*\*/|\*\*|\*|\?)", glob.removeprefix("./"))
     meaning = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

@@ -1,8 +1,8 @@
 """
-Tool calls by plain text, for programs whose own tools do not keep to the project.
+Tool calls as plain text, for programs whose own tools are not restricted to the project.
 
-Such a program is asked as a model that has no tools: it writes down the calls it wants, we carry them out, and it is
-asked again with all that was said before.
+Such a program is asked as a model without tools: it writes the calls that it wants as JSON, Snell runs them, and asks
+again with all earlier messages.
 """
 
 import json
@@ -20,14 +20,14 @@ _HOW = (
 
 
 def question_text(question: Question) -> str:
-    """A question and all that was said before, as one text."""
-    tools = "\n".join(map(_described, question.tools))
+    """Return a question and all earlier messages as one text."""
+    tools = "\n".join(map(_tool_line, question.tools))
     parts = [question.system, *([f"{_HOW}\n{tools}"] if tools else [])]
-    return "\n\n".join([*parts, *(part for said in question.said for part in _parts(said))])
+    return "\n\n".join([*parts, *(part for message in question.messages for part in _parts(message))])
 
 
 def calls_in(text: str, tools: tuple[Tool, ...]) -> tuple[ToolCall, ...]:
-    """The calls that an answer asks for; none, when it gives a verdict."""
+    """Return the calls that an answer asks for; none when it contains a verdict."""
     found = list(_objects(text))
     if not tools or any("ok" in each for each in found):
         return ()
@@ -38,17 +38,17 @@ def calls_in(text: str, tools: tuple[Tool, ...]) -> tuple[ToolCall, ...]:
     )
 
 
-def _described(tool: Tool) -> str:
-    return f"- {tool.name}: {tool.says} Its input: {msgspec.json.encode(tool.schema).decode('utf-8')}"
+def _tool_line(tool: Tool) -> str:
+    return f"- {tool.name}: {tool.description} Its input: {msgspec.json.encode(tool.schema).decode('utf-8')}"
 
 
-def _parts(said: Message) -> Iterator[str]:
-    if said.role == "assistant":
-        yield f"You answered:\n{said.text}"
-    elif said.text:
-        yield said.text
-    yield from (f"What {result.id} gives:\n{result.text}" for result in said.results)
-    if said.results:
+def _parts(message: Message) -> Iterator[str]:
+    if message.role == "assistant":
+        yield f"You answered:\n{message.text}"
+    elif message.text:
+        yield message.text
+    yield from (f"What {result.id} gives:\n{result.text}" for result in message.results)
+    if message.results:
         yield "Use tools again, or give your answer."
 
 

@@ -1,10 +1,9 @@
 """
-What model hooks have used: tokens of each session, and money of the day. Events that belong to no session share one
-budget a day, since there is no end of a session that would begin a new one.
+Limit what model hooks use: tokens per session, and cost per day. Events without a session share one budget a day.
 
-Kept in a small file of the user's, so that starting the daemon anew does not start the count anew; in a house without
-files, and when the file cannot be written, it is kept in memory. A file that cannot be read counts as empty, since a
-broken counter must not stop the work.
+The counts are in a small file of the user, so that a restart of the daemon does not reset them. Without files (an
+embedded runtime), or when the file cannot be written, they are kept in memory. A file that cannot be read is treated
+as empty, since a broken counter must not stop the work.
 """
 
 import contextlib
@@ -19,9 +18,9 @@ from snell.llm.messages import ModelError, Turn
 from snell.model.context import HandlerSettings, ModelSettings
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 
-SESSIONS = 500  # how many sessions are remembered
+SESSIONS = 500  # sessions that are kept
 _LONGEST_FILE = 1_000_000
-_LOCK_SECONDS = 0.5  # somebody waits for an answer that is already there
+_LOCK_SECONDS = 0.5  # short, because the caller waits for an answer that is ready
 
 
 class TokenBudget(msgspec.Struct):
@@ -31,19 +30,19 @@ class TokenBudget(msgspec.Struct):
 
 
 def check(settings: HandlerSettings, session: str) -> None:
-    """Raises when a session or the day has used up what it may."""
-    model, name = settings.model, _counted_as(session)
-    books = [_read(settings), *([_in_memory.get(settings.state, TokenBudget())] if settings.state else [])]
-    if sum(book.sessions.get(name, 0) for book in books) >= model.max_session_tokens:
+    """Raise ModelError when the session or the day has used its budget."""
+    model, name = settings.model, _budget_name(session)
+    budgets = [_read(settings), *([_in_memory.get(settings.state, TokenBudget())] if settings.state else [])]
+    if sum(each.sessions.get(name, 0) for each in budgets) >= model.max_session_tokens:
         who = "this session has used its" if session else "events without a session have used today's"
         raise ModelError("launch", f"{who} {model.max_session_tokens:,} tokens; see `model.max_session_tokens`")
-    cost = sum(book.cost for book in books if book.day == _today())
+    cost = sum(each.cost for each in budgets if each.day == _today())
     if model.max_daily_cost and cost >= model.max_daily_cost:
         raise ModelError("launch", f"model hooks have cost {cost:.2f} today; see `model.max_daily_cost`")
 
 
 def add(settings: HandlerSettings, session: str, turn: Turn) -> None:
-    """Note what an answer took, in memory if it cannot be written: the answer itself must not be lost over it."""
+    """Add the usage of an answer; in memory if the file cannot be written, so that the answer is not lost."""
     with _lock:
         try:
             with _file_lock(settings):
@@ -54,11 +53,11 @@ def add(settings: HandlerSettings, session: str, turn: Turn) -> None:
             )
 
 
-def _with(book: TokenBudget, session: str, turn: Turn, model: ModelSettings) -> TokenBudget:
+def _with(budget: TokenBudget, session: str, turn: Turn, model: ModelSettings) -> TokenBudget:
     today = _today()
-    spent = book.cost if book.day == today else 0.0
-    sessions = dict(book.sessions)
-    name = _counted_as(session)
+    spent = budget.cost if budget.day == today else 0.0
+    sessions = dict(budget.sessions)
+    name = _budget_name(session)
     tokens = sessions.pop(name, 0) + turn.input_tokens + turn.output_tokens
     kept = dict([*sessions.items(), (name, tokens)][-SESSIONS:])
     return TokenBudget(today, spent + _cost(model, turn), kept)
@@ -72,7 +71,7 @@ def _cost(model: ModelSettings, turn: Turn) -> float:
     return (turn.input_tokens * model.input_price + turn.output_tokens * model.output_price) / 1_000_000
 
 
-def _counted_as(session: str) -> str:
+def _budget_name(session: str) -> str:
     return session or f"no session, {_today()}"
 
 
@@ -100,8 +99,8 @@ def _read(settings: HandlerSettings) -> TokenBudget:
         return TokenBudget()
 
 
-def _write(settings: HandlerSettings, book: TokenBudget) -> None:
+def _write(settings: HandlerSettings, budget: TokenBudget) -> None:
     if settings.state:
-        write_atomically(_path(settings), msgspec.json.encode(book), sync=False)
+        write_atomically(_path(settings), msgspec.json.encode(budget), sync=False)
     else:
-        _in_memory[""] = book
+        _in_memory[""] = budget

@@ -1,9 +1,8 @@
 """
-What a model that judges an event answered: `{"ok": true}`, `{"ok": false, "reason": ...}`, `{"nudge": ...}` or
-`{"pass": true}`.
+Read the verdict of a model: `{"ok": true}`, `{"ok": false, "reason": ...}`, `{"nudge": ...}` or `{"pass": true}`.
 
-INVARIANT: a model may only tighten. Nothing it says becomes an allow or a rewrite, and what cannot be read is a
-failure, not an approval.
+INVARIANT: a model can only deny or advise. No answer becomes an allow or a rewrite, and an answer that cannot be read
+is a failure, not an approval.
 """
 
 import json
@@ -19,11 +18,11 @@ ANSWER_RULES = (
     '{"ok": false, "reason": "why, in one or two sentences"} if it does not.'
 )
 NO_REASON = "the model refused without a reason"
-_LOOKED_AT = 20_000  # characters, at either end
+_READ_CHARACTERS = 20_000  # at either end
 _ANSWERS = frozenset({"ok", "pass", "nudge"})
 _OBJECT = re.compile(r'\{\s*"')
 _ANSWER = re.compile(r'\{\s*"(?:ok|reason|impossible|pass|nudge)"')
-# Up to the end of the text nothing but a refusal, with its reason after or before it, as far as it got.
+# A refusal that is cut off at the end of the text, with its reason after or before it.
 _CUT = re.compile(
     r"""
     \{\s* (?:"reason"\s*:\s*"(?P<first>(?:[^"\\]|\\.)*)"\s*,\s*)?
@@ -40,12 +39,12 @@ def outcome_of_text(
     text: str, event: Event, *, begins: str = "", ends_turn: bool = False, thinks_aloud: bool = False
 ) -> Outcome:
     """
-    The outcome of an answer: its first object counts, and any refusal in it counts before that.
+    Return the outcome of an answer: of any refusal in it, else of its first object.
 
-    `begins` is what we began the answer with; a server that cannot continue it answers whole. Who `thinks_aloud` may
-    show other objects before the answer.
+    `begins` is the beginning of the answer in the request; some servers repeat it. With `thinks_aloud`, other objects
+    may come before the answer.
     """
-    whole = _shortened(begins + text.strip())
+    whole = _both_ends(begins + text.strip())
     found, broken = _objects(whole, begins)
     answers = [each for each in found if _ANSWERS & each.keys()] if thinks_aloud else found
     refusal = next((each for each in found if each.get("ok") is False), None) or _cut_refusal(whole, broken)
@@ -53,12 +52,12 @@ def outcome_of_text(
         return Outcome(_refusal(refusal, event, ends_turn=ends_turn))
     if broken or not answers:
         return _unreadable(text)
-    return _harmless(answers[0], event) or _unreadable(text)
+    return _outcome_without_refusal(answers[0], event) or _unreadable(text)
 
 
 def _cut_refusal(text: str, broken: list[int]) -> dict[str, Any] | None:
-    """A refusal whose end is missing, since there were no tokens left for it or it ran away."""
-    text = text if len(text) <= 2 * _LOOKED_AT else text[:_LOOKED_AT]
+    """Return a refusal whose end is missing because the answer was cut off."""
+    text = text if len(text) <= 2 * _READ_CHARACTERS else text[:_READ_CHARACTERS]
     cut = next((found for at in broken if (found := _CUT.match(text, at))), None)
     if cut is None:
         return None
@@ -66,7 +65,7 @@ def _cut_refusal(text: str, broken: list[int]) -> dict[str, Any] | None:
     return {"ok": False, "reason": f"{reason} … [cut off]" if reason else ""}
 
 
-def _harmless(answer: dict[str, Any], event: Event) -> Outcome | None:
+def _outcome_without_refusal(answer: dict[str, Any], event: Event) -> Outcome | None:
     if isinstance(answer.get("ok"), bool):
         return Outcome()
     if answer.get("pass") is True:
@@ -85,24 +84,24 @@ def _refusal(answer: dict[str, Any], event: Event, *, ends_turn: bool) -> tuple[
     given = answer.get("reason")
     reason = given.strip() if isinstance(given, str) and given.strip() else NO_REASON
     if event.name in _TURN_ENDS and answer.get("impossible") is True:
-        return (Stop(reason),)  # the agent cannot get there, so keeping it at work helps nobody
+        return (Stop(reason),)  # the agent cannot reach its goal, so do not keep it working
     if ends_turn and event.name in _TURN_ENDERS:
         return Deny(reason), Stop(reason)
     return (Deny(reason),)
 
 
 def _nudge(text: str, event: Event) -> tuple[Effect, ...]:
-    """Advice: for the model; at the end of a turn for the person too, who speaks next."""
+    """Return advice for the model; at the end of a turn also for the user, who acts next."""
     return (Note(text), Tell(text)) if event.name in _TURN_ENDS else (Note(text),)
 
 
-def _shortened(text: str) -> str:
-    """Both ends of an answer that runs away; looking for objects in all of it could take long."""
-    return text if len(text) <= 2 * _LOOKED_AT else f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
+def _both_ends(text: str) -> str:
+    """Return both ends of a very long answer, since searching all of it could take long."""
+    return text if len(text) <= 2 * _READ_CHARACTERS else f"{text[:_READ_CHARACTERS]}\n{text[-_READ_CHARACTERS:]}"
 
 
 def _objects(text: str, begins: str) -> tuple[list[dict[str, Any]], list[int]]:
-    """The objects in a text, and where something begins like an answer and cannot be read."""
+    """Return the objects in a text, and the positions where an object begins that cannot be read."""
     decoder = json.JSONDecoder(object_pairs_hook=_without_repeats)
     found: list[dict[str, Any]] = []
     broken: list[int] = []

@@ -79,8 +79,8 @@ def _principal_axes(space: Space, dimensions: int) -> list[Point]:
 def _centre(similarities: Sequence[Sequence[float]]) -> list[Point]:
     count = len(similarities)
     means = [sum(row) / count for row in similarities]
-    whole = sum(means) / count if count else 0.0
-    return [[value - means[i] - means[j] + whole for j, value in enumerate(row)] for i, row in enumerate(similarities)]
+    mean = sum(means) / count if count else 0.0
+    return [[value - means[i] - means[j] + mean for j, value in enumerate(row)] for i, row in enumerate(similarities)]
 
 
 def _normal(axis: Point) -> Point:

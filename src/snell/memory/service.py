@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from snell.llm.embeddings.endpoint import Embedder, EmbeddingError
+from snell.llm.embeddings import Embedder, EmbeddingError
 from snell.memory import project_renames, rows
 from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import LARGEST, decode_entry, draft_of, is_valid_entry

@@ -1,1 +1,1 @@
-"""Nouns: frozen data and protocols. This room knows nobody else."""
+"""Frozen data and protocols. This package imports no other package of Snell."""

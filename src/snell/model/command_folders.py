@@ -1,8 +1,9 @@
 """
-Find the folder in which a tool is told to run a command, whatever the field is called.
+Finds the folder in which a tool runs a command, whatever the field is called.
 
 A tool that takes `workdir`, `Cwd` or `dir_path` runs the command there. A tool that takes no such field runs it in the
-folder of the event, whatever the agent wrote beside the command; so both count where it is not known which is true.
+folder of the event, whatever the agent wrote beside the command. Where it is not known which one applies, both are
+returned.
 """
 
 import posixpath
@@ -29,17 +30,17 @@ _FOLDER_KEY = (
 
 
 def folders_of(given: Any, cwd: str, home: str, client: str = "", tool: str = "") -> tuple[str, ...]:
-    """Every folder in which the command of this input may run, the likeliest first."""
+    """Return every folder in which the command of this input may run, the likeliest first."""
     if not isinstance(given, dict) or given.keys() <= NO_FOLDER_KEYS:
         return (cwd,)
-    folders = [_resolved(text, cwd, home) for text in list(dict.fromkeys(_named(given)))[:MOST]]
-    told = given.get(READ_KEYS.get(client, "")) if tool == SHELL else None
-    is_known = isinstance(told, str) and bool(told.strip())
+    folders = [_resolve(text, cwd, home) for text in list(dict.fromkeys(_folder_texts(given)))[:MOST]]
+    read = given.get(READ_KEYS.get(client, "")) if tool == SHELL else None
+    is_known = isinstance(read, str) and bool(read.strip())
     return tuple(dict.fromkeys(folders if is_known else (*folders, cwd)))
 
 
-def _named(value: Any, depth: int = 0) -> Iterator[str]:
-    """The texts under keys that name a folder."""
+def _folder_texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the texts under keys that name a folder."""
     if isinstance(value, str):
         value = _from_json(value)
     if depth > DEEPEST or not isinstance(value, dict | list):
@@ -49,16 +50,16 @@ def _named(value: Any, depth: int = 0) -> Iterator[str]:
         if name and re.fullmatch(_FOLDER_KEY, name):
             yield from _texts(inner)
         else:
-            yield from _named(inner, depth + 1)
+            yield from _folder_texts(inner, depth + 1)
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """A folder as text, as one of a list, or as an object with its path."""
+    """Return a folder as text, as one of a list, or as an object with its path."""
     inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
     return (text for text in inner if isinstance(text, str) and text.strip())
 
 
-def _resolved(text: str, cwd: str, home: str) -> str:
+def _resolve(text: str, cwd: str, home: str) -> str:
     path = re.sub(r"^file://(?:localhost)?(?=/)", "", text.strip())
     path = re.sub(r"^(?:~|\$HOME|\$\{HOME\})(?=/|$)", lambda _: home, path)
     return posixpath.normpath(posixpath.join(cwd or "/", path)).replace("//", "/")

@@ -1,9 +1,9 @@
 """
-Find the command line in a tool's input, whatever the tool and the field are called.
+Finds the command line in a tool's input, whatever the tool and the field are called.
 
 A command line is a text, a list of words or a list of lines under one of `COMMAND_KEYS`, in any spelling of the key;
-also JSON text of such a list, an object with a program and its arguments, and what a terminal tool is to type. One
-resolver for tool kinds, matchers, typed calls, the guard and the ledger, so that none of them is passed by a name.
+also JSON text of such a list, an object with a program and its arguments, and what a terminal tool is to type. Tool
+kinds, matchers, typed calls, the guard and the ledger all use this one resolver, so that none of them misses a name.
 """
 
 from collections.abc import Iterator, Sequence
@@ -69,164 +69,166 @@ _JSON_STARTS = ("[", "{", '"')
 Path = tuple[str | int, ...]
 
 
-class Place(Struct, frozen=True):
+class CommandField(Struct, frozen=True):
     """One value of an input that is, or holds, command lines."""
 
     path: Path
     line: str
     value: Any
     also: tuple[str, ...] = ()  # other ways in which a tool may read the value
-    is_fixed: bool = False  # it consists of several values, so that another line cannot be put there
+    is_fixed: bool = False  # it consists of several values, so that another line cannot replace it
 
     @property
     def is_code(self) -> bool:
-        """The field may hold a program, and the text looks like one in another language than a shell's."""
+        """Return whether the field may hold a program, and its text looks like code, not a shell's."""
         return bool(CODE_KEYS & set(_names(self.path)[-1:])) and has_code(self.line)
 
 
 def command_line(tool: str, given: Any) -> str:
-    """The command line that a call carries, several below each other; empty when it carries none."""
+    """Return the command line that a call carries, several joined by line breaks; empty when it carries none."""
     if tool in PLAIN_SHELLS and isinstance(given, dict) and isinstance(text := given.get("command"), str):
         return text
-    return "\n".join(place.line for place in places(tool, given))
+    return "\n".join(field.line for field in command_fields(tool, given))
 
 
 def other_readings(tool: str, given: Any) -> tuple[str, ...]:
-    """The other ways in which a tool may read the input: a list as one line, JSON as text, what goes to stdin."""
+    """Return the other ways to read the input: a list as one line, JSON as text, what goes to stdin."""
     if tool in PLAIN_SHELLS and isinstance(given, dict) and isinstance(given.get("command"), str):
         return ()
-    return tuple(text for place in places(tool, given) for text in place.also)
+    return tuple(text for field in command_fields(tool, given) for text in field.also)
 
 
 def carries_command(tool: str, given: Any) -> bool:
-    """The call is a shell call by what its input carries, although no table knows the tool as a shell."""
-    return may_run_commands(tool) and any(not place.is_code for place in places(tool, given))
+    """Return whether the input makes this a shell call, although no table knows the tool as a shell."""
+    return may_run_commands(tool) and any(not field.is_code for field in command_fields(tool, given))
 
 
 def with_line(tool: str, given: Any, line: str) -> Any:
-    """The input with another command line in the field of the old one; None when there is no single such field."""
-    found = list(places(tool, given))
+    """Return the input with another command line in the field of the old one; None without a single such field."""
+    found = list(command_fields(tool, given))
     if len(found) != 1 or found[0].is_fixed:
         return None
     path, old = found[0].path, found[0].value
     return _put(given, path, _in_form_of(old, line, is_plural=_is_plural(path)))
 
 
-def places(tool: str, given: Any, *, anywhere: bool = False) -> Iterator[Place]:
-    """Every place of an input that holds a command line."""
+def command_fields(tool: str, given: Any, *, anywhere: bool = False) -> Iterator[CommandField]:
+    """Yield every field of an input that holds a command line."""
     if isinstance(given, str | list) and is_typing_tool(tool) and tool not in PLAIN_SHELLS:
-        yield from _at((), given, is_typed=True)
+        yield from _field_at((), given, is_typed=True)
     elif isinstance(given, dict):
-        look = _look_of(tool, given, anywhere=anywhere)
-        for place in _within(given, (), look):
-            if not is_slash_text(tool, place.line):
-                yield place
+        hints = _hints_of(tool, given, anywhere=anywhere)
+        for field in _within(given, (), hints):
+            if not is_slash_text(tool, field.line):
+                yield field
 
 
-class Look(Struct, frozen=True):
+class ToolHints(Struct, frozen=True):
     """What the name of a tool says about the fields of its input."""
 
     types: bool = False  # its `text` or `keys` is typed into a terminal
     is_script: bool = False  # its `content` or `code` is a script for a shell
     runs: bool = True  # a script with the name of its language beside it is run
-    starts: bool = False  # it is a script's, and the name says that the tool runs it
+    starts: bool = False  # it is for scripts, and its name says that it runs them
     anywhere: bool = True  # objects under any key are looked into
 
 
-def _look_of(tool: str, given: dict[Any, Any], *, anywhere: bool) -> Look:
+def _hints_of(tool: str, given: dict[Any, Any], *, anywhere: bool) -> ToolHints:
     actions = (text for key, text in given.items() if isinstance(text, str) and plain_name(str(key)) in _ACTION_KEYS)
     types = is_typing_tool(tool) or any(types_by_action(tool, text) for text in actions)
     is_script = runs_scripts(tool)
-    return Look(types, is_script, not only_looks(tool), is_script and starts(tool), anywhere or is_shell_name(tool))
+    return ToolHints(
+        types, is_script, not only_looks(tool), is_script and starts(tool), anywhere or is_shell_name(tool)
+    )
 
 
-def _within(given: dict[Any, Any], path: Path, look: Look) -> Iterator[Place]:
+def _within(given: dict[Any, Any], path: Path, hints: ToolHints) -> Iterator[CommandField]:
     if len(path) > DEEPEST:
         return
     keys = {key: plain_name(key) for key in given if isinstance(key, str)}
-    commands, words = _commands(given, keys, look)
-    typed = [key for key, name in keys.items() if name in TYPED_KEYS] if look.types and not commands else []
+    commands, words = _commands(given, keys, hints)
+    typed = [key for key, name in keys.items() if name in TYPED_KEYS] if hints.types and not commands else []
     stdin = [given[key] for key, name in keys.items() if name in STDIN_KEYS] if commands else []
-    if not look.types and not any(starts_shell(given[key]) for key in commands if isinstance(given[key], str)):
+    if not hints.types and not any(starts_shell(given[key]) for key in commands if isinstance(given[key], str)):
         stdin = []
     for key in commands:
-        yield from _at((*path, key), given[key], arguments=words if keys[key] != "argv" else (), stdin=stdin)
+        yield from _field_at((*path, key), given[key], arguments=words if keys[key] != "argv" else (), stdin=stdin)
     for key in typed:
-        yield from _at((*path, key), given[key], is_typed=True)
+        yield from _field_at((*path, key), given[key], is_typed=True)
     for key, name in keys.items():
-        is_wrapper = name in WRAPPERS or (look.anywhere and isinstance(given[key], dict | list))
+        is_wrapper = name in WRAPPERS or (hints.anywhere and isinstance(given[key], dict | list))
         if is_wrapper and key not in commands and key not in typed:
-            yield from _inside(given[key], (*path, key), look)
+            yield from _inside(given[key], (*path, key), hints)
 
 
-def _commands(given: dict[Any, Any], keys: dict[str, str], look: Look) -> tuple[list[str], list[Any]]:
-    """The keys of command lines, and the arguments that follow them."""
+def _commands(given: dict[Any, Any], keys: dict[str, str], hints: ToolHints) -> tuple[list[str], list[Any]]:
+    """Return the keys of command lines, and the arguments that follow them."""
     commands = [key for key, name in keys.items() if is_command_key(name)]
     words = [given[key] for key, name in keys.items() if name in ARGUMENT_KEYS and _is_words(name, given[key])]
     if words and all(keys[key] == "argv" for key in commands):
         known = PROGRAM_KEYS | (FILE_KEYS if WORDS_ALONE & set(keys.values()) else frozenset())
         programs = [key for key, name in keys.items() if name in known and isinstance(given[key], str)]
         commands = [*programs, *commands]
-    return [*commands, *(key for key in _scripts(given, keys, look) if key not in commands)], words
+    return [*commands, *(key for key in _scripts(given, keys, hints) if key not in commands)], words
 
 
 def _is_words(name: str, value: Any) -> bool:
-    """Arguments, and no object or JSON text that holds the fields of a call."""
+    """Return whether the value is arguments, and no object or JSON text that holds the fields of a call."""
     if isinstance(value, list):
         return name in WORDS_ALONE or all(isinstance(each, str) for each in value)
     return isinstance(value, str) and name in WORDS_ALONE
 
 
-def _scripts(given: dict[Any, Any], keys: dict[str, str], look: Look) -> list[str]:
-    """The keys of scripts that a shell runs, by the name of the tool or of the language, or by their first line."""
-    if not look.runs:
+def _scripts(given: dict[Any, Any], keys: dict[str, str], hints: ToolHints) -> list[str]:
+    """Return the keys of scripts that a shell runs, by the tool's name, the language, or their first line."""
+    if not hints.runs:
         return []
     languages = [given[key] for key, name in keys.items() if name in LANGUAGE_KEYS]
     is_shells = any(map(is_shell_language, languages))
     types = [given[key] for key, name in keys.items() if name in ("kind", "type")]
     if not is_shells and any(map(is_shell_language, types)):
         return [key for key, name in keys.items() if name in SCRIPT_KEYS]
-    if not is_shells and (not look.is_script or any(map(is_other_language, languages))):
+    if not is_shells and (not hints.is_script or any(map(is_other_language, languages))):
         return [key for key, name in keys.items() if name in SCRIPT_KEYS and names_shell(given[key])]
-    is_file = bool(FILE_KEYS & set(keys.values())) and not look.starts
+    is_file = bool(FILE_KEYS & set(keys.values())) and not hints.starts
     return [key for key, name in keys.items() if name in SCRIPT_KEYS or (name in TEXT_KEYS and not is_file)]
 
 
 def is_command_key(name: str) -> bool:
-    """Is this the name, without case and joints, of a field that holds a command line?"""
+    """Return whether this name, without case and separators, is that of a field with a command line."""
     return name in COMMAND_KEYS or name.endswith(("command", "commands"))
 
 
-def _inside(value: Any, path: Path, look: Look) -> Iterator[Place]:
-    """Objects in an object: as they are, in a list, or as JSON text."""
+def _inside(value: Any, path: Path, hints: ToolHints) -> Iterator[CommandField]:
+    """Look into objects of an object: as they are, in a list, or as JSON text."""
     if isinstance(value, str) and len(path) <= DEEPEST:
-        for place in _inside(_from_json(value), (*path, 0), look):
-            yield Place(path, place.line, place.value, place.also, is_fixed=True)
+        for field in _inside(_from_json(value), (*path, 0), hints):
+            yield CommandField(path, field.line, field.value, field.also, is_fixed=True)
     elif isinstance(value, dict):
-        yield from _within(value, path, look)
+        yield from _within(value, path, hints)
     elif isinstance(value, list) and len(path) <= DEEPEST:
         for index, each in enumerate(value):
             if isinstance(each, dict | list):
-                yield from _inside(each, (*path, index), look)
+                yield from _inside(each, (*path, index), hints)
 
 
-def _at(
+def _field_at(
     path: Path, value: Any, *, arguments: Sequence[Any] = (), stdin: Sequence[Any] = (), is_typed: bool = False
-) -> Iterator[Place]:
+) -> Iterator[CommandField]:
     line, also = _read(value, path, is_typed=is_typed)
     if not line.strip():
         return
     also = (*also, *filter(None, (_read(each, (), is_typed=True)[0] for each in stdin)))
     words = [_read(each, ("argv",), is_typed=False)[0] for each in arguments if isinstance(each, str | list)]
     if any(words):
-        yield Place(path, " ".join((line, *words)), value, (line, *also), is_fixed=True)
+        yield CommandField(path, " ".join((line, *words)), value, (line, *also), is_fixed=True)
     else:
         is_pressed = is_typed and (isinstance(value, list) or has_named_keys(str(value)))
-        yield Place(path, line, value, also, is_fixed=_is_composed(value) or is_pressed)
+        yield CommandField(path, line, value, also, is_fixed=_is_composed(value) or is_pressed)
 
 
 def _read(value: Any, path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
-    """A value as a command line, and the other ways to read it."""
+    """Return a value as a command line, and the other ways to read it."""
     if len(path) > DEEPEST:
         return "", ()
     if isinstance(value, str):
@@ -242,7 +244,7 @@ def _read(value: Any, path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ..
 
 
 def _read_texts(texts: list[str], path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
-    """The words of a line, or lines; a line may be JSON itself."""
+    """Read the words of a line, or lines; a line may be JSON itself."""
     is_plural = _is_plural(path)
     line = text_of_keys(texts) if is_typed else line_of_list(texts, is_plural=is_plural)
     held = [_read(text, (*path, 0), is_typed=is_typed)[0] for text in texts if is_plural and _holds_json(text)]
@@ -250,9 +252,9 @@ def _read_texts(texts: list[str], path: Path, *, is_typed: bool) -> tuple[str, t
 
 
 def _read_object(value: dict[Any, Any], path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
-    """The command lines under known keys of an object, else all texts that do not describe it."""
-    if inner := list(_within(value, path, Look(types=is_typed))):
-        return "\n".join(place.line for place in inner), tuple(text for place in inner for text in place.also)
+    """Read the command lines under known keys of an object, else all texts that do not describe it."""
+    if inner := list(_within(value, path, ToolHints(types=is_typed))):
+        return "\n".join(field.line for field in inner), tuple(text for field in inner for text in field.also)
     texts = [each for key, each in value.items() if isinstance(each, str) and plain_name(str(key)) not in _ABOUT]
     return "\n".join(texts), ()
 
@@ -273,7 +275,7 @@ def _holds_json(text: str) -> bool:
 
 
 def _is_plural(path: Path) -> bool:
-    """Does the name of the field say that each text is a line, and not a word of one?"""
+    """Return whether the name of the field says that each text is a line, and not a word of one."""
     names_above = _names(path)
     return bool(names_above) and names_above[-1].endswith(("s", "script"))
 
@@ -289,7 +291,7 @@ def _is_composed(value: Any) -> bool:
 
 
 def _from_json(text: str) -> Any:
-    """What a JSON text holds; None for any other text."""
+    """Return what a JSON text holds; None for any other text."""
     if not text.lstrip().startswith(_JSON_STARTS):
         return None
     try:
@@ -309,7 +311,7 @@ def _in_form_of(old: Any, line: str, *, is_plural: bool) -> Any:
 
 
 def _put(given: Any, path: Path, value: Any) -> Any:
-    """A copy with the value at the path."""
+    """Return a copy with the value at the path."""
     if not path:
         return value
     copy: Any = dict(given) if isinstance(given, dict) else list(given)

@@ -1,4 +1,4 @@
-"""Lists as command lines: the words of one command, several lines, and the keys that a terminal tool presses."""
+"""Turns lists into command lines: the words of one command, several lines, or the keys that a terminal tool presses."""
 
 import re
 import shlex
@@ -25,17 +25,17 @@ _PLAIN_WORDS = r"[\w@%+=:,./\s'\"-]*"
 
 
 def line_of_words(words: Sequence[str]) -> str:
-    """The line that a list of words runs: what a shell is given, else the words, quoted."""
+    """Return the line that a list of words runs: what a shell is given, else the words, quoted."""
     return words[2] if _is_shell(words) else shlex.join(words)
 
 
 def line_of_list(texts: Sequence[str], *, is_plural: bool = False) -> str:
-    """A list of words as one line; a list of lines, by its name or because its first text has blanks, as several."""
+    """Return words as one line; lines, by the list's name or because its first text has blanks, as several."""
     return "\n".join(texts) if _has_lines(texts, is_plural=is_plural) else line_of_words(texts)
 
 
 def list_for_line(old: Sequence[str], line: str, *, is_plural: bool = False) -> list[str]:
-    """A list for another line: words where the old list had words, lines where it had lines."""
+    """Return a list for another line: words where the old list had words, lines where it had lines."""
     if _is_shell(old):
         return [*old[:2], line]
     if not _has_lines(old, is_plural=is_plural):
@@ -45,14 +45,14 @@ def list_for_line(old: Sequence[str], line: str, *, is_plural: bool = False) -> 
 
 
 def text_of_keys(texts: Sequence[str]) -> str:
-    """What a terminal gets from these texts and names of keys; other control characters end a line."""
+    """Return what a terminal gets from these texts and names of keys; other control characters end a line."""
     has_keys = any(text in _PRESSED or re.fullmatch(_OTHER_KEY, text) for text in texts)
     pressed = (_PRESSED.get(text, "" if re.fullmatch(_OTHER_KEY, text) else text) for text in texts)
     return without_control(_with_named_keys(("" if has_keys else "\n").join(pressed)))
 
 
 def has_named_keys(text: str) -> bool:
-    """The text names keys in it: `ls{enter}`."""
+    """Return whether the text names keys: `ls{enter}`."""
     return _with_named_keys(text) != text
 
 
@@ -63,12 +63,12 @@ def _with_named_keys(text: str) -> str:
 
 
 def without_control(text: str) -> str:
-    """The text with the end of a line for control characters, as a terminal takes most of them."""
+    """Replace control characters by line breaks, as a terminal treats most of them."""
     return re.sub(_CONTROL, "\n", text)
 
 
 def apply_backspaces(text: str) -> str:
-    """The text after its backspaces: a terminal takes back the character before each."""
+    """Return the text after its backspaces: a terminal removes the character before each."""
     kept = list[str]()
     for char in text if _ERASES & set(text) else ():
         if char not in _ERASES:
@@ -79,19 +79,19 @@ def apply_backspaces(text: str) -> str:
 
 
 def texts_of_broken_list(text: str) -> list[str]:
-    """The texts of a list that is no JSON: `['a', 'b']`, or one that was cut."""
+    """Return the texts of a list that is no JSON: `['a', 'b']`, or one that was cut."""
     if not re.match(_LIKE_LIST, text):
         return []
     return [double or single for double, single in re.findall(_QUOTED, text) if double or single]
 
 
 def is_shell_language(value: object) -> bool:
-    """`bash`, `/bin/sh -e`, `shellscript`."""
+    """Return whether this names a shell: `bash`, `/bin/sh -e`, `shellscript`."""
     return _language(value) in SHELL_LANGUAGES
 
 
 def is_other_language(value: object) -> bool:
-    """The name of a language that is known not to be a shell's."""
+    """Return whether this names a language that is known not to be a shell's."""
     return _language(value) in _OTHER_LANGUAGES
 
 
@@ -101,12 +101,12 @@ def _language(value: object) -> str:
 
 
 def names_shell(text: object) -> bool:
-    """A script whose first line names a shell: `#!/usr/bin/env bash`."""
+    """Return whether the first line of a script names a shell: `#!/usr/bin/env bash`."""
     return isinstance(text, str) and text.startswith("#!") and starts_shell(text[2:].partition("\n")[0])
 
 
 def starts_shell(line: str) -> bool:
-    """Some word of the line is a shell, which reads what it is given."""
+    """Return whether a word of the line is a shell, which runs what it reads from stdin."""
     return any(word.rpartition("/")[2] in SHELLS for word in line.split()[:20])
 
 
@@ -119,7 +119,7 @@ def _is_shell(words: Sequence[str]) -> bool:
 
 
 def _is_words(line: str) -> bool:
-    """Nothing in the line is for a shell to expand or to join."""
+    """Return whether the line has nothing for a shell to expand or to join."""
     if "\n" in line or not re.fullmatch(_PLAIN_WORDS, line) or "=" in line.split(" ", 1)[0]:
         return False
     try:

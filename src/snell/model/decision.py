@@ -1,8 +1,8 @@
 """
-Outcome: how one run of one hook went. Decision: what all outcomes add up to, and why.
+Outcome: how one run of one hook went. Decision: all outcomes of an event combined, with the reasons.
 
-The trace is kept as rounds (which hooks ran together, on which event), because that is how it happened and because
-building one object per hook more would be paid on every event.
+The trace is kept as rounds (which hooks ran together, on which event): one more object per hook would slow down every
+event.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from snell.model.hooks import Hook
 
 
 class Failure(Struct, frozen=True):
-    """Why a hook could not do its job. Kinds: launch, timeout, crash, output, effect, rewrite, untrusted, cancelled."""
+    """Why a hook failed. Kinds: launch, timeout, crash, output, effect, rewrite, untrusted, cancelled."""
 
     kind: str
     message: str
@@ -26,13 +26,13 @@ class Outcome(Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
     failure: Failure | None = None
     seconds: float = 0.0
-    remarks: tuple[str, ...] = ()  # what a person who asks why should know, such as text that was not JSON
+    remarks: tuple[str, ...] = ()  # for the trace, such as text that was not JSON
     suppress_output: bool = False
-    is_pending: bool = False  # the hook went on in the background; what it did is not known yet
+    is_pending: bool = False  # the hook went to the background; its effects are not known yet
 
     @property
     def status(self) -> str:
-        """One of success, blocking, non_blocking_error, cancelled. A refusal beats an error."""
+        """Return success, blocking, non_blocking_error or cancelled. A refusal beats an error."""
         if any(type(effect).__name__ == "Deny" for effect in self.effects):
             return "blocking"
         if self.failure is None:
@@ -40,7 +40,7 @@ class Outcome(Struct, frozen=True):
         return "cancelled" if self.failure.kind in ("timeout", "cancelled") else "non_blocking_error"
 
 
-# Most runs say nothing and take no time worth showing; they share one outcome.
+# Most runs have no effect and take no time worth showing; they share one outcome.
 QUIET = Outcome()
 
 
@@ -62,14 +62,14 @@ class Reason(Struct, frozen=True):
 
 
 class Skipped(Struct, frozen=True):
-    """A hook that was considered and not run, and why."""
+    """A hook that did not run, and why."""
 
     hook: str
     why: str
 
 
 class Change(Struct, frozen=True):
-    """A rewrite that took effect: who, and the value before and after."""
+    """A rewrite that took effect: which hook, and the value before and after."""
 
     hook: str
     before: Any
@@ -88,21 +88,21 @@ class Decision(Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     extras: dict[str, Any] = {}
     failures: tuple[Reason, ...] = ()
-    merge: tuple[str, ...] = ()  # the steps from outcomes to decision, in words
+    merge: tuple[str, ...] = ()  # how the outcomes were combined, in words
     rounds: tuple[Round, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     id: str = ""
-    sender: int = 0  # the process id of the hook program that asks for it; 0: not known
+    sender: int = 0  # the process id of the hook program that sent the request; 0: not known
     in_ledger: bool = False  # the ledger keeps this tool call
 
     @property
     def is_rewritten(self) -> bool:
-        """What runs is not what came; rewrites that cancel each other out do not count."""
+        """Return whether the input that runs differs from the one that came; rewrites may cancel each other out."""
         return bool(self.changes) and not json_equal(self.changes[0].before, self.event.rewritable)
 
     @property
     def reason(self) -> str:
-        """All reasons of the winning verdict, with what to do instead."""
+        """Return all reasons of the winning verdict, with what to do instead."""
         return "\n".join(_with_advice(reason) for reason in self.reasons)
 
     @property
@@ -114,7 +114,7 @@ class Decision(Struct, frozen=True, kw_only=True):
         return "\n".join(reason.text for reason in self.tells)
 
     def runs(self) -> Iterator[tuple[Round, Hook, Outcome]]:
-        """Every single run, in the order of the rounds and of the book."""
+        """Yield every run, in the order of the rounds and of the hooks."""
         for each in self.rounds:
             for hook, outcome in zip(each.hooks, each.outcomes, strict=True):
                 yield each, hook, outcome

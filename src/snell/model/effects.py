@@ -1,4 +1,4 @@
-"""Effects: what one hook may ask for. They are values; only a door writes bytes."""
+"""Effects: what one hook may ask for. They are plain values; a client module turns them into a reply."""
 
 from enum import IntEnum
 from typing import Any
@@ -26,13 +26,13 @@ class Allow(Struct, frozen=True):
 
 
 class Ask(Struct, frozen=True):
-    """Have the user decide."""
+    """Let the user decide."""
 
     because: str = ""
 
 
 class Defer(Struct, frozen=True):
-    """Leave the call for whoever drives a headless session."""
+    """Leave the call to the program that drives a headless session."""
 
     because: str = ""
 
@@ -51,7 +51,7 @@ class Note(Struct, frozen=True):
 
 
 class Tell(Struct, frozen=True):
-    """Text for the person at the screen; the model does not see it."""
+    """Text for the user; the model does not see it."""
 
     text: str
 
@@ -78,7 +78,7 @@ class Extra(Struct, frozen=True):
 class Rewrite:
     """
     Change what will happen: `Rewrite(command="make test")` changes named fields and keeps the rest,
-    `Rewrite({...})` replaces the whole value (tool input, tool output or prompt text).
+    `Rewrite({...})` replaces the complete value (tool input, tool output or prompt text).
 
     An ordinary class, because a Struct cannot take free keyword arguments.
     """
@@ -88,13 +88,13 @@ class Rewrite:
 
     def __init__(self, value: Any = None, /, *, because: str = "", **fields: Any) -> None:
         if (value is None) == (not fields):
-            raise TypeError("give Rewrite either one whole value or the fields to change")
+            raise TypeError("give Rewrite either one complete value or the fields to change")
         self.value = value
         self.fields = fields
         self.because = because
 
     def applied_to(self, old: Any) -> Any:
-        """The value after this rewrite."""
+        """Return the value after this rewrite."""
         if not self.fields:
             return self.value
         return {**old, **self.fields} if isinstance(old, dict) else dict(self.fields)

@@ -2,22 +2,22 @@
 Errors, as a tree:
 
     SnellError
-    +- SettingsError      a settings file says something that cannot be meant
+    +- SettingsError      a settings file is invalid
     +- PatternError       a matcher that is not a usable pattern
     +- PayloadError       a client sent something that is not an event
     +- HookError          a hook's declaration or answer is wrong
     +- TrustError         an approval that cannot be given or read
     +- StoreError         state that cannot be read or written
-    |  +- StoreBusyError     now, because another program writes
+    |  +- StoreBusyError     another program is writing now
     +- ClientError        a client that is not known or cannot be served
     +- SetupError         a client's configuration that cannot be changed
 
-Each carries an id, what it is about (`where`) and what to do (`advice`). `str(error)` is one line for a person.
+Each carries an id, what it is about (`where`) and what to do (`advice`). `str(error)` is one line for the user.
 """
 
 
 class SnellError(Exception):
-    """Something a person can mend."""
+    """A mistake or a condition that a user can correct."""
 
     id = "snell"
 
@@ -33,7 +33,7 @@ class SnellError(Exception):
 
 
 class SettingsError(SnellError):
-    """A settings file says something that cannot be meant."""
+    """A settings file is invalid."""
 
     id = "settings"
 
@@ -75,7 +75,7 @@ class StoreError(SnellError):
 
 
 class StoreBusyError(StoreError):
-    """Another program writes there now; a moment later it may work."""
+    """Another program is writing there now; a moment later it may work."""
 
 
 class ClientError(SnellError):

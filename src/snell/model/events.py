@@ -18,7 +18,7 @@ from snell.model.tools import KINDS, kind_of, kinds_of, names_of, shell_alias
 Payload = dict[str, Any]
 
 DEEPEST = 100  # levels of nesting; deeper than any client sends, and far from the end of the stack
-TOO_DEEP = "too-deep"  # the flag of an event whose payload had more: what was beyond is text in it
+TOO_DEEP = "too-deep"  # the flag of an event whose payload had more levels: the deeper ones are text in it
 
 
 class Event(Struct, frozen=True, kw_only=True, dict=True):
@@ -148,13 +148,13 @@ def event_from(payload: Payload, name: str, client: str = "generic", flags: tupl
 
 
 def text_in(payload: Payload, field: str) -> str:
-    """A field as text; empty when it is absent or not text, since clients send null where nothing applies."""
+    """Return a field as text; empty when it is absent or not text, since clients send null where nothing applies."""
     value = payload.get(field)
     return value if isinstance(value, str) else ""
 
 
 def nests_deeper_than(levels: int, value: Any) -> bool:
-    """Without recursion, since what is too deep for that is what this is about."""
+    """Return whether a value has more levels than this. Not recursive, since a deep value would exceed the stack."""
     level = [value]
     for _ in range(levels):
         inner = [each for each in level if isinstance(each, dict | list | tuple)]
@@ -165,7 +165,7 @@ def nests_deeper_than(levels: int, value: Any) -> bool:
 
 
 def json_equal(one: Any, other: Any) -> bool:
-    """Equal as JSON: `True` is not `1`, and the order of keys does not matter."""
+    """Return whether two values are equal as JSON: `True` is not `1`, and the order of keys does not matter."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(json_equal(value, other[key]) for key, value in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):

@@ -1,8 +1,8 @@
-"""Hook: a declared reaction to an event. Handler rows say how it is run; they hold no behaviour."""
+"""Hook: a declared reaction to an event, and the handler that says how it is run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ ASYNC_TIMEOUT = 15.0
 
 
 class Scope(IntEnum):
-    """Where a hook comes from, in book order. Session holds user, project and local settings and run-time hooks."""
+    """Where a hook comes from, in execution order. Session: user, project and local settings, and run time."""
 
     POLICY = 0
     PLUGIN = 1
@@ -25,7 +25,7 @@ class Scope(IntEnum):
 
 
 class Source(Struct, frozen=True):
-    """Who brought a hook: user, project, local, policy, run time, `pack:NAME`, `plugin:NAME` or `skill:NAME`."""
+    """Where a hook is declared: user, project, local, policy, run time, `pack:NAME`, `plugin:NAME` or `skill:NAME`."""
 
     layer: str = "run time"
     file: str = ""
@@ -35,12 +35,29 @@ class Source(Struct, frozen=True):
         return f"{self.file}:{self.line}" if self.file and self.line else self.file or self.layer
 
 
-class Inline(Struct, frozen=True, weakref=True):
-    """A function in this process: a built-in pack's, or that of the program which embeds Snell."""
+class Handler(Struct, frozen=True):
+    """How a hook is run. Each type of handler has a struct of its own, in `handlers/`."""
+
+    kind: ClassVar[str] = ""
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Return what two handlers have in common when only one of them should run."""
+        return (self.kind, repr(self))
+
+    @property
+    def short_name(self) -> str:
+        """Return a word for the id of a hook that has no name."""
+        return self.kind
+
+
+class Inline(Handler, frozen=True, weakref=True):
+    """A function in this process: of a built-in pack, or of the program that embeds Snell."""
+
+    kind: ClassVar[str] = "python"
 
     function: Callable[..., Any]
-    kind: str = "python"
-    waits: bool = False  # for files, programs or the network: a daemon goes on with others meanwhile
+    waits: bool = False  # for files, programs or the network: the daemon handles other requests meanwhile
     batches: bool = False  # a watcher that only writes rows, for which several events share a commit
 
     @property
@@ -48,95 +65,30 @@ class Inline(Struct, frozen=True, weakref=True):
         return ("inline", id(self.function))
 
 
-class PythonFile(Struct, frozen=True):
-    """A function in somebody's file; it runs in the warm child process."""
+class PythonFile(Handler, frozen=True):
+    """A function in a file of a project, user or pack; it runs in the worker process."""
+
+    kind: ClassVar[str] = "python"
 
     path: str
     function: str
     digest: str = ""
-    kind: str = "python"
 
     @property
     def identity(self) -> tuple[Any, ...]:
         return ("python", self.path, self.function)
 
-
-class Command(Struct, frozen=True):
-    """A program; shell form without `args`, exec form with."""
-
-    command: str
-    args: tuple[str, ...] | None = None
-    pass_context: bool = True
-    parse_result: bool = True
-    plugin_root: str = ""
-    written_for: str = ""  # another client's event, as in `cursor:stop`: in whose words it is asked and answers
-    their_matcher: str = ""  # what that client's matcher reads there
-    kind: str = "command"
-
     @property
-    def identity(self) -> tuple[Any, ...]:
-        how = (self.pass_context, self.parse_result, self.written_for, self.their_matcher)
-        return ("command", self.command, self.args, self.plugin_root, *how)
+    def short_name(self) -> str:
+        return self.function
 
 
-class Webhook(Struct, frozen=True):
-    url: str
-    method: str = "POST"
-    headers: Mapping[str, str] = {}
-    allowed_env: tuple[str, ...] = ()
-    redact: bool = True
-    secret_env: str = ""  # the variable with the secret that requests are signed with; empty = the user's own secret
-    kind: str = "webhook"
+class Broken(Handler, frozen=True):
+    """A hook that could not be loaded; running it is a failure, so a policy that cannot be read blocks."""
 
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("webhook", self.url)
-
-
-class Prompt(Struct, frozen=True):
-    prompt: str
-    model: str = ""
-    continue_on_block: bool = False
-    kind: str = "prompt"
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("prompt", self.prompt)
-
-
-class Agent(Struct, frozen=True):
-    prompt: str
-    model: str = ""
-    kind: str = "agent"
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("agent", self.prompt)
-
-
-class McpTool(Struct, frozen=True):
-    server: str
-    tool: str
-    input: Mapping[str, Any] = {}
-    kind: str = "mcp_tool"
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("mcp_tool", self.server, self.tool, repr(self.input))
-
-
-class Broken(Struct, frozen=True):
-    """Stands for a hook that could not be read; running it is a failure, so a policy that cannot be read blocks."""
+    kind: ClassVar[str] = "broken"
 
     reason: str
-    kind: str = "broken"
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("broken", self.reason)
-
-
-Handler = Inline | PythonFile | Command | Webhook | Prompt | Agent | McpTool | Broken
 
 
 class Hook(Struct, frozen=True, kw_only=True, eq=False):
@@ -156,7 +108,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     force_sync: bool = False
     timeout: float = DEFAULT_TIMEOUT
     async_timeout: float = ASYNC_TIMEOUT
-    rewakes: bool = False  # a refusal that comes late wakes the agent, where the client can be woken
+    rewakes: bool = False  # a late refusal wakes the agent, where the client supports that
     on_failure: OnFailure | None = None
     exit_code_mode: ExitCodeMode = "client"
     enabled: bool = True
@@ -164,7 +116,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     group: str = ""
     session_id: str = ""  # only for this session; empty = for all
     only_for: str = ""  # the agent in an embedding program that it belongs to, with the sub-agents below; empty = all
-    untrusted: str = ""  # why a project's hook is inert; empty = it may run
+    untrusted: str = ""  # why a project's hook must not run; empty = it may
     source: Source = Source()
 
     @property
@@ -173,14 +125,14 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def failure_policy(self) -> OnFailure:
-        """What a failure of this hook means: declared, or `block` for a policy hook that can judge, else `allow`."""
+        """Return what a failure means: as declared, or `block` for a policy hook that can judge, else `allow`."""
         if self.on_failure:
             return self.on_failure
         return "block" if self.scope is Scope.POLICY and self.can_judge else "allow"
 
     @property
     def runs_later(self) -> bool:
-        """The answer does not wait for this hook. A session starts only after its hooks, async or not."""
+        """Return whether the reply does not wait for this hook. A session starts only after its hooks, async or not."""
         waits = self.force_sync or self.event == "SessionStart"
         return self.role == "watches" or (self.is_async and not waits)
 
@@ -196,10 +148,10 @@ class Switches(Struct, frozen=True):
     policy_disables_all: bool = False  # by the policy itself: everything
     allow_managed_hooks_only: bool = False
     rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
-    paused: str = ""  # by whom and until when no hook runs but policy hooks
+    paused: str = ""  # by whom and until when only policy hooks run
 
     def off(self, hook: Hook) -> str:
-        """Why the switches keep this hook from running; empty when they do not."""
+        """Return why the switches keep this hook from running; empty when they do not."""
         if self.policy_disables_all:
             return "the policy sets disable_all_hooks"
         if hook.scope is Scope.POLICY:
@@ -218,7 +170,7 @@ class Tier(Struct, frozen=True):
     rewriters: tuple[Hook, ...] = ()
     others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role
     is_mixed: bool = False  # declared judges stand beside hooks that may yet turn out to rewrite
-    # Each rewriter by itself; the same objects for the same kind of event, by which drivers know them again.
+    # Each rewriter by itself; the same objects for the same kind of event, by which the executor finds its plans.
     turns: tuple[tuple[Hook, ...], ...] = ()
 
 
@@ -229,6 +181,6 @@ class Pick(Struct, frozen=True):
     tiers: tuple[Tier, ...] = ()
     watchers: tuple[Hook, ...] = ()
     keeps_call: bool = False  # this is a tool call that a watcher writes to the ledger
-    varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
+    varies: bool = False  # some hook must be checked on each event, or be marked when it has run
     # Where one tier is all there is: its rounds, by name, as long as no hook has an effect.
     rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()

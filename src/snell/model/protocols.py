@@ -1,14 +1,17 @@
-"""Protocols: what the inner rooms ask of the outer ones."""
+"""Protocols that the higher packages implement."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from snell.model.decision import Decision, Outcome, Skipped
 from snell.model.events import Event, Payload
 from snell.model.hooks import Hook, Pick, Switches
+
+if TYPE_CHECKING:
+    from snell.model.installs import Install
 
 T = TypeVar("T")
 
@@ -22,7 +25,7 @@ class Reply(Struct, frozen=True):
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
-    """What a client can do with an answer; tiers and `doctor` are derived from this."""
+    """What a client can do with an answer; tiers and `doctor` are derived from it."""
 
     hooks: bool = True  # it calls hooks at all
     native: bool = True  # under Claude's event names, so that files written for Claude Code are understood
@@ -38,14 +41,14 @@ class Capabilities(Struct, frozen=True, kw_only=True):
 
 
 def tier_of(capabilities: Capabilities) -> int:
-    """1: hooks in Claude's own terms; 2: hooks that an adapter or a plugin translates; 3: only MCP and rules."""
+    """Return 1: hooks in Claude's own terms; 2: hooks that an adapter or plugin translates; 3: only MCP and rules."""
     if not capabilities.hooks:
         return 3
     return 1 if capabilities.native and not capabilities.plugin else 2
 
 
 class Quirk(Struct, frozen=True):
-    """A habit of a client that shapes what we do, and how we know of it."""
+    """A behaviour of a client that shapes Snell's answers, and how it is known."""
 
     text: str
     source: str  # as in "seen in 0.166.0", "read in its source", "its documentation", "reported"
@@ -55,23 +58,23 @@ class Client(Protocol):
     """A coding agent: a module of `clients/` with these names."""
 
     NAME: str
-    TITLE: str  # its name for people
-    ALIASES: tuple[str, ...]
+    TITLE: str  # its name in texts for users
     CAPABILITIES: Capabilities
     QUIRKS: tuple[Quirk, ...]
+    INSTALL: "Install"
 
     def decode(self, payload: bytes, event: str = "") -> Event:
-        """The event that a payload reports; `event` is its name where the payload does not say."""
+        """Return the event that a payload reports; `event` is its name if the payload has none."""
 
     def encode(self, decision: Decision) -> Reply:
-        """What the client is to be told."""
+        """Return the client's reply for a decision."""
 
-    def failed(self, event: str, text: str, *, blocks: bool) -> Reply:
-        """What the client gets when there is no decision: no opinion, or a refusal where `blocks` says so."""
+    def encode_failure(self, event: str, text: str, *, blocks: bool) -> Reply:
+        """Return the reply without a decision: no opinion, or a refusal if `blocks`."""
 
 
 class Said(Struct, frozen=True):
-    """What a program printed, and how it ended."""
+    """The output of a program, and how it ended."""
 
     stdout: str = ""
     stderr: str = ""
@@ -79,33 +82,33 @@ class Said(Struct, frozen=True):
 
 
 class ClientEmulation(Protocol):
-    """A client the other way round, at one of its events: for programs that were written as hooks of it."""
+    """Emulates a client at one of its events, for programs that were written as hooks of it."""
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
-        """The event as that client would report it: not at all, once, or once for each file."""
+        """Return the event as that client would report it: not at all, once, or once for each file."""
 
     def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
-        """Whether a matcher in that client's terms fits."""
+        """Return whether a matcher in that client's terms fits."""
 
     def variables(self, event: Event, project: str) -> dict[str, str]:
-        """What that client puts into the environment."""
+        """Return what that client puts into the environment."""
 
     def folder(self, hook: Hook) -> str:
-        """Where that client starts it; empty = where the session is."""
+        """Return the folder in which that client starts it; empty = the session's."""
 
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
-        """What it meant; None: what Claude Code would take it for."""
+        """Return the outcome of its output; None: as Claude Code would read it."""
 
 
 class Store(Protocol):
-    """Where marks live. A mark is a small named value in a scope such as `session:ID`."""
+    """A store of marks. A mark is a small named value in a scope such as `session:ID`."""
 
     def get(self, scope: str, name: str) -> Any: ...
 
     def put(self, scope: str, name: str, value: Any) -> None: ...
 
     def change(self, scope: str, name: str, change: Callable[[Any], Any]) -> None:
-        """Put what `change` makes of the value that is there, with nobody in between."""
+        """Replace the value by what `change` returns for it, atomically."""
 
     def drop(self, scope: str, name: str | None = None) -> None: ...
 
@@ -204,7 +207,7 @@ class HookRegistry(Protocol):
         """Return every hook of this event that does not apply, and why."""
 
 
-# Does a hook's `if` rule hold for this event?
+# Returns whether a hook's `if` rule holds for this event.
 Condition = Callable[[str, Event], bool]
-# What is wrong with this input of this tool; empty when nothing is or when no schema is known.
+# Returns what is wrong with this input of this tool; empty when nothing is or when no schema is known.
 Validate = Callable[[str, Mapping[str, Any]], Sequence[str]]

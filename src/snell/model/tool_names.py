@@ -1,11 +1,11 @@
-"""What the name of a tool says about it, in any spelling: `runTerminalCommand`, `run_terminal_command`."""
+"""Classifies tools by their names, in any spelling: `runTerminalCommand`, `run_terminal_command`."""
 
 import re
 from functools import lru_cache
 
 
 def names(words: str) -> frozenset[str]:
-    """Names, written as one text."""
+    """Return a set of names from one text."""
     return frozenset(words.split())
 
 
@@ -22,7 +22,7 @@ _TYPES = names("input interact keys keystrokes paste send stuff submit type writ
 _TYPED_INTO = names("keys keystrokes process session window pane screen term")
 _TYPING_NAMES = names("sendinput sendtext typetext")  # an editor's words for typing into its terminal
 _STARTS = names("eval exec execute launch run start")
-# Tools that look at a text, or keep it: what they are given is neither typed nor run.
+# Tools that read or keep a text: they neither type nor run it.
 _LOOKS = names(
     "check docs explain find format get highlight history lint list log logs lookup parse read render search show"
     " summarize translate validate"
@@ -53,32 +53,32 @@ _CODE = (
 
 @lru_cache(maxsize=1024)
 def plain_name(name: str) -> str:
-    """A name without case and joints: `cmd_string` and `cmdString` are one."""
+    """Return a name without case and separators: `cmd_string` and `cmdString` are one."""
     return re.sub(_JOINTS, "", name.lower())
 
 
 @lru_cache(maxsize=1024)
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name, in lower case."""
+    """Return the words of a name, in lower case."""
     return tuple(word for word in re.split(_JOINTS, re.sub(_CAMEL, "_", name).lower()) if word)
 
 
 @lru_cache(maxsize=1024)
 def is_shell_name(tool: str) -> bool:
-    """Some client calls its shell so."""
+    """Return whether some client uses this name for its shell."""
     return plain_name(tool) in SHELL_NAMES
 
 
 @lru_cache(maxsize=1024)
 def may_run_commands(tool: str) -> bool:
-    """The name does not say that the tool talks to something other than a shell."""
+    """Return whether the name does not say that the tool talks to something other than a shell."""
     words = set(words_of(tool))
     return not words & _OTHER_MACHINES or bool(words & _SHELLS)
 
 
 @lru_cache(maxsize=1024)
 def is_typing_tool(tool: str) -> bool:
-    """A terminal, or a tool that types into one: its `input`, `keys` or `text` is a command line."""
+    """Return whether this is a terminal, or types into one: its `input`, `keys` or `text` is a command line."""
     words = set(words_of(tool))
     if (words & _OTHER_MACHINES and not words & _SHELLS) or only_looks(tool):
         return False
@@ -88,14 +88,14 @@ def is_typing_tool(tool: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def only_looks(tool: str) -> bool:
-    """The name says that the tool searches, shows or checks a text, and not that it types or runs one."""
+    """Return whether the name says that the tool searches, shows or checks a text, and does not type or run it."""
     words = set(words_of(tool))
     return bool(words & _LOOKS) and not words & (_TYPES | _STARTS)
 
 
 @lru_cache(maxsize=1024)
 def is_shell_by_name(tool: str) -> bool:
-    """The name says that a shell gets the text, also where it is a tool of an MCP server."""
+    """Return whether the name says that a shell gets the text, also for a tool of an MCP server."""
     own = tool.rpartition("__")[2]
     return (
         bool(set(words_of(tool)) & _SHELLS) or is_shell_name(tool) or (plain_name(own) in SHELL_NAMES and own != "cmd")
@@ -104,7 +104,7 @@ def is_shell_by_name(tool: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def runs_scripts(tool: str) -> bool:
-    """A shell, or a tool that runs scripts: the text of a script is a command line."""
+    """Return whether this is a shell, or a tool that runs scripts: the text of a script is a command line."""
     words = set(words_of(tool))
     says = words & _SHELLS or (words & {"script", "scripts"} and words & _STARTS)
     return bool(says) and not words & _LANGUAGES and not only_looks(tool)
@@ -112,26 +112,26 @@ def runs_scripts(tool: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def starts(tool: str) -> bool:
-    """The name says that the tool runs something."""
+    """Return whether the name says that the tool runs something."""
     return bool(set(words_of(tool)) & _STARTS)
 
 
 def types_by_action(tool: str, action: str) -> bool:
-    """`process` with the action `send-keys`: the input says that the tool types."""
+    """Return whether the input says that the tool types: `process` with the action `send-keys`."""
     return bool(set(words_of(tool)) & _TYPED_INTO and set(words_of(action)) & _TYPES)
 
 
 @lru_cache(maxsize=1024)
 def runs_other_code(tool: str) -> bool:
-    """The name says that the tool runs programs in another language than a shell's."""
+    """Return whether the name says that the tool runs programs in a language other than a shell's."""
     return bool(_LANGUAGES & set(words_of(tool)))
 
 
 def is_slash_text(tool: str, line: str) -> bool:
-    """`/review the last commit`: a prompt by name, which no shell gets."""
+    """Return whether the line is a prompt by name, which no shell gets: `/review the last commit`."""
     return tool in _PROMPTS and re.match(_SLASH_TEXT, line) is not None
 
 
 def has_code(line: str) -> bool:
-    """The text looks like a program or a query in another language than a shell's."""
+    """Return whether the text looks like a program or a query in a language other than a shell's."""
     return re.search(_CODE, line[:LONGEST_CODE], re.IGNORECASE | re.MULTILINE) is not None

@@ -2,8 +2,8 @@
 Tool kinds that hold across clients.
 
 A hook written for `kind="shell"` works wherever an agent runs commands. Clients translate their own tool names
-into Claude Code's; this table says which kind each of those is. A tool that the table does not know is what its input
-shows: with a command line it is a shell.
+into Claude Code's; this table has the kind of each of those. The kind of any other tool follows from its input: with a
+command line it is a shell.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ KINDS: Mapping[str, str] = {
     "Bash": "shell",
     "PowerShell": "shell",
     "Edit": "edit",
-    "Delete": "edit",  # not Claude Code's, which has none; whoever guards a file wants to hear of it
+    "Delete": "edit",  # not Claude Code's, which has none; a hook that guards a file must see it
     "MultiEdit": "edit",
     "NotebookEdit": "edit",
     "Write": "write",
@@ -59,13 +59,13 @@ _ALSO = {
 
 
 def kind_of(tool: str, given: Any = None) -> str:
-    """The kind of a tool, by Claude Code's name for it, else by what its input carries."""
+    """Return the kind of a tool, by Claude Code's name for it, else by what its input carries."""
     if not tool:
         return ""
-    return KINDS.get(tool) or ("mcp" if tool.startswith("mcp__") else _guessed_kind(tool, given))
+    return KINDS.get(tool) or ("mcp" if tool.startswith("mcp__") else _guess_kind(tool, given))
 
 
-def _guessed_kind(tool: str, given: Any) -> str:
+def _guess_kind(tool: str, given: Any) -> str:
     if is_shell_name(tool):
         return "shell"
     if isinstance(given, dict) and ("path" in given or "old_path" in given):
@@ -76,24 +76,24 @@ def _guessed_kind(tool: str, given: Any) -> str:
 
 
 def kinds_of(tool: str, kind: str, given: Any) -> tuple[str, ...]:
-    """Every kind that a call is of: a tool of an MCP server that is given a command line is a shell call too."""
+    """Return every kind of a call: a tool of an MCP server that is given a command line is a shell call too."""
     return (kind, "shell") if kind == "mcp" and carries_command(tool, given) else (kind,)
 
 
 def shell_alias(tool: str) -> tuple[str, ...]:
-    """`Bash` for a shell call under another name; no Bash pattern describes what PowerShell is given."""
+    """Return `Bash` for a shell call under another name; no Bash pattern describes what PowerShell is given."""
     return () if {"powershell", "pwsh"} & set(words_of(tool)) or tool == "Bash" else ("Bash",)
 
 
 def names_of(*tools: str) -> tuple[str, ...]:
-    """Every name under which a matcher may find this tool: the given ones and what else they are called."""
+    """Return every name under which a matcher may find this tool: the given ones and their synonyms."""
     names = dict.fromkeys(name for name in tools if name)
     names.update(dict.fromkeys(also for name in tuple(names) for also in _ALSO.get(name, ())))
     return tuple(names)
 
 
 def mcp_parts(tool: str) -> tuple[str, str]:
-    """Server and tool of an `mcp__server__tool` name; empty strings for any other tool."""
+    """Return server and tool of an `mcp__server__tool` name; empty strings for any other tool."""
     prefix, _, rest = tool.partition("__")
     server, _, name = rest.partition("__")
     return (server, name) if prefix == "mcp" else ("", "")

@@ -1,7 +1,7 @@
 """
-Remote calls about one topic each: a module with COMMANDS, `topic.verb` -> function of (house, arguments, env).
+The operations that CLI, RPC and MCP call, one module per topic.
 
-A module is imported when somebody first calls one of its commands.
+A module has COMMANDS: `topic.verb` -> a function of (runtime, arguments, env). It is imported at the first call.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from snell.runtime.app import Runtime
 Arguments = Mapping[str, Any]
 Call = Callable[[Runtime, Arguments, Mapping[str, str]], Any]
 
-# What stands before the dot in a command's name, and the module that answers.
+# The part of a command's name before the dot -> the module that has it.
 TOPICS: Mapping[str, str] = {
     "agent": "snell.operations.agent",
     "commands": "snell.operations.commands",
@@ -35,7 +35,22 @@ TOPICS: Mapping[str, str] = {
 
 
 def call_for(name: str, runtime: Runtime) -> Callable[[Arguments, Mapping[str, str]], Any] | None:
-    """The function that answers a command; None where there is none."""
+    """Return the function of a command, bound to the runtime; None if the command is unknown."""
     module = TOPICS.get(name.partition(".")[0])
     commands: Mapping[str, Call] = import_module(module).COMMANDS if module else {}
     return partial(commands[name], runtime) if name in commands else None
+
+
+def run_in_thread(call: Call) -> Call:
+    """Make a slow call run in a thread if an event loop is running, so that the loop is not blocked."""
+
+    def answer(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> Any:
+        import asyncio  # slow to import, and few calls need it
+
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return call(runtime, arguments, env)
+        return loop.run_in_executor(None, call, runtime, arguments, env)
+
+    return answer

@@ -1,4 +1,4 @@
-"""What an agent may want to know of files: directives, skills, and its own transcript as messages."""
+"""Operations on files for agents: directives, skills, and the transcript as messages."""
 
 from pathlib import Path
 
@@ -28,11 +28,11 @@ def dereference(runtime: Runtime, cwd: str, references: list[str], directory: st
 
 
 def parse_skill(runtime: Runtime, cwd: str, path: str) -> Record:
-    """A skill's file, taken apart: its front matter, phases and templates."""
+    """Parse a skill's file: its front matter, phases and templates."""
     try:
         text = read_capped(Path(path), LARGEST).decode("utf-8", "replace")
     except FileNotFoundError:
-        raise WorkError("FS_NOT_FOUND", f"there is no file `{path}`") from None
+        raise WorkError("FS_NOT_FOUND", f"`{path}` does not exist") from None
     except (OSError, FileError) as error:
         raise WorkError("PARSE_ERROR", f"`{path}` cannot be read: {error}") from None
     return skill_files.parse_skill(text, path)
@@ -43,7 +43,7 @@ def list_skills(runtime: Runtime, cwd: str) -> list[Record]:
 
 
 def ingest(runtime: Runtime, cwd: str, session_id: int, path: str | None = None) -> Record:
-    """Bring the messages of a session up to date with its transcript."""
+    """Update the messages of a session from its transcript."""
 
     return transcript_import.ingest(database_of(runtime), session_id, path, redact_data)
 

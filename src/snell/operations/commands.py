@@ -1,4 +1,4 @@
-"""Compound requests: start and resume an effort, write into its log, leave a session for the next one."""
+"""Compound operations: start and resume an effort, write into its log, hand a session over to the next one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ def append_log(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
     """
     Add an entry to the effort's log.
 
-    INVARIANT: the heartbeat starts anew only when the entry is on the disk.
+    INVARIANT: the heartbeat is reset only after the entry was written to the disk.
     """
     given = camel_keys(arguments)
     text = given.get("content") or given.get("text")
@@ -35,7 +35,7 @@ def append_log(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
 
 
 def dehydrate(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
-    """Keep what the next window needs, and end this one."""
+    """Store what the next session needs, and end this one."""
     given = camel_keys(arguments)
     payload, warnings = dehydration.validate_payload(redact_data(given.get("payload")))
     session_id = given.get("sessionId")
@@ -43,7 +43,7 @@ def dehydrate(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
     cwd = str(given.get("cwd") or env.get("CWD", ""))
     window = window_in(runtime, env)
     ended = database_of(runtime).run(
-        lambda tx: _ended(tx, wanted or _own(tx, runtime, cwd, agent_in(env), window), payload, window)
+        lambda tx: _end_session(tx, wanted or _own_session(tx, runtime, cwd, agent_in(env), window), payload, window)
     )
     if run := ended.get("clientSessionId"):
         _ask_for_restart(runtime, run)
@@ -60,13 +60,13 @@ def change_phase(
     effort_id: int | None = None,
     client_session_id: str | None = None,
 ) -> Record:
-    """Go to a phase of the effort that is active here."""
+    """Change the phase of the active effort of this project."""
     id_ = effort_id if effort_id is not None else _active(tx, cwd, agent_id, client_session_id)["id"]
     return phases.change(tx, id_, phase, proof, reason)
 
 
 def where(tx: Transaction, cwd: str, agent_id: str, client_session_id: str | None = None) -> Record:
-    """What is active here: the ids, or nulls."""
+    """Return the ids of the active task, effort and session, or nulls."""
     project_moves.follow_move(tx, cwd)
     found = lookup.look_up(tx, cwd, agent_id, client_session_id or "")
     return {**found.ids, "effort": found.effort, "session": found.session}
@@ -80,11 +80,11 @@ def _active(tx: Transaction, cwd: str, agent_id: str, window: str | None = None)
     return effort
 
 
-def _own(tx: Transaction, runtime: Runtime, cwd: str, agent_id: str, window: str | None) -> int:
+def _own_session(tx: Transaction, runtime: Runtime, cwd: str, agent_id: str, window: str | None) -> int:
     """
-    The session that is to end: of the window that asks, where that is known; else the open one of the effort here.
+    Return the session to end: that of the calling window if it is known, else the open one of the active effort.
 
-    INVARIANT: a window that has a supervisor ends no other one, not even if that one has taken over its effort.
+    INVARIANT: a window that has a supervisor cannot end the session of another window, even one with the same effort.
     """
     own = sessions.last_of_window(tx, window) if window else None
     if own:
@@ -92,12 +92,12 @@ def _own(tx: Transaction, runtime: Runtime, cwd: str, agent_id: str, window: str
     effort = _active(tx, cwd, agent_id, window)
     open_ = sessions.find(tx, effort["id"])
     if open_ is None or (window and open_["clientSessionId"] not in (None, window)):
-        raise WorkError("NOT_FOUND", f"effort {effort['id']} has no open session of yours")
+        raise WorkError("NOT_FOUND", f"effort {effort['id']} has no open session of this window")
     return int(open_["id"])
 
 
-def _ended(tx: Transaction, session_id: int, payload: Mapping[str, Any], window: str | None) -> Record:
-    """A window whose session was replaced while it worked leaves what it knows all the same."""
+def _end_session(tx: Transaction, session_id: int, payload: Mapping[str, Any], window: str | None) -> Record:
+    """End the session; one that was replaced meanwhile still stores its payload."""
     session = sessions.get(tx, session_id)
     if session["endedAt"] is not None and window and session["clientSessionId"] == window:
         return sessions.store_payload(tx, session_id, dict(payload))
@@ -105,7 +105,7 @@ def _ended(tx: Transaction, session_id: int, payload: Mapping[str, Any], window:
 
 
 def _ask_for_restart(runtime: Runtime, client_session_id: str) -> None:
-    """The supervisor of this window, if it has one, starts the next."""
+    """Ask the supervisor of this window, if it has one, to start the next."""
     run = runtime.store.get(f"session:{client_session_id}", "supervisor")
     if isinstance(run, str):
         runtime.store.put(f"supervisor:{run}", "restart", {"reason": "dehydrated"})

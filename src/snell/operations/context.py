@@ -1,4 +1,4 @@
-"""How full a session's context is: pushed by the status line, asked for by whoever warns or restarts."""
+"""How full a session's context is: reported by the status line, read by hooks that warn or restart."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ FIELDS = ("used_percent", "tokens", "window")
 
 
 def usage(runtime: Runtime, arguments: Arguments, _env: Mapping[str, str]) -> dict[str, Any]:
-    """Keep what is given, if anything is, and say what is known."""
+    """Store the given values, if any, and return the stored ones."""
     session = arguments.get("session_id")
     if not isinstance(session, str) or not session:
         issue = "session_id: must be text"

@@ -1,4 +1,4 @@
-"""Rows of the work layer, one call each: `db.effort.start` and the like."""
+"""Operations on single rows of the work tables, such as `db.effort.start`."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

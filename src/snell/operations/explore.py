@@ -1,4 +1,4 @@
-"""The memories as a landscape: journeys, walks, regions and maps."""
+"""Explore memories by their vectors: paths, walks, clusters and maps."""
 
 import random
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ from snell.memory.validation import check_namespace
 from snell.memory.vector_space import MOST, Space
 from snell.model.errors import SnellError
 from snell.model.protocols import Transaction
+from snell.operations import run_in_thread
 from snell.operations.memory import project
-from snell.operations.run_in_thread import run_in_thread
 from snell.runtime.app import Runtime
 
 Arguments = Mapping[str, Any]
@@ -30,8 +30,8 @@ Number = TypeVar("Number", int, float)
 FORMS = ("json", "mermaid", "svg")
 
 
-class _Country(Struct):
-    """The memories that are looked at, and where they lie."""
+class _Selection(Struct):
+    """The selected memories and their vectors."""
 
     space: Space
     memories: dict[str, Memory]
@@ -39,65 +39,65 @@ class _Country(Struct):
 
 
 def journey(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """start_id, end_id, steps -> the memories on the way."""
+    """Return the memories between two others. Arguments: start_id, end_id, steps."""
     ends = [str(arguments.get(name) or "") for name in ("start_id", "end_id")]
     steps = _number(arguments, "steps", 10, 2, 20)
-    country = _country(runtime, arguments, env, needed=ends)
-    return _way(travelled(country.space, ends[0], ends[1], steps), country)
+    selection = _select(runtime, arguments, env, needed=ends)
+    return _path(travelled(selection.space, ends[0], ends[1], steps), selection)
 
 
 def wander(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """start_id (or any), steps, temperature -> the memories on a walk."""
+    """Return the memories of a random walk. Arguments: start_id (default: any), steps, temperature."""
     steps, temperature = _number(arguments, "steps", 10, 1, 20), _number(arguments, "temperature", 0.5, 0, 1)
     start = arguments.get("start_id")
-    country = _country(runtime, arguments, env, needed=[start] if start else [])
-    if not len(country.space):
-        return {"stops": [], "remark": "there are no memories here yet"}
+    selection = _select(runtime, arguments, env, needed=[start] if start else [])
+    if not len(selection.space):
+        return {"stops": [], "remark": "this project has no memories yet"}
     chance = random.Random()
-    begin = start or chance.choice(country.space.ids)
-    return _way(wandered(country.space, begin, steps, temperature, chance), country)
+    begin = start or chance.choice(selection.space.ids)
+    return _path(wandered(selection.space, begin, steps, temperature, chance), selection)
 
 
 def regions(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """min_cluster_size, max_clusters -> groups of memories, and those in none."""
-    country = _country(runtime, arguments, env)
+    """Return clusters of memories, and those in none. Arguments: min_cluster_size, max_clusters."""
+    selection = _select(runtime, arguments, env)
     smallest, most = _number(arguments, "min_cluster_size", 3, 2, 50), _number(arguments, "max_clusters", 100, 1, 100)
-    found, alone = grouped(country.space, _texts(country), smallest, most)
-    return {"regions": [_shown(each, country) for each in found], "alone": alone, "remark": country.remark}
+    found, alone = grouped(selection.space, _texts(selection), smallest, most)
+    return {"regions": [_region_data(each, selection) for each in found], "alone": alone, "remark": selection.remark}
 
 
 def visualize(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """format, dimensions, include_edges -> a map."""
+    """Return a map of the memories. Arguments: format, dimensions, include_edges."""
     form, edges = arguments.get("format", "json"), arguments.get("include_edges", True)
     if form not in FORMS:
-        raise SnellError(f"`{str(form)[:40]}` is not a format for a map", advice=f"there are {', '.join(FORMS)}")
+        raise SnellError(f"`{str(form)[:40]}` is not a format for a map", advice=f"use {', '.join(FORMS)}")
     dimensions = _number(arguments, "dimensions", 2, 2, 3)
-    country = _country(runtime, arguments, env, most=MOST_POINTS)
-    found, _ = grouped(country.space, _texts(country))
-    layout = compute_layout(country.space, dimensions, [each.members for each in found])
+    selection = _select(runtime, arguments, env, most=MOST_POINTS)
+    found, _ = grouped(selection.space, _texts(selection))
+    layout = compute_layout(selection.space, dimensions, [each.members for each in found])
     if form == "svg":
-        drawing = svg(layout, country.memories, found, edges=edges)
-        return {"format": form, "drawing": drawing, "remark": country.remark}
+        drawing = svg(layout, selection.memories, found, edges=edges)
+        return {"format": form, "drawing": drawing, "remark": selection.remark}
     if form == "mermaid":
-        drawing = mermaid(layout, country.memories, found, edges=edges)
-        return {"format": form, "drawing": drawing, "remark": country.remark}
-    nodes = [_node(country.memories[each], at, found) for each, at in layout.points.items()]
+        drawing = mermaid(layout, selection.memories, found, edges=edges)
+        return {"format": form, "drawing": drawing, "remark": selection.remark}
+    nodes = [_node(selection.memories[each], at, found) for each, at in layout.points.items()]
     lines = to_builtins(layout.edges) if edges else []
-    shown = [_shown(each, country) for each in found]
-    return {"format": form, "nodes": nodes, "edges": lines, "regions": shown, "remark": country.remark}
+    shown = [_region_data(each, selection) for each in found]
+    return {"format": form, "nodes": nodes, "edges": lines, "regions": shown, "remark": selection.remark}
 
 
-def _country(
+def _select(
     runtime: Runtime, arguments: Arguments, env: Env, *, needed: list[str] | None = None, most: int = MOST
-) -> _Country:
-    """The newest memories of the project, and in any case those that are needed."""
+) -> _Selection:
+    """Select the newest memories of the project, and always those in `needed`."""
     named = arguments.get("namespace") or ""
     place = {"project": project(arguments, env), "namespace": check_namespace(named) if named else ""}
 
     def work(tx: Transaction) -> tuple[dict[str, bytes], dict[str, Memory], int]:
         vectors = rows.vectors_of(tx, **place, limit=most)
         for each in needed or ():
-            rows.get(tx, each)  # says so when it is not there
+            rows.get(tx, each)  # raises an error if it does not exist
         missing = [each for each in needed or () if each not in vectors]
         vectors = {**_vectors(tx, missing), **vectors} if missing else vectors
         return vectors, rows.get_many(tx, list(vectors)), sum(rows.namespaces(tx, project=place["project"]).values())
@@ -106,8 +106,8 @@ def _country(
     first = {each: vectors[each] for each in needed or ()}
     space = Space({**first, **vectors}, most if most < MOST else None)
     left = total - len(space) if not place["namespace"] else space.left_out
-    remark = f"the newest {len(space)} are looked at; {left} more are not" if left > 0 else ""
-    return _Country(space, {each: memories[each] for each in space.ids}, remark)
+    remark = f"only the newest {len(space)} memories are included; {left} are left out" if left > 0 else ""
+    return _Selection(space, {each: memories[each] for each in space.ids}, remark)
 
 
 def _vectors(tx: Transaction, ids: list[str]) -> dict[str, bytes]:
@@ -124,20 +124,20 @@ def _number(arguments: Arguments, name: str, default: Number, least: int, most: 
     return value
 
 
-def _way(stops: list[Stop], country: _Country) -> dict[str, Any]:
+def _path(stops: list[Stop], selection: _Selection) -> dict[str, Any]:
     shown = []
     for stop in stops:
-        memory = country.memories[stop.id]
+        memory = selection.memories[stop.id]
         shown.append({**to_builtins(stop), "content": memory.content, "namespace": memory.namespace})
-    return {"stops": shown, "remark": country.remark}
+    return {"stops": shown, "remark": selection.remark}
 
 
-def _texts(country: _Country) -> dict[str, str]:
-    return {each: memory.content for each, memory in country.memories.items()}
+def _texts(selection: _Selection) -> dict[str, str]:
+    return {each: memory.content for each, memory in selection.memories.items()}
 
 
-def _shown(region: Region, country: _Country) -> dict[str, Any]:
-    typical = country.memories[region.members[0]].content if region.members else ""
+def _region_data(region: Region, selection: _Selection) -> dict[str, Any]:
+    typical = selection.memories[region.members[0]].content if region.members else ""
     return {**to_builtins(region), "size": len(region.members), "typical": typical}
 
 

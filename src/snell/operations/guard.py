@@ -1,4 +1,4 @@
-"""What the guard denied last. That it may pass is no remote call: see `packs/guard/one_time_allow.py`."""
+"""Return the command that the guard denied last. Allowing it is no operation: see `packs/guard/one_time_allow.py`."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,9 +1,9 @@
 """
-Events as remote calls: `hooks.preToolUse` and its like, with the payload as arguments. The answer is what a hook of
-Claude Code would have printed, and for the events of the work layer what that knows: ids, counts, what waits. Before a
-tool, `allow` says whether the call may run now, and `reason` why it may not.
+Decide events as operations: `hooks.preToolUse` and the like, with the payload as arguments.
 
-Whoever calls this way speaks for a session, so the fields that every session has are asked for.
+The result is the output of a Claude Code hook, and for the events of the work layer also its ids and counts. Before a
+tool call, `allow` says whether the call may run now, and `reason` why not. The caller acts for a session, so the fields
+of every session are required.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from snell.clients import client_named
-from snell.clients.protocol.messages import asked_about, reason_of, stop_reason
+from snell.clients.protocol.messages import ask_reason, reason_of, stop_reason
 from snell.model.catalogue import CATALOGUE
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
@@ -44,7 +44,7 @@ WorkAnswer = Callable[[Transaction, Any, Caller], Record]
 def decide_event(
     name: str, runtime: Runtime, arguments: Arguments, env: Mapping[str, str]
 ) -> Awaitable[dict[str, Any]]:
-    """Decide the event of this name; raises CallError when its payload does not fit."""
+    """Decide the event of this name. Raises CallError for an invalid payload."""
     payload = {**arguments, "cwd": arguments.get("cwd") or env.get("CWD")}
     issues = [issue for field in (*REQUIRED, *OPTIONAL) if (issue := _issue(payload, field))]
     try:
@@ -53,34 +53,34 @@ def decide_event(
         raise _invalid([*issues, f"payload: {error.message}"]) from None
     if issues:
         raise _invalid(issues)
-    said = _work(event, runtime, payload, env) if name in _WORK and runtime.database else {}
-    return _answer(runtime, replace(event, flags=(*event.flags, ANSWERED)), said)
+    result = _work(event, runtime, payload, env) if name in _WORK and runtime.database else {}
+    return _answer(runtime, replace(event, flags=(*event.flags, ANSWERED)), result)
 
 
-async def _answer(runtime: Runtime, event: Event, said: Record) -> dict[str, Any]:
-    """What the work layer says, and what all other hooks add to it."""
-    own = output_of(event.name, said)
-    if said.get("allow") is False:
-        return {**said, **own}
+async def _answer(runtime: Runtime, event: Event, result: Record) -> dict[str, Any]:
+    """Return the result of the work layer, with the decision of all other hooks."""
+    own = output_of(event.name, result)
+    if result.get("allow") is False:
+        return {**result, **own}
     decision = await runtime.decide_async(event)
     printed = client_named("claude-code").encode(decision).stdout
     answer: dict[str, Any] = msgspec.json.decode(printed) if printed.startswith(b"{") else {}
     outputs = (own.get("hookSpecificOutput"), answer.get("hookSpecificOutput"))
     allowed = _permission(decision) if event.name == "PreToolUse" else {}
-    return {**said, **allowed, **answer, **_joined(*outputs), "decisionId": decision.id}
+    return {**result, **allowed, **answer, **_merge_outputs(*outputs), "decisionId": decision.id}
 
 
 def _permission(decision: Decision) -> Record:
-    """Whether the call may run now. A caller that reads only `allow` must not run what a person has to decide."""
+    """Return whether the call may run now; ask and defer are no, since the caller may read only `allow`."""
     match decision.verdict:
         case Verdict.DENY:
             return {"allow": False, "reason": reason_of(decision)}
         case Verdict.ASK | Verdict.DEFER as verdict:
-            return {"allow": False, "reason": f"{verdict.name.lower()}: {asked_about(decision)}"}
+            return {"allow": False, "reason": f"{verdict.name.lower()}: {ask_reason(decision)}"}
     return {"allow": False, "reason": stop_reason(decision)} if decision.stop else {"allow": True}
 
 
-def _joined(one: Record | None, other: Record | None) -> Record:
+def _merge_outputs(one: Record | None, other: Record | None) -> Record:
     texts = [each["additionalContext"] for each in (one, other) if each and each.get("additionalContext")]
     if not one and not other:
         return {}
@@ -93,27 +93,32 @@ def _work(event: Event, runtime: Runtime, payload: Arguments, env: Mapping[str, 
     type_, answer = _WORK[name]
     given = {"hookEventName": name, **camel_keys(payload)}
     try:
-        asked = msgspec.convert(redact_data(given) if name in _KEPT else given, type_)
+        asked = msgspec.convert(redact_data(given) if name in _STORED else given, type_)
     except msgspec.ValidationError as error:
         raise _invalid([issue_in(str(error))]) from None
     options = options_of("sessions", runtime.context_for(event).registry.hooks())
-    told = runtime.store.get(f"session:{asked.session_id}", USAGE)
-    caller = caller_for(env, options, usage_of(told, options["context_window"]))
+    usage = runtime.store.get(f"session:{asked.session_id}", USAGE)
+    caller = caller_for(env, options, usage_of(usage, options["context_window"]))
     trouble = transcript_end.find_failure(tail_of(asked.transcript_path)) if name == "Stop" else ""
     try:
-        return database_of(runtime).run(lambda tx: _answered(tx, name, asked, caller, answer, trouble))
-    except StoreError:  # an agent goes on working without us
+        return database_of(runtime).run(lambda tx: _handle(tx, name, asked, caller, answer, trouble))
+    except StoreError:  # the agent must not be blocked by a storage problem
         return {"allow": True} if name == "PreToolUse" else {}
 
 
-def _answered(
+def _handle(
     tx: Transaction, name: str, asked: HookCall, caller: Caller, answer: WorkAnswer | None, trouble: str
 ) -> Record:
-    said = answer(tx, asked, caller) if answer else {}
+    result = answer(tx, asked, caller) if answer else {}
     fields = {each: getattr(asked, each) for each in asked.__struct_fields__}
     status = agent_events.status_after(name, {**fields, "trouble": trouble})
-    changed = agent_events.set_status(tx, caller, status, said.get("effortId")) if status else None
-    return {**said, "status": status, "statusChanged": changed is not None, **({"trouble": trouble} if trouble else {})}
+    changed = agent_events.set_status(tx, caller, status, result.get("effortId")) if status else None
+    return {
+        **result,
+        "status": status,
+        "statusChanged": changed is not None,
+        **({"trouble": trouble} if trouble else {}),
+    }
 
 
 def _invalid(issues: list[str]) -> CallError:
@@ -133,7 +138,7 @@ def _camel_case(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-# The events of the work layer: what each takes, and who answers where there is more to it than a status.
+# The events of the work layer: the type of their arguments, and the function that handles them, if any.
 _WORK: Mapping[str, tuple[type[HookCall], WorkAnswer | None]] = {
     "SessionStart": (hook_arguments.SessionStart, session_events.session_start),
     "SessionEnd": (hook_arguments.SessionEnd, session_events.session_end),
@@ -151,7 +156,7 @@ _WORK: Mapping[str, tuple[type[HookCall], WorkAnswer | None]] = {
     "SubagentStop": (hook_arguments.SubagentStop, agent_events.subagent_stop),
     "ConfigChange": (hook_arguments.ConfigChange, agent_events.config_change),
 }
-_KEPT = frozenset({"PostToolUse", "PostToolUseFailure", "TaskCompleted"})  # what they say goes into messages
+_STORED = frozenset({"PostToolUse", "PostToolUseFailure", "TaskCompleted"})  # stored as messages, without secrets
 
 COMMANDS: Mapping[str, Call] = {
     **{f"hooks.{name[0].lower()}{name[1:]}": partial(decide_event, name) for name in CATALOGUE},

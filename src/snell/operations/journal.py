@@ -1,7 +1,7 @@
 """
-What was decided, for those who only read: why, sessions, efforts.
+Read decisions, sessions and efforts.
 
-A call that names no project means that of the caller's folder; `*` means all of them.
+Without `project` an operation uses the project of the caller's folder; `*` means all projects.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,9 @@ from msgspec import to_builtins
 from snell.engine.explain import explain
 from snell.model.errors import SnellError
 from snell.model.protocols import Database, Transaction
-from snell.operations import call_for
+from snell.operations import call_for, run_in_thread
 from snell.operations.memory import project
 from snell.operations.project_filter import ProjectFilter, wait_for_traces
-from snell.operations.run_in_thread import run_in_thread
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.records.session_reports import report_as_markdown, report_of
@@ -27,26 +26,26 @@ NEWEST = 20
 
 
 def why(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """id (or its beginning, or `last`), project -> the decision, in words."""
+    """Explain a decision. Arguments: id (or its first characters, or `last`), project."""
     wanted, place = str(arguments.get("id") or "last"), project(arguments, env)
-    record = _journal(runtime).find(_own(_database(runtime), wanted, place))
+    record = _journal(runtime).find(_id_in_project(_database(runtime), wanted, place))
     return {"id": record["id"], "verdict": record.get("verdict", ""), "explanation": explain(record)}
 
 
 def session(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """session_id (or `last`), project -> what was decided in it, in Markdown."""
+    """Return a report of a session in Markdown. Arguments: session_id (or `last`), project."""
     database, wanted = _database(runtime), str(arguments.get("session_id") or "last")
     place = project(arguments, env)
     if wanted == "last":
         newest = database.run(lambda tx: ProjectFilter(tx, place).sessions(1))
         if not newest:
-            return {"session_id": "", "report": "No session is known yet.\n", "decisions": 0}
+            return {"session_id": "", "report": "No sessions yet.\n", "decisions": 0}
         wanted = newest[0].session_id
     report = database.run(lambda tx: report_of(tx, wanted) if ProjectFilter(tx, place).has_session(wanted) else None)
     if report is None:
         known = database.run(lambda tx: decisions.recent(tx, session=wanted, limit=1))
-        advice = _ELSEWHERE if known else "`sessions` lists those that are known"
-        raise SnellError(f"there is no session `{wanted[:200]}`{' of this project' if known else ''}", advice=advice)
+        advice = _ELSEWHERE if known else "`sessions` lists the known sessions"
+        raise SnellError(f"no session `{wanted[:200]}`{' in this project' if known else ''}", advice=advice)
     return {
         **to_builtins(report),
         "session_id": wanted,
@@ -56,15 +55,15 @@ def session(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> d
 
 
 def sessions(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """limit, project -> the sessions that were active last."""
+    """Return the sessions that were active last. Arguments: limit, project."""
     limit, place = arguments.get("limit", 10), project(arguments, env)
     return {"sessions": to_builtins(_database(runtime).run(lambda tx: ProjectFilter(tx, place).sessions(limit)))}
 
 
 def efforts(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """effort_id (or none: the newest ones) -> efforts; of one also its sessions."""
+    """Return the newest efforts, or one with its sessions. Arguments: effort_id."""
     if not runtime.store.get("work", "in_use"):
-        return {"efforts": [], "sessions": []}  # asking must not make anybody keep some
+        return {"efforts": [], "sessions": []}  # reading must not switch the work layer on
     one = arguments.get("effort_id")
     if one is None:
         return {"efforts": _work(runtime, "db.effort.list", {}, env)[-NEWEST:], "sessions": []}
@@ -72,11 +71,11 @@ def efforts(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> d
     return {"efforts": [_work(runtime, "db.effort.get", {"id": one}, env)], "sessions": sessions_of_it[-NEWEST:]}
 
 
-_ELSEWHERE = "it may be of another: name that one as `project`, or `*` for all of them"
+_ELSEWHERE = "it may belong to another project: set `project` to that one, or to `*` for all"
 
 
-def _own(database: Database, wanted: str, place: str) -> str:
-    """The id of the decision, if it is of this project."""
+def _id_in_project(database: Database, wanted: str, place: str) -> str:
+    """Return the id of the decision, if it belongs to the project. Raises SnellError."""
 
     def work(tx: Transaction) -> Row | None:
         own = ProjectFilter(tx, place)
@@ -88,7 +87,7 @@ def _own(database: Database, wanted: str, place: str) -> str:
     found = database.run(work)
     if found is None:
         what = "no decision" if wanted == "last" else f"no decision `{wanted[:200]}`"
-        raise SnellError(f"there is {what} of this project", advice=_ELSEWHERE)
+        raise SnellError(f"{what} in this project", advice=_ELSEWHERE)
     return found.id
 
 
@@ -98,9 +97,9 @@ def _work(runtime: Runtime, command: str, arguments: Arguments, env: Mapping[str
 
 
 def _database(runtime: Runtime) -> Database:
-    """With everything in it that was decided so far, and where."""
+    """Return the database, after all decisions so far and their traces are written to it."""
     if runtime.database is None:
-        raise SnellError("this house keeps no journal")
+        raise SnellError("this runtime has no journal")
     _journal(runtime).take_in()
     wait_for_traces(runtime.database)
     return runtime.database
@@ -109,7 +108,7 @@ def _database(runtime: Runtime) -> Database:
 def _journal(runtime: Runtime) -> StoreJournal:
     if isinstance(runtime.journal, StoreJournal):
         return runtime.journal
-    raise SnellError("this house keeps no journal")
+    raise SnellError("this runtime has no journal")
 
 
 COMMANDS = {

@@ -1,4 +1,4 @@
-"""The ledger, where it changes something: a call that holds its key lets go of it."""
+"""Release a tool call that holds its idempotency key, so that it can be repeated."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ Arguments = Mapping[str, Any]
 def release(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     wanted = str(arguments.get("id") or "")
     if runtime.database is None:
-        raise SnellError("this house has no database")
+        raise SnellError("this runtime has no database")
     return runtime.database.run(lambda tx: _release(tx, wanted, runtime))
 
 
@@ -25,8 +25,8 @@ def _release(tx: Transaction, wanted: str, runtime: Runtime) -> dict[str, Any]:
         return {"id": wanted, "released": lost_ledger.acknowledge_loss(tx)}
     found = ledger.find_by_prefix(tx, wanted)
     if len(found) != 1:
-        what = "several calls are called" if found else "there is no call"
-        raise SnellError(f"{what} `{wanted}`", advice="`snell ledger list` names them")
+        what = "several calls match" if found else "no call matches"
+        raise SnellError(f"{what} `{wanted}`", advice="`snell ledger list` shows the ids")
     call = found[0]
     held = claims.holder(tx, call.run_id, call.idempotency_key)
     is_held = held is not None and held.tool_call_id == call.tool_call_id

@@ -1,4 +1,4 @@
-"""The promise loop of a session: begin it, look at it, end it."""
+"""Start, show and stop the promise loop of a session."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ Arguments = Mapping[str, Any]
 def start(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     promise, most = arguments.get("promise"), arguments.get("max", 10)
     if not isinstance(promise, str) or not promise.strip():
-        raise SnellError("a loop needs a promise: the words that end it")
+        raise SnellError("`promise` is missing: the words that end the loop")
     if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= 1000:
         raise SnellError("`max` must be a number from 1 to 1000")
     session = _session(runtime, arguments)
@@ -39,13 +39,13 @@ def stop(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict
 
 
 def _session(runtime: Runtime, arguments: Arguments) -> str:
-    """The session that was named, else the one in which something happened last."""
+    """Return the named session, else the one with the last decision. Raises SnellError."""
     named = arguments.get("session")
     if isinstance(named, str) and named:
         return named
     rows = StoreJournal(runtime.database).recent(limit=1) if runtime.database else []
     if not rows or not rows[0].session_id:
-        raise SnellError("no session is known yet", advice="start the agent first, or name one with --session")
+        raise SnellError("no session yet", advice="start the agent first, or name a session with --session")
     return rows[0].session_id
 
 

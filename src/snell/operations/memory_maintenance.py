@@ -1,4 +1,4 @@
-"""Looking after memories: take them out of a text, join those that say the same, see how things are."""
+"""Maintain memories: extract them from a text, merge near duplicates, report problems."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +14,8 @@ from snell.memory.statements import statements
 from snell.memory.types import LONGEST, Draft
 from snell.memory.validation import check_namespace, redact_draft
 from snell.model.errors import SnellError
+from snell.operations import run_in_thread
 from snell.operations.memory import project
-from snell.operations.run_in_thread import run_in_thread
 from snell.runtime.app import Runtime
 
 Arguments = Mapping[str, Any]
@@ -24,12 +24,12 @@ _NO_LIMIT = 2.0
 
 
 def extract(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """text, namespace, min_confidence, deduplicate, dedup_threshold -> what was found, and what became of it."""
+    """text, namespace, min_confidence, deduplicate, dedup_threshold -> the statements found, and if each was stored."""
     text, memories = str(arguments.get("text") or ""), memories_of(runtime)
     if not text.strip():
-        raise SnellError("there is no text to look at")
+        raise SnellError("`text` is empty")
     if len(text) > LONGEST:
-        raise SnellError(f"the text has {len(text):,} characters, and {LONGEST:,} is the most", advice="split it")
+        raise SnellError(f"the text has {len(text):,} characters; the limit is {LONGEST:,}", advice="split it")
     place, namespace = _one_project(arguments, env), check_namespace(arguments.get("namespace", "extracted"))
     similar = arguments.get("dedup_threshold", 0.9) if arguments.get("deduplicate", True) else _NO_LIMIT
     results = []
@@ -55,7 +55,7 @@ def extract(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
 
 
 def consolidate(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """namespace, similarity_threshold, strategy, dry_run, max_groups -> the groups that were joined, or would be."""
+    """namespace, similarity_threshold, strategy, dry_run, max_groups -> the groups that were merged, or would be."""
     memories, is_dry = memories_of(runtime), arguments.get("dry_run", True)
     how = {
         "project": project(arguments, env),
@@ -69,7 +69,7 @@ def consolidate(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, A
 
 
 def health(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """verbose -> status, problems, how many captures wait to be taken in, details."""
+    """verbose -> status, problems, the number of waiting captures, details."""
     memories, place = memories_of(runtime), project(arguments, env)
     problems = [
         *(runtime.database.problems if runtime.database else ()),
@@ -90,7 +90,7 @@ def health(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
 def _one_project(arguments: Arguments, env: Env) -> str:
     place = project(arguments, env)
     if place == "*":
-        raise SnellError("a memory belongs to one project", advice="name it, or leave `project` out")
+        raise SnellError("`*` is not a project for a new memory", advice="name one, or leave out `project`")
     return place
 
 

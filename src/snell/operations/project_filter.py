@@ -1,7 +1,7 @@
 """
-Which decisions are of the project that is asked about.
+Select the decisions of one project.
 
-A row says nothing about folders; the trace that follows it does. A session is of the project where it began.
+A row has no folder, but its trace has. A session belongs to the project in which it began.
 """
 
 import time
@@ -20,20 +20,20 @@ from snell.records.session_reports import SessionSummary, recent_sessions
 
 PAGE = 200
 MOST_SESSIONS = 500
-TRACE_SECONDS = 1.5  # a trace follows its row within about half a second
-LOOK_AGAIN = 0.05
+TRACE_SECONDS = 1.5  # a trace is written within about half a second after its row
+POLL_SECONDS = 0.05
 _OF_SESSION = (
     "SELECT t.body FROM decisions d JOIN traces t ON t.decision_id = d.id"
     " WHERE d.session_id = ? AND t.body <> '' ORDER BY d.seq LIMIT 20"
 )
 
 
-class _Told(Struct):
+class _Trace(Struct):
     cwd: str = ""
 
 
 class ProjectFilter:
-    """The decisions of one project, or, for `*`, all of them."""
+    """Selects the decisions of one project, or of all for `*`."""
 
     def __init__(self, tx: Transaction, project: str) -> None:
         self._tx = tx
@@ -43,13 +43,15 @@ class ProjectFilter:
     def holds(self, row: Row) -> bool:
         if self._project == ANY:
             return True
-        return self._project == (self._of_session(row.session_id) if row.session_id else self._of_one(row.id))
+        return self._project == (
+            self._project_of_session(row.session_id) if row.session_id else self._project_of_decision(row.id)
+        )
 
     def has_session(self, session_id: str) -> bool:
-        return self._project in (ANY, self._of_session(session_id))
+        return self._project in (ANY, self._project_of_session(session_id))
 
     def sessions(self, limit: int) -> list[SessionSummary]:
-        """The newest sessions."""
+        """Return the newest sessions."""
         if self._project == ANY:
             return recent_sessions(self._tx, limit)
         return [each for each in recent_sessions(self._tx, MOST_SESSIONS) if self.has_session(each.session_id)][:limit]
@@ -66,27 +68,27 @@ class ProjectFilter:
                 return
             before = rows[-1].seq
 
-    def _of_session(self, session_id: str) -> str | None:
+    def _project_of_session(self, session_id: str) -> str | None:
         if session_id not in self._sessions:
-            self._sessions[session_id] = self._looked_up(session_id)
+            self._sessions[session_id] = self._look_up(session_id)
         return self._sessions[session_id]
 
-    def _looked_up(self, session_id: str) -> str | None:
-        kept = folder_of(self._tx, session_id)  # of traces that are gone; they were the first
+    def _look_up(self, session_id: str) -> str | None:
+        kept = folder_of(self._tx, session_id)  # stored when the session's first traces expired
         if kept:
             return project_of(kept)
         return _project_in([body for (body,) in self._tx.rows(_OF_SESSION, session_id)])
 
-    def _of_one(self, decision_id: str) -> str | None:
+    def _project_of_decision(self, decision_id: str) -> str | None:
         trace = decisions.trace(self._tx, decision_id)
         return _project_in([trace.body] if trace and trace.body else [])
 
 
 def wait_for_traces(database: Database) -> None:
-    """What was decided a moment ago is asked about; where it happened follows its row."""
+    """Wait until the trace of the last decision, which names its folder, is written."""
     until = time.monotonic() + TRACE_SECONDS
     while time.monotonic() < until and database.run(_is_on_its_way):
-        time.sleep(LOOK_AGAIN)
+        time.sleep(POLL_SECONDS)
 
 
 def _is_on_its_way(tx: Transaction) -> bool:
@@ -98,5 +100,5 @@ def _is_on_its_way(tx: Transaction) -> bool:
 
 
 def _project_in(bodies: list[str]) -> str | None:
-    told = (msgspec.json.decode(body, type=_Told).cwd for body in bodies)
-    return next((project_of(cwd) for cwd in told if cwd), None)
+    folders = (msgspec.json.decode(body, type=_Trace).cwd for body in bodies)
+    return next((project_of(cwd) for cwd in folders if cwd), None)

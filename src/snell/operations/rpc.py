@@ -1,5 +1,5 @@
 """
-Remote calls: one JSON object per line in, one per line out.
+Remote procedure calls: one JSON object per line in, one per line out.
 
     {"cmd": "status", "args": {...}, "env": {...}}
     {"ok": true, "data": ...}     or     {"ok": false, "error": "UNKNOWN_COMMAND", "message": "...", "details": {...}}
@@ -21,7 +21,7 @@ from snell.system.json_output import json_bytes
 Arguments = Mapping[str, Any]
 Command = Callable[[Arguments, Mapping[str, str]], Any]
 
-# Of the caller's environment only these names are taken.
+# Only these variables of the caller's environment are read.
 ENV_NAMES = (
     "CWD",
     "AGENT_ID",
@@ -35,7 +35,7 @@ ENV_NAMES = (
 
 
 class CallError(SnellError):
-    """A call that cannot be answered; the code is for programs, the message for people."""
+    """A call failed; the code is for programs, the message for people."""
 
     id = "call"
 
@@ -46,24 +46,24 @@ class CallError(SnellError):
 
 
 class Rpc:
-    """The commands that can be called, by name."""
+    """Answers calls of commands by name."""
 
     def __init__(self, commands: Mapping[str, Command], find: Callable[[str], Command | None] = lambda _: None) -> None:
         self._commands = dict(commands)
-        self._find = find  # commands that are loaded when somebody asks for them
+        self._find = find  # finds commands whose module is imported at the first call
 
     def call(self, line: bytes, send: Callable[[bytes], None]) -> "asyncio.Task[None] | None":
-        """Answer one line through `send`: now, or by the task that is returned. One of the nets of the house."""
+        """Answer one line through `send`: now, or by the returned task. Every exception becomes an error answer."""
         if not line.strip():
             return None
         try:
             command, arguments, env = self._read(line)
-            came = command(arguments, env)
-            if isinstance(came, Awaitable):
-                return asyncio.get_running_loop().create_task(_answer_later(came, send))
-            send(_answered(came))
-        except Exception as error:  # noqa: BLE001 - whatever happens, somebody is waiting for an answer
-            send(_failed(error))
+            result = command(arguments, env)
+            if isinstance(result, Awaitable):
+                return asyncio.get_running_loop().create_task(_answer_later(result, send))
+            send(_success(result))
+        except Exception as error:  # noqa: BLE001 - the caller must get an answer
+            send(_failure(error))
         return None
 
     def _read(self, line: bytes) -> tuple[Command, Arguments, dict[str, str]]:
@@ -77,7 +77,7 @@ class Rpc:
         if command is None:
             near = nearest(call["cmd"], self._commands)
             hint = f"; did you mean `{near}`?" if near else ""
-            raise CallError("UNKNOWN_COMMAND", f"there is no command `{call['cmd'][:80]}`{hint}")
+            raise CallError("UNKNOWN_COMMAND", f"unknown command `{call['cmd'][:80]}`{hint}")
         arguments, env = ({} if call.get(name) is None else call[name] for name in ("args", "env"))
         if not isinstance(arguments, dict):
             raise _invalid("args: must be an object")
@@ -90,23 +90,23 @@ def _invalid(issue: str) -> CallError:
     return CallError("VALIDATION_ERROR", f"the call is not valid: {issue}", {"issues": [issue]})
 
 
-async def _answer_later(came: Awaitable[Any], send: Callable[[bytes], None]) -> None:
+async def _answer_later(result: Awaitable[Any], send: Callable[[bytes], None]) -> None:
     try:
-        send(_answered(await came))
+        send(_success(await result))
     except Exception as error:  # noqa: BLE001 - likewise
-        send(_failed(error))
+        send(_failure(error))
 
 
-def _answered(data: Any) -> bytes:
+def _success(data: Any) -> bytes:
     return json_bytes({"ok": True, "data": data}) + b"\n"
 
 
-def _failed(error: Exception) -> bytes:
-    """The caller's mistake in its own words; a mistake of ours with the place of the report."""
+def _failure(error: Exception) -> bytes:
+    """Return an error answer; for a bug in Snell with the path of the crash report."""
     message = str(error)
     if not isinstance(error, SnellError):
         path = write_report(error, ["call"])
-        message = f"this is a bug of Snell's: {type(error).__name__}; the report is {path}"
+        message = f"internal error (a bug in Snell): {type(error).__name__}; report: {path}"
     answer: dict[str, Any] = {"ok": False, "error": getattr(error, "code", "HANDLER_ERROR"), "message": message}
     if details := getattr(error, "details", None):
         answer["details"] = details

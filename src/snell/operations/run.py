@@ -1,4 +1,4 @@
-"""What the supervisor of `snell run` asks: is a restart wanted, and which window is mine?"""
+"""Operations for the supervisor of `snell run`: poll for a restart, forget a run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Arguments = Mapping[str, Any]
 
 
 def poll(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """The restart that was asked for in this run, once; and its last window. Nobody else's run is touched."""
+    """Return the requested restart of a run, once, and its last session."""
     scope = _scope(arguments)
     restart, session = runtime.store.get(scope, "restart"), runtime.store.get(scope, "session")
     if restart:
@@ -20,7 +20,7 @@ def poll(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict
 
 
 def forget(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """The run is over."""
+    """Delete the state of a run that has ended."""
     runtime.store.drop(_scope(arguments))
     return {}
 

@@ -1,4 +1,4 @@
-"""Runs: begin one, look at it, cancel it, let it go on, have a call made again."""
+"""Start, show, cancel, approve and finish runs, and queue a call to be made again."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -36,54 +36,54 @@ def start(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dic
         max_steps=most["steps"],
         max_calls=most["calls"],
     )
-    if not _do(runtime, lambda tx: runs.start(tx, run)):
-        raise SnellError(f"there is a run `{run.run_id}` already", advice="choose another name")
+    if not _transact(runtime, lambda tx: runs.start(tx, run)):
+        raise SnellError(f"run `{run.run_id}` already exists", advice="choose another name")
     if session:
         runtime.store.put(persistent_scope(session), runs.MARK, run.run_id)
     return to_builtins(run)  # type: ignore[no-any-return] # a dict, since Run is a Struct
 
 
 def list_(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> list[dict[str, Any]]:
-    return [to_builtins(run) for run in _do(runtime, runs.recent)]
+    return [to_builtins(run) for run in _transact(runtime, runs.recent)]
 
 
 def show(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     run = _run(runtime, arguments)
-    kept = _do(runtime, lambda tx: runs.checkpoints(tx, run.run_id))
+    kept = _transact(runtime, lambda tx: runs.checkpoints(tx, run.run_id))
     return {**to_builtins(run), "checkpoints": [{"step": a, "kind": b, "snapshot": c} for a, b, c in kept]}
 
 
 def cancel(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     run, reason = _run(runtime, arguments), str(arguments.get("reason") or "")
-    return {"run": run.run_id, "changed": _do(runtime, lambda tx: runs.cancel(tx, run.run_id, now_ms(), reason))}
+    return {"run": run.run_id, "changed": _transact(runtime, lambda tx: runs.cancel(tx, run.run_id, now_ms(), reason))}
 
 
 def approve(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     run = _run(runtime, arguments)
-    return {"run": run.run_id, "changed": _do(runtime, lambda tx: runs.approve(tx, run.run_id, now_ms()))}
+    return {"run": run.run_id, "changed": _transact(runtime, lambda tx: runs.approve(tx, run.run_id, now_ms()))}
 
 
 def finish(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     run = _run(runtime, arguments)
-    changed = _do(runtime, lambda tx: runs.finish(tx, run.run_id, now_ms(), "succeeded"))
+    changed = _transact(runtime, lambda tx: runs.finish(tx, run.run_id, now_ms(), "succeeded"))
     return {"run": run.run_id, "changed": changed}
 
 
 def replay(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     run, call = _run(runtime, arguments), str(arguments.get("call") or "")
-    return {"run": run.run_id, "changed": _do(runtime, lambda tx: replays.queue(tx, run.run_id, call))}
+    return {"run": run.run_id, "changed": _transact(runtime, lambda tx: replays.queue(tx, run.run_id, call))}
 
 
 def _run(runtime: Runtime, arguments: Arguments) -> Run:
     wanted = str(arguments.get("run") or "")
     if not wanted:
-        newest = _do(runtime, lambda tx: runs.recent(tx, 1))
+        newest = _transact(runtime, lambda tx: runs.recent(tx, 1))
         if not newest:
-            raise SnellError("there is no run yet", advice="begin one with `snell runs start`")
+            raise SnellError("no runs yet", advice="start one with `snell runs start`")
         return newest[0]
-    run = _do(runtime, lambda tx: runs.find(tx, wanted))
+    run = _transact(runtime, lambda tx: runs.find(tx, wanted))
     if run is None:
-        raise SnellError(f"there is no run `{wanted}`", advice="`snell runs list` names them")
+        raise SnellError(f"unknown run `{wanted}`", advice="`snell runs list` shows the ids")
     return run
 
 
@@ -91,7 +91,7 @@ def _session(runtime: Runtime, arguments: Arguments) -> str:
     named = arguments.get("session")
     if isinstance(named, str) and named:
         return named
-    row = _do(runtime, lambda tx: decisions.find(tx))
+    row = _transact(runtime, lambda tx: decisions.find(tx))
     return row.session_id if row else ""
 
 
@@ -104,9 +104,9 @@ def _number(arguments: Arguments, name: str, usual: int) -> int:
     return value
 
 
-def _do(runtime: Runtime, work: Callable[[Transaction], T]) -> T:
+def _transact(runtime: Runtime, work: Callable[[Transaction], T]) -> T:
     if runtime.database is None:
-        raise SnellError("this house has no database")
+        raise SnellError("this runtime has no database")
     return runtime.database.run(work)
 
 

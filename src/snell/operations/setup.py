@@ -1,4 +1,4 @@
-"""How a client is set up, to look at. Writing it is for a person at a terminal."""
+"""Show how a client is set up. Writing it needs a person at a terminal."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from snell.setup.plan import Site, generate
 
 
 def show(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
-    """client, include_session_start, include_mcp_config -> its set-up as data. Nothing is written."""
+    """Return a client's set-up as data. Arguments: client, include_session_start, include_mcp_config."""
     site = Site.here(runtime.env, Path(env.get("CWD") or "/"))
     wanted = {name: arguments.get(name, True) for name in ("include_session_start", "include_mcp_config")}
     found = generate(arguments.get("client", "claude-code"), site=site, **wanted)

@@ -1,18 +1,18 @@
-"""Calls of a house that shares its work with other machines; in any other house they are what they were."""
+"""Wrap operations so that they sync with other machines; without a shared server they are unchanged."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from snell.operations.run_in_thread import Call, run_in_thread
+from snell.operations import Call, run_in_thread
 from snell.runtime.app import Runtime
 from snell.work import efforts
 from snell.work.rows import Record
 
-SECONDS = 3.0  # that somebody at a terminal waits for the server
+SECONDS = 3.0  # that a user at a terminal waits for the server
 
 
 def sync_before(call: Call) -> Call:
-    """A daemon that has just begun looks at what the others have before it answers."""
+    """Sync before the call, if this daemon has not synced with the server yet."""
 
     def answer(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
         if runtime.team is None or runtime.team.has_connected:
@@ -24,12 +24,12 @@ def sync_before(call: Call) -> Call:
 
 def sync_around(call: Call, effort_in: Callable[[Any], Record] = lambda answer: answer["effort"]) -> Call:
     """
-    What others began is known before an effort is begun here, and its ordinal is the server's word.
+    Sync before and after the start of an effort, so that the server assigns its ordinal.
 
-    With the server away it is begun all the same; if others began one meanwhile, it gets another ordinal later.
+    If the server cannot be reached, the effort is started anyway, and may get another ordinal later.
     """
 
-    def begun(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
+    def synced(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
         answer = _after_catching_up(call)(runtime, arguments, env)
         assert runtime.team is not None
         assert runtime.database is not None
@@ -39,24 +39,22 @@ def sync_around(call: Call, effort_in: Callable[[Any], Record] = lambda answer: 
         return answer
 
     def answer(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
-        return call(runtime, arguments, env) if runtime.team is None else run_in_thread(begun)(runtime, arguments, env)
+        return call(runtime, arguments, env) if runtime.team is None else run_in_thread(synced)(runtime, arguments, env)
 
     return answer
 
 
 def sync_after(call: Call) -> Call:
-    """What others may be waiting for is told before the answer: they go on from here."""
+    """Sync after the call and before its result is returned: other machines may continue the work at once."""
 
-    def answered(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
+    def synced(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
         answer = call(runtime, arguments, env)
         assert runtime.team is not None
         runtime.team.catch_up(SECONDS)
         return answer
 
     def answer(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
-        return (
-            call(runtime, arguments, env) if runtime.team is None else run_in_thread(answered)(runtime, arguments, env)
-        )
+        return call(runtime, arguments, env) if runtime.team is None else run_in_thread(synced)(runtime, arguments, env)
 
     return answer
 

@@ -1,8 +1,8 @@
 """
-Remote calls into the work layer: `db.*`, `commands.*`, `agent.*` and `hooks.*`.
+Turn functions of the work layer into operations: `db.*`, `commands.*`, `agent.*` and `hooks.*`.
 
-What a call takes is what its function takes: names in camelCase or snake_case, types checked, the rest ignored. Each
-call is one transaction.
+An operation takes the arguments of its function: names in camelCase or snake_case, types are checked, others ignored.
+Each call is one transaction.
 """
 
 import inspect
@@ -23,16 +23,16 @@ from snell.work.rows import camel, camel_keys
 Arguments = Mapping[str, Any]
 Env = Mapping[str, str]
 
-IN_USE = ("work", "in_use")  # the mark without which no hook looks for tasks
+IN_USE = ("work", "in_use")  # the mark without which hooks do not look for tasks
 
 
 def in_transaction(function: Callable[..., Any]) -> Callable[[Runtime, Arguments, Env], Any]:
-    """A function over a transaction as a remote call. Who calls, and where, comes from the environment."""
+    """Make an operation of a function over a transaction; the caller's agent and folder come from the environment."""
     names = list(inspect.signature(function).parameters)
 
     def call(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
-        given = fields_of(function, {**_surroundings(names, runtime, env), **camel_keys(arguments)})
-        answer = database_of(runtime).run(lambda tx: _at(tx, given.get("cwd"), function, given))
+        given = fields_of(function, {**_caller_arguments(names, runtime, env), **camel_keys(arguments)})
+        answer = database_of(runtime).run(lambda tx: _call_in_project(tx, given.get("cwd"), function, given))
         mark_in_use(runtime)
         if runtime.team:
             runtime.team.notify_change()
@@ -41,14 +41,14 @@ def in_transaction(function: Callable[..., Any]) -> Callable[[Runtime, Arguments
     return sync_before(call)
 
 
-def _at(tx: Transaction, cwd: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
+def _call_in_project(tx: Transaction, cwd: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
     if isinstance(cwd, str):
         shared_names.adopt_checkout(tx, cwd, shared_name)
     return function(tx, **given)
 
 
 def reading(function: Callable[..., Any]) -> Callable[[Runtime, Arguments, Env], Any]:
-    """The same for what needs no database: files are looked at in the caller's directory."""
+    """Make an operation of a function that reads files in the caller's directory, without a database."""
 
     def call(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
         return function(runtime, **fields_of(function, {"cwd": env.get("CWD", ""), **camel_keys(arguments)}))
@@ -57,7 +57,7 @@ def reading(function: Callable[..., Any]) -> Callable[[Runtime, Arguments, Env],
 
 
 def fields_of(function: Callable[..., Any], given: Arguments) -> dict[str, Any]:
-    """The arguments of a function, checked. Raises VALIDATION_ERROR with its issues."""
+    """Return the checked arguments of a function. Raises WorkError (VALIDATION_ERROR)."""
     checked = convert_arguments(_struct_for(function), given)
     return {name: getattr(checked, name) for name in checked.__struct_fields__}
 
@@ -70,17 +70,17 @@ def convert_arguments(type_: Any, given: Arguments) -> Any:
 
 
 def issue_in(message: str) -> str:
-    """`path: message`, out of what the decoder says."""
-    said, _, path = message.partition(" - at `$")
+    """Rewrite a message of msgspec as `path: message`."""
+    problem, _, path = message.partition(" - at `$")
     if path:
-        return f"{path.rstrip('`').lstrip('.')}: {said}"
-    _, quote, rest = said.partition("field `")
-    return f"{rest.rstrip('`')}: is missing" if quote else said
+        return f"{path.rstrip('`').lstrip('.')}: {problem}"
+    _, quote, rest = problem.partition("field `")
+    return f"{rest.rstrip('`')}: is missing" if quote else problem
 
 
 def database_of(runtime: Runtime) -> Database:
     if runtime.database is None:
-        raise WorkError("COMMAND_ERROR", "this house keeps no database")
+        raise WorkError("COMMAND_ERROR", "this runtime has no database")
     return runtime.database
 
 
@@ -93,14 +93,14 @@ def agent_in(env: Env) -> str:
 
 
 def window_in(runtime: Runtime, env: Env) -> str | None:
-    """The window that a command is called from, where a supervisor of `snell run` knows it."""
+    """Return the client session that a command is called from, if it runs under `snell run`."""
     run = env.get("SNELL_SUPERVISOR")
     known = runtime.store.get(f"supervisor:{run}", "session") if run else None
     id_ = known.get("id") if isinstance(known, dict) else None
     return id_ if isinstance(id_, str) and id_ else None
 
 
-def _surroundings(names: list[str], runtime: Runtime, env: Env) -> dict[str, Any]:
+def _caller_arguments(names: list[str], runtime: Runtime, env: Env) -> dict[str, Any]:
     known: dict[str, Callable[[], Any]] = {
         "cwd": lambda: env.get("CWD", ""),
         "agent_id": lambda: agent_in(env),

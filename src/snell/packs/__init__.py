@@ -1,5 +1,5 @@
 """
 Built-in packs: one folder each, with a `pack.toml` and one file per hook, its cases beside it.
 
-They run inside the house. A hook that wants state, options or the caller's environment asks for `context`.
+They run inside the runtime. A hook that needs state, options or the caller's environment takes `context`.
 """

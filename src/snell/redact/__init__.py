@@ -60,7 +60,7 @@ def redact_data(value: Any, longest: int | None = None) -> Any:
 
 def redact_chunks(chunks: Iterable[str]) -> Iterator[str]:
     """Return what `redact` would return for all chunks together, piece by piece, in bounded memory."""
-    from snell.redact.chunks import redact_chunks as in_pieces
+    from snell.redact.spans import redact_chunks as in_pieces
 
     return in_pieces(chunks)
 

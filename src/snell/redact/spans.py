@@ -1,7 +1,7 @@
 """Find all secrets in a text and replace them; their positions are in order and do not overlap."""
 
 from bisect import bisect_right
-from collections.abc import Container
+from collections.abc import Container, Iterable, Iterator
 from functools import partial
 
 from snell.redact import scan
@@ -13,6 +13,8 @@ from snell.redact.unescape import unescape
 from snell.redact.zero_width import without_zero_width
 
 _DEPTH = 2  # an encoding inside an encoding is decoded, a deeper one is not
+MARGIN = 8_192  # held back; longer than any secret that has to be complete, except a private key
+_LONGEST = 65_536 + MARGIN
 
 
 def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
@@ -32,6 +34,31 @@ def replace_secrets(text: str, until: int) -> str:
         pieces += [text[at:start], f"[redacted:{kind}]"]
         at = end
     return "".join((*pieces, text[at:until])) if pieces else text[:until]
+
+
+def redact_chunks(chunks: Iterable[str], margin: int = MARGIN) -> Iterator[str]:
+    """Yield what `redact` would return for all of them together, as soon as it is certain."""
+    held = ""
+    for chunk in chunks:
+        held += chunk
+        if len(held) >= 2 * margin:
+            done, held = _redact_certain(held, margin)
+            yield done
+    if held:
+        yield replace_secrets(held, len(held))
+
+
+def _redact_certain(text: str, margin: int) -> tuple[str, str]:
+    """Return the redacted part that later text cannot change, and the rest as it was."""
+    cut = len(text) - margin
+    breaks = max(text.rfind("\n", 0, cut), text.rfind(" ", 0, cut)) + 1
+    cut = breaks if breaks > cut - margin // 2 else cut
+    spans = secrets_in(text)
+    for start, end, _ in spans:
+        if start < cut < end:
+            # A private key without an end must not be held back for ever.
+            cut = start if len(text) - start < _LONGEST else end
+    return replace_secrets(text, cut), text[cut:]
 
 
 def _find(text: str, depth: int) -> list[Span]:

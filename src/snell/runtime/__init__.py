@@ -1,1 +1,1 @@
-"""Assembly: the only room that knows every other one."""
+"""The way of one event: context, executor, hook loader, dedupe, journal, and what follows the reply."""

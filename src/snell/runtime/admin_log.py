@@ -1,4 +1,4 @@
-"""What a person did to the house itself, as a record beside the decisions."""
+"""Records what a user did to Snell itself, beside the decisions."""
 
 import os
 from contextlib import suppress
@@ -10,9 +10,9 @@ from snell.runtime.database_journal import StoreJournal
 from snell.system.paths import Places
 
 
-def record_admin_action(where: Places, event: str, told: str, session_id: str = "") -> str:
-    """Keep it in the journal; returns what kept it from being recorded."""
-    record = {"id": new_id(), "client": "person", "event": event, "verdict": "no_opinion", "merge": [told]}
+def record_admin_action(where: Places, event: str, text: str, session_id: str = "") -> str:
+    """Add an action to the journal; returns the error that kept it from being recorded."""
+    record = {"id": new_id(), "client": "person", "event": event, "verdict": "no_opinion", "merge": [text]}
     if session_id:
         record["session_id"] = session_id
     with suppress(OSError):

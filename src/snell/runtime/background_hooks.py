@@ -1,5 +1,5 @@
 """
-Hooks that go on after the answer has left: which there are, how they ended, and how to stop them.
+Tracks hooks that run after the reply: which there are, how they ended, and how to stop them.
 
 A hook in the background is pending until it is completed, expires at its own limit, or is cancelled, at the latest
 when its session ends.
@@ -15,7 +15,7 @@ from snell.model.events import Event
 from snell.model.hooks import Hook
 
 State = Literal["pending", "completed", "expired", "cancelled"]
-KEPT = 1_000  # tickets of hooks that have ended
+KEPT = 1_000  # runs that have ended
 
 
 class BackgroundRun(Struct, eq=False):
@@ -29,57 +29,57 @@ class BackgroundRun(Struct, eq=False):
 class BackgroundHooks:
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._tickets: list[BackgroundRun] = []
+        self._runs: list[BackgroundRun] = []
 
     def begin(self, hook: Hook, event: Event, cancel: threading.Event | None = None) -> threading.Event:
-        """A hook goes to the background; returns what to set so that it stops."""
-        ticket = BackgroundRun(hook, event, cancel or threading.Event())
+        """Add a hook that goes to the background; returns the flag that stops it."""
+        run = BackgroundRun(hook, event, cancel or threading.Event())
         with self._lock:
-            ended = [each for each in self._tickets if each.state != "pending"]
+            ended = [each for each in self._runs if each.state != "pending"]
             if len(ended) >= KEPT:
-                self._tickets = [each for each in self._tickets if each is not ended[0]]
-            self._tickets.append(ticket)
-        return ticket.cancel
+                self._runs = [each for each in self._runs if each is not ended[0]]
+            self._runs.append(run)
+        return run.cancel
 
     def finish(self, hook: Hook, event: Event, outcome: Outcome) -> bool:
-        """It has ended, and this is how. False when nobody wants to know any more."""
+        """Enter how a hook ended; returns False when it was cancelled, so that its outcome is not wanted."""
         with self._lock:
-            ticket = next((each for each in self._tickets if each.hook is hook and each.event is event), None)
-            if ticket is None:
+            run = next((each for each in self._runs if each.hook is hook and each.event is event), None)
+            if run is None:
                 return True  # it was never in the background
-            if ticket.state == "cancelled":
+            if run.state == "cancelled":
                 return False
-            ticket.outcome = outcome
-            ticket.state = _state(outcome)
-            return ticket.state != "cancelled"
+            run.outcome = outcome
+            run.state = _state(outcome)
+            return run.state != "cancelled"
 
     def all(self, session_id: str = "") -> tuple[BackgroundRun, ...]:
-        """The tickets of a session, or of everybody."""
+        """Return the runs of a session, or of all."""
         with self._lock:
-            return tuple(each for each in self._tickets if not session_id or each.event.session_id == session_id)
+            return tuple(each for each in self._runs if not session_id or each.event.session_id == session_id)
 
     def pending(self, session_id: str = "") -> tuple[BackgroundRun, ...]:
         return tuple(each for each in self.all(session_id) if each.state == "pending")
 
     def take(self, session_id: str = "") -> tuple[BackgroundRun, ...]:
-        """The tickets that have ended; each is given out once."""
+        """Return and forget the runs that have ended."""
         with self._lock:
-            taken = tuple(each for each in self._tickets if each.state != "pending" and _is_of(each, session_id))
-            self._tickets = [each for each in self._tickets if each not in taken]
+            taken = tuple(each for each in self._runs if each.state != "pending" and _belongs_to(each, session_id))
+            self._runs = [each for each in self._runs if each not in taken]
             return taken
 
     def cancel(self, session_id: str = "") -> int:
-        """Stop what a session, or everybody, has in the background; returns how many."""
+        """Cancel the pending runs of a session, or of all; returns how many."""
         with self._lock:
-            stopped = [each for each in self._tickets if each.state == "pending" and _is_of(each, session_id)]
-            for ticket in stopped:
-                ticket.state = "cancelled"
-                ticket.cancel.set()
+            stopped = [each for each in self._runs if each.state == "pending" and _belongs_to(each, session_id)]
+            for run in stopped:
+                run.state = "cancelled"
+                run.cancel.set()
         return len(stopped)
 
 
-def _is_of(ticket: BackgroundRun, session_id: str) -> bool:
-    return not session_id or ticket.event.session_id == session_id
+def _belongs_to(run: BackgroundRun, session_id: str) -> bool:
+    return not session_id or run.event.session_id == session_id
 
 
 def _state(outcome: Outcome) -> State:

@@ -1,5 +1,5 @@
 """
-Functions of an agent builder as hooks, registered as event, matcher and list:
+Turns functions of an embedding program into hooks, registered as event, matcher and list:
 
     hooks={"PreToolUse": [HookMatcher(matcher="*", hooks=[look]), HookMatcher(matcher="Bash", hooks=[judge])]}
 
@@ -37,7 +37,7 @@ class HookMatcher(Struct, frozen=True):
 
 
 class AnyMatcher(Protocol):
-    """What has these two is a matcher, whoever wrote its class."""
+    """Any object with these two attributes is a matcher, whatever its class."""
 
     matcher: Any
     hooks: Any
@@ -48,7 +48,7 @@ Registration = Mapping[str, Iterable[AnyMatcher]]
 
 def hooks_from(registered: Registration, scope: Scope = Scope.SESSION) -> list[Hook]:
     """The hooks of a registration, in the order in which they are written."""
-    callers: dict[Function, Callable[[Event], Any]] = {}  # a function that is named twice runs once for an event
+    callers: dict[Function, Callable[[Event], Any]] = {}  # a function that is listed twice runs once for an event
     found = []
     for name, matchers in registered.items():
         event = event_named(name)
@@ -58,7 +58,7 @@ def hooks_from(registered: Registration, scope: Scope = Scope.SESSION) -> list[H
 
 
 def event_named(name: str) -> str:
-    """The canonical name; one that there is not is an error with the nearest."""
+    """Return the canonical name; raises with the nearest one for an unknown name."""
     event = canonical(name)
     if event not in CATALOGUE:
         near = nearest(name)
@@ -67,7 +67,7 @@ def event_named(name: str) -> str:
 
 
 def check_matchers(name: str, matchers: Any) -> Sequence[AnyMatcher]:
-    """The matchers that are registered under a name; raises when they are not what they should be."""
+    """Return the matchers that are registered under a name; raises when they are invalid."""
     if _is_matcher(matchers) or not isinstance(matchers, Iterable):
         wrong = f"hooks for `{name}` are one {type(matchers).__name__}, not a list of matchers"
         raise HookError(wrong, advice='write [HookMatcher(matcher="*", hooks=[function])]')
@@ -87,9 +87,9 @@ def _is_matcher(given: Any) -> bool:
 
 
 def _hook(event: str, given: AnyMatcher, function: Function | Hook, callers: dict[Function, Any], scope: Scope) -> Hook:
-    said = _said(given)
+    overrides = _overrides(given)
     if isinstance(function, Hook):
-        return replace(function, event=event, matcher=given.matcher, **said)
+        return replace(function, event=event, matcher=given.matcher, **overrides)
     if not callable(function):
         raise HookError(f"hooks for `{event}` hold {type(function).__name__}, not a function")
     if function not in callers:
@@ -99,13 +99,13 @@ def _hook(event: str, given: AnyMatcher, function: Function | Hook, callers: dic
     handler = Inline(callers[function], waits=getattr(given, "waits", False) or bool(declared and declared.waits))
     if declared:
         matcher = declared.matcher if given.matcher in (None, "", "*") else given.matcher
-        return replace(hook_for(declared, handler, name, scope, "run time"), matcher=matcher, **said)
+        return replace(hook_for(declared, handler, name, scope, "run time"), matcher=matcher, **overrides)
     hook = Hook(id=name, event=event, handler=handler, scope=scope, matcher=given.matcher, source=Source("run time"))
-    return replace(hook, kinds=kinds_of(function, {}), **{"timeout": DEFAULT_TIMEOUT, **said})
+    return replace(hook, kinds=kinds_of(function, {}), **{"timeout": DEFAULT_TIMEOUT, **overrides})
 
 
-def _said(given: Any) -> dict[str, Any]:
-    """What a matcher says about all of its hooks, which counts before what each of them says."""
+def _overrides(given: Any) -> dict[str, Any]:
+    """Return what a matcher sets for all of its hooks, which overrides what each of them declares."""
     timeout, on_failure = getattr(given, "timeout", None), getattr(given, "on_failure", None)
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise HookError(f"`{timeout}` is not a time limit", advice="write a number of seconds over 0")
@@ -116,34 +116,36 @@ def _said(given: Any) -> dict[str, Any]:
 
 
 def caller_of(function: Function) -> Callable[[Event], Any]:
-    """A function of the event that calls this one, whichever of the two forms it has."""
-    call = caller_for(function) if _names_what_it_wants(function) else _with_payload(function)
+    """Return a function of the event that calls this one, whichever of the two forms it has."""
+    call = caller_for(function) if _takes_named_arguments(function) else _with_payload(function)
 
     def called(event: Event) -> Any:
         answer = call(event)
-        return _later(answer, event) if isinstance(answer, Awaitable) else effects_of(answer, event)
+        return _await_effects(answer, event) if isinstance(answer, Awaitable) else effects_of(answer, event)
 
     return called
 
 
 def effects_of(answer: Any, event: Event) -> Any:
-    """What a function returned, with the fields of an answer read as effects."""
+    """Return what a function returned, with the fields of an answer read as effects."""
     if not isinstance(answer, Mapping):
         return answer
     from snell.engine.hook_output import outcome_of_object
 
-    fields = {key.rstrip("_"): value for key, value in answer.items()}  # `continue_`, since Python keeps the word
+    fields = {
+        key.rstrip("_"): value for key, value in answer.items()
+    }  # `continue_`, since `continue` is a keyword of Python
     outcome = outcome_of_object(fields, event)
     if outcome.failure and not outcome.effects:
         raise HookError(outcome.failure.message, advice="see the output fields of this event")
     return outcome.effects
 
 
-async def _later(answer: Awaitable[Any], event: Event) -> Any:
+async def _await_effects(answer: Awaitable[Any], event: Event) -> Any:
     return effects_of(await answer, event)
 
 
-def _names_what_it_wants(function: Function) -> bool:
+def _takes_named_arguments(function: Function) -> bool:
     if declarations(function):
         return True
     wanted = [each for each in _parameters(function) if each.default is each.empty]
@@ -158,15 +160,15 @@ def _parameters(function: Function) -> "list[Parameter]":
 
 
 def _with_payload(function: Function) -> Callable[[Event], Any]:
-    """Payload, id of the tool call and context, as many of them as the function takes."""
+    """Pass payload, id of the tool call and context, as many of them as the function takes."""
     parameters = _parameters(function)
-    places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    if len([each for each in places if each.default is each.empty]) > 3:
+    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    if len([each for each in positional if each.default is each.empty]) > 3:
         raise HookError(
             f"hook `{getattr(function, '__name__', function)}` takes more than payload, tool_use_id and context",
             advice="or name what it wants: event, call, prompt, ...",
         )
-    takes = 3 if any(each.kind is each.VAR_POSITIONAL for each in parameters) else min(len(places), 3)
+    takes = 3 if any(each.kind is each.VAR_POSITIONAL for each in parameters) else min(len(positional), 3)
 
     def call(event: Event) -> Any:
         given = ({**event.payload, "hook_event_name": event.name}, event.tool_use_id or None, {"signal": None})

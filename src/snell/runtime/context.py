@@ -80,16 +80,16 @@ class ContextBuilder:
         assert self.loader
         known = self._folders.get(key)
         if known is None or is_stale(known.loaded.files):
-            known = self._folders[key] = self._built(self.loader.load(*key))
+            known = self._folders[key] = self._build(self.loader.load(*key))
             if len(self._folders) > DIRECTORIES:
                 self._folders.popitem(last=False)
             self.loader.forget_unused(hook for each in self._folders.values() for hook in each.loaded.hooks)
         elif known.registered is not self.dynamic_hooks.hooks:
-            known = self._folders[key] = self._built(known.loaded)
+            known = self._folders[key] = self._build(known.loaded)
         self._folders.move_to_end(key)
         return known.context
 
-    def _built(self, loaded: LoadedHooks) -> Folder:
+    def _build(self, loaded: LoadedHooks) -> Folder:
         registered = self.dynamic_hooks.hooks
         context = replace(
             self.base,

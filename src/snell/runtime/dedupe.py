@@ -1,6 +1,6 @@
 """
-One delivery is decided once. Clients retry, and some read the same hook from two files; the second call gets the
-first one's answer and leaves no second record. A deferred call comes back on purpose and is decided anew.
+Decides each delivery once. Clients retry, and some read the same hook from two files; the second call gets the reply of
+the first and leaves no second record. A deferred call comes back on purpose and is decided again.
 """
 
 import hashlib
@@ -15,14 +15,14 @@ from snell.model.events import Event
 
 KEPT = 1024
 PAIRS = 256
-TOGETHER = 60.0  # seconds within which a client asks what is in the second file too
-MOST_BYTES = 32 * 1024 * 1024  # of payloads; a thousand large ones would fill the machine
+TOGETHER = 60.0  # seconds within which a client runs the same hook from its second file
+MOST_BYTES = 32 * 1024 * 1024  # of payloads; a thousand large ones would fill the memory
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 class Twin(msgspec.Struct):
-    """A call that says nothing to be known by, and from where it came so far."""
+    """A call without an id or a time, and the files it came from so far."""
 
     request_id: str
     at: float
@@ -31,15 +31,15 @@ class Twin(msgspec.Struct):
 
 class TwinFilter:
     """
-    A prompt or a stop may carry neither id nor time. Read from two files it comes twice, word for word the same; from
-    the same file again it is the next prompt. A program of one's own reads no files.
+    Finds calls that are the same delivery without an id or a time, such as a prompt or a stop. From two files the same
+    call comes twice; from the same file again it is the next one. The generic client reads no files.
     """
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Twin] = OrderedDict()
 
     def request_of(self, event: Event, source: str, request_id: str, now: float) -> str:
-        """The id of the first of two calls that are one."""
+        """Return the id of the first of two calls that are the same delivery."""
         if event.client == "generic" or event.tool_use_id or event.payload.get("timestamp"):
             return request_id
         key, _ = delivery_key(event, "one of two")
@@ -56,7 +56,7 @@ class TwinFilter:
 
 def delivery_key(event: Event, request_id: str = "") -> tuple[str, int]:
     """
-    What makes two calls the same delivery, empty when nothing can tell; and how many bytes it has.
+    Return a key that two calls of the same delivery share, empty when there is none, and its size in bytes.
 
     Some clients send no id with a call, but the millisecond of the event, which is the same for all hooks of it.
     """
@@ -65,7 +65,7 @@ def delivery_key(event: Event, request_id: str = "") -> tuple[str, int]:
         return "", 0
     try:
         body = _encoder.encode([event.client, event.session_id, event.name, identity, event.payload])
-    except (TypeError, ValueError, OverflowError, RecursionError):  # an embedding program's tools return anything
+    except (TypeError, ValueError, OverflowError, RecursionError):  # tools of an embedding program may return anything
         return "", 0
     return hashlib.blake2b(body, digest_size=32).hexdigest(), len(body)
 
@@ -74,8 +74,8 @@ class DecisionCache:
     """
     The last decisions, by delivery.
 
-    A daemon needs of them only what is encoded for a client. Without `keeps_rounds` the runs of hooks are left out,
-    so that a thousand decisions do not keep the hooks of settings that no longer count.
+    A daemon needs only what is encoded for a client. Without `keeps_rounds` the runs of hooks are left out, so that a
+    thousand decisions do not keep the hooks of earlier settings in memory.
     """
 
     def __init__(self, *, keeps_rounds: bool = True) -> None:
@@ -89,8 +89,8 @@ class DecisionCache:
 
     def keep(self, key: str, decision: Decision, size: int = 0) -> None:
         """
-        Remember it; a changed call also as it was changed, because a client that asks hook after hook shows the second
-        one what the first one made of the call.
+        Add a decision; a rewritten call also under its new input, because a client that runs hook after hook gives the
+        second one the result of the first.
         """
         if not self._keeps_rounds:
             decision = replace(decision, rounds=())

@@ -1,4 +1,4 @@
-"""Hooks that come and go while the house stands: an embedding program's, a session's, a running skill's."""
+"""Hooks that are registered at run time: an embedding program's, a session's, a running skill's."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,16 +39,16 @@ class DynamicHooks:
             self._on_success.update(dict.fromkeys((id(hook.handler) for hook in added), on_success))
         return added
 
-    def remove(self, goes: Callable[[Hook], bool]) -> int:
-        """Take hooks back; returns how many."""
-        kept = tuple(hook for hook in self.hooks if not goes(hook))
+    def remove(self, is_removed: Callable[[Hook], bool]) -> int:
+        """Remove hooks; returns how many."""
+        kept = tuple(hook for hook in self.hooks if not is_removed(hook))
         number = len(self.hooks) - len(kept)
         self.hooks = kept
         self._on_success = {key: call for key, call in self._on_success.items() if key in {id(h.handler) for h in kept}}
         return number
 
     def call_on_success(self, decision: Decision) -> None:
-        """Tell those who wanted to know that their hook did its job."""
+        """Call the callbacks of hooks that ran with success."""
         if self._on_success:
             for _, hook, outcome in decision.runs():
                 call = self._on_success.get(id(hook.handler))
@@ -66,9 +66,7 @@ def _as_hooks(item: Hook | Callable[..., Any], scope: Scope) -> list[Hook]:
 
 def _check(hook: Hook) -> None:
     """
-    A guard whose matcher can never fit would be there for show; whoever writes it is there to be told.
-
-    One from a file is reported with its line, beside the others that are wrong.
+    Raise for a hook whose matcher can never fit. Hooks from files are reported with their line when they are loaded.
     """
     row = row_of(hook.event)
     if not row.matches or hook.source.file:

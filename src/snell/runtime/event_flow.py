@@ -68,7 +68,7 @@ class EventFlow:
         """Decide one event and wait for it."""
         work = self.prepare(event, request_id)
         decision = work.earlier or self.commit(work, self.run_to_end(work))
-        self.after_replies([(work, decision)])
+        self.after_reply(work, decision)
         return decision
 
     async def decide_async(self, event: Event, request_id: str = "") -> Decision:
@@ -78,7 +78,7 @@ class EventFlow:
         if decision is None:
             assert work.deciding
             decision = self.commit(work, await run_decision_async(work.deciding, self.executor, work.context))
-        self.after_replies([(work, decision)])
+        self.after_reply(work, decision)
         return decision
 
     def prepare(

@@ -9,19 +9,18 @@ import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.handlers import HANDLERS
 from snell.handlers.python import Function, crash, functions_of, outcome_from, run_inline
 from snell.handlers.worker.client import Worker, WorkerCall
 from snell.model.context import CURRENT_CONTEXT, CancelFlag, Context, Progress
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, Inline, PythonFile
+from snell.settings.handler_types import handler_module
 from snell.system.deadline import SLICE, CancelledError
 
 # Slow to import, and the first reply of a daemon mostly needs none of them.
@@ -190,7 +189,8 @@ class Executor:
         return [done[hook] for hook in hooks]
 
     def _pool_for(self, group: list[Hook]) -> "ThreadPoolExecutor":
-        is_remote = group[0].handler.kind in ("webhook", "prompt", "agent", "mcp_tool")
+        module = handler_module(group[0].handler.kind)
+        is_remote = module is not None and module.TYPE.waits_for_network
         return self._threads("calls", NETWORK_THREADS) if is_remote else self._threads()
 
     def _threads(self, name: str = "hooks", number: int = THREADS) -> "ThreadPoolExecutor":
@@ -257,11 +257,11 @@ def _job(group: list[Hook], event: Event, context: Context, worker: Worker) -> J
 def _run_handler(hook: Hook, event: Event, context: Context) -> Outcome:
     if isinstance(hook.handler, Broken):
         return Outcome(failure=Failure("launch", hook.handler.reason))
-    if hook.handler.kind not in HANDLERS:
-        return Outcome(failure=Failure("launch", f"this version cannot run `{hook.handler.kind}` hooks"))
     try:
-        outcome: Outcome = import_module(HANDLERS[hook.handler.kind]).run(hook, event, context)
-        return outcome
+        module = handler_module(hook.handler.kind)
+        if module is None:
+            return Outcome(failure=Failure("launch", f"there is no handler for `{hook.handler.kind}` hooks"))
+        return module.run(hook, event, context)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong becomes an outcome
         return Outcome(failure=Failure("crash", f"running it failed: {type(error).__name__}: {error}"))
 

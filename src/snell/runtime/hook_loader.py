@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.clients.installs import install_names, install_of
-from snell.handlers import HANDLERS
+from snell.clients import CLIENTS, client_named
 from snell.handlers.worker.client import Worker
 from snell.model.context import HandlerSettings
 from snell.model.errors import SnellError
@@ -16,7 +15,6 @@ from snell.model.hooks import Broken, Hook, PythonFile, Scope
 from snell.runtime.python_hook_files import LoadedFile, PythonFiles
 from snell.settings.builtin_packs import builtin_hooks
 from snell.settings.file_digests import FileDigests
-from snell.settings.handler_settings import handler_settings
 from snell.settings.load import Loaded, load
 from snell.settings.pack_manifest import read_pack
 from snell.settings.parse_types import Parsed
@@ -38,6 +36,8 @@ class LoadedHooks(Struct, frozen=True, eq=False):
 
 
 class HookLoader:
+    """Reads settings, Python files and packs; remembers what has not changed."""
+
     def __init__(
         self, where: Places, env: Mapping[str, str], worker: Worker, policy_files: Sequence[Path] = (POLICY_FILE,)
     ) -> None:
@@ -56,7 +56,7 @@ class HookLoader:
             self._files.forget_unused(hooks)
 
     def skill(self, path: Path, cwd: str, *, is_agent: bool) -> "SkillHooks":
-        """The hooks in a skill's or agent's front matter."""
+        """Return the hooks in a skill's or agent's front matter."""
         from snell.settings.skill_hooks import skill_hooks  # slow to import, and few events need it
 
         return skill_hooks(self._where, path, Path(cwd), self._env, is_agent=is_agent)
@@ -68,16 +68,18 @@ class HookLoader:
             self._where, Path(cwd), env, policy_files=self._policy_files, digests=self._digests, readable=self._readable
         )
         problems = [str(each) for each in loaded.problems]
-        if _needs_child(loaded) or self._installed():
-            self._worker.prepare()  # while we load what is built in
-        of_packs: list[str] = []
-        built_in = builtin_hooks(loaded.value("pack") or {}, of_packs)
-        # A client runs the hooks of its own file itself; running them here too would fire them twice.
-        its_own = _runs_itself(client)
-        hooks = [self._ready(hook, problems) for hook in loaded.hooks if not hook.source.layer.startswith(its_own)]
+        if _needs_worker(loaded) or self._entry_point_packs():
+            self._worker.prepare()  # while the built-in packs are loaded
+        pack_problems: list[str] = []
+        built_in = builtin_hooks(loaded.value("pack") or {}, pack_problems)
+        # A client runs the hooks of its own file itself; running them here too would run them twice.
+        own_layers = _layers_run_by(client)
+        hooks = [
+            self._with_digest(hook, problems) for hook in loaded.hooks if not hook.source.layer.startswith(own_layers)
+        ]
         for source in loaded.python:
             if source.untrusted:
-                continue  # what nobody approved is not opened, so its hooks have no names yet
+                continue  # a file that the user has not approved is not opened, so its hooks have no names yet
             found = self._files.load(
                 Path(source.path),
                 scope=Scope.SESSION,
@@ -85,17 +87,12 @@ class HookLoader:
                 pack=Path(source.path).stem,
                 pinned=source.digest,
             )
-            hooks += _reported(found, problems)
-        problems += [
-            f"{hook.source}: hook `{hook.id}` needs a `{hook.handler.kind}` handler, which this version does not have"
-            for hook in hooks
-            if hook.handler.kind not in HANDLERS and not isinstance(hook.handler, Broken)
-        ]
+            hooks += _hooks_of(found, problems)
         hooks += built_in
-        problems += of_packs
-        for pack in (*loaded.packs, *self._installed()):
+        problems += pack_problems
+        for pack in (*loaded.packs, *self._entry_point_packs()):
             hooks += self._pack_hooks(Path(pack.folder), problems)
-        settings = handler_settings({value.name: value.value for value in loaded.values}, self._where)
+        settings = loaded.handler_settings(self._where)
         return LoadedHooks(tuple(hooks), tuple(problems), settings, loaded)
 
     def _pack_hooks(self, folder: Path, problems: list[str]) -> list[Hook]:
@@ -107,17 +104,17 @@ class HookLoader:
         hooks: list[Hook] = []
         for path in pack.files if pack.enabled else ():
             found = self._files.load(path, scope=Scope.PLUGIN, layer=f"pack:{pack.name}", pack=pack.name)
-            hooks += _reported(found, problems)
+            hooks += _hooks_of(found, problems)
         return hooks
 
-    def _installed(self) -> tuple[PackSource, ...]:
-        """Packs that other distributions bring, by their entry points; their code is not imported here."""
+    def _entry_point_packs(self) -> tuple[PackSource, ...]:
+        """Return packs of other distributions, by their entry points; their code is not imported here."""
         if self._from_entry_points is None:
             self._from_entry_points = tuple(PackSource(folder, "installed") for folder in _entry_point_folders())
         return self._from_entry_points
 
-    def _ready(self, hook: Hook, problems: list[str]) -> Hook:
-        """A hook that names a function in a file needs that file loaded first."""
+    def _with_digest(self, hook: Hook, problems: list[str]) -> Hook:
+        """Load the file of a hook that names a function in one, and pin the file's digest."""
         handler = hook.handler
         if not isinstance(handler, PythonFile) or hook.untrusted:
             return hook
@@ -136,14 +133,14 @@ class HookLoader:
         return replace(hook, handler=replace(handler, digest=digests.pop()))
 
 
-def _needs_child(loaded: Loaded) -> bool:
+def _needs_worker(loaded: Loaded) -> bool:
     hooks = any(isinstance(hook.handler, PythonFile) and not hook.untrusted for hook in loaded.hooks)
     return hooks or bool(loaded.packs) or any(not source.untrusted for source in loaded.python)
 
 
-def _runs_itself(client: str) -> tuple[str, ...]:
-    """The layers of hooks that a client runs without us: its own files, and other clients' that it reads too."""
-    also = install_of(client).reads if client in install_names() else ()
+def _layers_run_by(client: str) -> tuple[str, ...]:
+    """Return the layers of hooks that a client runs itself: its own files, and other clients' that it reads too."""
+    also = client_named(client).INSTALL.reads if client in CLIENTS else ()
     return (f"{client.replace('_', '-')}:", *also)
 
 
@@ -157,7 +154,7 @@ def _entry_point_folders() -> list[str]:
     return [str(Path(spec.origin).parent) for spec in specs if spec and spec.origin]
 
 
-def _reported(found: LoadedFile, problems: list[str]) -> tuple[Hook, ...]:
+def _hooks_of(found: LoadedFile, problems: list[str]) -> tuple[Hook, ...]:
     if found.problem:
         problems.append(found.problem)
     return found.hooks

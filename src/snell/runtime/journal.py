@@ -1,4 +1,4 @@
-"""The journal: what happened, for people who ask afterwards. `store_journal.py` keeps it in the database."""
+"""The journal of decisions; `database_journal.py` keeps it in the database."""
 
 from typing import Any, Protocol
 
@@ -8,7 +8,7 @@ Record = dict[str, Any]
 
 
 class Journal(Protocol):
-    """`commit` comes before the answer and is brief; `record` has the whole story, afterwards."""
+    """`commit` is called before the reply and is fast; `record` adds the complete trace afterwards."""
 
     def commit(self, decision: Decision, key: str) -> None: ...
 
@@ -20,16 +20,16 @@ class Journal(Protocol):
 
 
 class NoJournal:
-    """For embedded houses and tests that look at decisions themselves."""
+    """Keeps nothing: for embedded runtimes and tests that look at decisions themselves."""
 
     def commit(self, decision: Decision, key: str) -> None:
-        """Forget it."""
+        """Ignore it."""
 
     def record(self, *records: Record) -> None:
-        """Forget them."""
+        """Ignore them."""
 
     def add_late(self, decision_id: str, run: Record) -> None:
-        """Forget it."""
+        """Ignore it."""
 
     def close(self) -> None:
-        """Nothing was kept."""
+        """Do nothing."""

@@ -1,11 +1,12 @@
-"""Hooks that cannot run because a package is missing, found when hooks are loaded and not when the first one fails."""
+"""Finds hooks that cannot run because a package is not installed, when they are loaded and not when one fails."""
 
 from collections.abc import Mapping
 
 from msgspec import Struct
 
 from snell.model.context import Context, ModelSettings
-from snell.model.hooks import Agent, Handler, Hook, McpTool, Prompt, Webhook
+from snell.model.hooks import Handler, Hook
+from snell.settings.handler_types import handler_module
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 
 
@@ -30,16 +31,14 @@ def missing_packages(context: Context) -> tuple[MissingPackage, ...]:
 
 
 def extra_for(handler: Handler, model: ModelSettings, env: Mapping[str, str]) -> str:
-    """The extra that a handler needs; empty when Snell itself has all of it."""
-    if isinstance(handler, Webhook):
-        return "http"
-    if isinstance(handler, McpTool):
-        return "mcp"
-    if isinstance(handler, Prompt | Agent):
-        from snell.llm.client import api_for  # slow to import, and few have such hooks
+    """Return the extra that a handler needs; empty when it needs no further package."""
+    module = handler_module(handler.kind)
+    extra = module.TYPE.extra if module else ""
+    if not module or not module.TYPE.asks_model:
+        return extra
+    from snell.llm.client import api_for  # slow to import, and few users have such hooks
 
-        return "http" if api_for(model, env) else ""
-    return ""
+    return extra if api_for(model, env) else ""  # a program on this machine answers without a package
 
 
 def _row(extra: str, hooks: list[Hook]) -> MissingPackage:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DecisionProgress:
-    """`async for progress in streaming`; the last one carries the decision. `cancel` works from any thread."""
+    """Iterate with `async for`; the last progress has the decision. `cancel` works from any thread."""
 
     def __init__(self, runtime: "Runtime", event: Event, request_id: str = "") -> None:
         self.decision: Decision | None = None
@@ -29,7 +29,7 @@ class DecisionProgress:
         self._cancel = threading.Event()
 
     def cancel(self) -> None:
-        """Stop the hooks that still run; each then counts as cancelled, by its failure policy."""
+        """Stop the hooks that still run; each is then cancelled, which its failure policy judges."""
         self._cancel.set()
 
     async def __aiter__(self) -> AsyncIterator[Progress]:

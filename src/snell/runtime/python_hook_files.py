@@ -1,8 +1,8 @@
 """
-Python files that bring hooks: read, checked against their pin, loaded in the warm child.
+Loads Python files with hooks: reads them, checks their pinned digest, and loads them in the worker process.
 
-A file that does not load any more keeps its last good version, and says so; a person who is typing should not lose a
-guard in the middle of a line.
+A file that no longer loads keeps its last good version, and is reported: a user who is editing it must not lose a guard
+in the middle of a line.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from snell.sdk.decorators import hook_for
 from snell.system.files import read_capped
 
 LARGEST = 1_000_000
-FILES = 256  # beyond that, files whose hooks count nowhere are forgotten
+FILES = 256  # with more, files whose hooks are not active anywhere are forgotten
 NO_HOOK = (
     "the file declares no hook; decorate a function with @judges, @informs, ..., or begin the file's name with `_`"
 )
@@ -32,18 +32,18 @@ class LoadedFile(Struct, frozen=True):
 
 
 class PythonFiles:
-    """The last good version of every file."""
+    """Keeps the last good version of every file."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
         self._good: dict[str, tuple[str, LoadedFile]] = {}
 
     def load(self, path: Path, *, scope: Scope, layer: str, pack: str, pinned: str = "") -> LoadedFile:
-        """The hooks of a file; with `pinned` only if its bytes still have this digest."""
+        """Return the hooks of a file; with `pinned` only if its bytes still have this digest."""
         try:
             source = read_capped(path, LARGEST)
         except (OSError, SnellError) as error:
-            return self._with_old(path, str(error))
+            return self._last_good(path, str(error))
         digest = hashlib.sha256(source).hexdigest()
         if pinned and digest != pinned:
             return LoadedFile(problem=f"{path} changed while it was read; run `snell trust`")
@@ -53,7 +53,7 @@ class PythonFiles:
         try:
             hooks = tuple(self._hooks(path, digest, source, scope, layer, pack))
         except HookError as error:
-            return self._with_old(path, str(error))
+            return self._last_good(path, str(error))
         loaded = LoadedFile(hooks, "" if hooks else f"{path}: {NO_HOOK}")
         self._good[str(path)] = (digest, loaded)
         return loaded
@@ -63,7 +63,7 @@ class PythonFiles:
         return len(self._good) > FILES
 
     def forget_unused(self, hooks: Iterable[Hook]) -> None:
-        """Forget the files of which none of these hooks comes."""
+        """Forget the files that none of these hooks comes from."""
         used = {hook.handler.path for hook in hooks if isinstance(hook.handler, PythonFile)}
         self._good = {path: each for path, each in self._good.items() if path in used}
         self._worker.forget_all_but(used)
@@ -78,7 +78,7 @@ class PythonFiles:
                 hooks.append(hook_for(declared, handler, f"{pack}/{name}", scope, layer, str(path), each.line))
         return hooks
 
-    def _with_old(self, path: Path, problem: str) -> LoadedFile:
+    def _last_good(self, path: Path, problem: str) -> LoadedFile:
         known = self._good.get(str(path))
         if not known:
             return LoadedFile(problem=problem)

@@ -1,8 +1,8 @@
 """
-Marks that survive a restart. Everything is written through to the database and read from memory, so that a hook's
-question costs a look-up.
+Marks that survive a restart. They are written through to the database and read from memory, so that reading one is
+fast.
 
-INVARIANT: one process at a time answers for a session, so what is in memory is what is in the database.
+INVARIANT: one process at a time serves a session, so memory and database have the same marks.
 """
 
 import hashlib
@@ -20,36 +20,36 @@ from snell.system.json_output import json_value
 
 SCOPES = 1_024
 UNSAVED = 10_000
-SIGN = " #"  # between a name without its secret and what keeps it apart from others
-LONGEST_PLAIN = 24  # characters; no key that is known by its form alone is as short and has only small letters
+SIGN = " #"  # between a redacted name and a hash that keeps it apart from others
+LONGEST_PLAIN = 24  # characters; no secret that is recognised by its form is as short and all lower case
 _PLAIN = re.compile(r"[a-z_]+(?:/[a-z_]+)?")
 
 Change = Callable[[Transaction], object]
 
 
 class StoredMarks:
-    """A `Store`. A database that cannot be written costs nobody an answer: `problem` says so, and it is tried again."""
+    """A `Store`. A database that cannot be written fails no event: `problem` reports it, and it is tried again."""
 
     def __init__(self, database: Database, redactor: Callable[[Any], Any] | None = None) -> None:
         self.problem = ""
         self._database = database
-        self._redactor = redactor or _redacted
+        self._redactor = redactor or _redact
         self._scopes: OrderedDict[str, dict[str, Any]] = OrderedDict()
-        self._hiding: set[str] = set()  # scopes whose marks came back under names with something left out
+        self._redacted_scopes: set[str] = set()  # scopes with marks that were read back under redacted names
         self._unsaved: list[Change] = []
-        # Late hooks finish in threads of their own. INVARIANT: whoever holds this lock never waits for the database:
-        # who is in the middle of a transaction may be waiting for a mark.
+        # Late hooks finish in threads of their own. INVARIANT: a thread that holds this lock never waits for the
+        # database: a thread in the middle of a transaction may be waiting for a mark.
         self._lock = threading.Lock()
 
     def get(self, scope: str, name: str) -> Any:
-        with self._lock:  # once, and without a call: answers wait for this
+        with self._lock:  # once, and without a call: every event does this
             known = self._scopes.get(scope)
-            if known is not None and scope not in self._hiding:
+            if known is not None and scope not in self._redacted_scopes:
                 self._scopes.move_to_end(scope)
                 return known.get(name)
         known = self._scope(scope)
         with self._lock:
-            return known.get(name, known.get(self._kept_name(name)) if scope in self._hiding else None)
+            return known.get(name, known.get(self._stored_name(name)) if scope in self._redacted_scopes else None)
 
     def put(self, scope: str, name: str, value: Any) -> None:
         self.change(scope, name, lambda _: value)
@@ -62,7 +62,7 @@ class StoredMarks:
                 return
             known[name] = value
             self._scopes[scope] = known
-            self._unsaved.append(lambda tx: marks.put(tx, scope, self._kept_name(name), self._kept_value(value)))
+            self._unsaved.append(lambda tx: marks.put(tx, scope, self._stored_name(name), self._stored_value(value)))
         self._save()
 
     def drop(self, scope: str, name: str | None = None) -> None:
@@ -72,9 +72,9 @@ class StoredMarks:
                 self._scopes[scope] = known
             else:
                 known.pop(name, None)
-                if scope in self._hiding:
-                    known.pop(self._kept_name(name), None)
-            self._unsaved.append(lambda tx: marks.drop(tx, scope, name and self._kept_name(name)))
+                if scope in self._redacted_scopes:
+                    known.pop(self._stored_name(name), None)
+            self._unsaved.append(lambda tx: marks.drop(tx, scope, name and self._stored_name(name)))
         self._save()
 
     def _scope(self, scope: str) -> dict[str, Any]:
@@ -83,20 +83,20 @@ class StoredMarks:
             if known is not None:
                 self._scopes.move_to_end(scope)
                 return known
-        loaded = self._loaded(scope)
+        loaded = self._load(scope)
         if loaded is None:
-            return {}  # asked again next time
+            return {}  # read again next time
         with self._lock:
             if any(SIGN in name for name in loaded):
-                self._hiding.add(scope)
+                self._redacted_scopes.add(scope)
             known = self._scopes.setdefault(scope, loaded)  # another thread may have been faster
-            # What is not saved yet is nowhere but here.
+            # Marks that are not saved yet are only in memory.
             while len(self._scopes) > SCOPES and not self._unsaved:
-                self._hiding.discard(self._scopes.popitem(last=False)[0])
+                self._redacted_scopes.discard(self._scopes.popitem(last=False)[0])
             return known
 
-    def _kept_name(self, name: str) -> str:
-        """As it is written down: a secret in it is left out, and a few letters keep two such names apart."""
+    def _stored_name(self, name: str) -> str:
+        """Return the name as it is written: redacted, with a short hash that keeps two such names apart."""
         if is_plain(name):
             return name
         kept = str(self._redactor(name))
@@ -104,10 +104,10 @@ class StoredMarks:
             return name
         return f"{kept}{SIGN}{hashlib.blake2b(name.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
 
-    def _kept_value(self, value: Any) -> Any:
+    def _stored_value(self, value: Any) -> Any:
         return value if value is None or isinstance(value, bool | int | float) else self._redactor(value)
 
-    def _loaded(self, scope: str) -> dict[str, Any] | None:
+    def _load(self, scope: str) -> dict[str, Any] | None:
         try:
             return self._database.run(lambda tx: marks.in_scope(tx, scope), only_reads=True)
         except StoreError as error:
@@ -137,13 +137,13 @@ class StoredMarks:
 
 def is_plain(name: str) -> bool:
     """
-    Whether the redactor need not see this name, such as `harness/began`: a session's first answer would wait for its
-    patterns to be compiled. INVARIANT: the redactor leaves every such name as it is.
+    Return whether a name needs no redaction, such as `harness/began`: a session's first reply would wait for the
+    redactor's patterns to be compiled. INVARIANT: the redactor leaves every such name as it is.
     """
     return len(name) <= LONGEST_PLAIN and _PLAIN.fullmatch(name) is not None
 
 
-def _redacted(value: Any) -> Any:
+def _redact(value: Any) -> Any:
     from snell.redact import redact_data  # slow to import, and not needed before the first mark
 
     return redact_data(value)

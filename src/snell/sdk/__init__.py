@@ -1,1 +1,1 @@
-"""The author's bench: what a hook may import."""
+"""What a hook author imports: role decorators, typed subjects, permission rules."""

@@ -1,5 +1,5 @@
 """
-How a hook is written: a function, one decorator for its role, and the arguments it wants by name.
+Decorators for hooks: a function, one decorator for its role, and the arguments it wants by name.
 
     @judges("PreToolUse", kind="shell")
     def no_force_push(call: ShellCall) -> Deny | None: ...
@@ -31,7 +31,7 @@ GATE_TIMEOUT = 5.0
 
 
 class Declaration(Struct, frozen=True, kw_only=True):
-    """What a decorator says about a function, for one event."""
+    """What a decorator declares about a function, for one event."""
 
     role: Role
     event: str
@@ -44,12 +44,12 @@ class Declaration(Struct, frozen=True, kw_only=True):
     on_failure: OnFailure | None = None  # what a failure means: allow, ask or block; absent = allow (policy: block)
     status_message: str = ""  # what to show while the hook runs
     when: dict[str, Any] = {}  # of a built-in pack: only while these options of the pack have these values
-    waits: bool = False  # it waits for files, programs or the network; a daemon then goes on with others
-    batches: bool = False  # of a built-in pack: all it does is write rows, so several events' runs share a commit
+    waits: bool = False  # it waits for files, programs or the network; the daemon serves other requests meanwhile
+    batches: bool = False  # of a built-in pack: it only writes rows, so several events' runs share a commit
 
 
-def _made_once(make: Callable[[Event], Any]) -> Callable[[Event], Any]:
-    """The same subject for all hooks of an event; the last event is enough to remember."""
+def _once_per_event(make: Callable[[Event], Any]) -> Callable[[Event], Any]:
+    """Return a supplier that gives all hooks of an event the same subject; only the last event is remembered."""
     last: tuple[Event | None, Any] = (None, None)
 
     def supply(event: Event) -> Any:
@@ -84,11 +84,11 @@ def context_with(options: Mapping[str, Any]) -> Callable[[Event], Context]:
 # Those of the last event alone: hooks are kept with their decisions, and must not keep a request each.
 _with_options: tuple[Context | None, dict[int, Context]] = (None, {})
 
-_call = _made_once(call_of)
-_shell_call = _made_once(shell_call_of)
-_subject = _made_once(subject_of)
+_call = _once_per_event(call_of)
+_shell_call = _once_per_event(shell_call_of)
+_subject = _once_per_event(subject_of)
 
-# What a function may ask for, by the name of its parameter.
+# What a function may take, by the name of its parameter.
 SUPPLIES: Supplies = {
     "event": lambda event: event,
     "payload": lambda event: event.payload,
@@ -107,7 +107,7 @@ SUPPLIES: Supplies = {
     "file": _subject,
 }
 
-# A parameter annotated with one of these says for which kind of tool the hook is.
+# A parameter with one of these types makes the hook one for this kind of tool.
 _KIND_OF_ANNOTATION = {
     "ShellCall": "shell",
     "EditCall": "edit",
@@ -123,31 +123,31 @@ _KIND_OF_ANNOTATION = {
 
 def rewrites(*events: str, **options: Any) -> Callable[[F], F]:
     """Declare a hook that may change what will happen."""
-    return _declaring("rewrites", events, options)
+    return _declare_role("rewrites", events, options)
 
 
 def judges(*events: str, **options: Any) -> Callable[[F], F]:
     """Declare a hook that allows, asks, defers or denies."""
-    return _declaring("judges", events, options)
+    return _declare_role("judges", events, options)
 
 
 def informs(*events: str, **options: Any) -> Callable[[F], F]:
     """Declare a hook that only adds notes for the model or the user."""
-    return _declaring("informs", events, options)
+    return _declare_role("informs", events, options)
 
 
 def watches(*events: str, **options: Any) -> Callable[[F], F]:
-    """Declare a hook that runs after the answer and can only record."""
-    return _declaring("watches", events, options)
+    """Declare a hook that runs after the reply and can only record."""
+    return _declare_role("watches", events, options)
 
 
 def declarations(function: Callable[..., Any]) -> tuple[Declaration, ...]:
-    """What the decorators of this function declared."""
+    """Return what the decorators of this function declared."""
     return getattr(function, "__snell__", ())
 
 
 def declared_in(namespace: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
-    """The functions of a module that are hooks, by name, in the order of the file."""
+    """Return the functions of a module that are hooks, by name, in the order of the file."""
     return {name: value for name, value in namespace.items() if callable(value) and declarations(value)}
 
 
@@ -159,7 +159,7 @@ def hooks_of(
     layer: str = "run time",
     supplies: Supplies | None = None,
 ) -> list[Hook]:
-    """Hooks for functions that run in this process; `supplies` go before what everybody may ask for."""
+    """Return hooks for functions that run in this process; `supplies` override what every hook may take."""
     callers = {function: caller_for(function, {**SUPPLIES, **(supplies or {})}) for function in functions}
     return [
         hook_for(each, _inline(caller, each), hook_id(pack, function.__name__, each, function), scope, layer)
@@ -175,7 +175,7 @@ def _inline(caller: Callable[[Event], Any], declaration: Declaration) -> Inline:
 def hook_for(
     declaration: Declaration, handler: Any, id_: str, scope: Scope, layer: str, file: str = "", line: int = 0
 ) -> Hook:
-    """One declaration as a hook."""
+    """Return one declaration as a hook."""
     return Hook(
         id=id_,
         event=declaration.event,
@@ -195,14 +195,14 @@ def hook_for(
 
 
 def hook_id(pack: str, name: str, declaration: Declaration, function: Callable[..., Any] | None = None) -> str:
-    """`pack/hook`; with the event where one function reacts to several."""
+    """Return `pack/hook`; with the event where one function reacts to several."""
     several = function is not None and len(declarations(function)) > 1
     base = f"{pack}/{name}" if pack else name
     return f"{base}:{declaration.event}" if several else base
 
 
 def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> Callable[[Event], Any]:
-    """A function of the event that calls this one with the arguments it names."""
+    """Return a function of the event that calls this one with the arguments it names."""
     names = _parameters(function)
     if names == ["event"]:
         return function
@@ -211,7 +211,7 @@ def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> C
     suppliers = [(name, supplies[name]) for name in names]
     if _is_for_shells(function):
         suppliers = [(name, _shell_call if supply is _call else supply) for name, supply in suppliers]
-    match suppliers:  # every event pays for each of its hooks, so the usual numbers are written out
+    match suppliers:  # every event calls this for each hook, so the usual numbers are written out
         case [(one, first)]:
             return lambda event: function(**{one: first(event)})
         case [(one, first), (two, second)]:
@@ -226,9 +226,9 @@ def _is_for_shells(function: Callable[..., Any]) -> bool:
     return bool(declared) and all(each.kinds == ("shell",) for each in declared)
 
 
-def _declaring(role: Role, events: tuple[Any, ...], options: dict[str, Any]) -> Callable[[F], F]:
+def _declare_role(role: Role, events: tuple[Any, ...], options: dict[str, Any]) -> Callable[[F], F]:
     if events and callable(events[0]):
-        raise _wrong(events[0], f'@{role} needs to know the event: write @{role}("PreToolUse")')
+        raise _hook_error(events[0], f'@{role} needs the name of an event: write @{role}("PreToolUse")')
 
     def declare(function: F) -> F:
         kinds = kinds_of(function, options)
@@ -245,58 +245,60 @@ def _declaration(function: Callable[..., Any], role: Role, event: str, options: 
     try:
         return convert({"role": role, "event": event, **options}, Declaration)
     except ValidationError as error:
-        raise _wrong(function, f"@{role}: {error}") from None
+        raise _hook_error(function, f"@{role}: {error}") from None
 
 
 def _check(
     function: Callable[..., Any], role: str, events: tuple[Any, ...], kinds: tuple[str, ...], options: dict[str, Any]
 ) -> None:
     if not events:
-        raise _wrong(function, f'name the event: @{role}("PreToolUse")')
+        raise _hook_error(function, f'name the event: @{role}("PreToolUse")')
     for event in events:
         if canonical(str(event)) not in CATALOGUE:
-            raise _wrong(function, f"there is no event `{event}`{_or(nearest(str(event)))}")
+            raise _hook_error(function, f"there is no event `{event}`{_did_you_mean(nearest(str(event)))}")
     for kind in kinds:
         if kind not in ALL_KINDS:
-            near = _or(nearest(str(kind), ALL_KINDS))
-            raise _wrong(function, f"there is no tool kind `{kind}`, only {', '.join(ALL_KINDS)}{near}")
+            near = _did_you_mean(nearest(str(kind), ALL_KINDS))
+            raise _hook_error(function, f"there is no tool kind `{kind}`, only {', '.join(ALL_KINDS)}{near}")
     known = [field for field in Declaration.__struct_fields__ if field not in ("role", "event", "kinds")]
     for option in options:
         if option not in known:
-            raise _wrong(function, f"@{role} has no option `{option}`{_or(nearest(option, [*known, 'kind']))}")
+            raise _hook_error(
+                function, f"@{role} has no option `{option}`{_did_you_mean(nearest(option, [*known, 'kind']))}"
+            )
     _check_values(function, role, options)
     _parameters(function)
 
 
 def _check_values(function: Callable[..., Any], role: str, options: dict[str, Any]) -> None:
-    """What would switch a hook off, or never let it finish, without a word."""
+    """Refuse values that would switch a hook off, or never let it finish, without a message."""
     timeout, condition = options.get("timeout", GATE_TIMEOUT), options.get("condition")
     if isinstance(timeout, int | float) and not 0 < timeout <= LONGEST_TIMEOUT:
-        raise _wrong(function, f"@{role}: a timeout is more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
+        raise _hook_error(function, f"@{role}: a timeout is more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
     try:
         if isinstance(condition, str):
             from snell.sdk.permission_rules import check as check_rule  # slow to import, and few hooks have a condition
 
             check_rule(condition)
     except ValueError as error:
-        raise _wrong(function, f"@{role}: the condition is not a rule: {error}") from None
+        raise _hook_error(function, f"@{role}: the condition is not a rule: {error}") from None
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
-    """The parameters that must be supplied; raises when one of them cannot be."""
+    """Return the parameters that must be supplied; raises when one is unknown."""
     names = []
     for name, has_default in _named_parameters(function):
         if name in SUPPLIES:
             names.append(name)
         elif not has_default:
-            raise _wrong(function, f"there is nothing called `{name}` to hand over{_or(nearest(name, SUPPLIES))}")
+            raise _hook_error(function, f"unknown argument `{name}`{_did_you_mean(nearest(name, SUPPLIES))}")
     return names
 
 
 def _named_parameters(function: Callable[..., Any]) -> list[tuple[str, bool]]:
-    """Each one, and whether it may be left out."""
+    """Return each parameter, and whether it has a default."""
     if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
-        code = function.__code__  # as `inspect` would find it, which is slow to import
+        code = function.__code__  # what `inspect` would return, which is slow to import
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         needed = code.co_argcount - len(function.__defaults__ or ())
         with_default = {*names[needed : code.co_argcount], *(function.__kwdefaults__ or ())}
@@ -309,7 +311,7 @@ def _named_parameters(function: Callable[..., Any]) -> list[tuple[str, bool]]:
 
 
 def kinds_of(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[str, ...]:
-    """For which kinds of tool a function is: declared, or by the type that it says its `call` has."""
+    """Return the kinds of tool that a function is for: declared, or by the type of its `call`."""
     given = options.get("kinds") or options.get("kind")
     if given:
         return (given,) if isinstance(given, str) else tuple(given)
@@ -319,11 +321,11 @@ def kinds_of(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[
     return (kind,) if kind else ()
 
 
-def _wrong(function: Callable[..., Any], message: str) -> HookError:
+def _hook_error(function: Callable[..., Any], message: str) -> HookError:
     code = getattr(function, "__code__", None)
     where = f"{code.co_filename}:{code.co_firstlineno}" if code else ""
     return HookError(f"hook `{getattr(function, '__name__', function)}`: {message}", where=where)
 
 
-def _or(name: str) -> str:
+def _did_you_mean(name: str) -> str:
     return f"; did you mean `{name}`?" if name else ""

@@ -1,12 +1,12 @@
 """
 Permission rules as conditions: `Bash(git push *)`, `Edit(src/**)`, `WebFetch(domain:example.com)`, `mcp__server`.
 
-A condition decides whether a hook runs at all, so doubt is settled by running it: a command that cannot be read, or
-that runs something only run time knows, holds against every pattern. The exception is the rule itself: text that is
-no rule never holds, and `check` says what is wrong with it.
+A condition decides whether a hook runs at all, so in doubt it holds: a command that cannot be parsed, or that runs
+something which is only known at run time, matches every pattern. But text that is no rule never holds, and `check`
+reports what is wrong with it.
 
-What stands in the parentheses:
-    Bash        a command; `*` is any run of characters, and a final ` *` or `:*` also stands for nothing at all.
+In the parentheses:
+    Bash        a command; `*` is any sequence of characters, and a final ` *` or `:*` also stands for nothing.
                 Each command of the line is compared by itself, without its assignments and wrappers. A pattern that
                 names more than the program also holds on any line with a `$( )` in it.
     Edit, Read  a path, see `path_matches`; Edit is for everything that changes files, Read for everything that reads.
@@ -35,7 +35,7 @@ _TOOL_NAME = lazy_regex(r"[A-Za-z0-9_*.:/\-]+")
 _ANYTHING = ("*", "**", ":*")
 _DOMAIN = "domain:"
 
-# With a pattern, these rules speak of a kind of tool, not of one tool.
+# With a pattern, these rules are about a kind of tool, not one tool.
 _FAMILIES = {"Bash": ("shell",), "Edit": ("edit", "write"), "Read": ("read", "search")}
 
 _PATH_FIELDS = ("file_path", "notebook_path", "path", "filePath", "target_file", "paths", "files")
@@ -50,21 +50,21 @@ class Rule(Struct, frozen=True):
 
 def check(rule: str) -> None:
     """Raise ValueError when the text is no rule."""
-    _parsed(rule)
+    _parse_rule(rule)
 
 
 def holds(
     rule: str, tools: Iterable[str], tool_input: Mapping[str, Any], kind: str, *, cwd: str = "", home: str = ""
 ) -> bool:
     """
-    The rule holds for this tool call.
+    Return whether the rule holds for this tool call.
 
     Args:
         tools: every name of the tool.
         cwd: the folder that relative paths and patterns start from; without it they may start anywhere.
     """
     try:
-        parsed = _parsed(rule)
+        parsed = _parse_rule(rule)
     except ValueError:
         return False
     names = names_of(*tools)
@@ -75,28 +75,28 @@ def holds(
     return _matcher(parsed.tool)(parsed.pattern, tool_input, cwd, home)
 
 
-def _parsed(text: str) -> Rule:
+def _parse_rule(text: str) -> Rule:
     if len(text) > LONGEST_RULE:
         raise ValueError(f"the rule has {len(text)} characters; keep it under {LONGEST_RULE}")
     found = _RULE.fullmatch(text)
     if not found:
         raise ValueError(f"`{text}` is no rule; write a tool and a pattern in parentheses, as in `Bash(git push *)`")
     rule = Rule(found[1], (found[3] or "").strip())
-    complaint = _complaint(rule, has_pattern=found[2] is not None)
-    if complaint:
-        raise ValueError(f"`{text}` is no rule: {complaint}")
+    wrong = _rule_error(rule, has_pattern=found[2] is not None)
+    if wrong:
+        raise ValueError(f"`{text}` is no rule: {wrong}")
     return rule
 
 
-def _complaint(rule: Rule, *, has_pattern: bool) -> str:
+def _rule_error(rule: Rule, *, has_pattern: bool) -> str:
     if not _TOOL_NAME.fullmatch(rule.tool):
         return "it names no tool; start with one, as in `Bash(git push *)`"
     if has_pattern and not rule.pattern:
-        return f"nothing stands in its parentheses; write `{rule.tool}` alone for every call"
+        return f"its parentheses are empty; write `{rule.tool}` alone for every call"
     if has_pattern and rule.tool.startswith("mcp__"):
         return f"tools of MCP servers take no pattern; write `{rule.tool}` alone"
     if rule.tool == "Bash" and ":*" in rule.pattern[:-2]:
-        return "`:*` stands at the end only; use `*` elsewhere"
+        return "`:*` is only allowed at the end; use `*` elsewhere"
     if rule.tool == "WebFetch" and has_pattern and not _names_domain(rule.pattern):
         return "it names no domain; write `WebFetch(domain:example.com)`"
     return ""
@@ -131,11 +131,11 @@ def _command_matches(pattern: str, tool_input: Mapping[str, Any], _cwd: str, _ho
         return True
     if reading.substitutes and " " in _without_tail(pattern):
         return True
-    return any(_describes(pattern, rendered) for rendered in _renderings(reading))
+    return any(_describes(pattern, rendered) for rendered in _command_forms(reading))
 
 
 def _without_tail(pattern: str) -> str:
-    """The pattern without a final wildcard that may stand for nothing."""
+    """Return the pattern without a final wildcard that may stand for nothing."""
     return pattern.removesuffix(":*").removesuffix(" *").strip()
 
 
@@ -146,8 +146,8 @@ def _describes(pattern: str, command: str) -> bool:
     return text_matches(start, command) or text_matches(f"{start} *", command)
 
 
-def _renderings(reading: CommandLine) -> Iterator[str]:
-    """Every way of writing down the commands of a line that a pattern may have in mind."""
+def _command_forms(reading: CommandLine) -> Iterator[str]:
+    """Yield every form of the commands of a line that a pattern may be written for."""
     yield reading.line.strip()
     for command in reading.commands:
         yield _one_line(command.text)

@@ -1,5 +1,5 @@
 """
-Typed subjects: what an event is about, as a hook author wants to read it.
+Typed subjects: what an event is about, as attributes for hook authors.
 
 One type per tool kind and per sort of event. A field that the client left out, or sent with the wrong type, is empty;
 nothing here raises.
@@ -16,7 +16,7 @@ from snell.model.command_folders import NO_FOLDER_KEYS, folders_of
 from snell.model.events import Event, text_in
 from snell.model.tools import mcp_parts
 
-# Reading a line as a shell would takes twenty modules, and not every hook asks for that.
+# Parsing a command line loads twenty modules, and not every hook needs it.
 if TYPE_CHECKING:
     from snell.shell.reader import CommandLine
 
@@ -39,12 +39,12 @@ class ShellCall(ToolCall, frozen=True, kw_only=True):
 
     @property
     def line(self) -> "CommandLine":
-        """The command line, read: every command that is visible in it."""
+        """Return the parsed command line: every command that is visible in it."""
         return _read(self.command)
 
     @property
     def is_escaped(self) -> bool:
-        """The command begins with Snell's own `!word` escape."""
+        """Return whether the command begins with Snell's own `!word` escape."""
         if not self.command.lstrip(" \t\n").startswith("!"):
             return False
         from snell.shell.reader import is_escaped
@@ -52,7 +52,7 @@ class ShellCall(ToolCall, frozen=True, kw_only=True):
         return is_escaped(self.command)
 
     def runs(self, program: str, *words: str) -> bool:
-        """Does some command of this line run the program with these words? `runs("git", "push", "--force")`"""
+        """Return whether a command of this line runs the program with these words: `runs("git", "push", "--force")`."""
         return self.line.runs(program, *words)
 
 
@@ -149,7 +149,7 @@ class FileEvent(Struct, frozen=True):
     change: str = ""
 
 
-@lru_cache(maxsize=64)  # several hooks ask about the same line
+@lru_cache(maxsize=64)  # several hooks read the same line
 def _read(command: str) -> "CommandLine":
     from snell.shell.reader import read
 
@@ -157,7 +157,7 @@ def _read(command: str) -> "CommandLine":
 
 
 def call_of(event: Event) -> ToolCall:
-    """The tool call of an event, typed by its kind."""
+    """Return the tool call of an event, typed by its kind."""
     type_, fields = _CALLS.get(event.kind, (ToolCall, {}))
     given = event.tool_input
     own = {name: _first_text(given, keys) for name, keys in fields.items()}
@@ -169,7 +169,7 @@ def call_of(event: Event) -> ToolCall:
 
 
 def shell_call_of(event: Event) -> ToolCall:
-    """The same for a hook that is for shell calls alone: a tool of an MCP server may be one as well."""
+    """Return the call for a hook that is only for shell calls: a tool of an MCP server may be one as well."""
     if event.kind == "shell" or "shell" not in event.kinds:
         return call_of(event)
     return _call(ShellCall, event, {"command": event.command, "description": text_in(event.tool_input, "description")})
@@ -197,7 +197,7 @@ def _folder_of(event: Event) -> str:
 
 
 def subject_of(event: Event) -> Any:
-    """What the event is about; the event itself where there is no type for it."""
+    """Return what the event is about; the event itself where there is no type for it."""
     build = _SUBJECTS.get(event.row.subject)
     return build(event) if build else event
 

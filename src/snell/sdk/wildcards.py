@@ -1,7 +1,7 @@
 """
-Match text and paths against simple wildcards, in time that grows with the text and never explodes.
+Matches text and paths against simple wildcards, in time that grows linearly with the text.
 
-In text `*` is any run of characters, and `\\*` is an asterisk. In paths `*` and `?` stay within one folder or file
+In text `*` is any sequence of characters, and `\\*` is an asterisk. In paths `*` and `?` stay within one folder or file
 name, and `**` is any number of folders.
 """
 
@@ -15,7 +15,7 @@ _DRIVE = lazy_regex(r"[A-Za-z]:[\\/]")
 
 
 def text_matches(pattern: str, text: str) -> bool:
-    """The whole text is what the pattern describes."""
+    """Return whether the pattern describes the complete text."""
     first, *rest = _between_stars(pattern)
     if not rest:
         return text == first
@@ -33,13 +33,13 @@ def text_matches(pattern: str, text: str) -> bool:
 
 def path_matches(pattern: str, path: str, *, cwd: str = "", home: str = "") -> bool:
     """
-    The path, or a folder it is in, is what the pattern describes.
+    Return whether the pattern describes the path, or a folder that it is in.
 
     A pattern without a slash names a file or folder anywhere. `//x` is absolute, `~/x` is in the home folder, and
     `/x`, `./x` and `a/x` are in the working folder. Where that folder is not known, the pattern may start anywhere.
     """
     given = _segments(_absolute(path, cwd, home))
-    base, wanted = _anchored(pattern.strip(), cwd, home)
+    base, wanted = _anchor(pattern.strip(), cwd, home)
     if wanted and ("*" not in wanted[-1] and "?" not in wanted[-1]):
         wanted = [*wanted, "**"]
     if base is None:
@@ -73,8 +73,8 @@ def _with_slashes(path: str) -> str:
     return path.replace("\\", "/") if _DRIVE.match(path) else path
 
 
-def _anchored(pattern: str, cwd: str, home: str) -> tuple[list[str] | None, list[str]]:
-    """The folder that the pattern starts from (None: any) and the pattern's own segments."""
+def _anchor(pattern: str, cwd: str, home: str) -> tuple[list[str] | None, list[str]]:
+    """Return the folder that the pattern starts from (None: any) and the pattern's own segments."""
     if pattern.startswith("//"):
         return [], _segments(pattern)
     if pattern.startswith("~/"):
@@ -101,18 +101,18 @@ def _segment_matches(pattern: str, name: str) -> bool:
 def _row_matches(
     pattern: Sequence[str], row: Sequence[str], matches: Callable[[str, str], bool], many: str = "**"
 ) -> bool:
-    """Compare piece by piece; on a miss, the last `many` swallows one piece more. Nothing else is ever retried."""
-    at = place = 0
-    retry_at, retry_place = -1, 0
-    while place < len(row):
+    """Compare segment by segment; on a mismatch, the last `many` takes one segment more. Nothing else is retried."""
+    at = index = 0
+    retry_at, retry_index = -1, 0
+    while index < len(row):
         if at < len(pattern) and pattern[at] == many:
-            retry_at, retry_place = at, place
+            retry_at, retry_index = at, index
             at += 1
-        elif at < len(pattern) and matches(pattern[at], row[place]):
-            at, place = at + 1, place + 1
+        elif at < len(pattern) and matches(pattern[at], row[index]):
+            at, index = at + 1, index + 1
         elif retry_at >= 0:
-            retry_place += 1
-            at, place = retry_at + 1, retry_place
+            retry_index += 1
+            at, index = retry_at + 1, retry_index
         else:
             return False
     return all(piece == many for piece in pattern[at:])

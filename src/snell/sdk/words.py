@@ -1,4 +1,4 @@
-"""Words of a text, and how near one word is to another: for routes and skills that listen to what a person types."""
+"""Words of a text, negations, and typing mistakes: for routes and skills that react to what a user types."""
 
 import re
 from collections import Counter
@@ -21,15 +21,15 @@ _NEGATIONS = frozenset((
 # fmt: on
 _NEGATION_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
 # "don't forget to ship it" asks for it, and so does "don't stop until", "not only build", "never mind, ship it".
-_TURNS_ROUND = frozenset(("forget", "hesitate", "fail", "stop", "only", "mind", "problem"))
+_CANCELS_NEGATION = frozenset(("forget", "hesitate", "fail", "stop", "only", "mind", "problem"))
 _NOT_DENIED = frozenset((("why", "not"), ("if", "not"), ("or", "not"), ("whether", "not"), ("why", "don't")))
 _NEW_CLAUSE = frozenset(("but", "so", "just", "please", "let's", "lets", "instead", "however", "otherwise", "because"))
-_NEGATION_REACH = 6  # words between a negation and what it denies
+_NEGATION_REACH = 6  # words that a negation applies to
 _FAR = _NEGATION_REACH + 1
 
 
 class Token(Struct, frozen=True):
-    """One word as it was said."""
+    """One word of a text."""
 
     text: str  # in lower case
     is_negated: bool = False
@@ -37,21 +37,21 @@ class Token(Struct, frozen=True):
 
 
 def tokenize(text: str) -> Iterator[Token]:
-    """The words that a person says, in order: not what is quoted as code, a path, a flag or an address."""
+    """Yield the words of a text in order, without code, paths, flags and addresses."""
     negation = _Negation()
     text = _FENCED.sub(" ", text)
     for found in _WORD.finditer(text):
         word = found[0].lower().replace("’", "'")
         mark = _MARK.match(text, found.end())
         ends = (mark[1] or "\n") if mark else ""
-        negation.hear(word)
+        negation.add(word)
         if not _is_glued(text, found.start(), found.end()):
             yield Token(word, negation.is_on, ends)
-        negation.pause(ends, text, found.end())
+        negation.add_mark(ends, text, found.end())
 
 
 class _Negation:
-    """What is denied while words go by."""
+    """Tracks which words are negated."""
 
     def __init__(self) -> None:
         self._since = _FAR
@@ -63,18 +63,18 @@ class _Negation:
     def is_on(self) -> bool:
         return 0 < self._since <= _NEGATION_REACH
 
-    def hear(self, word: str) -> None:
+    def add(self, word: str) -> None:
         self._before, self._word = self._word, word
         pair = (self._before, word)
-        if word in (_TURNS_ROUND if self._since == 0 else _NEW_CLAUSE):
+        if word in (_CANCELS_NEGATION if self._since == 0 else _NEW_CLAUSE):
             self._since = _FAR
         elif word in _NEGATIONS or word.endswith("n't") or pair in _NEGATION_PAIRS:
             self._since = _FAR if pair in _NOT_DENIED else 0
         elif self._since <= _NEGATION_REACH and not self._is_aside:
             self._since += 1
 
-    def pause(self, mark: str, text: str, at: int) -> None:
-        """A mark ends what is denied, unless it only interrupts it or goes on with a list of it."""
+    def add_mark(self, mark: str, text: str, at: int) -> None:
+        """End the negation at a mark, unless it only interrupts the sentence or continues a list."""
         if mark != ",":
             self._since = _FAR if mark else self._since
             self._is_aside = self._is_aside and not mark
@@ -104,9 +104,9 @@ def _is_glued(text: str, start: int, end: int) -> bool:
 
 def distance(one: str, other: str, limit: int) -> int:
     """
-    Letters to change, add, leave out or swap with their neighbour to make one word of the other.
+    Return how many letters to change, add, remove or swap with their neighbour to turn one word into the other.
 
-    Anything above the limit is just more than the limit.
+    Anything above the limit is returned as limit + 1.
     """
     if abs(len(one) - len(other)) > limit:
         return limit + 1
@@ -127,9 +127,9 @@ def distance(one: str, other: str, limit: int) -> int:
 
 def is_typo_of(word: str, keyword: str) -> bool:
     """
-    Is this word probably the keyword, mistyped? Short words are never guessed at, and the first letter is rarely wrong.
+    Return whether this word is probably the keyword, mistyped. Never for short words; the first letter is rarely wrong.
 
-    Whether the word is a real one that merely looks alike, its caller must know.
+    The caller must check that the word is not a real one that merely looks similar.
     """
     if len(word) < 4 or len(keyword) < 4 or word == keyword:
         return False
@@ -141,6 +141,6 @@ def is_typo_of(word: str, keyword: str) -> bool:
 
 
 def _strange_letters(word: str, keyword: str) -> int:
-    """Letters that only one of them has: two that are others altogether make another word, as `remind` for `refine`."""
+    """Count letters that only one of them has: two different ones make another word, as `remind` for `refine`."""
     one, other = Counter(word), Counter(keyword)
     return (one - other).total() + (other - one).total()

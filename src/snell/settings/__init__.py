@@ -1,1 +1,1 @@
-"""What the user asked for: settings files, their places, and which of them may be believed."""
+"""Settings files: find, read, check and merge them; trust of projects; built-in packs."""

@@ -1,4 +1,4 @@
-"""The packs that come with Snell: which are on, with which options, and their hooks."""
+"""Load the hooks of the built-in packs that are enabled, with their options."""
 
 import os
 import tomllib
@@ -18,55 +18,59 @@ from snell.sdk.decorators import context_with, declarations, declared_in, hooks_
 from snell.settings.pack_manifest import MANIFEST, Pack, hook_files
 
 Options = Mapping[str, Any]
-COMPLAINTS = "option_problems"  # the file of a pack that looks at what users tell it
-OFF = "off"  # the file of a pack with what happens while somebody has switched it off
+OPTION_PROBLEMS = "option_problems"  # the module of a pack that checks its options
+OFF = "off"  # the module of a pack with the hooks that run while the user has disabled it
 FOLDER = Path(__file__).parent.parent / "packs"
 
 
 def builtin_hooks(settings: Mapping[str, Options], problems: list[str]) -> list[Hook]:
-    """The hooks of all packs that are on; `settings` has what users say about packs, by name."""
+    """Return the hooks of all enabled packs; `settings` has the options of packs by name."""
     packs = builtin_packs()
     for name in settings.keys() - packs.keys():
         near = nearest(name, packs)
-        hint = f"did you mean `{near}`?" if near else f"there are {', '.join(packs)}"
+        hint = f"did you mean `{near}`?" if near else f"use one of {', '.join(packs)}"
         problems.append(f"[pack.{name}]: there is no such pack; {hint}")
     hooks: list[Hook] = []
     for name, pack in packs.items():
-        said = settings.get(name, {})
-        if said.get("enabled", pack.enabled):
-            hooks += pack_hooks(name, _checked(pack, said, problems))
-        elif "enabled" in said and any(path.stem == OFF for path in pack.files):
-            hooks += _made(name, b"{}", is_on=False)
+        options = settings.get(name, {})
+        if options.get("enabled", pack.enabled):
+            hooks += pack_hooks(name, _check_options(pack, options, problems))
+        elif "enabled" in options and any(path.stem == OFF for path in pack.files):
+            hooks += _load_hooks(name, b"{}", is_on=False)
     return hooks
 
 
 @cache
 def builtin_packs() -> Mapping[str, Pack]:
-    """The packs by name. They are part of the program, so they are read once."""
+    """Return the built-in packs by name. They are part of the program, so they are read once."""
     found = (_read(FOLDER / name) for name in sorted(os.listdir(FOLDER)) if os.path.isfile(FOLDER / name / MANIFEST))
     return {pack.name: pack for pack in found}
 
 
 def _read(folder: Path) -> Pack:
-    """What `read_pack` finds, too; but our own manifests need nobody to point at the line that is wrong in them."""
-    said = tomllib.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return msgspec.convert({**said, "files": hook_files(folder)}, Pack)
+    """Read a manifest like `read_pack`, but without checks: the manifests of built-in packs are valid."""
+    manifest = tomllib.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return msgspec.convert({**manifest, "files": hook_files(folder)}, Pack)
 
 
 def pack_hooks(name: str, options: Options | None = None) -> tuple[Hook, ...]:
-    """The hooks of one pack, with these options over its own."""
+    """Return the hooks of one pack, with these options instead of its defaults."""
     pack = builtin_packs()[name]
-    return _made(name, msgspec.json.encode(_chosen(pack, _joined(pack.options, options or {}))))
+    return _load_hooks(
+        name, msgspec.json.encode(_with_valid_choices(pack, _merge_options(pack.options, options or {})))
+    )
 
 
 def options_in(name: str, settings: Mapping[str, Options], problems: list[str]) -> Options:
-    """The options of a pack, on or off, with what users say over its own."""
+    """Return the options of a pack, enabled or not: its defaults and those in the settings."""
     pack = builtin_packs()[name]
-    return _chosen(pack, _joined(pack.options, _checked(pack, settings.get(name, {}), problems)))
+    return _with_valid_choices(
+        pack, _merge_options(pack.options, _check_options(pack, settings.get(name, {}), problems))
+    )
 
 
-def _joined(own: Options, given: Options) -> Options:
-    """What was given goes over the pack's own; a table is added to, entry by entry."""
+def _merge_options(own: Options, given: Options) -> Options:
+    """Return the defaults with the given options over them; tables are merged entry by entry."""
     tables = {
         name: {**own[name], **value}
         for name, value in given.items()
@@ -75,33 +79,33 @@ def _joined(own: Options, given: Options) -> Options:
     return {**own, **given, **tables}
 
 
-def _chosen(pack: Pack, options: Options) -> Options:
+def _with_valid_choices(pack: Pack, options: Options) -> Options:
     """
-    Where there is a choice, one that does not exist is taken for the last, which is the strictest or does the least.
+    Replace an invalid choice by the last valid one, which is the strictest or does the least.
 
-    Whoever mistyped it wanted something, and must not find out by accident that nothing was on.
+    A mistyped value must not disable a guard without notice.
     """
     mistyped = {name: known[-1] for name, known in pack.choices.items() if options.get(name) not in known}
     return {**options, **mistyped} if mistyped else options
 
 
 def is_builtin(path: Path) -> bool:
-    """Is this the folder of a built-in pack, or a file in one?"""
+    """Whether this is the folder of a built-in pack, or a file in one."""
     return FOLDER in (path.absolute().parent, path.absolute().parent.parent)
 
 
 def options_of(name: str, hooks: Iterable[Hook]) -> Options:
-    """The options with which a pack's hooks are among these; its own where it has none there."""
+    """Return the options of a pack's hooks among these; its defaults when it has no hooks there."""
     made = (_OPTIONS[id(hook.handler)] for hook in hooks if id(hook.handler) in _OPTIONS)
     return next((options for pack, options in made if pack == name), builtin_packs()[name].options)
 
 
-MADE = 32  # sets of hooks of a pack, each with options of its own, that are remembered
-_OPTIONS: dict[int, tuple[str, Options]] = {}  # by handler; an entry goes when its handler does
+CACHED = 32  # sets of hooks, by pack and options
+_OPTIONS: dict[int, tuple[str, Options]] = {}  # by handler; an entry is removed with its handler
 
 
-@lru_cache(maxsize=MADE)
-def _made(name: str, options: bytes, is_on: bool = True) -> tuple[Hook, ...]:
+@lru_cache(maxsize=CACHED)
+def _load_hooks(name: str, options: bytes, is_on: bool = True) -> tuple[Hook, ...]:
     chosen = msgspec.json.decode(options)
     files = (path.stem for path in builtin_packs()[name].files if (path.stem == OFF) is not is_on)
     modules = (import_module(f"snell.packs.{name}.{stem}") for stem in files)
@@ -127,10 +131,10 @@ def _is_wanted(function: Callable[..., Any], options: Options) -> bool:
     return all(options.get(name) == value for each in declarations(function) for name, value in each.when.items())
 
 
-def _checked(pack: Pack, said: Options, problems: list[str]) -> dict[str, Any]:
-    """The options that the pack has, of the type it has them in; anything else is reported and left out."""
+def _check_options(pack: Pack, given: Options, problems: list[str]) -> dict[str, Any]:
+    """Return the options that the pack has and whose type is right; other options are reported and left out."""
     good = {}
-    for name, value in said.items():
+    for name, value in given.items():
         if name == "enabled":
             continue
         if name not in pack.options:
@@ -138,22 +142,26 @@ def _checked(pack: Pack, said: Options, problems: list[str]) -> dict[str, Any]:
             hint = f"did you mean `{near}`?" if near else "remove it"
             problems.append(f"[pack.{pack.name}]: `{name}` is not an option of this pack; {hint}")
         elif (choices := pack.choices.get(name)) and value not in choices:
-            problems.append(f"[pack.{pack.name}]: `{name}` is one of {', '.join(choices)}; `{choices[-1]}` holds")
+            problems.append(
+                f"[pack.{pack.name}]: `{name}` must be one of {', '.join(choices)}; `{choices[-1]}` is used"
+            )
             good[name] = value
         elif not _fits(value, pack.options[name]):
             wanted = type(pack.options[name]).__name__
-            problems.append(f"[pack.{pack.name}]: `{name}` is {type(value).__name__}, not {wanted}; the default holds")
+            problems.append(
+                f"[pack.{pack.name}]: `{name}` must be {wanted}, not {type(value).__name__}; the default is used"
+            )
         else:
             good[name] = value
-    problems += [f"[pack.{pack.name}]: {each}" for each in _complaints(pack, good)]
+    problems += [f"[pack.{pack.name}]: {each}" for each in _problems_of_pack(pack, good)]
     return good
 
 
-def _complaints(pack: Pack, options: Options) -> list[str]:
-    """What the pack itself finds wrong with its options: a file that cannot be read, an entry that says nothing."""
-    if not any(path.stem == COMPLAINTS for path in pack.files):
+def _problems_of_pack(pack: Pack, options: Options) -> list[str]:
+    """Return the problems that the pack's own check of its options finds."""
+    if not any(path.stem == OPTION_PROBLEMS for path in pack.files):
         return []
-    found: list[str] = import_module(f"snell.packs.{pack.name}.{COMPLAINTS}").option_problems(options)
+    found: list[str] = import_module(f"snell.packs.{pack.name}.{OPTION_PROBLEMS}").option_problems(options)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Hook files of other programs: where they are, what their events are here, and in whose words their hooks speak."""
+"""The hook files of other clients: their paths, their events, and whether Snell emulates the client for their hooks."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -9,63 +9,63 @@ from msgspec import Struct
 from snell.model.catalogue import CATALOGUE, canonical
 
 
-class ForeignEvent(Struct, frozen=True):
-    """What one of a client's events is here."""
+class ClientEvent(Struct, frozen=True):
+    """The events of Snell that one event of a client corresponds to."""
 
-    here: tuple[str, ...]  # what it reports may be several events of ours
-    kinds: tuple[str, ...] = ()  # of tools, where it is about one kind only
+    names: tuple[str, ...]
+    kinds: tuple[str, ...] = ()  # of tools, when it is for some kinds only
 
 
-class ForeignForm(Struct, frozen=True):
-    """One client's files and words."""
+class ClientFormat(Struct, frozen=True):
+    """The hook files of one client and their format."""
 
     base: str  # below the home directory
     user: tuple[str, ...]
     project: tuple[str, ...]
-    variable: str = ""  # moves `base`
-    events: Mapping[str, ForeignEvent] = {}  # where a name is not one of ours in another spelling
-    lacks: frozenset[str] = frozenset()  # events that nothing here is like
-    tools: Mapping[str, str] = {}  # what its matchers call a tool -> Claude Code's name, which every client's has here
+    variable: str = ""  # the environment variable that replaces `base`
+    events: Mapping[str, ClientEvent] = {}  # events whose names are not Snell's names in another spelling
+    lacks: frozenset[str] = frozenset()  # events that no event of Snell corresponds to
+    tools: Mapping[str, str] = {}  # its names of tools in matchers -> Claude Code's names
     in_milliseconds: bool = False
-    has_comments: bool = False  # its JSON may have comments and commas at the end
-    seconds: float = 0.0  # how long it waits for a command that does not say; 0 = as long as we would
-    has_voice: bool = True  # its hooks are called, and answer, in its own words
-    has_folders: bool = False  # an entry may say where and with which variables it runs
+    has_comments: bool = False  # its JSON may have comments and trailing commas
+    seconds: float = 0.0  # its default time limit of a command; 0 = Snell's
+    is_emulated: bool = True  # its hooks get that client's input, and answer in its format
+    has_folders: bool = False  # an entry may have `cwd` and `env`
     remark: str = ""
 
-    def event(self, native: str) -> ForeignEvent | None:
-        """What an event of this client is here; None when it has no such event, or nothing here is like it."""
+    def event(self, native: str) -> ClientEvent | None:
+        """Return the events that an event of this client corresponds to; None when there are none."""
         if native in self.lacks:
             return None
         name = canonical(native)
-        return self.events.get(native) or (ForeignEvent((name,)) if name in CATALOGUE else None)
+        return self.events.get(native) or (ClientEvent((name,)) if name in CATALOGUE else None)
 
 
-def _one(name: str, *kinds: str) -> ForeignEvent:
-    return ForeignEvent((name,), kinds)
+def _one(name: str, *kinds: str) -> ClientEvent:
+    return ClientEvent((name,), kinds)
 
 
-# Elsewhere a command that ends badly, or a tool that fails, is an event of its own.
-_SHELL_DONE = ForeignEvent(("PostToolUse", "PostToolUseFailure"), ("shell",))
-_DONE = ForeignEvent(("PostToolUse", "PostToolUseFailure"))
+# In Snell, the failure of a command or a tool is an event of its own.
+_SHELL_DONE = ClientEvent(("PostToolUse", "PostToolUseFailure"), ("shell",))
+_DONE = ClientEvent(("PostToolUse", "PostToolUseFailure"))
 
-FORMS: Mapping[str, ForeignForm] = {
-    "claude-code": ForeignForm(
+CLIENT_FORMATS: Mapping[str, ClientFormat] = {
+    "claude-code": ClientFormat(
         ".claude",
         ("settings.json",),
         (".claude/settings.json", ".claude/settings.local.json"),
         variable="CLAUDE_CONFIG_DIR",
-        has_voice=False,
+        is_emulated=False,
     ),
-    "codex": ForeignForm(
+    "codex": ClientFormat(
         ".codex",
         ("hooks.json", "config.toml"),
         (".codex/hooks.json", ".codex/config.toml"),
         variable="CODEX_HOME",
         events={"PostToolUse": _DONE},
-        remark="hooks are given what Codex sends; a change of files reaches them as a patch",
+        remark="hooks get the input that Codex sends; a change of files is a patch",
     ),
-    "copilot": ForeignForm(
+    "copilot": ClientFormat(
         ".copilot",
         ("hooks/*.json", "settings.json"),
         (".github/hooks/*.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json"),
@@ -82,9 +82,9 @@ FORMS: Mapping[str, ForeignForm] = {
         has_comments=True,
         seconds=30.0,
         has_folders=True,
-        remark="hooks are given what Copilot sends for an event of that spelling, and answer in its words",
+        remark="hooks get the input that Copilot sends for an event of that spelling, and answer in its format",
     ),
-    "cursor": ForeignForm(
+    "cursor": ClientFormat(
         ".cursor",
         ("hooks.json",),
         (".cursor/hooks.json",),
@@ -93,7 +93,7 @@ FORMS: Mapping[str, ForeignForm] = {
             "beforeShellExecution": _one("PreToolUse", "shell"),
             "beforeMCPExecution": _one("PreToolUse", "mcp"),
             "beforeReadFile": _one("PreToolUse", "read"),
-            "subagentStart": _one("PreToolUse", "agent"),  # elsewhere it cannot be refused once it has started
+            "subagentStart": _one("PreToolUse", "agent"),  # in other clients it cannot be denied after its start
             "afterShellExecution": _SHELL_DONE,
             "afterMCPExecution": _one("PostToolUse", "mcp"),
             "afterFileEdit": _one("PostToolUse", "edit", "write"),
@@ -103,9 +103,9 @@ FORMS: Mapping[str, ForeignForm] = {
         tools={"Shell": "Bash"},
         has_comments=True,
         seconds=60.0,
-        remark="hooks are given what Cursor sends at their event, and answer in its words (`permission`, ...)",
+        remark="hooks get the input that Cursor sends for their event, and answer in its format (`permission`, ...)",
     ),
-    "gemini": ForeignForm(
+    "gemini": ClientFormat(
         ".gemini",
         ("settings.json",),
         (".gemini/settings.json",),
@@ -128,31 +128,32 @@ FORMS: Mapping[str, ForeignForm] = {
         in_milliseconds=True,
         has_comments=True,
         seconds=60.0,
-        remark="hooks are given what Gemini CLI sends, with its names of tools, and answer in its words",
+        remark="hooks get the input that Gemini CLI sends, with its names of tools, and answer in its format",
     ),
 }
 
 
-def speaks(written_for: str) -> bool:
-    """Is this a client's event in whose words a hook can be asked?"""
+def can_emulate(written_for: str) -> bool:
+    """Whether this names an event of a client that Snell can emulate, such as `cursor:stop`."""
     client, _, native = written_for.partition(":")
-    return client in FORMS and FORMS[client].has_voice and FORMS[client].event(native) is not None
+    form = CLIENT_FORMATS.get(client)
+    return form is not None and form.is_emulated and form.event(native) is not None
 
 
 def user_files(name: str, home: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
-    """The files of a client that are the user's own."""
-    form = FORMS[name]
+    """Return the paths of a client's user files."""
+    form = CLIENT_FORMATS[name]
     moved = env.get(form.variable, "") if form.variable else ""
-    return _found(Path(moved) if os.path.isabs(moved) else home / form.base, form.user)
+    return _paths(Path(moved) if os.path.isabs(moved) else home / form.base, form.user)
 
 
 def project_files(name: str, root: Path) -> tuple[Path, ...]:
-    """The files of a client that belong to a project."""
-    return _found(root, FORMS[name].project)
+    """Return the paths of a client's files in a project."""
+    return _paths(root, CLIENT_FORMATS[name].project)
 
 
-def _found(base: Path, patterns: Iterable[str]) -> tuple[Path, ...]:
-    """Names only; a pattern stands for what is there now."""
+def _paths(base: Path, patterns: Iterable[str]) -> tuple[Path, ...]:
+    """Expand the patterns; the files are not opened."""
     paths: list[Path] = []
     for pattern in patterns:
         paths += sorted(base.glob(pattern)) if "*" in pattern else [base / pattern]

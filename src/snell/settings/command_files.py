@@ -1,8 +1,8 @@
 """
-The programs and local files that a command names, as far as its text tells.
+Find the programs and local files that a command names in its text.
 
-Names are guessed generously: a file that is pinned without need costs one more approval, a script that is not
-pinned could be swapped unseen. What a script itself reads or starts is not looked at.
+It finds rather too many files: a file that is pinned without need costs one more approval, but a script that is not
+pinned could be replaced unnoticed. Files that a script itself reads or starts are not searched.
 """
 
 import glob
@@ -16,7 +16,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from snell.model.hooks import Command, Handler, PythonFile
+from snell.model.hooks import Handler
+from snell.settings.handler_types import handler_module
 
 MOST_FILES = 200
 MOST_WORDS = 2000
@@ -32,19 +33,29 @@ _SHEBANG = re.compile(rb"#![ \t]*([^\s]+)(?:[ \t]+([^\n]*))?")
 
 
 class NamedFiles(Struct, frozen=True):
-    programs: tuple[str, ...] = ()  # real paths of what runs
+    programs: tuple[str, ...] = ()  # real paths of programs that run
     files: tuple[str, ...] = ()  # full paths of local files among the words
-    relative: tuple[str, ...] = ()  # words that another working directory could turn into other files
-    is_too_much: bool = False  # more than we look at, so it cannot be vouched for
+    relative: tuple[str, ...] = ()  # words that mean other files in another working directory
+    is_too_much: bool = False  # more than Snell checks, so it cannot be approved
 
 
 def files_named_by(handler: Handler, root: Path, env: Mapping[str, str]) -> NamedFiles:
-    """What a handler runs and reads, seen from the project's root."""
-    if isinstance(handler, PythonFile):
-        return NamedFiles(files=(handler.path,))
-    if not isinstance(handler, Command):
-        return NamedFiles()
-    words = list(islice(_words(handler, _meanings(handler, root, env)), MOST_WORDS + 1))
+    """Return the programs and local files that decide what a handler does, seen from the project's root."""
+    module = handler_module(handler.kind)
+    return module.TYPE.files(handler, root, env) if module and module.TYPE.files else NamedFiles()
+
+
+def files_of_command(
+    command: str,
+    root: Path,
+    env: Mapping[str, str],
+    args: Sequence[str] | None = None,
+    plugin_root: str = "",
+) -> NamedFiles:
+    """Return the programs and local files that a command names; with `args`, `command` is one word."""
+    variables = _variables(root, env, plugin_root)
+    all_words = _shell_words(command, variables) if args is None else _exec_words(command, args, variables)
+    words = list(islice(all_words, MOST_WORDS + 1))
     if len(words) > MOST_WORDS:
         return NamedFiles(is_too_much=True)
     bases = _bases(words, root)
@@ -58,7 +69,7 @@ def files_named_by(handler: Handler, root: Path, env: Mapping[str, str]) -> Name
 
 
 def outside_files(named: NamedFiles, root: Path, cwd: Path) -> list[str]:
-    """Words that mean other files in this working directory than in the project's root, where they were approved."""
+    """Return words that mean other files in this working directory than in the project's root."""
     if cwd == root:
         return []
     known = {os.path.realpath(path) for path in named.files}
@@ -70,24 +81,21 @@ def outside_files(named: NamedFiles, root: Path, cwd: Path) -> list[str]:
 
 
 class _Word(Struct, frozen=True):
-    texts: tuple[str, ...]  # readings of one word
+    texts: tuple[str, ...]  # possible values of one word
     is_program: bool = False
 
 
-def _words(handler: Command, meanings: Mapping[str, str]) -> Iterator[_Word]:
-    if handler.args is None:
-        yield from _shell_words(handler.command, meanings)
-        return
-    yield _Word(_readings(_filled(handler.command, meanings)), True)
+def _exec_words(program: str, args: Sequence[str], variables: Mapping[str, str]) -> Iterator[_Word]:
+    yield _Word(_possible_values(_expand(program, variables)), True)
     previous = ""
-    for each in handler.args:
-        yield from _argument(_filled(each, meanings), previous, meanings)
+    for each in args:
+        yield from _argument(_expand(each, variables), previous, variables)
         previous = each
 
 
-def _shell_words(line: str, meanings: Mapping[str, str]) -> Iterator[_Word]:
+def _shell_words(line: str, variables: Mapping[str, str]) -> Iterator[_Word]:
     is_program, previous = True, ""
-    for text in _split(_filled(line, meanings)):
+    for text in _split(_expand(line, variables)):
         if _ENDS_COMMAND.fullmatch(text):
             is_program, previous = True, ""
         elif ">" in text and not text.strip("<>&|0123456789"):
@@ -95,26 +103,26 @@ def _shell_words(line: str, meanings: Mapping[str, str]) -> Iterator[_Word]:
         elif previous == ">":
             previous = ""  # an output file changes whenever the hook runs
         elif is_program and (found := _ASSIGNMENT.fullmatch(text)):
-            yield _Word(_readings(found.group(1)))
+            yield _Word(_possible_values(found.group(1)))
         elif is_program:
-            yield _Word(_readings(text) if "/" in text else (text,), True)
+            yield _Word(_possible_values(text) if "/" in text else (text,), True)
             is_program, previous = False, text
         else:
-            yield from _argument(text, previous, meanings)
+            yield from _argument(text, previous, variables)
             previous = text
 
 
-def _argument(text: str, previous: str, meanings: Mapping[str, str]) -> Iterator[_Word]:
+def _argument(text: str, previous: str, variables: Mapping[str, str]) -> Iterator[_Word]:
     if previous == "-m":
         module = text.replace(".", "/")
         yield _Word(tuple(f"{module}{end}" for end in (".py", "/__init__.py", "/__main__.py")))
     elif _SPACE.search(text):
-        yield _Word(_readings(text))
-        # A command inside a word, as in `sh -c '...'`; a data word that looks like one does no harm.
-        yield from (_Word(word.texts) for word in _shell_words(text, meanings))
+        yield _Word(_possible_values(text))
+        # A word may contain a command, as in `sh -c '...'`; other words with spaces do no harm.
+        yield from (_Word(word.texts) for word in _shell_words(text, variables))
     else:
         found = _ASSIGNMENT.fullmatch(text)
-        yield _Word(_readings(found.group(1) if found else text))
+        yield _Word(_possible_values(found.group(1) if found else text))
 
 
 def _split(line: str) -> list[str]:
@@ -134,24 +142,24 @@ def _split_roughly(line: str) -> list[str]:
     return _ROUGH.findall(line)
 
 
-def _meanings(handler: Command, root: Path, env: Mapping[str, str]) -> dict[str, str]:
+def _variables(root: Path, env: Mapping[str, str], plugin_root: str) -> dict[str, str]:
     known = {"CLAUDE_PROJECT_DIR": str(root), "PWD": str(root), "HOME": env.get("HOME") or os.path.expanduser("~")}
-    return known | ({"CLAUDE_PLUGIN_ROOT": handler.plugin_root} if handler.plugin_root else {})
+    return known | ({"CLAUDE_PLUGIN_ROOT": plugin_root} if plugin_root else {})
 
 
-def _filled(text: str, meanings: Mapping[str, str]) -> str:
-    text = _TILDE.sub(lambda _: meanings["HOME"], _ROOT_WORDS.sub(lambda _: meanings["PWD"], text))
-    return _VARIABLE.sub(lambda found: meanings.get(found.group(1) or found.group(2), found.group()), text)
+def _expand(text: str, variables: Mapping[str, str]) -> str:
+    text = _TILDE.sub(lambda _: variables["HOME"], _ROOT_WORDS.sub(lambda _: variables["PWD"], text))
+    return _VARIABLE.sub(lambda found: variables.get(found.group(1) or found.group(2), found.group()), text)
 
 
-def _readings(text: str) -> tuple[str, ...]:
-    """The word itself, and what may remain of it after a variable or substitution that we cannot know."""
+def _possible_values(text: str) -> tuple[str, ...]:
+    """Return the word itself, and its end after a variable or substitution with an unknown value."""
     tail = _VARIABLE.split(text)[-1].lstrip("/") if "$" in text else ""
     return tuple(each for each in (text, tail) if each)
 
 
 def _bases(words: Sequence[_Word], root: Path) -> list[Path]:
-    """Where a relative word may be meant from: the root, and folders that the command might change to."""
+    """Return the folders that a relative word may start from: the root, and folders named in the command."""
     texts = dict.fromkeys(text for word in words if not word.is_program for text in word.texts)
     folders = [root / text for text in list(texts)[:MOST_FILES] if _is_short(text) and os.path.isdir(root / text)]
     return [root, *folders[:8]]
@@ -166,11 +174,11 @@ def _files(word: _Word, bases: Sequence[Path]) -> Iterator[str]:
             if _is_file(path):
                 yield os.path.normpath(path)
             elif glob.has_magic(text):
-                yield from _fitting(text, base)
+                yield from _glob_files(text, base)
 
 
-def _fitting(pattern: str, base: Path) -> Iterator[str]:
-    """Files that a pattern stands for; only one part of the path may vary, or a disk would be searched."""
+def _glob_files(pattern: str, base: Path) -> Iterator[str]:
+    """Yield the files that match a pattern; with more than one wildcard part it could search a whole disk."""
     parts = pattern.split("/")
     if os.path.isabs(pattern) or ".." in parts or sum(map(glob.has_magic, parts)) > 1:
         return
@@ -188,7 +196,7 @@ def _program(word: _Word, root: Path, env: Mapping[str, str]) -> Iterator[str]:
 
 
 def _interpreter(path: str, env: Mapping[str, str]) -> Iterator[str]:
-    """What a script's first line says runs it."""
+    """Yield the interpreter in the first line of a script."""
     try:
         with open(path, "rb") as file:
             found = _SHEBANG.match(file.readline(256))

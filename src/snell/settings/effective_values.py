@@ -1,4 +1,4 @@
-"""Which value of each setting holds, and who set it."""
+"""Compute the effective value of each setting from all layers, and its origin."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,74 +9,75 @@ from snell.model.hooks import Switches
 from snell.settings.parse_types import Value
 from snell.settings.schema import LIST_KEYS, TABLE_KEYS, TOP_KEYS, Key
 
-# For most settings the first of these that has it wins. Lists add up instead.
+# For most settings the first of these layers that has it wins. Lists are joined instead.
 PRECEDENCE = ("policy", "local", "project", "user")
-ADDED_POLICY = "policy:added"  # named by the environment, beside the machine's own
+ADDED_POLICY = "policy:added"  # a policy file that the environment names, added to the machine's own
 _WEAKEST_FIRST = ("project", "local", "user", "policy")
-# What is kept of people's texts: here a project's no holds, whatever the user says. No guard is among these.
-_ANYBODYS_NO = {"remember": ("enabled", "capture", "share")}
-_NARROWED = ("status_line", "file_suggestion")
+# Options about storing texts: `false` in a project wins over the user's settings. No guard is among these.
+_FALSE_WINS = {"remember": ("enabled", "capture", "share")}
+_ONLY_WITH_HOOKS = ("status_line", "file_suggestion")
 
 
-def effective(values: Sequence[Value]) -> tuple[Value, ...]:
-    """One row per setting: what holds, and the file and line that it comes from."""
+def effective_values(values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return one row per setting: its effective value, and the file and line that set it."""
     keys = [key for key in TOP_KEYS if key.name != "hooks" and not key.ignored]
-    found = {key.name: _holding(key, [value for value in values if value.name == key.name]) for key in keys}
-    found.update({name: _narrowed(found, name, values) for name in _NARROWED})
+    found = {key.name: _effective_value(key, [value for value in values if value.name == key.name]) for key in keys}
+    found.update({name: _unless_disabled(found, name, values) for name in _ONLY_WITH_HOOKS})
     return tuple(found.values())
 
 
 def switches(values: Sequence[Value]) -> Switches:
-    """The switches for the book."""
-    holding = {value.name: value for value in effective(values)}
+    """Return the switches of the hook registry."""
+    effective = {value.name: value for value in effective_values(values)}
     by_policy = _policy_disables_all(values)
     return Switches(
-        disable_all_hooks=bool(holding["disable_all_hooks"].value) and not by_policy,
+        disable_all_hooks=bool(effective["disable_all_hooks"].value) and not by_policy,
         policy_disables_all=by_policy,
-        allow_managed_hooks_only=bool(holding["allow_managed_hooks_only"].value),
-        rewrites_from="policy" if holding["rewrites_from"].value == "policy" else "",
+        allow_managed_hooks_only=bool(effective["allow_managed_hooks_only"].value),
+        rewrites_from="policy" if effective["rewrites_from"].value == "policy" else "",
     )
 
 
-def _holding(key: Key, given: Sequence[Value]) -> Value:
+def _effective_value(key: Key, given: Sequence[Value]) -> Value:
     ordered = sorted(given, key=lambda value: _rank(value.layer))
     if not ordered:
         return Value(key.name, key.default)
     if key.name in LIST_KEYS:
         return replace(ordered[0], value=tuple(dict.fromkeys(each for value in given for each in value.value)))
     if key.name in TABLE_KEYS:
-        return replace(next(filter(_is_heard(given), ordered), ordered[0]), value=_merged(given))
+        return replace(next(filter(_has_effect(given), ordered), ordered[0]), value=_merge_packs(given))
     if key.name == "rewrites_from":
         return next((value for value in ordered if value.value == "policy"), ordered[0])
     if key.name == "disable_all_hooks":
-        # A `false` of the policy is no reason to overrule somebody who wants quiet.
+        # A `false` in the policy does not overrule a user who disables hooks.
         ordered = [value for value in ordered if value.value or not _is_policy(value)] or ordered
     return ordered[0]
 
 
-def _merged(given: Sequence[Value]) -> dict[str, Any]:
+def _merge_packs(given: Sequence[Value]) -> dict[str, Any]:
     """
-    What all layers say about each pack. A person's own file wins over what a project brings: nobody loses a guard by
-    opening a folder. The policy wins over both.
+    Merge the options of packs from all layers.
+
+    The user's file wins over a project's, so that opening a folder cannot disable a guard. The policy wins over both.
     """
     merged: dict[str, Any] = {}
     for value in sorted(given, key=_strength):
         for name, options in value.value.items():
             before = merged.get(name, {})
-            merged[name] = {**before, **options, **(_noes(name, before) if _is_users(value) else {})}
+            merged[name] = {**before, **options, **(_refusals(name, before) if _is_users(value) else {})}
     return merged
 
 
-def _is_heard(given: Sequence[Value]) -> Callable[[Value], bool]:
-    """Whether a layer says something about packs that holds in the end, so that it is named as where it comes from."""
-    merged = _merged(given)
+def _has_effect(given: Sequence[Value]) -> Callable[[Value], bool]:
+    """Return a test whether a layer has an option that is effective, so that it is shown as the origin."""
+    merged = _merge_packs(given)
     return lambda value: any(
-        merged[name].get(option) == said for name, options in value.value.items() for option, said in options.items()
+        merged[name].get(option) == given for name, options in value.value.items() for option, given in options.items()
     )
 
 
-def _noes(pack: str, said: Mapping[str, Any]) -> dict[str, bool]:
-    return {option: False for option in _ANYBODYS_NO.get(pack, ()) if said.get(option) is False}
+def _refusals(pack: str, options: Mapping[str, Any]) -> dict[str, bool]:
+    return {option: False for option in _FALSE_WINS.get(pack, ()) if options.get(option) is False}
 
 
 def _is_users(value: Value) -> bool:
@@ -87,8 +88,8 @@ def _strength(value: Value) -> int:
     return _WEAKEST_FIRST.index(value.layer.partition(":")[0])
 
 
-def _narrowed(found: dict[str, Value], name: str, values: Sequence[Value]) -> Value:
-    """With hooks turned off, only the policy's own status line and file suggestion remain."""
+def _unless_disabled(found: dict[str, Value], name: str, values: Sequence[Value]) -> Value:
+    """With hooks disabled, only the policy's own status line and file suggestion remain."""
     is_off = found["disable_all_hooks"].value or found["allow_managed_hooks_only"].value
     if _policy_disables_all(values) or (is_off and not _is_policy(found[name])):
         return Value(name, None)
@@ -96,7 +97,7 @@ def _narrowed(found: dict[str, Value], name: str, values: Sequence[Value]) -> Va
 
 
 def _policy_disables_all(values: Sequence[Value]) -> bool:
-    # A policy that the environment adds is not asked: it must not take the machine's own policy away.
+    # A policy file that the environment adds must not disable the machine's own policy.
     return any(value.name == "disable_all_hooks" and value.value and value.layer == "policy" for value in values)
 
 

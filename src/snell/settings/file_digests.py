@@ -1,28 +1,40 @@
-"""Digests of files, remembered for as long as a file stays as it was."""
+"""SHA-256 digests of definitions and of files; those of files are cached until the file changes."""
 
+import hashlib
+import json
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from snell.settings.digests import digest_of_bytes
 from snell.settings.file_watch import FileStamp, Stamp, is_settled, stamp_of, watch_file
 from snell.system.files import FileError, read_capped
 
 LONGEST_PINNED = 64 * 1024 * 1024
-FILES = 2_048  # how many files are remembered; beyond that, those that were asked for last
+FILES = 2_048  # size of the cache; the files that were used last stay
 
 
 T = TypeVar("T")
 
 
+def digest_of(value: Any) -> str:
+    """Return the digest of canonical JSON: equal definitions have equal digests, however they are written."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def short_digest(value: Any) -> str:
+    """Return enough of a digest to tell the hooks of one user apart."""
+    return digest_of(value)[:8]
+
+
 class FileDigests:
-    """Keep one for as long as settings are loaded again and again; it makes a reload cost a few `stat` calls."""
+    """A cache of digests by path. With one for all loads, loading settings again costs a few `stat` calls."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Stamp, str]] = {}
         self._seen: dict[str, FileStamp] = {}
 
     def of(self, path: str) -> str:
-        """The digest of a file's bytes; a reason in angle brackets, which no digest equals, when there is none."""
+        """Return the digest of a file's bytes, or a reason in angle brackets, which no digest equals."""
         stamp = stamp_of(path)
         _put(self._seen, path, FileStamp(path, stamp, is_settled(stamp)))
         known = self._known.get(path)
@@ -30,7 +42,7 @@ class FileDigests:
             _put(self._known, path, known)
             return known[1]
         try:
-            found = digest_of_bytes(read_capped(Path(path), LONGEST_PINNED))
+            found = hashlib.sha256(read_capped(Path(path), LONGEST_PINNED)).hexdigest()
         except FileError:
             return "<too long>"
         except (OSError, ValueError):
@@ -40,13 +52,13 @@ class FileDigests:
         return found
 
     def stamp(self, path: str) -> FileStamp:
-        """The file as it was just before its digest was taken, so that a later change is noticed."""
+        """Return the state of the file just before its digest was computed, so that a later change is noticed."""
         return self._seen.get(path) or watch_file(path)
 
 
-def _put(remembered: dict[str, T], path: str, value: T) -> None:
-    """Put the value last, and forget the first one where there are too many."""
-    remembered.pop(path, None)
-    remembered[path] = value
-    if len(remembered) > FILES:
-        del remembered[next(iter(remembered))]
+def _put(cache: dict[str, T], path: str, value: T) -> None:
+    """Put the value last, and drop the first one when there are too many."""
+    cache.pop(path, None)
+    cache[path] = value
+    if len(cache) > FILES:
+        del cache[next(iter(cache))]

@@ -1,4 +1,4 @@
-"""Has a file changed since it was looked at? A few `stat` calls, for hot reload."""
+"""Detect changed files by a few `stat` calls, for hot reload."""
 
 import os
 import time
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-# File systems stamp times in steps. A file written twice within one step looks unchanged, so what was written
-# just before we looked does not count as settled.
+# File systems have times in steps. A file that is written twice within one step looks unchanged, so a file that was
+# written just before its stamp was taken is not settled.
 STEP = 50_000_000
 
 Stamp = tuple[int, int, int, int, int]
@@ -16,7 +16,7 @@ Stamp = tuple[int, int, int, int, int]
 
 class FileStamp(Struct, frozen=True):
     path: str
-    stamp: Stamp | None = None  # None: there was no such file
+    stamp: Stamp | None = None  # None: the file did not exist
     is_settled: bool = True
 
 
@@ -26,30 +26,30 @@ def watch_file(path: Path | str) -> FileStamp:
 
 
 def have_changed(files: Iterable[FileStamp]) -> bool:
-    """Whether one of the files is not what it was, or had been written too recently to tell."""
-    look, is_there = os.stat, os.access
-    for file in files:  # every event pays for this, so it is one plain loop
+    """Whether one of the files has changed, or was written too recently to tell."""
+    stat, access = os.stat, os.access
+    for file in files:  # this runs for every event, so it is one plain loop
         stamp = file.stamp
         try:
-            if stamp is None:  # most of them: it costs less to ask than to look and be refused
-                if is_there(file.path, os.F_OK):
+            if stamp is None:  # most files: `access` costs less than a failing `stat`
+                if access(file.path, os.F_OK):
                     return True
                 continue
             if not file.is_settled:
                 return True
-            now = look(file.path)
+            now = stat(file.path)
         except (OSError, ValueError):
             if stamp is not None:
                 return True
             continue
-        # What is changed without a trace in ctime can only be changed by setting the clock.
+        # A change that leaves ctime as it was is only possible by setting the clock.
         if now.st_ctime_ns != stamp[1] or now.st_ino != stamp[3] or now.st_dev != stamp[4]:
             return True
     return False
 
 
 def stamp_of(path: Path | str) -> Stamp | None:
-    """What changes when a file does: its times, size, identity."""
+    """Return the times, size and identity of a file, or None."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Hooks in the front matter of a skill or an agent: YAML between two lines of `---` at the top of the file."""
+"""Read hooks from the front matter of a skill or an agent: YAML between two lines of `---` at the top of the file."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from snell.model.hooks import Scope
 from snell.settings.parse import parse_tree
-from snell.settings.parse_types import Parsed, Reading
+from snell.settings.parse_types import Parsed, ParseState
 from snell.settings.problems import InvalidValueError
 from snell.settings.read_file import bytes_of
 from snell.settings.read_yaml import read_yaml
@@ -19,19 +19,19 @@ _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
 
 
 def read_front_matter(path: Path, *, is_agent: bool = False, extra_events: frozenset[str] = frozenset()) -> Parsed:
-    """The hooks that a SKILL.md or an agent's file declares; a file without front matter has none."""
-    reading = Reading(str(path))
-    data = bytes_of(path, reading)
+    """Read the hooks of a SKILL.md or an agent's file; a file without front matter has none."""
+    state = ParseState(str(path))
+    data = bytes_of(path, state)
     if not isinstance(data, bytes):
-        return Parsed(complaints=tuple(reading.complaints), faults=(data,) if data else ())
+        return Parsed(problems=tuple(state.problems), faults=(data,) if data else ())
     return parse_front_matter(data, path, is_agent=is_agent, extra_events=extra_events)
 
 
 def parse_front_matter(
     data: bytes, path: Path, *, is_agent: bool = False, extra_events: frozenset[str] = frozenset()
 ) -> Parsed:
-    """The same for bytes that were read already."""
-    reading = Reading(
+    """Parse the hooks of a file whose bytes were read already."""
+    state = ParseState(
         str(path),
         scope=Scope.SKILL,
         folder=str(path.parent),
@@ -39,14 +39,14 @@ def parse_front_matter(
         extra_events=extra_events,
         is_foreign=True,
     )
-    parsed = parse_tree(lambda: _hooks_in(data, path, reading, is_agent), reading)
+    parsed = parse_tree(lambda: _hooks_in(data, path, state, is_agent), state)
     return _as_sub_agent(parsed) if is_agent else parsed
 
 
-def _hooks_in(data: bytes, path: Path, reading: Reading, is_agent: bool) -> Node | None:
+def _hooks_in(data: bytes, path: Path, state: ParseState, is_agent: bool) -> Node | None:
     text = _front(text_of(data))
     root = read_yaml(text, first_line=2) if text.strip() else None
-    reading.layer = f"{'agent' if is_agent else 'skill'}:{_name(root, path, is_agent)}"
+    state.layer = f"{'agent' if is_agent else 'skill'}:{_name(root, path, is_agent)}"
     if root is None or not root.is_table or "hooks" not in root.value:
         return None
     return Node({"hooks": root.value["hooks"]}, root.line)
@@ -72,7 +72,7 @@ def _name(root: Node | None, path: Path, is_agent: bool) -> str:
 
 
 def _as_sub_agent(parsed: Parsed) -> Parsed:
-    """An agent that stops is a sub-agent that stops, seen from the session that started it."""
+    """Change `Stop` to `SubagentStop`: to the session that started it, an agent is a subagent."""
     changed = tuple(
         replace(each, hook=replace(each.hook, event="SubagentStop")) if each.hook.event == "Stop" else each
         for each in parsed.declared

@@ -1,49 +1,54 @@
-"""One written hook to one Hook, or to complaints that say why not."""
+"""Turn one hook entry of a settings file into a Hook, or into problems that say why it cannot be one."""
 
+import re
 from typing import Any
 
 from snell.engine.match import compile_matcher
 from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest, row_of
 from snell.model.errors import PatternError
-from snell.model.hooks import Hook, Source
+from snell.model.hooks import Handler, Hook, Source
 from snell.sdk.permission_rules import check as check_rule
-from snell.settings.client_hook_files import speaks
-from snell.settings.digests import short_digest
-from snell.settings.handler_rows import HandlerPart, handler_for, handler_part, json_type_name
-from snell.settings.parse_types import MOST_COMPLAINTS, Declared, Entry, Fault, Reading
+from snell.settings.entry_handler import HandlerPart, handler_part
+from snell.settings.file_digests import short_digest
+from snell.settings.handler_types import HandlerEntry, handler_types
+from snell.settings.parse_types import MOST_PROBLEMS, Declared, Entry, Fault, ParseState
 from snell.settings.problems import InvalidValueError
-from snell.settings.schema import ANY_HANDLER_KEY, ENTRY, FLAT, IN_TABLE, Key, Spellings
+from snell.settings.schema import ENTRY, Key, Spellings
 from snell.settings.time_limits import async_limit, time_limit, too_many_limits
 from snell.settings.value_check import value_of
 from snell.settings.value_tree import Node
 
+LONGEST_ID = 200
+_WORD = re.compile(r"[A-Za-z0-9_.-]+")
 
-def declare_hook(entry: Entry, reading: Reading) -> Declared | Fault:
-    """The hook that an entry declares. What is wrong is reported to `reading`, and then the entry is left out."""
-    before = len(reading.complaints)
-    found = _Fields(entry, reading)
+
+def declare_hook(entry: Entry, state: ParseState) -> Declared | Fault:
+    """Return the hook that an entry declares. Problems go to `state`; an entry with an error is left out."""
+    before = len(state.problems)
+    found = _Fields(entry, state)
     event = _event_name(found)
-    part = _part(found)
+    part = _handler_part(found)
     if event and part and not found.is_wrong:
         _check(found, event, part)
-    if not event or not part or found.is_wrong:
+    handler = _handler(found, part) if part and not found.is_wrong else None
+    if not event or not part or not handler:
         return _fault(found, event, before)
-    return _built(found, event, part)
+    return _make_hook(found, event, part, handler)
 
 
 class _Fields:
-    """The keys of an entry as they are found and checked."""
+    """The keys of an entry, checked one by one."""
 
-    def __init__(self, entry: Entry, reading: Reading) -> None:
+    def __init__(self, entry: Entry, state: ParseState) -> None:
         self.entry = entry
-        self.reading = reading
+        self.state = state
         self.values: dict[str, Any] = {}
         self.lines: dict[str, int] = {}
         self.is_wrong = False
 
-    def wrong(self, wrong: InvalidValueError) -> None:
+    def add_error(self, wrong: InvalidValueError) -> None:
         self.is_wrong = True
-        self.reading.report(wrong)
+        self.state.add_error(wrong)
 
     def line(self, name: str) -> int:
         return self.lines.get(name, self.entry.line)
@@ -52,9 +57,9 @@ class _Fields:
         for spelled, node in fields.items():
             key = known.find(spelled)
             if key is None:
-                self._unknown(spelled, node, known, handler)
+                self._report_unknown(spelled, node, known, handler)
             elif key.name in self.lines:
-                self.wrong(InvalidValueError(f"`{key.name}` is given twice", node.line, "keep one of them"))
+                self.add_error(InvalidValueError(f"`{key.name}` is given twice", node.line, "keep one of them"))
             else:
                 self._take_one(key, spelled, node)
 
@@ -62,101 +67,102 @@ class _Fields:
         self.lines[key.name] = node.line
         if key.ignored:
             if node.value != "bash":
-                self.reading.complain(node.line, f"`{spelled}` has no effect here: {key.ignored}", "", "hint")
+                self.state.add_problem(node.line, f"`{spelled}` has no effect: {key.ignored}", "", "hint")
             return
         try:
             self.values[key.name] = value_of(key, node, spelled)
         except InvalidValueError as wrong:
-            self.wrong(wrong)
+            self.add_error(wrong)
 
-    def _unknown(self, spelled: str, node: Node, known: Spellings, handler: str) -> None:
-        if self.reading.is_foreign:
-            self.reading.complain(node.line, f"`{spelled[:80]}` is not known here and ignored", "", "hint")
-        elif ANY_HANDLER_KEY.find(spelled):
+    def _report_unknown(self, spelled: str, node: Node, known: Spellings, handler: str) -> None:
+        if self.state.is_foreign:
+            self.state.add_problem(node.line, f"`{spelled[:80]}` is unknown and ignored", "", "hint")
+        elif handler_types().has_key(spelled):
             message = f"`{spelled[:80]}` does not belong to a {handler} handler"
-            self.wrong(InvalidValueError(message, node.line, "remove it, or change the handler"))
+            self.add_error(InvalidValueError(message, node.line, "remove it, or change the handler"))
         else:
             message = f"`{spelled[:80]}` is not a key of a hook"
-            self.wrong(InvalidValueError(message, node.line, self.reading.nearest(known, spelled)))
+            self.add_error(InvalidValueError(message, node.line, self.state.nearest(known, spelled)))
 
 
-def _part(found: _Fields) -> HandlerPart | None:
-    """Find the handler, then take the entry's own keys, with those of a handler that is written flat."""
+def _handler_part(found: _Fields) -> HandlerPart | None:
+    """Find the handler, then take the keys of the entry and those of the handler."""
     try:
         part = handler_part(found.entry)
     except InvalidValueError as wrong:
-        found.wrong(wrong)
+        found.add_error(wrong)
         rest = {name: node for name, node in found.entry.fields.items() if ENTRY.find(name)}
         found.take({name: node for name, node in rest.items() if not ENTRY.is_named(name, "type")}, ENTRY)
         return None
-    name = part.row.name
-    found.take(part.rest, FLAT[name] if part.table is None else ENTRY, name)
-    found.take(part.table or {}, IN_TABLE[name], name)
-    for key in part.row.keys:
+    name, types = part.type.name, handler_types()
+    found.take(part.rest, types.keys_in_entry[name] if part.table is None else ENTRY, name)
+    found.take(part.table or {}, types.keys_in_table[name], name)
+    for key in part.type.keys:
         if key.is_required and key.name not in found.lines:
             message = f"the {name} handler has no `{key.name}`"
-            found.wrong(InvalidValueError(message, found.entry.line, f"add it: {key.says.split(';')[0]}"))
+            found.add_error(InvalidValueError(message, found.entry.line, f"add it: {key.help.split(';')[0]}"))
     return part
 
 
+def _handler(found: _Fields, part: HandlerPart) -> Handler | None:
+    """Let the handler's own module read its keys."""
+    values = {**found.values, **part.defaults_of(found.values)}
+    try:
+        return part.type.handler_for(HandlerEntry(values, found.lines, found.entry.line, found.state))
+    except InvalidValueError as wrong:
+        found.add_error(wrong)
+        return None
+
+
 def _event_name(found: _Fields) -> str:
-    """The canonical name of the entry's event; empty, and reported, when there is none or it is not known."""
+    """Return the canonical name of the entry's event; empty, and reported, when it is missing or unknown."""
     own = next((node for name, node in found.entry.fields.items() if ENTRY.is_named(name, "event")), None)
     node = found.entry.event or own
     if found.entry.event and own and own.value != found.entry.event.value:
-        found.wrong(InvalidValueError("`event` says something else than where the hook stands", own.line, "remove it"))
+        message = "`event` is not the event under which the hook is listed"
+        found.add_error(InvalidValueError(message, own.line, "remove it"))
     if node is None or not isinstance(node.value, str) or not node.value.strip():
-        found.wrong(
-            InvalidValueError("the hook names no event", found.entry.line, 'add event = "PreToolUse", for example')
-        )
+        advice = 'add event = "PreToolUse", for example'
+        found.add_error(InvalidValueError("the hook names no event", found.entry.line, advice))
         return ""
     name = canonical(node.value)
-    if name in CATALOGUE or node.value in found.reading.extra_events:
+    if name in CATALOGUE or node.value in found.state.extra_events:
         return name
-    near = nearest(node.value[:60]) if len(found.reading.complaints) < MOST_COMPLAINTS else ""
+    near = nearest(node.value[:60]) if len(found.state.problems) < MOST_PROBLEMS else ""
     advice = f"did you mean `{near}`?" if near else "list it in `extra_events` if your client has it"
-    found.wrong(InvalidValueError(f"`{node.value[:80]}` is not an event", node.line, advice))
+    found.add_error(InvalidValueError(f"`{node.value[:80]}` is not an event", node.line, advice))
     return ""
 
 
 def _check(found: _Fields, event: str, part: HandlerPart) -> None:
-    """What each value alone cannot tell."""
+    """Check keys that depend on each other or on the event."""
     row = row_of(event)
     _check_matcher(found, row, event)
+    _check_condition(found, row, event)
     if limits := too_many_limits(found.values):
         message = f"the time limit is given as {' and as '.join(f'`{name}`' for name in limits)}"
-        found.wrong(InvalidValueError(message, found.line(limits[-1]), "keep one of them"))
-    complain = found.reading.complain
-    if "if" in found.values:
-        _check_condition(found)
-    if "if" in found.values and row.matches != "tool_name":
-        complain(found.line("if"), f"`if` reads tool calls, and {event} is none", "remove it", "warning")
-    if part.row.name in ("prompt", "agent") and event in CATALOGUE and not row.has_conversation:
-        message = f"{event} has no conversation that a {part.row.name} hook could look at"
-        complain(found.entry.line, message, "use a command", "warning")
-    if (theirs := found.values.get("written_for")) and not speaks(theirs):
-        advice = "write CLIENT:EVENT in that client's own spelling, such as cursor:beforeShellExecution"
-        found.wrong(InvalidValueError(f"`{theirs[:80]}` is no client's event", found.line("written_for"), advice))
-    if found.values.get("redact") is False and found.reading.layer not in ("policy", "user"):
-        message = f"`redact = false` is not for {found.reading.layer} settings"
-        found.wrong(
-            InvalidValueError(message, found.line("redact"), "move the hook to your own settings, or remove the key")
-        )
+        found.add_error(InvalidValueError(message, found.line(limits[-1]), "keep one of them"))
+    if part.type.asks_model and event in CATALOGUE and not row.has_conversation:
+        message = f"{event} has no conversation that a {part.type.name} hook could read"
+        found.state.add_problem(found.entry.line, message, "use a command", "warning")
     name = found.values.get("id", "")
-    if name and not (name.isprintable() and len(name) <= 200):
-        found.wrong(
-            InvalidValueError("the name has unprintable or too many characters", found.line("id"), "shorten it")
-        )
+    if name and not (name.isprintable() and len(name) <= LONGEST_ID):
+        message = f"the name has unprintable characters, or more than {LONGEST_ID}"
+        found.add_error(InvalidValueError(message, found.line("id"), "shorten it"))
 
 
-def _check_condition(found: _Fields) -> None:
-    """A rule that is none would never hold, and its hook would be off without a word."""
+def _check_condition(found: _Fields, row: EventRow, event: str) -> None:
+    """Check the rule in `if`: with an invalid rule the hook would never run, without any message."""
+    if "if" not in found.values:
+        return
     try:
         check_rule(found.values["if"])
     except ValueError as error:
-        found.wrong(
-            InvalidValueError(f"`if` is not a rule: {error}", found.line("if"), 'write it like if = "Bash(git push *)"')
-        )
+        advice = 'write it like if = "Bash(git push *)"'
+        found.add_error(InvalidValueError(f"`if` is not a rule: {error}", found.line("if"), advice))
+    if row.matches != "tool_name":
+        message = f"`if` is for tool calls, and {event} is not a tool call"
+        found.state.add_problem(found.line("if"), message, "remove it", "warning")
 
 
 def _check_matcher(found: _Fields, row: EventRow, event: str) -> None:
@@ -164,33 +170,30 @@ def _check_matcher(found: _Fields, row: EventRow, event: str) -> None:
     kind = found.values.pop("matcher_type", kind)
     if pattern and not row.matches:
         message = f"{event} has nothing to match, so the matcher is ignored"
-        found.reading.complain(found.line("matcher"), message, "remove it", "warning")
+        found.state.add_problem(found.line("matcher"), message, "remove it", "warning")
         return
     try:
         compile_matcher(pattern, kind, row)
     except PatternError as error:
-        found.wrong(InvalidValueError(error.message, found.line("matcher"), error.advice))
+        found.add_error(InvalidValueError(error.message, found.line("matcher"), error.advice))
         return
     found.values.update({"matcher": pattern} if pattern else {}, **({"matcher_type": kind} if kind else {}))
 
 
 def _fault(found: _Fields, event: str, before: int) -> Fault:
-    errors = [each for each in found.reading.complaints[before:] if each.severity == "error"]
-    reason = str(errors[0]) if errors else f"{found.reading.file}:{found.entry.line}: the entry cannot be read"
+    errors = [each for each in found.state.problems[before:] if each.severity == "error"]
+    reason = str(errors[0]) if errors else f"{found.state.file}:{found.entry.line}: the entry cannot be read"
     return Fault(reason, found.entry.line, event, found.values)
 
 
-def _built(found: _Fields, event: str, part: HandlerPart) -> Declared:
+def _make_hook(found: _Fields, event: str, part: HandlerPart, handler: Handler) -> Declared:
     values = found.values
-    handler = handler_for(part, values, found.reading)
-    definition = {**values, "event": event, "handler": part.row.name, **part.defaults_of(values)}
-    source = Source(found.reading.layer, found.reading.file, found.entry.line)
-    made = f"{event}-{json_type_name(handler)}-{short_digest(definition)}"
+    definition = {**values, "event": event, "handler": part.type.name, **part.defaults_of(values)}
     hook = Hook(
-        id=values.get("id") or made,
+        id=values.get("id") or f"{event}-{_word_for(handler)}-{short_digest(definition)}",
         event=event,
         handler=handler,
-        scope=found.reading.scope,
+        scope=found.state.scope,
         role=values.get("role"),
         matcher=values.get("matcher"),
         matcher_type=values.get("matcher_type"),
@@ -200,13 +203,18 @@ def _built(found: _Fields, event: str, part: HandlerPart) -> Declared:
         is_async=values.get("async", False) or values.get("async_rewake", False),
         rewakes=values.get("async_rewake", False),
         force_sync=values.get("force_sync", False),
-        timeout=time_limit(values, found.lines, part, event, found.entry, found.reading),
+        timeout=time_limit(values, found.lines, part.type, event, found.entry, found.state),
         async_timeout=async_limit(values),
         on_failure=values.get("on_failure"),
         exit_code_mode=values.get("exit_code_mode", "client"),
         enabled=values.get("enabled", True),
         status_message=values.get("status_message", ""),
         group=values.get("group", ""),
-        source=source,
+        source=Source(found.state.layer, found.state.file, found.entry.line),
     )
     return Declared(hook, definition)
+
+
+def _word_for(handler: Handler) -> str:
+    found = _WORD.search(handler.short_name)
+    return found.group()[:40] if found else handler.kind

@@ -1,11 +1,12 @@
-"""The JSON Schema of settings files, and the rows of their reference page, both made from the schema."""
+"""Generate the JSON Schema of settings files and the rows of their reference page."""
 
 from typing import Any
 
 from msgspec import Struct
 
 from snell.model.catalogue import CATALOGUE
-from snell.settings.schema import GROUP_KEYS, HANDLERS, HOOK_KEYS, TOP_KEYS, HandlerRow, Key
+from snell.settings.handler_types import HandlerType, handler_types
+from snell.settings.schema import GROUP_KEYS, HOOK_KEYS, TOP_KEYS, Key
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
@@ -46,12 +47,12 @@ class DocsRow(Struct, frozen=True):
     name: str
     type: str
     default: str
-    says: str
+    help: str
     spellings: tuple[str, ...]
 
 
 def json_schema() -> dict[str, Any]:
-    """A schema for editors. It is a little wider than the parser, which also knows what belongs together."""
+    """Return a schema for editors. The parser is stricter: it also checks keys that depend on each other."""
     top = {name: shape for key in TOP_KEYS if key.name != "hooks" for name, shape in _properties(key).items()}
     entry = {"$ref": "#/$defs/entry"}
     by_event = {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/group"}, entry]}}
@@ -62,7 +63,7 @@ def json_schema() -> dict[str, Any]:
         "properties": {
             **top,
             "hooks": {
-                "description": _row(TOP_KEYS, "hooks").says,
+                "description": _row(TOP_KEYS, "hooks").help,
                 "anyOf": [
                     {"type": "array", "items": entry},
                     {"type": "object", "properties": dict.fromkeys(CATALOGUE, by_event)},
@@ -70,34 +71,34 @@ def json_schema() -> dict[str, Any]:
             },
         },
         "additionalProperties": False,
-        "$defs": {"entry": _entry(), "group": _group(), **{row.name: _handler(row) for row in HANDLERS}},
+        "$defs": {"entry": _entry(), "group": _group(), **{each.name: _handler(each) for each in handler_types().all}},
     }
 
 
 def docs_rows() -> list[DocsRow]:
-    """Every key, for the reference page."""
+    """Return a row for every key, for the reference page."""
     rows = [("settings", key) for key in TOP_KEYS] + [("hook", key) for key in HOOK_KEYS]
-    rows += [(f"{row.name} handler", key) for row in HANDLERS for key in row.keys]
+    rows += [(f"{each.name} handler", key) for each in handler_types().all for key in each.keys]
     rows += [(f"`{key.name}` table", inner) for key in TOP_KEYS for inner in key.inner]
     return [
-        DocsRow(place, key.name, key.type, _default_text(key), key.says, spellings(key))
+        DocsRow(place, key.name, key.type, _default_text(key), key.help, spellings(key))
         for place, key in rows
         if not key.ignored
     ]
 
 
 def spellings(key: Key) -> tuple[str, ...]:
-    """The ways of writing a key that people use; the parser takes any mixture."""
-    names = (key.name, *key.also)
+    """Return the usual spellings of a key; the parser accepts any mixture."""
+    names = (key.name, *key.aliases)
     return tuple(dict.fromkeys(each for name in names for each in (name, _camel(name), name.replace("_", "-"))))
 
 
 def _entry() -> dict[str, Any]:
-    flat = [key for row in HANDLERS for key in row.keys]
+    flat = [key for each in handler_types().all for key in each.keys]
     properties = {name: shape for key in (*HOOK_KEYS, *flat) for name, shape in _properties(key).items()}
-    for row in HANDLERS:
-        for name in (row.name, *row.tables):
-            own = {"$ref": f"#/$defs/{row.name}"}
+    for each in handler_types().all:
+        for name in (each.name, *each.aliases):
+            own = {"$ref": f"#/$defs/{each.name}"}
             properties[name] = {"anyOf": [own, properties[name]]} if name in properties else own
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
@@ -109,13 +110,13 @@ def _group() -> dict[str, Any]:
     return {"type": "object", "properties": {**properties, "hooks": hooks}, "required": ["hooks"]}
 
 
-def _handler(row: HandlerRow) -> dict[str, Any]:
-    keys = (*row.keys, *(key for key in HOOK_KEYS if key.in_handler))
+def _handler(handler_type: HandlerType) -> dict[str, Any]:
+    keys = (*handler_type.keys, *(key for key in HOOK_KEYS if key.in_handler))
     properties = {name: shape for key in keys for name, shape in _properties(key).items()}
-    required = [key.name for key in row.keys if key.is_required and len(spellings(key)) == 1]
+    required = [key.name for key in handler_type.keys if key.is_required and len(spellings(key)) == 1]
     return {
         "type": "object",
-        "description": row.says,
+        "description": handler_type.help,
         "properties": properties,
         "required": required,
         "additionalProperties": False,
@@ -132,9 +133,9 @@ def _properties(key: Key) -> dict[str, dict[str, Any]]:
         }
         shape = table if key.type == "keys" else {"type": "object", "additionalProperties": table}
     if key.choices and key.type == "text":
-        shape["enum"] = [*key.choices, *key.stands_for]
-    if key.says:
-        shape["description"] = key.says
+        shape["enum"] = [*key.choices, *key.choice_aliases]
+    if key.help:
+        shape["description"] = key.help
     if key.default is not None:
         shape["default"] = list(key.default) if isinstance(key.default, tuple) else key.default
     return dict.fromkeys(spellings(key), shape)

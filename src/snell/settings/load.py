@@ -1,4 +1,4 @@
-"""All settings that count for one working directory, merged: hooks, switches, values, and what is wrong."""
+"""Load and merge all settings for one working directory: hooks, switches, values and problems."""
 
 import os
 import time
@@ -10,39 +10,54 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from snell.model.context import HandlerSettings, McpServer, ModelSettings
 from snell.model.hooks import Hook, PythonFile, Switches
-from snell.settings.effective_values import ADDED_POLICY, effective, switches
+from snell.settings.effective_values import ADDED_POLICY, effective_values, switches
 from snell.settings.file_digests import FileDigests
 from snell.settings.file_watch import FileStamp, stamp_of, watch_file
 from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
 from snell.settings.parse_types import Parsed, PythonSource, Value
 from snell.settings.pause import Pause, current_pause, pause_file
 from snell.settings.pins import pins_file, pins_of, read_pins
-from snell.settings.plugins import PackSource, folders_in, read_pack
+from snell.settings.plugins import PackSource, folders_in, read_pack_folder
 from snell.settings.problems import Problem
 from snell.settings.read_file import read_file
 from snell.settings.unreadable_policy import stand_in_guard_hooks, stand_in_hooks
 from snell.system.paths import POLICY_FILE, Places
 
-HALF_WRITTEN = 2_000_000_000  # nanoseconds for which a file that was emptied may still be about to be written
+HALF_WRITTEN = 2_000_000_000  # nanoseconds for which an empty file may be about to be written
 
 
 class Loaded(Struct, frozen=True):
-    hooks: tuple[Hook, ...] = ()  # in book order
+    """The settings for one working directory."""
+
+    hooks: tuple[Hook, ...] = ()  # in execution order
     switches: Switches = Switches()
     problems: tuple[Problem, ...] = ()
-    values: tuple[Value, ...] = ()  # every setting, and where it comes from
+    values: tuple[Value, ...] = ()  # every setting and its origin
     python: tuple[PythonSource, ...] = ()
     packs: tuple[PackSource, ...] = ()
     files: tuple[FileStamp, ...] = ()
     project_root: str = ""
-    is_trusted: bool = False  # did a person approve what this project brings?
-    trusts_notes: bool = False  # and its LOCAL.md?
+    is_trusted: bool = False  # the user approved something of this project
+    trusts_notes: bool = False  # the user approved its LOCAL.md
     pause: Pause | None = None
 
     def value(self, name: str) -> Any:
-        """The value that holds for a setting."""
+        """Return the effective value of a setting."""
         return {value.name: value.value for value in self.values}[name]
+
+    def handler_settings(self, places: Places) -> HandlerSettings:
+        """Return the settings of handlers: the model to ask, hosts that webhooks may call, MCP servers."""
+        values = {value.name: value.value for value in self.values}
+        servers = values.get("mcp_servers") or {}
+        return HandlerSettings(
+            model=ModelSettings(**(values.get("model") or {})),
+            webhook_hosts=tuple(values.get("webhook_hosts") or ()),
+            mcp_servers={name: McpServer(**server) for name, server in servers.items()},
+            config=str(places.config),
+            state=str(places.state),
+        )
 
 
 def load(
@@ -55,41 +70,41 @@ def load(
     readable: dict[str, Parsed] | None = None,
 ) -> Loaded:
     """
-    Read everything that counts here. Never raises for what a file says; see `problems`.
+    Load all settings for a working directory. Never raises for the content of a file; see `problems`.
 
-    `readable` keeps what each of the user's files said when it could last be read: one that is half written, or has a
-    mistake in it, must not switch its owner's guards off.
+    `readable` keeps the last readable content of each user file: a file that is half written, or has a mistake, must
+    not disable the user's guards.
     """
     found = locate(places, cwd, env, policy_files)
-    gathering = _Gathering(files=_watched(found, places))
-    _take_policy(found, gathering)
-    _take_user(found, gathering, {} if readable is None else readable)
-    _take_packs(gathering)
-    _take_project(found, gathering, places, cwd, env, digests or FileDigests())
-    pause = _take_pause(gathering, places)
+    collected = _Collected(files=_stamps(found, places))
+    _load_policy(found, collected)
+    _load_user(found, collected, {} if readable is None else readable)
+    _load_packs(collected)
+    _load_project(found, collected, places, cwd, env, digests or FileDigests())
+    pause = _load_pause(collected, places)
     return Loaded(
-        hooks=tuple(_with_own_ids(gathering.hooks)),
-        switches=replace(switches(gathering.values), paused=str(pause) if pause else ""),
-        problems=tuple(gathering.problems),
-        values=effective(gathering.values),
-        python=tuple(gathering.python),
-        packs=tuple(gathering.packs),
-        files=tuple(gathering.files.values()),
-        project_root=str(found.project.root) if found.project else gathering.trusted_folder,
-        is_trusted=gathering.is_trusted,
-        trusts_notes=gathering.trusts_notes,
+        hooks=tuple(_with_unique_ids(collected.hooks)),
+        switches=replace(switches(collected.values), paused=str(pause) if pause else ""),
+        problems=tuple(collected.problems),
+        values=effective_values(collected.values),
+        python=tuple(collected.python),
+        packs=tuple(collected.packs),
+        files=tuple(collected.files.values()),
+        project_root=str(found.project.root) if found.project else collected.trusted_folder,
+        is_trusted=collected.is_trusted,
+        trusts_notes=collected.trusts_notes,
         pause=pause,
     )
 
 
-def imports(values: Iterable[Value]) -> frozenset[str]:
-    """The clients whose own hook files count here too."""
+def imported_clients(values: Iterable[Value]) -> frozenset[str]:
+    """Return the clients whose own hook files are imported."""
     named = {name for value in values if value.name == "import_hooks" for name in value.value}
     claude = any(value.name == "import_claude" and value.value for value in values)
     return frozenset(named | {"claude-code"} if claude else named)
 
 
-class _Gathering(Struct):
+class _Collected(Struct):
     files: dict[str, FileStamp]
     hooks: list[Hook] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -98,7 +113,7 @@ class _Gathering(Struct):
     packs: list[PackSource] = field(default_factory=list)
     is_trusted: bool = False
     trusts_notes: bool = False
-    trusted_folder: str = ""  # a project without a `.snell` folder that a person approved
+    trusted_folder: str = ""  # a project without a `.snell` folder that the user approved
 
     @property
     def extra_events(self) -> frozenset[str]:
@@ -106,19 +121,19 @@ class _Gathering(Struct):
 
     def take(self, parsed: Parsed) -> None:
         self.hooks += [each.hook for each in parsed.declared]
-        # Those of a project are watched with its other files: they count only as they were approved.
+        # Files of a project are watched with its other files, because their digests were approved.
         handlers = (each.hook.handler for each in parsed.declared)
         self.watch(watch_file(each.path) for each in handlers if isinstance(each, PythonFile))
         self.values += parsed.values
-        self.problems += parsed.complaints
+        self.problems += parsed.problems
 
     def watch(self, files: Iterable[FileStamp]) -> None:
         for file in files:
             self.files.setdefault(file.path, file)
 
 
-def _watched(found: Located, places: Places) -> dict[str, FileStamp]:
-    """Stamps are taken before anything is read, so that a change in between is noticed later."""
+def _stamps(found: Located, places: Places) -> dict[str, FileStamp]:
+    """Return the stamps of all files, from before they are read, so that a later change is noticed."""
     files = [*found.policy, *found.user, *(found.project.settings if found.project else ())]
     paths: list[Path] = [file.path for file in files]
     paths += [*found.looked_for, pins_file(places), pause_file(places)]
@@ -127,118 +142,120 @@ def _watched(found: Located, places: Places) -> dict[str, FileStamp]:
     return {str(path): watch_file(path) for path in paths}
 
 
-def _take_policy(found: Located, gathering: _Gathering) -> None:
+def _load_policy(found: Located, collected: _Collected) -> None:
     has_own = any(os.path.lexists(file.path) for file in found.policy if not file.is_added)
     for file in found.policy:
-        parsed = read_file(file, gathering.extra_events)
+        parsed = read_file(file, collected.extra_events)
         if file.is_added and has_own:
             values = tuple(replace(value, layer=ADDED_POLICY) for value in parsed.values)
             parsed = replace(parsed, values=values)
-        gathering.take(parsed)
-        gathering.hooks += stand_in_hooks(parsed.faults, str(file.path))
+        collected.take(parsed)
+        collected.hooks += stand_in_hooks(parsed.faults, str(file.path))
 
 
-def _take_user(found: Located, gathering: _Gathering, readable: dict[str, Parsed]) -> None:
+def _load_user(found: Located, collected: _Collected, readable: dict[str, Parsed]) -> None:
     for file in found.user:
-        parsed = _as_last_readable(read_file(file, gathering.extra_events), file.path, readable, gathering)
-        gathering.take(parsed)
-        gathering.hooks += stand_in_guard_hooks(parsed.faults, str(file.path), file.layer)
-    wanted = imports(gathering.values)
+        parsed = _as_last_readable(read_file(file, collected.extra_events), file.path, readable, collected)
+        collected.take(parsed)
+        collected.hooks += stand_in_guard_hooks(parsed.faults, str(file.path), file.layer)
+    wanted = imported_clients(collected.values)
     for file in found.imported:
         if file.layer.partition(":")[0] in wanted:
-            gathering.watch(watch_file(path) for path in _with_folder(file))
-            gathering.take(read_file(file, gathering.extra_events))
+            collected.watch(watch_file(path) for path in _with_folder(file))
+            collected.take(read_file(file, collected.extra_events))
 
 
-def _as_last_readable(parsed: Parsed, at: Path, readable: dict[str, Parsed], gathering: _Gathering) -> Parsed:
+def _as_last_readable(parsed: Parsed, at: Path, readable: dict[str, Parsed], collected: _Collected) -> Parsed:
     path = str(at)
     earlier = readable.get(path)
     if not any(fault.is_file for fault in parsed.faults):
         if earlier and _is_just_emptied(at):
-            gathering.files[path] = replace(gathering.files[path], is_settled=False)  # looked at again each time
+            collected.files[path] = replace(
+                collected.files[path], is_settled=False
+            )  # so that it is read again each time
             return earlier
         readable[path] = parsed
         return parsed
     if earlier is None:
         return parsed
-    advice = "mend it; what it said before counts until then"
-    complaints = (replace(complaint, advice=advice) for complaint in parsed.complaints)
-    return replace(earlier, complaints=tuple(complaints))
+    advice = "correct it; its last readable content is used until then"
+    problems = (replace(problem, advice=advice) for problem in parsed.problems)
+    return replace(earlier, problems=tuple(problems))
 
 
 def _is_just_emptied(path: Path) -> bool:
-    """Many programs empty a file before they write it; one that stays empty was meant to be."""
+    """Whether a file was emptied a moment ago: many programs empty a file before they write it."""
     stamp = stamp_of(path)
     return stamp is not None and stamp[2] == 0 and 0 <= time.time_ns() - stamp[0] < HALF_WRITTEN
 
 
-def _take_packs(gathering: _Gathering) -> None:
-    """Folders that the policy and the user name; a project's own are looked at with the project."""
-    for value in [value for value in gathering.values if value.name == "packs"]:
+def _load_packs(collected: _Collected) -> None:
+    """Load the folders in `packs` of policy and user; those of a project are loaded with the project."""
+    for value in [value for value in collected.values if value.name == "packs"]:
         for folder in folders_in(value):
-            pack = read_pack(folder, value, gathering.extra_events)
-            gathering.watch(pack.files)
-            gathering.packs += [pack.source] if pack.source else []
+            pack = read_pack_folder(folder, value, collected.extra_events)
+            collected.watch(pack.files)
+            collected.packs += [pack.source] if pack.source else []
             for parsed in pack.parsed:
-                gathering.take(replace(parsed, values=()))
+                collected.take(replace(parsed, values=()))
 
 
-def _take_project(
-    found: Located, gathering: _Gathering, places: Places, cwd: Path, env: Mapping[str, str], digests: FileDigests
+def _load_project(
+    found: Located, collected: _Collected, places: Places, cwd: Path, env: Mapping[str, str], digests: FileDigests
 ) -> None:
     if not found.project:
-        _take_trusted_folder(found, gathering, places)
+        _load_trusted_folder(found, collected, places)
         return
     from snell.settings.project_trust import approved_content, unapproved_project
     from snell.settings.trust_items import ItemReader  # slow to import, and not needed outside of projects
 
     pins, problem = read_pins(places)
-    gathering.problems += [problem] if problem else []
-    project = with_imports(found.project, imports(gathering.values))
-    gathering.watch(watch_file(path) for file in project.settings if file.is_foreign for path in _with_folder(file))
-    workshop = ItemReader(project, digests, env)
+    collected.problems += [problem] if problem else []
+    project = with_imports(found.project, imported_clients(collected.values))
+    collected.watch(watch_file(path) for file in project.settings if file.is_foreign for path in _with_folder(file))
+    item_reader = ItemReader(project, digests, env)
     approved = pins_of(pins, project.root, project.identity)
     if approved:
-        gathering.is_trusted = True
-        gathering.trusts_notes = workshop.notes_item().digest in approved.approved
-        brought = approved_content(workshop, approved, Path(os.path.realpath(cwd)), gathering.extra_events)
+        collected.is_trusted = True
+        collected.trusts_notes = item_reader.notes_item().digest in approved.approved
+        content = approved_content(item_reader, approved, Path(os.path.realpath(cwd)), collected.extra_events)
     else:
-        brought = unapproved_project(workshop)
-    gathering.hooks += brought.hooks
-    gathering.values += brought.values
-    gathering.python += brought.python
-    gathering.problems += brought.complaints
-    gathering.watch(brought.files)
+        content = unapproved_project(item_reader)
+    collected.hooks += content.hooks
+    collected.values += content.values
+    collected.python += content.python
+    collected.problems += content.problems
+    collected.watch(content.files)
 
 
-def _take_trusted_folder(found: Located, gathering: _Gathering, places: Places) -> None:
-    """A project that brings nothing but notes has no settings to read; a person may trust it all the same."""
+def _load_trusted_folder(found: Located, collected: _Collected, places: Places) -> None:
+    """Find a folder without settings whose notes the user trusts."""
     pins, problem = read_pins(places)
-    gathering.problems += [problem] if problem else []
+    collected.problems += [problem] if problem else []
     for folder in (path.parent for path in found.looked_for):
         if str(folder) in pins.projects and pins_of(pins, folder, project_at(folder).identity):
-            gathering.is_trusted, gathering.trusted_folder = True, str(folder)
-            gathering.trusts_notes = True  # it is all that such a folder can be trusted with
+            collected.is_trusted, collected.trusted_folder = True, str(folder)
+            collected.trusts_notes = True  # such a folder has nothing else to approve
             return
 
 
-def _take_pause(gathering: _Gathering, places: Places) -> Pause | None:
-    """Whoever asks about a decision should see at once that most hooks were silent."""
+def _load_pause(collected: _Collected, places: Places) -> Pause | None:
+    """Report an active pause as a problem, so that each explanation of a decision shows it."""
     pause = current_pause(places)
     if pause:
         message = f"{pause}: only policy hooks run"
-        advice = "`snell pause --end` ends that"
-        gathering.problems.append(Problem(str(pause_file(places)), 1, message, advice, "warning"))
+        advice = "end the pause with `snell pause --end`"
+        collected.problems.append(Problem(str(pause_file(places)), 1, message, advice, "warning"))
     return pause
 
 
 def _with_folder(file: SettingsFile) -> tuple[Path, ...]:
-    """Where every file of a folder counts, the folder is watched too."""
+    """Return the file, and its folder when all files of the folder are read."""
     return (file.path, file.path.parent) if file.path.parent.name == "hooks" else (file.path,)
 
 
-def _with_own_ids(hooks: list[Hook]) -> list[Hook]:
-    """Book order, and no two hooks of one name: what `once` has used up is kept by name."""
+def _with_unique_ids(hooks: list[Hook]) -> list[Hook]:
+    """Sort hooks by execution order and make their ids unique, since `once` is recorded by id."""
     taken: set[str] = set()
     result = []
     for hook in sorted(hooks, key=lambda hook: hook.scope):

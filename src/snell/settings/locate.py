@@ -1,4 +1,4 @@
-"""Which settings files there are, and whose they are. Looks at names only, and opens nothing."""
+"""Find the settings files of a working directory, by their names; no file is opened."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,24 +8,24 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.hooks import Scope
-from snell.settings.client_hook_files import FORMS, project_files, user_files
+from snell.settings.client_hook_files import CLIENT_FORMATS, project_files, user_files
 from snell.system.paths import POLICY_FILE, Places
 
 FOLDER = ".snell"
-NOTES = "LOCAL.md"  # what a project tells the model, if a person trusts it
+NOTES = "LOCAL.md"  # notes of a project for the model, if the user trusts it
 
 
 class SettingsFile(Struct, frozen=True):
     path: Path
     layer: str
     scope: Scope = Scope.SESSION
-    must_exist: bool = False  # somebody named it, so its absence is a fault
-    is_foreign: bool = False  # another program's file
-    is_added: bool = False  # a policy that the environment adds to the machine's own
+    must_exist: bool = False  # the environment names it, so it is an error when it is missing
+    is_foreign: bool = False  # a file of another client
+    is_added: bool = False  # a policy file that the environment adds to the machine's own
 
 
 class Project(Struct, frozen=True):
-    """The nearest folder above the working directory that has a `.snell`, by its real path."""
+    """The nearest folder above the working directory that has a `.snell` folder, by its real path."""
 
     root: Path
     settings: tuple[SettingsFile, ...] = ()
@@ -33,46 +33,46 @@ class Project(Struct, frozen=True):
     identity: str = ""  # device and inode of the root: a folder that replaced it is another project
 
     @property
-    def brings_anything(self) -> bool:
+    def has_content(self) -> bool:
         return bool(self.python) or any(os.path.lexists(file.path) for file in self.settings)
 
 
 class Located(Struct, frozen=True):
     policy: tuple[SettingsFile, ...]
     user: tuple[SettingsFile, ...]
-    imported: tuple[SettingsFile, ...]  # read only if `import_hooks` says so
+    imported: tuple[SettingsFile, ...]  # read only if `import_hooks` names the client
     project: Project | None
-    looked_for: tuple[Path, ...]  # a change of any of these may change what is found
+    looked_for: tuple[Path, ...]  # a change of any of these may change the result
 
 
 def locate(places: Places, cwd: Path, env: Mapping[str, str], policy_files: Sequence[Path] = (POLICY_FILE,)) -> Located:
-    """Every settings file that counts for this working directory, in book order."""
+    """Return every settings file for this working directory, in execution order."""
     folders = list(_candidates(cwd, home_of(env)))
     root = next((folder for folder in folders if os.path.isdir(folder / FOLDER)), None)
     looked_for = folders[: folders.index(root) + 1] if root else folders
     return Located(
         policy=_policy(env, policy_files),
-        user=_files(places.config, ("snell.toml", "snell.json", "hooks.toml"), "user"),
-        imported=_foreign(env),
+        user=_settings_files(places.config, ("snell.toml", "snell.json", "hooks.toml"), "user"),
+        imported=_client_files(env),
         project=project_at(root) if root else None,
         looked_for=tuple(folder / FOLDER for folder in looked_for),
     )
 
 
 def folder_with_notes(cwd: Path, env: Mapping[str, str]) -> Path | None:
-    """The nearest folder with notes for the model, for a project that brings nothing else."""
+    """Return the nearest folder with notes for the model, for a project that has nothing else."""
     return next((folder for folder in _candidates(cwd, home_of(env)) if os.path.isfile(folder / NOTES)), None)
 
 
 def project_at(root: Path) -> Project:
-    """What a project would bring, by name."""
+    """Return the project in this folder, with the names of its files."""
     root = Path(os.path.realpath(root))
     folder = root / FOLDER
     return Project(
         root,
         settings=(
-            *_files(folder, ("snell.toml", "snell.json"), "project"),
-            *_files(folder, ("snell.local.toml", "snell.local.json"), "local"),
+            *_settings_files(folder, ("snell.toml", "snell.json"), "project"),
+            *_settings_files(folder, ("snell.local.toml", "snell.local.json"), "local"),
         ),
         python=_python_files(folder / "hooks"),
         identity=_identity(root),
@@ -80,7 +80,7 @@ def project_at(root: Path) -> Project:
 
 
 def with_imports(project: Project, names: Iterable[str]) -> Project:
-    """The project with the hook files of these clients; they need approval like everything that it brings."""
+    """Return the project with the hook files of these clients, which also need approval."""
     files = tuple(
         SettingsFile(path, f"{name}:project", is_foreign=True)
         for name in sorted(names)
@@ -93,7 +93,7 @@ def _identity(root: Path) -> str:
     try:
         found = os.stat(root)
     except OSError:
-        return ""  # gone meanwhile; no approval has this identity
+        return ""  # it was removed meanwhile; no approval has this identity
     return f"{found.st_dev}:{found.st_ino}"
 
 
@@ -102,9 +102,9 @@ def home_of(env: Mapping[str, str]) -> Path:
 
 
 def _candidates(cwd: Path, home: Path) -> Iterator[Path]:
-    """The folders that may be a project's root; neither the home directory nor the root of the disk can be."""
+    """Yield the folders that may be a project's root; the home directory and `/` cannot."""
     if not os.path.isabs(cwd) or "\0" in str(cwd):
-        return  # a client sent nonsense; the working directory of this process is nobody's project
+        return  # invalid; the working directory of this process is not the project
     here, end = Path(os.path.realpath(cwd)), Path(os.path.realpath(home))
     for folder in (here, *here.parents):
         if folder == end or folder == folder.parent:
@@ -114,20 +114,22 @@ def _candidates(cwd: Path, home: Path) -> Iterator[Path]:
 
 def _policy(env: Mapping[str, str], policy_files: Sequence[Path]) -> tuple[SettingsFile, ...]:
     own = [SettingsFile(path, "policy", Scope.POLICY) for path in policy_files]
-    added = Path(os.sep, env.get("SNELL_POLICY", ""))  # from the root: nobody's working directory may decide
+    added = Path(os.sep, env.get("SNELL_POLICY", ""))  # from `/`: it must not depend on a working directory
     if not env.get("SNELL_POLICY") or added in policy_files:
         return tuple(own)
     return (*own, SettingsFile(added, "policy", Scope.POLICY, must_exist=True, is_added=True))
 
 
-def _files(folder: Path, names: Sequence[str], layer: str) -> tuple[SettingsFile, ...]:
+def _settings_files(folder: Path, names: Sequence[str], layer: str) -> tuple[SettingsFile, ...]:
     return tuple(SettingsFile(folder / name, layer) for name in names)
 
 
-def _foreign(env: Mapping[str, str]) -> tuple[SettingsFile, ...]:
+def _client_files(env: Mapping[str, str]) -> tuple[SettingsFile, ...]:
     home = home_of(env)
     return tuple(
-        SettingsFile(path, f"{name}:user", is_foreign=True) for name in FORMS for path in user_files(name, home, env)
+        SettingsFile(path, f"{name}:user", is_foreign=True)
+        for name in CLIENT_FORMATS
+        for path in user_files(name, home, env)
     )
 
 

@@ -1,10 +1,10 @@
 """
-A pack: a folder of hooks with a `pack.toml` that says what it is for.
+Read a pack: a folder of hooks with a `pack.toml`.
 
     name    = "tidy"
     purpose = "keep the working tree clean"
-    enabled = true                 # whether its hooks run where nobody decided otherwise
-    [options]                      # whatever its hooks want to be told
+    enabled = true                 # whether its hooks run unless the settings disable it
+    [options]                      # the options of its hooks
 """
 
 import re
@@ -25,11 +25,15 @@ MANIFEST = "pack.toml"
 LONGEST_MANIFEST = 1_000_000
 
 PACK_KEYS: tuple[Key, ...] = (
-    Key("name", "text", "what the pack is called; its hooks are `name/hook`", is_required=True),
+    Key("name", "text", "the name of the pack; its hooks are `name/hook`", is_required=True),
     Key("purpose", "text", "one line on what the pack is for", default=""),
-    Key("enabled", "flag", "whether its hooks run where nobody decided otherwise", default=True),
-    Key("options", "table", "what its hooks want to be told"),
-    Key("choices", "table", "what an option of Snell's own packs may be; any other value counts as the last of these"),
+    Key("enabled", "flag", "whether its hooks run unless the settings disable it", default=True),
+    Key("options", "table", "the options of its hooks"),
+    Key(
+        "choices",
+        "table",
+        "the valid values of an option of a built-in pack; an invalid value is replaced by the last of these",
+    ),
 )
 
 _KEYS = Spellings(PACK_KEYS)
@@ -37,7 +41,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 class Pack(Struct, frozen=True):
-    """What a `pack.toml` says, and the files of the hooks beside it."""
+    """The content of a `pack.toml`, and the files with the hooks."""
 
     name: str
     purpose: str = ""
@@ -48,7 +52,7 @@ class Pack(Struct, frozen=True):
 
 
 def read_pack(folder: Path) -> Pack:
-    """The pack in this folder. Raises SettingsError with file and line."""
+    """Read the pack in this folder. Raises SettingsError with file and line."""
     path = folder / MANIFEST
     try:
         values = _values(_table(path), folder)
@@ -58,7 +62,7 @@ def read_pack(folder: Path) -> Pack:
 
 
 def hook_files(folder: Path) -> tuple[Path, ...]:
-    """The Python files of a folder that may hold hooks, by name; `_shared.py` and the like are not among them."""
+    """Return the Python files of a folder that may have hooks; files such as `_shared.py` are left out."""
     try:
         found = [path for path in folder.iterdir() if path.suffix == ".py" and not path.name.startswith(("_", "."))]
     except OSError as error:
@@ -70,7 +74,7 @@ def _table(path: Path) -> Node:
     try:
         data = read_capped(path, LONGEST_MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
-        advice = "`snell new pack NAME` writes one"
+        advice = "create one with `snell new pack NAME`"
         raise SettingsError(f"there is no {MANIFEST} in `{path.parent}`", advice=advice) from None
     except (OSError, FileError) as error:
         raise InvalidValueError(

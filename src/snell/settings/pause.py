@@ -1,9 +1,8 @@
 """
-A person's break: for some minutes every hook but the policy's is silent.
+Pause all hooks except policy hooks for some minutes.
 
-The file holds when the pause began, by the clock on the wall and by the one that nobody can set, and how long it
-lasts. It holds only while both agree that it does: a clock that jumps, in whatever direction, can end a pause and
-cannot make it longer.
+The file contains the start of the pause, by the wall clock and by CLOCK_BOOTTIME, and its length. It is active only
+while both clocks agree: a wall clock that is set, in either direction, can end a pause but cannot extend it.
 """
 
 import contextlib
@@ -21,7 +20,7 @@ LONGEST_MINUTES = 60
 LONGEST_WHY = 200
 LONGEST_FILE = 16_384
 
-_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while the machine sleeps
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # continues while the machine sleeps
 
 
 class Pause(Struct, frozen=True):
@@ -48,7 +47,7 @@ def pause_file(places: Places) -> Path:
 
 
 def current_pause(places: Places) -> Pause | None:
-    """The pause that holds now. A file that cannot be read is none: then hooks run."""
+    """Return the active pause. A file that cannot be read is no pause: hooks run."""
     try:
         found = msgspec.json.decode(read_capped(pause_file(places), LONGEST_FILE, follow_links=False), type=Pause)
         return found if found.is_on() else None
@@ -57,7 +56,7 @@ def current_pause(places: Places) -> Pause | None:
 
 
 def begin_pause(places: Places, minutes: float, why: str = "") -> Pause:
-    """Begin a pause now, or let one that holds end at another time."""
+    """Begin a pause now, or change the end of the active one."""
     pause = Pause(time.time(), steady_clock(), min(minutes, LONGEST_MINUTES), _one_line(why))
     make_private(places.state)
     write_atomically(pause_file(places), msgspec.json.encode(pause) + b"\n")
@@ -65,11 +64,11 @@ def begin_pause(places: Places, minutes: float, why: str = "") -> Pause:
 
 
 def end_pause(places: Places) -> Pause | None:
-    """End the pause; returns the one that held."""
-    held = current_pause(places)
+    """End the pause and return it, if one was active."""
+    active = current_pause(places)
     with contextlib.suppress(FileNotFoundError):
         pause_file(places).unlink()
-    return held
+    return active
 
 
 def steady_clock() -> float:

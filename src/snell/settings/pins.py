@@ -1,4 +1,4 @@
-"""The user's approvals, in one file of the user's own."""
+"""Read and write the user's approvals of projects, which are in one file."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ VERSION = 1
 
 
 class Pin(Struct, frozen=True):
-    """One approved thing, with what its digest covers, so that a later change can be named."""
+    """One approved item, with what its digest covers, so that a later change can be named."""
 
     kind: str  # `hook`, `python`, `settings` or `notes`
     file: str
@@ -45,50 +45,50 @@ def pins_file(places: Places) -> Path:
 
 
 def read_pins(places: Places) -> tuple[Pins, Problem | None]:
-    """All approvals; a file that cannot be read counts as none, and says so."""
+    """Return all approvals; if the file cannot be read, none and the problem."""
     path = pins_file(places)
     try:
-        return _decoded(read_capped(path, LONGEST_FILE)), None
+        return _decode(read_capped(path, LONGEST_FILE)), None
     except FileNotFoundError:
         return Pins(), None
     except (OSError, FileError, ValueError) as error:
-        message = f"the approvals cannot be read, so no project is trusted: {_short(error)}"
+        message = f"the approvals cannot be read, so no project is trusted: {_error_text(error)}"
         return Pins(), Problem(str(path), 1, message, "run `snell trust` in each project again")
 
 
 def pins_of(pins: Pins, root: Path, identity: str) -> ProjectPins | None:
-    """The approvals of one project; a folder that took another's place has none."""
+    """Return the approvals of one project; a folder that replaced another one has none."""
     found = pins.projects.get(str(root))
     return found if found and found.identity == identity and found.approved else None
 
 
 def change_pins(places: Places, change: Callable[[dict[str, ProjectPins]], None]) -> None:
-    """Read, change and write the approvals, alone. Raises TrustError."""
+    """Read, change and write the approvals under a lock. Raises TrustError."""
     path = pins_file(places)
     try:
         make_private(places.state)
         with file_lock(path.with_name("trust.lock")):
             pins, problem = read_pins(places)
             if problem:
-                _keep_aside(path)
+                _move_aside(path)
             projects = dict(pins.projects)
             change(projects)
             text = json.dumps(msgspec.to_builtins(Pins(projects=projects)), indent=1, sort_keys=True)
             write_atomically(path, text.encode("utf-8") + b"\n", 0o600)
     except OSError as error:
-        message = f"the approval cannot be written: {_short(error)}"
-        raise TrustError(message, where=f"`{path}`", advice="check that folder") from None
+        message = f"the approval cannot be written: {_error_text(error)}"
+        raise TrustError(message, where=f"`{path}`", advice="check the permissions of that folder") from None
 
 
-def _decoded(data: bytes) -> Pins:
+def _decode(data: bytes) -> Pins:
     pins = msgspec.json.decode(data, type=Pins)
     if pins.version != VERSION:
-        raise ValueError(f"it has version {pins.version}, and this program knows {VERSION}")
+        raise ValueError(f"it has version {pins.version}, and this Snell reads version {VERSION}")
     return pins
 
 
-def _keep_aside(path: Path) -> None:
-    """Nothing that a person once approved is thrown away unseen."""
+def _move_aside(path: Path) -> None:
+    """Rename a file that cannot be read, so that the user's approvals are not lost."""
     free = next(name for name in _bad_names(path) if not os.path.lexists(name))
     with contextlib.suppress(FileNotFoundError):
         os.rename(path, free)
@@ -102,6 +102,6 @@ def _bad_names(path: Path) -> Iterator[Path]:
         number += 1
 
 
-def _short(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return text.splitlines()[0][:200] if text else type(error).__name__

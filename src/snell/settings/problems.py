@@ -1,4 +1,4 @@
-"""What is wrong with a settings file: where, what, and what to do."""
+"""Problems of settings files: where, what is wrong, and what to do."""
 
 from typing import Literal
 
@@ -22,11 +22,11 @@ class Problem(Struct, frozen=True):
 
 
 class InvalidValueError(SettingsError):
-    """Something at one line that cannot be meant; whoever knows the file turns it into a complaint."""
+    """An invalid value at one line; the parser, which knows the file, turns it into a Problem."""
 
     def __init__(self, message: str, line: int, advice: str = "") -> None:
         super().__init__(message, advice=advice)
         self.line = max(line, 1)
 
-    def complaint(self, file: str, severity: Severity = "error") -> Problem:
+    def problem(self, file: str, severity: Severity = "error") -> Problem:
         return Problem(file, self.line, self.message, self.advice, severity)

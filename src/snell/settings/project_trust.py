@@ -1,7 +1,7 @@
 """
-What a project brings, and which of it may be believed.
+Read the hooks and settings of a project, and decide which of them the user has approved.
 
-INVARIANT: a project of which nothing was ever approved is not opened here; only the names of its files are seen.
+INVARIANT: the files of a project of which nothing was ever approved are not opened; only their names are read.
 """
 
 import os
@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from snell.model.hooks import Hook, PythonFile
 from snell.settings.command_files import outside_files
-from snell.settings.digests import digest_of
+from snell.settings.file_digests import digest_of
 from snell.settings.file_watch import FileStamp, watch_file
 from snell.settings.parse_types import Parsed, PythonSource, Value
 from snell.settings.pins import Pin, ProjectPins
-from snell.settings.plugins import folders_in, read_pack
+from snell.settings.plugins import folders_in, read_pack_folder
 from snell.settings.problems import Problem
 from snell.settings.read_file import read_file
 from snell.settings.trust_items import Item, ItemReader
@@ -26,105 +26,103 @@ RUN_TRUST = "run `snell trust`"
 
 
 class ProjectContent(Struct, frozen=True):
-    """Everything that a project's files say, believed or not."""
+    """Everything in a project's files, approved or not."""
 
     items: tuple[Item, ...] = ()
-    values: Mapping[str, tuple[Value, ...]] = {}  # by the digest of the settings item that vouches for them
-    complaints: tuple[Problem, ...] = ()
+    values: Mapping[str, tuple[Value, ...]] = {}  # by the digest of their settings item
+    problems: tuple[Problem, ...] = ()
     files: tuple[FileStamp, ...] = ()
 
 
 class ApprovedContent(Struct, frozen=True):
-    """What of it counts. Hooks that may not run are there too, and say why."""
+    """The approved part of a project. Hooks that may not run are included, with the reason."""
 
     hooks: tuple[Hook, ...] = ()
     values: tuple[Value, ...] = ()
     python: tuple[PythonSource, ...] = ()
-    complaints: tuple[Problem, ...] = ()
-    files: tuple[FileStamp, ...] = ()  # files beside the settings whose change would change the answer
+    problems: tuple[Problem, ...] = ()
+    files: tuple[FileStamp, ...] = ()  # further files whose change would change the result
 
 
-def unapproved_project(workshop: ItemReader) -> ApprovedContent:
-    """A project that nobody approved: names of Python files, and a hint."""
-    project = workshop.project
-    why = f"nothing of the project `{project.root}` was approved; {RUN_TRUST}"
+def unapproved_project(reader: ItemReader) -> ApprovedContent:
+    """Return the content of a project without approval: the names of its Python files, and a hint."""
+    project = reader.project
+    why = f"the project `{project.root}` is not approved; {RUN_TRUST}"
     python = tuple(PythonSource(str(path), untrusted=why) for path in project.python)
-    if not project.brings_anything:
+    if not project.has_content:
         return ApprovedContent()
-    message = "this project brings hooks or settings that nobody approved, so they have no effect"
+    message = "this project has hooks or settings that are not approved, so they have no effect"
     first = next((file.path for file in project.settings if os.path.lexists(file.path)), project.root / ".snell")
     hint = Problem(str(first), 1, message, f"{RUN_TRUST} to see them", "hint")
-    return ApprovedContent(python=python, complaints=(hint,))
+    return ApprovedContent(python=python, problems=(hint,))
 
 
-def approved_content(
-    workshop: ItemReader, pins: ProjectPins, cwd: Path, extra_events: frozenset[str]
-) -> ApprovedContent:
-    """What counts of a project of which something was approved."""
-    found = read_project(workshop, extra_events, vouched=pins.approved)
-    hooks, python, complaints, files = [], [], list(found.complaints), list(found.files)
+def approved_content(reader: ItemReader, pins: ProjectPins, cwd: Path, extra_events: frozenset[str]) -> ApprovedContent:
+    """Return the approved part of a project of which something was approved."""
+    found = read_project(reader, extra_events, approved_items=pins.approved)
+    hooks, python, problems, files = [], [], list(found.problems), list(found.files)
     values: list[Value] = []
-    # What was approved is watched also while it is gone, so that its return is noticed.
+    # Approved files are watched also while they are missing, so that their return is noticed.
     approved = (name for pin in pins.approved.values() for name in (*pin.files, *pin.programs))
-    files += [watch_file(os.path.join(workshop.root, name)) for name in dict.fromkeys(approved)]
+    files += [watch_file(os.path.join(reader.root, name)) for name in dict.fromkeys(approved)]
     current = {item.digest for item in found.items}
     for item in found.items:
-        why = why_not(item, pins, workshop.root, cwd, current)
-        named = (os.path.join(workshop.root, name) for name in (*item.files, *item.programs))
-        files += [workshop.digests.stamp(path) for path in named]
+        why = why_not(item, pins, reader.root, cwd, current)
+        named = (os.path.join(reader.root, name) for name in (*item.files, *item.programs))
+        files += [reader.digests.stamp(path) for path in named]
         if item.hook:
-            hooks.append(_marked(item.hook, item, why))
+            hooks.append(_with_trust(item.hook, item, why))
         elif item.kind == "python":
-            path = os.path.join(workshop.root, item.file)
+            path = os.path.join(reader.root, item.file)
             python.append(PythonSource(path, "" if why else item.files[item.file], why))
         elif not why:
             values += found.values[item.digest]
         if why:
-            complaints.append(_inert(item, why, workshop.root))
-    return ApprovedContent(tuple(hooks), tuple(values), tuple(python), tuple(complaints), tuple(files))
+            problems.append(_problem_of(item, why, reader.root))
+    return ApprovedContent(tuple(hooks), tuple(values), tuple(python), tuple(problems), tuple(files))
 
 
 def read_project(
-    workshop: ItemReader, extra_events: frozenset[str], vouched: Mapping[str, Pin] | None = None
+    reader: ItemReader, extra_events: frozenset[str], approved_items: Mapping[str, Pin] | None = None
 ) -> ProjectContent:
-    """Read everything that a project brings; with `vouched`, further folders only where an approved file names them."""
+    """Read all files of a project; with `approved_items`, folders in `packs` only when their settings are approved."""
     items: list[Item] = []
     values: dict[str, tuple[Value, ...]] = {}
-    complaints: list[Problem] = []
+    problems: list[Problem] = []
     files: list[FileStamp] = []
-    for file in workshop.project.settings:
+    for file in reader.project.settings:
         parsed = read_file(file, extra_events)
-        complaints += parsed.complaints
-        name = os.path.relpath(file.path, workshop.root)
-        items += [workshop.hook_item(each, name) for each in parsed.declared]
+        problems += parsed.problems
+        name = os.path.relpath(file.path, reader.root)
+        items += [reader.hook_item(each, name) for each in parsed.declared]
         if not parsed.values:
             continue
-        settings = workshop.settings_item(parsed.values, name)
+        settings = reader.settings_item(parsed.values, name)
         items.append(settings)
         values[settings.digest] = parsed.values
         extra_events |= _extra_events(parsed)
-        if vouched is None or settings.digest in vouched:
-            for each in _plugins(parsed.values, extra_events, complaints, files):
-                items += [workshop.hook_item(one, one.hook.source.file) for one in each.declared]
-    items += [workshop.python_item(path) for path in workshop.project.python]
-    return ProjectContent(tuple(items), values, tuple(complaints), tuple(files))
+        if approved_items is None or settings.digest in approved_items:
+            for each in _plugins(parsed.values, extra_events, problems, files):
+                items += [reader.hook_item(one, one.hook.source.file) for one in each.declared]
+    items += [reader.python_item(path) for path in reader.project.python]
+    return ProjectContent(tuple(items), values, tuple(problems), tuple(files))
 
 
 def why_not(item: Item, pins: ProjectPins, root: Path, cwd: Path, current: Collection[str] = ()) -> str:
-    """Why a thing that a project brings may not be used; empty when it may."""
+    """Return the reason why an item may not be used; empty when it may."""
     if item.cannot:
         return f"it cannot be approved: {item.cannot}"
     if item.digest not in pins.approved:
         changes = changes_of(item, pins, current)
-        what = f"{' and '.join(changes)} changed since it was approved" if changes else "nobody approved it"
+        what = f"{' and '.join(changes)} changed since it was approved" if changes else "it is not approved"
         return f"{what}; {RUN_TRUST}"
-    if strange := outside_files(item.named, root, cwd):
-        return f"in `{cwd}` the word `{strange[0]}` means a file that was not approved"
+    if outside := outside_files(item.named, root, cwd):
+        return f"in `{cwd}` the word `{outside[0]}` means a file that was not approved"
     return ""
 
 
 def changes_of(item: Item, pins: ProjectPins, current: Collection[str] = ()) -> list[str]:
-    """What is not as it was when a person approved this; empty for something new."""
+    """Return the parts that changed since the approval; empty for a new item."""
     old = _predecessor(item, [pin for digest, pin in pins.approved.items() if digest not in current])
     if old is None:
         return []
@@ -141,14 +139,14 @@ def changes_of(item: Item, pins: ProjectPins, current: Collection[str] = ()) -> 
 def _predecessor(item: Item, pins: Sequence[Pin]) -> Pin | None:
     same_file = [pin for pin in pins if pin.kind == item.kind and pin.file == item.file]
     named = [pin for pin in same_file if pin.title == item.title or item.kind != "hook"]
-    alike = [pin for pin in same_file if all(pin.definition.get(k) == item.definition.get(k) for k in _LIKENESS)]
+    alike = [pin for pin in same_file if all(pin.definition.get(k) == item.definition.get(k) for k in _SAME_HOOK)]
     return next(iter(named or alike), None)
 
 
-_LIKENESS = ("event", "matcher", "handler")
+_SAME_HOOK = ("event", "matcher", "handler")
 
 
-def _marked(hook: Hook, item: Item, why: str) -> Hook:
+def _with_trust(hook: Hook, item: Item, why: str) -> Hook:
     if why:
         return replace(hook, untrusted=why)
     if isinstance(hook.handler, PythonFile):
@@ -156,7 +154,7 @@ def _marked(hook: Hook, item: Item, why: str) -> Hook:
     return hook
 
 
-def _inert(item: Item, why: str, root: Path) -> Problem:
+def _problem_of(item: Item, why: str, root: Path) -> Problem:
     what = {"hook": f"hook `{item.title}`", "python": "this file", "settings": f"`{item.title}`"}[item.kind]
     message, _, advice = f"{what} has no effect: {why}".partition("; ")
     return Problem(os.path.join(root, item.file), item.line, message, advice, "warning")
@@ -167,16 +165,16 @@ def _extra_events(parsed: Parsed) -> frozenset[str]:
 
 
 def _plugins(
-    values: Sequence[Value], extra_events: frozenset[str], complaints: list[Problem], files: list[FileStamp]
+    values: Sequence[Value], extra_events: frozenset[str], problems: list[Problem], files: list[FileStamp]
 ) -> list[Parsed]:
     found: list[Parsed] = []
     for value in values:
         for folder in folders_in(value) if value.name == "packs" else ():
-            pack = read_pack(folder, value, extra_events)
+            pack = read_pack_folder(folder, value, extra_events)
             found += pack.parsed
             files += pack.files
-            complaints += [each for parsed in pack.parsed for each in parsed.complaints]
+            problems += [each for parsed in pack.parsed for each in parsed.problems]
             if pack.source:
                 message = f"`{folder}` has Python hooks, which a project may keep in .snell/hooks only"
-                complaints.append(Problem(value.file, value.line, message, "or name it in your own settings"))
+                problems.append(Problem(value.file, value.line, message, "or name it in your own settings"))
     return found

@@ -1,4 +1,4 @@
-"""One settings file from disk to what it holds."""
+"""Read and parse one settings file."""
 
 import os
 from pathlib import Path
@@ -7,29 +7,29 @@ from msgspec.structs import replace
 
 from snell.settings.locate import SettingsFile
 from snell.settings.parse import LONGEST_FILE, parse
-from snell.settings.parse_types import Fault, Parsed, Reading
+from snell.settings.parse_types import Fault, Parsed, ParseState
 from snell.system.files import FileError, read_capped
 
 
 def read_file(file: SettingsFile, extra_events: frozenset[str] = frozenset()) -> Parsed:
-    """What a settings file holds; one that is not there holds nothing, unless somebody named it."""
-    reading = reading_of(file, extra_events)
-    data = bytes_of(file.path, reading, must_exist=file.must_exist)
+    """Read a settings file. A missing file is empty, unless it must exist."""
+    state = parse_state_for(file, extra_events)
+    data = bytes_of(file.path, state, must_exist=file.must_exist)
     if isinstance(data, bytes):
-        return _imported(parse(data, reading)) if file.is_foreign else parse(data, reading)
-    return Parsed(complaints=tuple(reading.complaints), faults=(data,) if data else ())
+        return _as_imported(parse(data, state)) if file.is_foreign else parse(data, state)
+    return Parsed(problems=tuple(state.problems), faults=(data,) if data else ())
 
 
-def _imported(parsed: Parsed) -> Parsed:
-    """Another program's hooks; what it switches off there is off here, and it switches nothing of ours."""
+def _as_imported(parsed: Parsed) -> Parsed:
+    """Return the hooks of another client's file; its switch disables these hooks, and no others."""
     if any(value.name == "disable_all_hooks" and value.value for value in parsed.values):
         off = tuple(replace(each, hook=replace(each.hook, enabled=False)) for each in parsed.declared)
         parsed = replace(parsed, declared=off)
     return replace(parsed, values=())
 
 
-def reading_of(file: SettingsFile, extra_events: frozenset[str] = frozenset()) -> Reading:
-    return Reading(
+def parse_state_for(file: SettingsFile, extra_events: frozenset[str] = frozenset()) -> ParseState:
+    return ParseState(
         str(file.path),
         layer=file.layer,
         scope=file.scope,
@@ -39,21 +39,21 @@ def reading_of(file: SettingsFile, extra_events: frozenset[str] = frozenset()) -
     )
 
 
-def bytes_of(path: Path, reading: Reading, *, must_exist: bool = False) -> bytes | Fault | None:
-    """The bytes of a file, nothing when it is not there, or the fault that was reported."""
+def bytes_of(path: Path, state: ParseState, *, must_exist: bool = False) -> bytes | Fault | None:
+    """Return the bytes of a file, None when it is missing, or the fault that was reported."""
     try:
         return read_capped(path, LONGEST_FILE)
     except (FileNotFoundError, NotADirectoryError):
         if not must_exist and not os.path.islink(path):
             return None
-        return _fault(reading, "the file is not there", "create it, or remove what names it")
+        return _fault(state, "the file does not exist", "create it, or unset the variable that names it")
     except FileError as error:
-        return _fault(reading, f"the file {error.message}", error.advice)
+        return _fault(state, f"the file {error.message}", error.advice)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        return _fault(reading, f"the file cannot be read: {why}", "check its permissions")
+        return _fault(state, f"the file cannot be read: {why}", "check its permissions")
 
 
-def _fault(reading: Reading, message: str, advice: str) -> Fault:
-    reading.complain(1, message, advice)
-    return Fault(str(reading.complaints[-1]), 1, is_file=True)
+def _fault(state: ParseState, message: str, advice: str) -> Fault:
+    state.add_problem(1, message, advice)
+    return Fault(str(state.problems[-1]), 1, is_file=True)

@@ -1,8 +1,8 @@
 """
-JSON to values that know their line.
+Read JSON into values with line numbers.
 
-Stricter than the standard library: a key given twice, `NaN`, numbers that do not fit, half a surrogate pair and
-comments are refused, because another reader of the same file might take them differently.
+It is stricter than the standard library: duplicate keys, `NaN`, numbers that are too large, half a surrogate pair and
+comments are errors, because another program could read them differently.
 """
 
 import re
@@ -22,7 +22,7 @@ _STRINGS = JSONDecoder()
 
 
 def read_json(text: str) -> Node | None:
-    """The value that the text holds; None when it holds nothing. Raises WrongError."""
+    """Return the value in a text; None for an empty text. Raises InvalidValueError."""
     reader = _Reader(text)
     position = reader.after_blanks(0)
     if position == len(text):
@@ -30,20 +30,20 @@ def read_json(text: str) -> Node | None:
     node, position = reader.value(position, 0)
     position = reader.after_blanks(position)
     if position < len(text):
-        raise reader.wrong(position, "there is text after the end of the JSON value", "remove it")
+        raise reader.error(position, "there is text after the end of the JSON value", "remove it")
     return node
 
 
 def without_comments(text: str) -> str:
-    """The text with blanks for comments and for commas before an end, so that every line stays where it is."""
-    return _LOOSE.sub(lambda found: found[0] if found[0][0] == '"' else _INK.sub(" ", found[0]), text)
+    """Replace comments and trailing commas by blanks, so that all line numbers stay the same."""
+    return _LOOSE.sub(lambda found: found[0] if found[0][0] == '"' else _VISIBLE.sub(" ", found[0]), text)
 
 
-# Strings come first: what looks like a comment inside one is none. What never ends reaches to the end of the text, so
-# that nobody looks for its end twice.
+# Strings come first, because they can contain text that looks like a comment. A string or comment without an end
+# extends to the end of the text, so that its end is searched only once.
 _COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
 _LOOSE = re.compile(rf'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|{_COMMENT}|,(?=(?:[ \t\r\n]|{_COMMENT})*+[}}\]])', re.DOTALL)
-_INK = re.compile(r"\S")
+_VISIBLE = re.compile(r"\S")
 
 
 class _Reader:
@@ -51,7 +51,7 @@ class _Reader:
         self.text = text
         self.lines = Lines(text)
 
-    def wrong(self, position: int, message: str, advice: str = "") -> InvalidValueError:
+    def error(self, position: int, message: str, advice: str = "") -> InvalidValueError:
         if self.text[position : position + 2] in ("//", "/*") or self.text[position : position + 1] == "#":
             message, advice = "JSON has no comments", "remove the comment, or write this file as TOML"
         return InvalidValueError(message, self.lines.at(min(position, len(self.text))), advice)
@@ -76,17 +76,17 @@ class _Reader:
         position = self.after_blanks(position + 1)
         while self.text[position : position + 1] != "}":
             if self.text[position : position + 1] != '"':
-                raise self.wrong(position, "a key in double quotes or `}` is missing here", "quote the key")
+                raise self.error(position, "a key in double quotes or `}` is missing here", "quote the key")
             key, end = self.string(position)
             if key in members:
-                raise self.wrong(position, f"the key `{key[:80]}` is given twice", "keep one of them")
+                raise self.error(position, f"the key `{key[:80]}` is given twice", "keep one of them")
             key_line = self.lines.at(position)
             position = self.after_blanks(end)
             if self.text[position : position + 1] != ":":
-                raise self.wrong(position, f"a `:` is missing after the key `{key[:80]}`")
+                raise self.error(position, f"a `:` is missing after the key `{key[:80]}`")
             found, position = self.value(self.after_blanks(position + 1), depth + 1)
             members[key] = Node(found.value, key_line)
-            position = self.separated(position, "}")
+            position = self.next_member(position, "}")
         return Node(members, line), position + 1
 
     def array(self, position: int, line: int, depth: int) -> tuple[Node, int]:
@@ -95,20 +95,20 @@ class _Reader:
         while self.text[position : position + 1] != "]":
             found, position = self.value(position, depth + 1)
             items.append(found)
-            position = self.separated(position, "]")
+            position = self.next_member(position, "]")
         return Node(items, line), position + 1
 
-    def separated(self, position: int, closing: str) -> int:
-        """The place after one member: at the closing bracket, or at the next member."""
+    def next_member(self, position: int, closing: str) -> int:
+        """Return the position of the closing bracket or of the next member."""
         position = self.after_blanks(position)
         char = self.text[position : position + 1]
         if char == closing:
             return position
         if char != ",":
-            raise self.wrong(position, f"a `,` or `{closing}` is missing here", "check commas and brackets")
+            raise self.error(position, f"a `,` or `{closing}` is missing here", "check commas and brackets")
         position = self.after_blanks(position + 1)
         if self.text[position : position + 1] == closing:
-            raise self.wrong(position, f"there is a `,` before `{closing}`", "remove that comma")
+            raise self.error(position, f"there is a `,` before `{closing}`", "remove that comma")
         return position
 
     def string(self, position: int) -> tuple[str, int]:
@@ -116,9 +116,9 @@ class _Reader:
             value, end = _STRINGS.raw_decode(self.text, position)
         except JSONDecodeError as error:
             message = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
-            raise self.wrong(max(position, error.pos - 1), f"bad text: {message}") from None
+            raise self.error(max(position, error.pos - 1), f"bad text: {message}") from None
         if _SURROGATE.search(value):
-            raise self.wrong(position, "the text holds half a surrogate pair", "write the whole character")
+            raise self.error(position, "the text holds half a surrogate pair", "write the whole character")
         return value, end
 
     def scalar(self, position: int) -> tuple[Any, int]:
@@ -128,11 +128,11 @@ class _Reader:
         if word and word.group() in _WORDS:
             return _WORDS[word.group()], word.end()
         what = f"`{word.group()[:40]}` is not a JSON value" if word else "a value is missing here"
-        raise self.wrong(position, what, "use text in double quotes, a number, true, false, null, [...] or {...}")
+        raise self.error(position, what, "use text in double quotes, a number, true, false, null, [...] or {...}")
 
     def number(self, found: re.Match[str]) -> int | float:
         whole, fraction, exponent = found.groups()
         value = float(found.group()) if fraction or exponent else int(whole[:_LONGEST_NUMBER])
         if abs(value) >= 2**64 if isinstance(value, int) else value in (float("inf"), float("-inf")):
-            raise self.wrong(found.start(), "the number is too large", "use a smaller one")
+            raise self.error(found.start(), "the number is too large", "use a smaller one")
         return value

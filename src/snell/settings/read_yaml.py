@@ -1,7 +1,7 @@
 """
-YAML to values that know their line, from the parser's events.
+Read YAML into values with line numbers, from the parser's events.
 
-Anchors, aliases and tags are refused: a few lines of them can stand for gigabytes or for objects.
+Anchors, aliases and tags are errors: a few lines of them can expand to gigabytes, or create objects.
 """
 
 import math
@@ -14,26 +14,28 @@ _PREFIX = "tag:yaml.org,2002:"
 
 
 def read_yaml(text: str, first_line: int = 1) -> Node | None:
-    """The value that the text holds; None when it holds nothing. `first_line` is that of the text in its file."""
+    """Return the value in a text; None for an empty text. `first_line` is the text's first line in its file."""
     # The YAML library takes 30 ms to import, and few files need it.
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     yaml = YAML(typ="safe", pure=True)
     try:
-        return _Builder(yaml, first_line).built(yaml.parse(text))
+        return _Builder(yaml, first_line).build(yaml.parse(text))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = first_line + (mark.line if mark else 0)
-        raise InvalidValueError(f"this is not valid YAML: {error.problem or error.context}", line, "mend it") from None
+        raise InvalidValueError(
+            f"this is not valid YAML: {error.problem or error.context}", line, "correct it"
+        ) from None
     except (YAMLError, ValueError, RecursionError) as error:
         raise InvalidValueError(
-            f"this is not valid YAML: {str(error).splitlines()[0]}", first_line, "mend it"
+            f"this is not valid YAML: {str(error).splitlines()[0]}", first_line, "correct it"
         ) from None
 
 
 class _Builder:
-    """Builds without recursion: open tables and lists wait on a stack."""
+    """Builds the tree without recursion; open tables and lists are on a stack."""
 
     def __init__(self, yaml: Any, first_line: int) -> None:
         from ruamel.yaml.nodes import ScalarNode
@@ -44,7 +46,7 @@ class _Builder:
         self._open: list[tuple[Node, list[Node]]] = []
         self._result: Node | None = None
 
-    def built(self, events: Any) -> Node | None:
+    def build(self, events: Any) -> Node | None:
         for event in events:
             self._take(type(event).__name__, event)
         return self._result
@@ -52,13 +54,13 @@ class _Builder:
     def _take(self, name: str, event: Any) -> None:
         line = self._first_line + event.start_mark.line
         if name == "AliasEvent" or getattr(event, "anchor", None):
-            raise InvalidValueError("anchors and aliases are not allowed here", line, "write the value out")
+            raise InvalidValueError("anchors and aliases are not allowed", line, "write the value out")
         if name == "DocumentStartEvent" and self._result is not None:
             raise InvalidValueError("there is a second document", line, "keep one")
         if name in ("MappingStartEvent", "SequenceStartEvent"):
             check_depth(len(self._open), line)
             if event.tag:
-                raise InvalidValueError("tags are not allowed here", line, "write the plain value")
+                raise InvalidValueError("tags are not allowed", line, "write the plain value")
             self._open.append((Node({} if name[0] == "M" else [], line), []))
         elif name in ("MappingEndEvent", "SequenceEndEvent"):
             self._add(self._open.pop()[0])
@@ -87,14 +89,14 @@ class _Builder:
 
     def _scalar(self, event: Any, line: int) -> Any:
         if event.tag and str(event.tag) not in ("!", f"{_PREFIX}str"):
-            raise InvalidValueError("tags are not allowed here", line, "write the plain value")
+            raise InvalidValueError("tags are not allowed", line, "write the plain value")
         if event.tag or event.style:
             return str(event.value)
         tag = self._resolver.resolve(self._scalar_node, event.value, event.implicit)
-        return _converted(str(tag).removeprefix(_PREFIX), event.value, line)
+        return _convert(str(tag).removeprefix(_PREFIX), event.value, line)
 
 
-def _converted(kind: str, text: str, line: int) -> Any:
+def _convert(kind: str, text: str, line: int) -> Any:
     if kind == "bool":
         return text.lower() == "true"
     if kind == "null":

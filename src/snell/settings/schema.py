@@ -1,8 +1,8 @@
 """
-The settings as data: every key, its type, its default and one line on what it is for.
+Every key of a settings file as data: its type, its default and one line of help.
 
-The parser, the JSON Schema and the reference page come from these rows. A key is found under any spelling of its
-name or of its other names: snake_case, camelCase or kebab-case.
+The parser, the JSON Schema and the reference page come from these rows. A key may be spelled in snake_case, camelCase
+or kebab-case. The keys of handlers are in `handlers/`, one file per type of handler.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,59 +11,54 @@ from typing import Any
 from msgspec import Struct
 
 from snell.engine.match import TYPES
-from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT
+from snell.model.hooks import ASYNC_TIMEOUT
 from snell.model.tools import ALL_KINDS
-
-# Clients whose own hook files can be read; see `foreign.py`.
-IMPORTABLE = ("claude-code", "codex", "copilot", "cursor", "gemini")
+from snell.settings.client_hook_files import CLIENT_FORMATS
 
 
 class Key(Struct, frozen=True):
+    """One key of a settings file."""
+
     name: str
-    type: str  # a name in values.READERS
-    says: str
+    type: str  # a name in value_check.READERS
+    help: str
     default: Any = None
-    also: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
-    stands_for: Mapping[str, str] = {}  # other people's words for a choice
+    choice_aliases: Mapping[str, str] = {}  # other spellings of a choice
     is_required: bool = False
-    in_handler: bool = False  # may also stand in the handler's own table
+    in_handler: bool = False  # may also be written in the handler's own table
     layers: tuple[str, ...] = ()  # the only layers that may set it; empty = all
-    ignored: str = ""  # accepted because a client has it; why it does nothing here
+    ignored: str = ""  # accepted because a client has it; why it has no effect in Snell
     inner: tuple["Key", ...] = ()  # the keys of a table
 
 
-class HandlerRow(Struct, frozen=True):
-    name: str
-    says: str
-    timeout: float
-    keys: tuple[Key, ...]
-    tables: tuple[str, ...] = ()  # names of its table, besides its own
-    types: tuple[str, ...] = ()  # values of `type`, besides its own
-    marks: tuple[str, ...] = ()  # keys that show which handler a flat entry means
-
-
 HOOK_KEYS: tuple[Key, ...] = (
-    Key("id", "text", "what the journal calls the hook; made from the definition when absent", also=("name",)),
+    Key("id", "text", "the hook's name in the journal; generated from the definition when absent", aliases=("name",)),
     Key("event", "text", "the event that the hook reacts to", is_required=True),
-    Key("matcher", "matcher", "which tools, sources, ... of that event; absent = all", also=("tool_matcher",)),
-    Key("matcher_type", "text", "what the matcher is; guessed from its characters when absent", choices=TYPES),
-    Key("kinds", "texts or text", "only for these kinds of tool", also=("kind",), choices=ALL_KINDS),
+    Key("matcher", "matcher", "which tools, sources, ... of that event; absent = all", aliases=("tool_matcher",)),
+    Key("matcher_type", "text", "the type of the matcher; derived from its characters when absent", choices=TYPES),
+    Key("kinds", "texts or text", "only for these kinds of tool", aliases=("kind",), choices=ALL_KINDS),
     Key("if", "text", "a permission rule such as `Bash(git push *)` that must hold"),
     Key(
         "role",
         "text",
-        "what the hook may do; absent = anything, found out as it answers",
+        "what the hook may do; absent = anything",
         choices=("rewrites", "judges", "informs", "watches"),
     ),
-    Key("type", "text", "the kind of handler, where its keys stand in the entry itself"),
+    Key("type", "text", "the type of handler, when its keys are in the entry itself"),
     Key(
         "timeout", "seconds", "time limit in seconds, at most 600; the default depends on the handler", in_handler=True
     ),
     Key("timeout_sec", "seconds", "the same as `timeout`", in_handler=True),
     Key("timeout_ms", "milliseconds", "the same in milliseconds", in_handler=True),
     Key(
-        "async", "flag", "the answer does not wait for this hook", also=("async_mode",), default=False, in_handler=True
+        "async",
+        "flag",
+        "the answer does not wait for this hook",
+        aliases=("async_mode",),
+        default=False,
+        in_handler=True,
     ),
     Key(
         "async_timeout",
@@ -77,34 +72,34 @@ HOOK_KEYS: tuple[Key, ...] = (
         "flag",
         "wait for the hook even if it is async",
         default=False,
-        also=("force_sync_execution",),
+        aliases=("force_sync_execution",),
         in_handler=True,
     ),
     Key("once", "flag", "at most one successful run a session", default=False, in_handler=True),
     Key(
         "on_failure",
         "text",
-        "what a failure of the hook means; absent = `block` for a policy hook that can judge, else `allow`",
+        "the effect of a failure of the hook; absent = `block` for a policy hook that can judge, else `allow`",
         choices=("allow", "ask", "block"),
-        stands_for={"continue": "allow"},
+        choice_aliases={"continue": "allow"},
         in_handler=True,
     ),
     Key(
         "exit_code_mode",
         "text",
-        "`client`: exit code 2 denies; `strict`: every other than 0 does",
+        "`client`: exit code 2 denies; `strict`: every exit code but 0 denies",
         default="client",
         choices=("client", "strict"),
         in_handler=True,
     ),
     Key("enabled", "flag", "whether the hook runs at all", default=True),
-    Key("status_message", "text", "what to show while the hook runs", default="", in_handler=True),
-    Key("group", "text", "a name to remove several hooks together by", default=""),
-    Key("description", "text", "for people who read the file", default=""),
+    Key("status_message", "text", "the text to show while the hook runs", default="", in_handler=True),
+    Key("group", "text", "a name for removing several hooks together", default=""),
+    Key("description", "text", "a note for readers of the file", default=""),
     Key(
         "async_rewake",
         "flag",
-        "async, and a late refusal wakes the agent, where the client can be woken",
+        "async; a late denial wakes the agent, if the client supports that",
         default=False,
         in_handler=True,
     ),
@@ -113,103 +108,20 @@ HOOK_KEYS: tuple[Key, ...] = (
     Key("cloud", "any", "", ignored="hooks run on this machine", in_handler=True),
 )
 
-HANDLERS: tuple[HandlerRow, ...] = (
-    HandlerRow(
-        "command",
-        "a program, run by the shell, or directly when it has `args`",
-        DEFAULT_TIMEOUT,
-        (
-            Key("command", "text", "the command line, or the program when there are `args`", is_required=True),
-            Key("args", "texts", "arguments; with them no shell is started"),
-            Key("pass_context", "flag", "give the event on stdin; off by default in a `shell` table", default=True),
-            Key("parse_result", "flag", "read stdout as an answer; off by default in a `shell` table", default=True),
-            Key(
-                "written_for",
-                "text",
-                "another client's event, such as `cursor:beforeShellExecution`: the program gets what that client"
-                " would send, and answers in its words",
-                default="",
-            ),
-            Key("their_matcher", "text", "with `written_for`: a matcher in that client's own terms", default=""),
-            Key("shell", "any", "", ignored="commands run in the system's shell"),
-        ),
-        tables=("shell",),
-        types=("shell",),
-        marks=("command",),
-    ),
-    HandlerRow(
-        "webhook",
-        "an HTTP endpoint",
-        30.0,
-        (
-            Key("url", "text", "where the event is sent", is_required=True),
-            Key("method", "method", "the HTTP method", default="POST", choices=("POST", "PUT")),
-            Key("headers", "texts by name", "headers; `${NAME}` is filled in from `allowed_env`"),
-            Key("allowed_env", "texts", "environment variables that headers may use", also=("allowed_env_vars",)),
-            Key("secret_env", "text", "the variable with the secret to sign with; absent = your own", default=""),
-            Key("redact", "flag", "take secrets out of what is sent; off only in user and policy files", default=True),
-        ),
-        tables=("http",),
-        types=("http",),
-        marks=("url",),
-    ),
-    HandlerRow(
-        "prompt",
-        "a question to a language model",
-        30.0,
-        (
-            Key("prompt", "text", "the question; `$ARGUMENTS` stands for the event", is_required=True),
-            Key("model", "text", "which model", default=""),
-            Key("continue_on_block", "flag", "a refusal goes to the agent instead of ending its turn", default=False),
-        ),
-        marks=("prompt",),
-    ),
-    HandlerRow(
-        "agent",
-        "an agent that looks into the matter",
-        60.0,
-        (
-            Key("prompt", "text", "what to find out; `$ARGUMENTS` stands for the event", is_required=True),
-            Key("model", "text", "which model", default=""),
-        ),
-    ),
-    HandlerRow(
-        "mcp_tool",
-        "a tool of an MCP server",
-        DEFAULT_TIMEOUT,
-        (
-            Key("server", "text", "the server's name", is_required=True),
-            Key("tool", "text", "the tool's name", is_required=True),
-            Key("input", "table", "its input; `${path.to.field}` is filled in from the event"),
-        ),
-        marks=("server", "tool"),
-    ),
-    HandlerRow(
-        "python",
-        "a function in a Python file",
-        DEFAULT_TIMEOUT,
-        (
-            Key("file", "text", "the file, relative to this settings file", is_required=True),
-            Key("function", "text", "the function's name", is_required=True),
-        ),
-        marks=("file", "function"),
-    ),
-)
-
 MODEL_KEYS: tuple[Key, ...] = (
-    Key("name", "text", "the model of hooks that name none; absent = a small one", default=""),
-    Key("api", "text", "how to talk to it; absent = what there is a key for", choices=("anthropic", "openai", "cli")),
-    Key("url", "text", "the server; absent = the maker's own", default=""),
-    Key("key_env", "text", "the variable with the key; absent = the usual one", default=""),
+    Key("name", "text", "the default model; absent = a small one", default=""),
+    Key("api", "text", "the API; absent = the one that a key is set for", choices=("anthropic", "openai", "cli")),
+    Key("url", "text", "the server; absent = the provider's own", default=""),
+    Key("key_env", "text", "the environment variable with the key; absent = the usual one", default=""),
     Key("key_command", "text", "a command that prints the key", default=""),
     Key("cli", "text", "the program to ask instead of a server", choices=("claude", "codex", "gemini")),
     Key("max_answer_tokens", "count", "the longest answer", default=1_000),
     Key("max_input_characters", "count", "the longest question; a longer one is a failure", default=60_000),
-    Key("max_session_tokens", "count", "what all model hooks of a session may use", default=500_000),
-    Key("max_daily_cost", "amount", "what all model hooks may cost a day; needs the prices", default=0.0),
+    Key("max_session_tokens", "count", "most tokens for all model hooks of a session", default=500_000),
+    Key("max_daily_cost", "amount", "most that all model hooks may cost a day; needs the prices", default=0.0),
     Key("input_price", "amount", "the price of a million tokens of questions", default=0.0),
     Key("output_price", "amount", "the price of a million tokens of answers", default=0.0),
-    Key("in_batch", "flag", "let model hooks run for callers that run headless too", default=False),
+    Key("in_batch", "flag", "run model hooks for headless callers too", default=False),
 )
 
 SERVER_KEYS: tuple[Key, ...] = (
@@ -220,24 +132,24 @@ SERVER_KEYS: tuple[Key, ...] = (
 
 TOP_KEYS: tuple[Key, ...] = (
     Key("hooks", "any", "the hooks: a list of entries, or lists by event"),
-    Key("disable_all_hooks", "flag", "turn off all hooks but the policy's; in the policy: all hooks", default=False),
+    Key("disable_all_hooks", "flag", "disable all hooks except policy hooks; in the policy: all hooks", default=False),
     Key(
         "allow_managed_hooks_only",
         "flag",
-        "let none but policy hooks run",
+        "run only policy hooks",
         default=False,
         layers=("policy",),
     ),
     Key(
         "rewrites_from",
         "text",
-        "`policy` keeps rewriting to policy hooks; the strictest file wins",
+        "`policy`: only policy hooks may rewrite; the strictest file wins",
         default="any",
         choices=("any", "policy"),
     ),
     Key("extra_events", "texts", "further event names that hooks may react to", default=()),
     Key("packs", "texts", "folders of packs and plugins, relative to this settings file", default=()),
-    Key("pack", "tables by name", "built-in packs: `enabled`, and what each has as options", default={}),
+    Key("pack", "tables by name", "built-in packs: `enabled`, and the options of each", default={}),
     Key(
         "import_claude",
         "flag",
@@ -263,8 +175,8 @@ TOP_KEYS: tuple[Key, ...] = (
     Key(
         "database",
         "text",
-        "a PostgreSQL server that gets every decision too, as `postgresql://USER@HOST/DATABASE`; read when the daemon"
-        " starts; a password belongs into `~/.pgpass`",
+        "a PostgreSQL server that also gets every decision, as `postgresql://USER@HOST/DATABASE`; read when the daemon"
+        " starts; put a password into `~/.pgpass`",
         layers=("policy", "user"),
     ),
     Key(
@@ -279,31 +191,32 @@ TOP_KEYS: tuple[Key, ...] = (
         "texts",
         "run the hooks in these clients' own files in every other client",
         default=(),
-        choices=IMPORTABLE,
+        choices=tuple(CLIENT_FORMATS),
         layers=("policy", "user"),
     ),
     Key("status_line", "command setting", "the command that makes the status line"),
     Key("file_suggestion", "command setting", "the command that suggests files"),
-    Key("description", "text", "for people who read the file"),
+    Key("description", "text", "a note for readers of the file"),
     Key("$schema", "any", "", ignored=" "),
 )
 
-TABLE_KEYS = frozenset({"pack"})  # merged, entry by entry
-LIST_KEYS = frozenset({"extra_events", "packs", "webhook_hosts", "import_hooks"})  # every layer adds to them
+TABLE_KEYS = frozenset({"pack"})  # merged entry by entry
+LIST_KEYS = frozenset({"extra_events", "packs", "webhook_hosts", "import_hooks"})  # the lists of all layers are joined
 GROUP_KEYS = ("matcher", "matcher_type", "hooks", "event", "description")
 
 
 def fold_spelling(name: str) -> str:
-    """The same text for every spelling of a key."""
+    """Return the same text for every spelling of a key."""
     return name.replace("_", "").replace("-", "").lower()
 
 
 class Spellings:
-    """Keys by every spelling they may have."""
+    """Finds keys by any of their spellings."""
 
     def __init__(self, keys: Iterable[Key]) -> None:
-        self._by_folded = {fold_spelling(name): key for key in keys for name in (key.name, *key.also)}
-        self._names = {fold_spelling(name): name for key in keys if not key.ignored for name in (key.name, *key.also)}
+        named = [(name, key) for key in keys for name in (key.name, *key.aliases)]
+        self._by_folded = {fold_spelling(name): key for name, key in named}
+        self._names = {fold_spelling(name): name for name, key in named if not key.ignored}
 
     def find(self, name: str) -> Key | None:
         return self._by_folded.get(fold_spelling(name))
@@ -313,32 +226,13 @@ class Spellings:
         return key is not None and key.name == name
 
     def nearest(self, name: str) -> str:
-        """Advice for a name that is not known."""
-        from difflib import get_close_matches  # slow to import, and for mistakes alone
+        """Return advice for an unknown name."""
+        from difflib import get_close_matches  # slow to import, and only needed for mistakes
 
         found = get_close_matches(fold_spelling(name)[:60], self._names, n=1, cutoff=0.6)
         return f"did you mean `{self._names[found[0]]}`?" if found else "remove it"
 
 
-def handler_of_table(name: str) -> HandlerRow | None:
-    """The handler whose table has this name."""
-    return _BY_TABLE.get(fold_spelling(name))
-
-
-def handler_of_type(name: str) -> HandlerRow | None:
-    """The handler that `type = name` means."""
-    return _BY_TYPE.get(fold_spelling(name))
-
-
-# What an entry needs one of: the keys by which a handler is known, and the names of its table.
-HANDLER_WORDS = tuple(name for row in HANDLERS for name in (*row.marks, row.name, *row.tables))
-HANDLER_TYPES = tuple(name for row in HANDLERS for name in (row.name, *row.types))
-
-_BY_TABLE = {fold_spelling(name): row for row in HANDLERS for name in (row.name, *row.tables)}
-_BY_TYPE = {fold_spelling(name): row for row in HANDLERS for name in (row.name, *row.types)}
 TOP = Spellings(TOP_KEYS)
 GROUP = Spellings([key for key in HOOK_KEYS if key.name in GROUP_KEYS] + [Key("hooks", "any", "handlers")])
-FLAT = {row.name: Spellings(HOOK_KEYS + row.keys) for row in HANDLERS}
 ENTRY = Spellings(HOOK_KEYS)
-IN_TABLE = {row.name: Spellings(row.keys + tuple(key for key in HOOK_KEYS if key.in_handler)) for row in HANDLERS}
-ANY_HANDLER_KEY = Spellings(key for row in HANDLERS for key in row.keys)

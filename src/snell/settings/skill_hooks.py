@@ -1,4 +1,4 @@
-"""Hooks that enter when a skill or an agent starts; those of a project only if a person approved them."""
+"""Load the hooks of a skill or an agent when it starts; those of a project only if the user approved them."""
 
 import os
 from collections.abc import Mapping
@@ -35,40 +35,40 @@ def skill_hooks(
     digests: FileDigests | None = None,
     extra_events: frozenset[str] = frozenset(),
 ) -> SkillHooks:
-    """The hooks of a SKILL.md or an agent's file, ready for the book; what may not run says why."""
+    """Return the hooks of a SKILL.md or an agent's file; a hook that may not run has the reason."""
     path, cwd = Path(os.path.realpath(path)), Path(os.path.realpath(cwd))
     root = _project_of(path, places, env)
     if root is None:
         parsed = read_front_matter(path, is_agent=is_agent, extra_events=extra_events)
-        return SkillHooks(tuple(each.hook for each in parsed.declared), parsed.complaints)
-    workshop = ItemReader(Project(root.root, identity=root.identity), digests or FileDigests(), env)
+        return SkillHooks(tuple(each.hook for each in parsed.declared), parsed.problems)
+    reader = ItemReader(Project(root.root, identity=root.identity), digests or FileDigests(), env)
     pins, problem = read_pins(places)
     approved = pins_of(pins, root.root, root.identity)
     if approved is None:
-        return SkillHooks(problems=(_unapproved(path), *([problem] if problem else [])))
-    items, complaints = skill_items(workshop, path, is_agent=is_agent, extra_events=extra_events)
+        return SkillHooks(problems=(_not_approved(path), *([problem] if problem else [])))
+    items, problems = skill_items(reader, path, is_agent=is_agent, extra_events=extra_events)
     hooks = [replace(item.hook, untrusted=why_not(item, approved, root.root, cwd)) for item in items if item.hook]
-    return SkillHooks(tuple(hooks), complaints)
+    return SkillHooks(tuple(hooks), problems)
 
 
 def skill_items(
-    workshop: ItemReader, path: Path, *, is_agent: bool, extra_events: frozenset[str] = frozenset()
+    reader: ItemReader, path: Path, *, is_agent: bool, extra_events: frozenset[str] = frozenset()
 ) -> tuple[list[Item], tuple[Problem, ...]]:
-    """What the front matter of one file brings, as things that can be approved."""
+    """Return the hooks in the front matter of one file as items for approval."""
     parsed = read_front_matter(path, is_agent=is_agent, extra_events=extra_events)
-    name = os.path.relpath(path, workshop.root)
-    return [workshop.hook_item(each, name) for each in parsed.declared], parsed.complaints
+    name = os.path.relpath(path, reader.root)
+    return [reader.hook_item(each, name) for each in parsed.declared], parsed.problems
 
 
-def files_of(root: Path) -> list[tuple[Path, bool]]:
-    """The skills and agents that a project keeps where clients look for them, and whether each is an agent."""
+def skill_files(root: Path) -> list[tuple[Path, bool]]:
+    """Return the files of skills and agents where clients look for them, and whether each is an agent."""
     skills = [(path, False) for home in _HOMES for path in sorted((root / home / "skills").glob("*/SKILL.md"))]
     agents = [(path, True) for home in _HOMES for path in sorted((root / home / "agents").glob("*.md"))]
     return [(path, is_agent) for path, is_agent in skills + agents if os.path.isfile(path)]
 
 
 def _project_of(path: Path, places: Places, env: Mapping[str, str]) -> Project | None:
-    """The project that a file belongs to; None when it is the user's own."""
+    """Return the project that contains a file; None when it is the user's own file."""
     home = Path(os.path.realpath(home_of(env)))
     own = [Path(os.path.realpath(places.config)), *(home / name for name in _HOMES)]
     if claude := env.get("CLAUDE_CONFIG_DIR"):
@@ -79,6 +79,6 @@ def _project_of(path: Path, places: Places, env: Mapping[str, str]) -> Project |
     return project_at(holder.parent)
 
 
-def _unapproved(path: Path) -> Problem:
-    message = "nothing of this project was approved, so hooks in this file have no effect"
+def _not_approved(path: Path) -> Problem:
+    message = "this project is not approved, so hooks in this file have no effect"
     return Problem(str(path), 1, message, RUN_TRUST, "hint")

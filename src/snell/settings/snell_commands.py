@@ -1,11 +1,11 @@
-"""Which commands in other programs' files are ours."""
+"""Recognize commands of Snell in the files of other clients."""
 
 import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# What stands before ours for a machine where it is not installed: a test, and a harmless or wished-for answer.
+# The part before the command, for a machine without Snell: a test, and an answer that allows or denies.
 _WORD = r"""(?:'(?:[^'\n]|'"'"')*'|[^\s;&|'"]+)"""
 _ELSE = r"""(?:exit 0|\{ echo '[^'\n]*'(?: >&2)?; exit [02]; \})"""
 _GUARD = rf"""(?:(?:\[ -x {_WORD} \]|command -v snell-hook >/dev/null) \|\| {_ELSE}; )?"""
@@ -16,18 +16,18 @@ _SHIM = re.compile(rf"""^{_GUARD}(?:exec )?{_FOLDER}snell-hook(?:-[a-z]+)?(?:\.e
 _CLOSED = re.compile(rb"snell-hook(?:(?!command)[^{}]){0,300}?--fail-closed")
 
 
-def wishes_closed(data: bytes) -> bool:
-    """Does a command of ours in this file refuse what cannot be checked? The file may be of any kind."""
+def is_fail_closed(data: bytes) -> bool:
+    """Whether a command of Snell in this file has `--fail-closed`. The file may have any format."""
     return bool(_CLOSED.search(data))
 
 
 def runs_shim(value: Any) -> bool:
-    """Is this an entry of ours: a command that is `snell-hook`, however the client nests it?"""
+    """Whether an entry has a command that is `snell-hook`, however the client nests it."""
     return any(_SHIM.match(command) for command in commands_in(value))
 
 
-def wrapping(ours: str, inner: str, test: str = "") -> str:
-    """Our command around one that was there before; where `test` finds that ours is gone, that one runs by itself."""
+def wrap_command(ours: str, inner: str, test: str = "") -> str:
+    """Return Snell's command around an earlier one, which runs alone where `test` does not find Snell."""
     inside = shlex.quote(inner)
     line = f"{ours} --then {inside}" if inner else ours
     alone = f"exec /bin/sh -c {inside}" if inner else "exit 0"
@@ -35,7 +35,7 @@ def wrapping(ours: str, inner: str, test: str = "") -> str:
 
 
 def wrapped_command(command: str) -> str | None:
-    """The command that one of ours wraps, empty when it wraps none; None when it is not ours at all."""
+    """Return the command that a command of Snell wraps, or an empty text; None for other commands."""
     guard = _WRAP_GUARD.match(command)
     try:
         words = shlex.split(command[guard.end() :] if guard else command)
@@ -50,13 +50,13 @@ def wrapped_command(command: str) -> str | None:
 
 
 def runs_only_shim(value: Any) -> bool:
-    """Does a whole file run ours and nothing else?"""
+    """Whether all commands of a file are Snell's."""
     commands = list(commands_in(value))
     return bool(commands) and all(_SHIM.match(command) for command in commands)
 
 
-def is_our_member(value: Any) -> bool:
-    """Is a value under our name ours: hooks that run the shim, a server that is one of our programs, or nothing yet?"""
+def is_snell_entry(value: Any) -> bool:
+    """Whether a value with the key of Snell is Snell's own: its hooks, one of its programs, or empty."""
     if not isinstance(value, Mapping):
         return False
     program = value.get("command", value.get("cmd"))
@@ -67,15 +67,13 @@ def is_our_member(value: Any) -> bool:
 
 
 def others_in(value: Any) -> list[str]:
-    """The commands that are not ours; an entry without any command counts as one."""
+    """Return the commands that are not Snell's; an entry without a command is one of them."""
     commands = list(commands_in(value))
-    return [each for each in commands if not _SHIM.match(each)] or (
-        [] if commands else ["something that is no command"]
-    )
+    return [each for each in commands if not _SHIM.match(each)] or ([] if commands else ["an entry without a command"])
 
 
 def commands_in(value: Any) -> Iterator[str]:
-    """Every command of an entry or a file, however deep it stands."""
+    """Yield every command of an entry or a file, at any depth."""
     if isinstance(value, Mapping):
         for key in ("command", "bash", "powershell"):
             if isinstance(value.get(key), str):

@@ -1,8 +1,8 @@
 """
-Where things stand in a TOML file.
+Find the lines of values in a TOML file.
 
-Only for text that the standard library has already read, so that nothing needs checking here: a misjudged construct
-costs a wrong line number in a message, never a wrong value.
+The standard library has read the text already, so nothing is checked here: a mistake causes a wrong line number in a
+message, never a wrong value.
 """
 
 import re
@@ -21,14 +21,14 @@ _LONG_LITERAL_END = re.compile(r"'{3,5}")
 
 
 class Position(Struct):
-    """The line of a value, and the spots of what is inside it, by key or by number."""
+    """The line of a value, and the positions of its members, by key or by number."""
 
     line: int
     inside: dict[str | int, "Position"] = field(default_factory=dict)
 
 
 def locate_values(text: str) -> Position:
-    """The spots of everything in a valid TOML text."""
+    """Return the positions of all values in a valid TOML text."""
     return _Locator(text).document()
 
 
@@ -72,7 +72,7 @@ class _Locator:
         path: list[str] = []
         while found := _KEY.match(self.text, position):
             bare, basic, literal = found.groups()
-            path.append(bare or literal or _unescaped(basic or ""))
+            path.append(bare or literal or _unescape(basic or ""))
             position = found.end()
             if not self.text.startswith(".", position):
                 break
@@ -136,7 +136,7 @@ class _Locator:
 
 
 def _newest(spot: Position) -> Position:
-    """The last entry of an array of tables, or the table itself."""
+    """Return the last entry of an array of tables, or the table itself."""
     return spot.inside.get(len(spot.inside) - 1, spot)
 
 
@@ -145,7 +145,7 @@ def _end(pattern: re.Pattern[str], text: str, position: int, *, searching: bool 
     return found.end() if found else position
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
     import tomllib

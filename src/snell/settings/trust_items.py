@@ -1,5 +1,5 @@
 """
-What a project brings, each thing with one digest over everything that decides what it does:
+The items of a project that need approval, each with one digest over everything that decides what it does:
 
     the definition   canonical, so that comments and spelling do not matter
     the project      real path, device and inode of its root
@@ -14,10 +14,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from snell.model.hooks import Command, Hook
-from snell.settings.command_files import NamedFiles, files_named_by
-from snell.settings.digests import digest_of
-from snell.settings.file_digests import FileDigests
+from snell.model.hooks import Hook
+from snell.settings.command_files import NamedFiles, files_named_by, files_of_command
+from snell.settings.file_digests import FileDigests, digest_of
 from snell.settings.locate import NOTES, Project
 from snell.settings.parse_types import Declared, Value
 from snell.settings.pins import Pin
@@ -36,7 +35,7 @@ class Item(Struct, frozen=True):
     files: dict[str, str] = {}
     hook: Hook | None = None
     named: NamedFiles = NamedFiles()
-    cannot: str = ""  # why it can never be approved as it is
+    cannot: str = ""  # why it cannot be approved as it is
 
     @property
     def pin(self) -> Pin:
@@ -44,7 +43,7 @@ class Item(Struct, frozen=True):
 
 
 class ItemReader(Struct, frozen=True):
-    """What is needed to make items of one project."""
+    """Makes the items of one project."""
 
     project: Project
     digests: FileDigests
@@ -67,17 +66,18 @@ class ItemReader(Struct, frozen=True):
         return self._item("python", name, 1, path.stem, files={name: self.digests.of(str(path))})
 
     def settings_item(self, values: tuple[Value, ...], file: str) -> Item:
-        """Everything in a settings file that is not a hook, as one thing."""
+        """Return everything in a settings file that is not a hook, as one item."""
         definition = {value.name: value.value for value in values}
         tables = (value for value in definition.values() if isinstance(value, dict))
         commands = [str(table["command"]) for table in tables if table.get("command")]
-        named = files_named_by(Command("\n".join(commands)), self.root, self.env) if commands else NamedFiles()
+        named = files_of_command("\n".join(commands), self.root, self.env) if commands else NamedFiles()
         files = self._digests_of(named)
         line, title = min(value.line for value in values), ", ".join(definition)
         return self._item("settings", file, line, title, definition, named.programs, files, named=named)
 
     def notes_item(self) -> Item:
-        """Notes for the model: whoever trusts them trusts what they will say tomorrow, too, so no bytes are covered."""
+        """Return the notes for the model; the approval also covers later changes, so the digest covers no bytes."""
+        # This text is part of the digest: with other words, earlier approvals would be invalid.
         what = "its text is given to the model, between fences and as information, whatever it says from now on"
         return self._item("notes", NOTES, 1, NOTES, {"notes": what})
 
@@ -94,7 +94,7 @@ class ItemReader(Struct, frozen=True):
         programs: tuple[str, ...] = (),
         files: dict[str, str] | None = None,
         hook: Hook | None = None,
-        named: NamedFiles = NamedFiles(),  # noqa: B008 - frozen, so one is as good as many
+        named: NamedFiles = NamedFiles(),  # noqa: B008 - frozen, so it can be shared
     ) -> Item:
         covers = {
             "kind": kind,
@@ -122,11 +122,11 @@ class ItemReader(Struct, frozen=True):
 
 def _why_never(named: NamedFiles, files: Mapping[str, str]) -> str:
     if named.is_too_much:
-        return "its command names more words or files than can be vouched for"
+        return "its command has more words or files than Snell can check"
     bad = next((name for name, digest in files.items() if digest.startswith("<")), "")
     return f"`{bad}` is {files[bad].strip('<>')}" if bad else ""
 
 
 def _relative(path: str, root: Path) -> str:
-    """A name that stays readable: relative to the root where the file is inside it."""
+    """Return the path relative to the root when the file is inside it."""
     return os.path.relpath(path, root) if Path(path).is_relative_to(root) else path

@@ -1,4 +1,4 @@
-"""A policy that cannot be read blocks: each unreadable part becomes a hook whose running is a failure."""
+"""Let an unreadable policy block: each unreadable part becomes a hook that always fails."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,16 +12,16 @@ from snell.settings.parse_types import Fault
 
 
 def stand_in_hooks(faults: Sequence[Fault], file: str) -> list[Hook]:
-    """Hooks that fail in place of what could not be read."""
-    anywhere = [fault for fault in faults if not _event(fault)][:1]  # one that blocks everything is enough
+    """Return hooks that fail, in place of the entries that could not be read."""
+    anywhere = [fault for fault in faults if not _event(fault)][:1]  # one hook that blocks everything is enough
     known = [fault for fault in faults if _event(fault)]
     return [hook for number, fault in enumerate(anywhere + known, 1) for hook in _hooks(fault, file, number)]
 
 
 def stand_in_guard_hooks(faults: Sequence[Fault], file: str, layer: str) -> list[Hook]:
-    """The same outside the policy, for entries, and files with entries, that were to block or to ask when they fail."""
-    promised = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block")]
-    guards = [fault for fault in promised if fault.is_file or _event(fault)]
+    """Return such hooks for other layers, only for entries and files with `on_failure` block or ask."""
+    failing_closed = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block")]
+    guards = [fault for fault in failing_closed if fault.is_file or _event(fault)]
     return [_of_layer(hook, layer) for hook in stand_in_hooks(guards, file)]
 
 
@@ -58,13 +58,13 @@ _DENIABLE = tuple(name for name, row in CATALOGUE.items() if "deny" in row.can a
 
 
 def _role(fault: Fault) -> Role:
-    """What could only watch or inform does not block by failing either."""
+    """Return the declared role: a failing hook that only watches or informs does not block."""
     role: Role = fault.definition.get("role") or "judges"
     return role
 
 
 def _matcher(fault: Fault, event: str) -> tuple[str | None, str | None]:
-    """The entry's own matcher, if that much of it could be read; else none, which matches everything."""
+    """Return the entry's own matcher if it could be read; else none, which matches everything."""
     found = fault.definition.get("matcher")
     if not isinstance(found, tuple) or not row_of(event).matches:
         return None, None

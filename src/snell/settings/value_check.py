@@ -1,4 +1,4 @@
-"""One value of a settings file, checked against its row of the schema."""
+"""Check one value of a settings file against its key in the schema."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from snell.settings.value_tree import Node, noun, plain
 
 
 def value_of(key: Key, node: Node, spelled: str) -> Any:
-    """The checked value. Raises WrongError."""
+    """Return the checked value. Raises InvalidValueError."""
     return READERS[key.type](key, node, f"`{spelled}`")
 
 
@@ -20,15 +20,15 @@ def _text(key: Key, node: Node, name: str) -> str:
     if "\0" in node.value:
         raise InvalidValueError(f"{name} holds a NUL character", node.line, "remove it")
     if key.is_required and not node.value.strip():
-        raise InvalidValueError(f"{name} is empty", node.line, f"say {key.says.split(';')[0]}")
-    return _chosen(key, node.value, node.line, name)
+        raise InvalidValueError(f"{name} is empty", node.line, f"set it: {key.help.split(';')[0]}")
+    return _check_choice(key, node.value, node.line, name)
 
 
-def _chosen(key: Key, text: str, line: int, name: str) -> str:
-    text = key.stands_for.get(text, text)
+def _check_choice(key: Key, text: str, line: int, name: str) -> str:
+    text = key.choice_aliases.get(text, text)
     if not key.choices or text in key.choices:
         return text
-    from difflib import get_close_matches  # slow to import, and for mistakes alone
+    from difflib import get_close_matches  # slow to import, and only needed for mistakes
 
     near = get_close_matches(text[:60], key.choices, n=1)
     hint = f"did you mean `{near[0]}`? " if near else ""
@@ -54,8 +54,8 @@ def _texts_or_text(key: Key, node: Node, name: str) -> tuple[str, ...]:
 
 
 def _hosts(key: Key, node: Node, name: str) -> tuple[str, ...]:
-    """Names, addresses and networks; a misspelled one would silently allow nothing, or what nobody meant."""
-    from snell.system.address_policy import allowed_entry  # for files that have any
+    """Check names, addresses and networks: a misspelled one could allow the wrong hosts."""
+    from snell.system.address_policy import allowed_entry  # slow to import
 
     texts = _texts(key, node, name)
     for text, each in zip(texts, node.value, strict=True):
@@ -77,7 +77,7 @@ def _number(_key: Key, node: Node, name: str) -> float:
 
 
 def _amount(_key: Key, node: Node, name: str) -> float:
-    """What may be nothing, too: a price, a sum of money."""
+    """Check a number that may be 0: a price or a sum of money."""
     value = _finite(node, name)
     if value < 0:
         raise InvalidValueError(
@@ -98,7 +98,7 @@ def _finite(node: Node, name: str) -> float:
 
 
 def _matcher(_key: Key, node: Node, name: str) -> tuple[str, str | None]:
-    """Pattern and explicit type, from text or from `{type, pattern}`."""
+    """Return the pattern and its explicit type, from text or from `{type, pattern}`."""
     if node.value is None:
         return "", None
     if isinstance(node.value, str):
@@ -136,7 +136,7 @@ def _tables_by_name(key: Key, node: Node, name: str) -> dict[str, Any]:
 
 
 def _command_setting(key: Key, node: Node, name: str) -> dict[str, Any]:
-    """A command as text, or Claude Code's table with `command` and options of the display."""
+    """Return a command setting: text, or Claude Code's table with `command` and options of the display."""
     if isinstance(node.value, str):
         return {"command": _text(key, node, name)}
     table = _table(key, node, name)
@@ -153,7 +153,7 @@ def _count(key: Key, node: Node, name: str) -> int:
 
 
 def _keys(key: Key, node: Node, name: str) -> dict[str, Any]:
-    """A table with keys of its own."""
+    """Check a table with keys of its own."""
     _table(key, node, name)
     known = Spellings(key.inner)
     found: dict[str, Any] = {}
@@ -166,7 +166,7 @@ def _keys(key: Key, node: Node, name: str) -> dict[str, Any]:
             raise InvalidValueError(f"`{full}` is given twice", each.line, "keep one of them")
         found[row.name] = value_of(row, each, full)
     if missing := next((row for row in key.inner if row.is_required and row.name not in found), None):
-        raise InvalidValueError(f"{name} has no `{missing.name}`", node.line, f"add it: {missing.says}")
+        raise InvalidValueError(f"{name} has no `{missing.name}`", node.line, f"add it: {missing.help}")
     return found
 
 
@@ -176,7 +176,7 @@ def _keys_by_name(key: Key, node: Node, name: str) -> dict[str, dict[str, Any]]:
 
 
 def _http_endpoint(key: Key, node: Node, name: str) -> dict[str, Any]:
-    """Whether it is on, and its port; 0 = any free one."""
+    """Check `enabled` and `port`; port 0 means any free port."""
     table = _table(key, node, name)
     if wrong := next((each for each in table if each not in ("enabled", "port")), None):
         raise InvalidValueError(f"{name} has no `{wrong[:80]}`", node.line, "use `enabled` and `port`")

@@ -1,4 +1,4 @@
-"""Values that know their line: what every reader makes of a file, whatever its syntax."""
+"""Values with their line numbers: the result of reading TOML, JSON or YAML."""
 
 from bisect import bisect_right
 from datetime import date, time
@@ -12,7 +12,7 @@ DEEPEST = 100
 
 
 class Node(Struct, frozen=True):
-    """A value and the line where it (or its key) stands; tables are `dict[str, Node]`, lists `list[Node]`."""
+    """A value and the line of it or of its key; tables are `dict[str, Node]`, lists `list[Node]`."""
 
     value: Any
     line: int
@@ -27,7 +27,7 @@ class Node(Struct, frozen=True):
 
 
 class Lines:
-    """Line numbers of positions in a text."""
+    """Converts positions in a text to line numbers."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0]
@@ -41,7 +41,7 @@ class Lines:
 
 
 def plain(node: Node) -> Any:
-    """The value without lines, as JSON could hold it."""
+    """Return the value without lines, as JSON data."""
     if isinstance(node.value, dict):
         return {key: plain(each) for key, each in node.value.items()}
     if isinstance(node.value, list):
@@ -50,7 +50,7 @@ def plain(node: Node) -> Any:
 
 
 def text_of(data: bytes) -> str:
-    """The text of a file: UTF-8, with or without a byte order mark."""
+    """Decode a file: UTF-8, with or without a byte order mark. Raises InvalidValueError."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -64,7 +64,7 @@ def check_depth(depth: int, line: int) -> None:
 
 
 def noun(value: Any) -> str:
-    """What a value is called in a message."""
+    """Return the word for a type of value in a message."""
     for kind, name in _NOUNS:
         if isinstance(value, kind):
             return name

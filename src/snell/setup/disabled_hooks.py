@@ -1,26 +1,27 @@
-"""Hooks that are installed and yet never run, because the client was told so: read only, and said."""
+"""Find settings that keep a client from running hooks although they are installed. Reads files only."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from snell.model.installs import Install, Switch
 from snell.settings.problems import InvalidValueError
 from snell.setup.edit_json import JsonText
+from snell.setup.edit_toml import value_at
 from snell.setup.plan import LONGEST_FILE, Site, expand_path
 from snell.system.files import FileError, read_capped
 
 
 def disabled_hooks(install: Install, site: Site) -> str:
-    """Which setting keeps this client from running our hooks, and where it stands; empty = none that we know of."""
-    return next((said for switch in install.switches if (said := _said(switch, install, site))), "")
+    """Return the setting that disables hooks in this client, and its file; empty if no known one does."""
+    return next((found for switch in install.switches if (found := _disabling_setting(switch, install, site))), "")
 
 
-def _said(switch: Switch, install: Install, site: Site) -> str:
-    """The first file that has the setting decides, as it does for the client."""
+def _disabling_setting(switch: Switch, install: Install, site: Site) -> str:
+    """Return the setting if it is off in the first file that has it: the client reads them in the same order."""
     for path in _files(switch, install, site):
-        found = _at(_values(path), switch.at)
+        found = value_at(_values(path), switch.at)
         if found is None:
             continue
         is_off = switch.off in found if isinstance(found, list) else found == switch.off
@@ -35,15 +36,9 @@ def _files(switch: Switch, install: Install, site: Site) -> Iterator[Path]:
 
 
 def _values(path: Path) -> Any:
-    """A file that cannot be read switches nothing off here; whoever edits it complains about it."""
+    """Return a file's values; None if it cannot be read, which set-up reports when it edits the file."""
     try:
         text = read_capped(path, LONGEST_FILE).decode("utf-8-sig")
         return tomllib.loads(text) if path.suffix == ".toml" else JsonText(text, comments=True).root.value
     except (OSError, FileError, InvalidValueError, ValueError):
         return None
-
-
-def _at(values: Any, path: tuple[str, ...]) -> Any:
-    for name in path:
-        values = values.get(name) if isinstance(values, Mapping) else None
-    return values

@@ -1,8 +1,8 @@
 """
-Edits of JSON and JSONC that touch nothing but what they are about.
+Edit JSON and JSONC text and keep everything else in it.
 
-The text is scanned for the spans of its values; a change is a cut or an insertion between them. Comments, order,
-indentation, line ends and odd spacing stay as they are, because nothing is written anew.
+The text is scanned for the positions of its values; an edit removes or inserts text between them. Comments, order,
+indentation, line ends and unusual spacing stay, because the text is never serialised again.
 """
 
 import json
@@ -21,11 +21,12 @@ _INDENT = re.compile(r"[ \t]*")
 _SCALAR = re.compile(r"-?[0-9][0-9.eE+\-]*|true|false|null")
 _STRINGS = json.JSONDecoder()
 WIDTH = 160
-Change = tuple[int, int, str]  # from, to, and what stands there then
+CORRECT_IT = "correct it, or remove it"
+Change = tuple[int, int, str]  # start, end, and the text that replaces what was between them
 
 
 class Span(Struct):
-    """A value in the text: where it is, what it means, and what is inside it."""
+    """A value in the text: its position, its Python value, and the items inside it."""
 
     start: int
     end: int
@@ -35,12 +36,12 @@ class Span(Struct):
 
 
 class Item(Struct):
-    """A member of an object or an item of a list; `start` is where its key, or itself, begins."""
+    """A member of an object or an item of a list; `start` is the position of its key, or of itself."""
 
     start: int
     span: Span
     key: str = ""
-    comma: int = -1  # where the comma behind it stands
+    comma: int = -1  # the position of the comma after it
 
     @property
     def end(self) -> int:
@@ -49,19 +50,21 @@ class Item(Struct):
 
 class JsonText:
     """
-    A JSON text under the knife. Every change scans it again, so positions never go stale; what is about many places
-    is done in one go, because some files are large.
+    A JSON text that can be edited.
+
+    Every edit scans the text again, so positions are always current. Edits in many places are made together, because
+    some files are large.
     """
 
     def __init__(self, text: str, *, comments: bool = False) -> None:
         self._comments = comments
         self.text = text
-        self.root = self._scanned()
+        self.root = self._scan()
         if not isinstance(self.root.value, dict):
-            raise InvalidValueError("the file does not hold an object", 1, "put `{` and `}` around its content")
+            raise InvalidValueError("the file does not contain a JSON object", 1, "put `{` and `}` around its content")
 
     def find(self, path: tuple[str | int, ...]) -> Span | None:
-        """The value at this path of keys, and of numbers in lists that are known to be there."""
+        """Return the value at a path of keys and list positions; the positions have to exist."""
         span = self.root
         for depth, key in enumerate(path):
             if isinstance(key, int):
@@ -69,7 +72,7 @@ class JsonText:
                 continue
             if not isinstance(span.value, dict):
                 name = ".".join(map(str, path[:depth]))
-                raise InvalidValueError(f"`{name}` is not an object", self._line(span.start), "mend it, or remove it")
+                raise InvalidValueError(f"`{name}` is not an object", self._line(span.start), CORRECT_IT)
             found = next((item.span for item in span.items if item.key == key), None)
             if found is None:
                 return None
@@ -77,21 +80,21 @@ class JsonText:
         return span
 
     def put(self, path: tuple[str, ...], value: Any) -> None:
-        """Set the value at this path, with the objects on the way to it."""
+        """Set the value at this path; objects on the way that are missing are added."""
         if found := self.find(path):
             if found.value != value:
-                self._splice([(found.start, found.end, self._written(value, self._indent_at(found.start)))])
+                self._splice([(found.start, found.end, self._format(value, self._indent_at(found.start)))])
             return
         parent = self.find(path[:-1]) if len(path) > 1 else self.root
         if parent is None:
             self.put(path[:-1], {path[-1]: value})
             return
         if not isinstance(parent.value, dict):
-            raise InvalidValueError(f"`{'.'.join(path[:-1])}` is not an object", self._line(parent.start), "mend it")
-        self._splice(self._added(parent, [(_key(path[-1]), value)]))
+            raise InvalidValueError(f"`{'.'.join(path[:-1])}` is not an object", self._line(parent.start), CORRECT_IT)
+        self._splice(self._addition_changes(parent, [(_key(path[-1]), value)]))
 
     def extend(self, at: tuple[str, ...], lists: Mapping[str, Sequence[Any]]) -> None:
-        """Append to the lists of these names in the object there; those that are missing are made."""
+        """Append items to these lists of the object at a path; lists that are missing are added."""
         inside = self.find(at) if at else self.root
         missing = {name: list(items) for name, items in lists.items() if items and not self._has(inside, name)}
         if inside is None:
@@ -103,26 +106,26 @@ class JsonText:
             if items := lists.get(item.key):
                 if not isinstance(item.span.value, list):
                     name = ".".join((*at, item.key))
-                    raise InvalidValueError(
-                        f"`{name}` is not a list", self._line(item.span.start), "mend it, or remove it"
-                    )
-                changes += self._added(item.span, [("", each) for each in items])
-        changes += self._added(inside, [(_key(name), items) for name, items in missing.items()])
+                    raise InvalidValueError(f"`{name}` is not a list", self._line(item.span.start), CORRECT_IT)
+                changes += self._addition_changes(item.span, [("", each) for each in items])
+        changes += self._addition_changes(inside, [(_key(name), items) for name, items in missing.items()])
         self._splice(changes)
 
-    def cut(self, path: tuple[str | int, ...], number: int | None = None) -> None:
-        """Take out the member at this path, or one item of the list there."""
+    def remove(self, path: tuple[str | int, ...], number: int | None = None) -> None:
+        """Remove the member at this path, or one item of the list there."""
         inside = self.find(path if number is not None else path[:-1])
         for index, item in enumerate(inside.items if inside else ()):
             if index == number if number is not None else item.key == path[-1]:
-                self.cut_all([(inside, {index})])
+                self.remove_all([(inside, {index})])
                 return
 
-    def cut_all(self, places: Sequence[tuple[Span | None, Collection[int]]]) -> None:
-        """Take out these items of these objects and lists, none of which is inside an item that goes."""
-        self._splice([change for inside, numbers in places if inside for change in self._removed(inside, numbers)])
+    def remove_all(self, places: Sequence[tuple[Span | None, Collection[int]]]) -> None:
+        """Remove items, by number, from objects and lists. None of these may be inside a removed item."""
+        self._splice(
+            [change for inside, numbers in places if inside for change in self._removal_changes(inside, numbers)]
+        )
 
-    def _removed(self, inside: Span, numbers: Collection[int]) -> list[Change]:
+    def _removal_changes(self, inside: Span, numbers: Collection[int]) -> list[Change]:
         if not numbers:
             return []
         gone = [item for index, item in enumerate(inside.items) if index in numbers]
@@ -133,11 +136,11 @@ class JsonText:
         if left and gone[-1].comma < 0:
             changes.append((left[-1].comma, left[-1].comma + 1, ""))  # it is the last one now
         if not left and not self._has_comment(changes[-1][1], inside.end - 1):
-            changes[-1] = (changes[-1][0], inside.end - 1, "")  # nothing is left, so its closing bracket comes up
+            changes[-1] = (changes[-1][0], inside.end - 1, "")  # empty now: the closing bracket follows at once
         return changes
 
-    def _added(self, inside: Span, values: Sequence[tuple[str, Any]]) -> list[Change]:
-        """Values with what stands before each, such as its key, behind what is inside already."""
+    def _addition_changes(self, inside: Span, values: Sequence[tuple[str, Any]]) -> list[Change]:
+        """Return the changes that add values at the end of an object or list; each comes with its key, or with ""."""
         if not values:
             return []
         close = inside.end - 1
@@ -148,7 +151,7 @@ class JsonText:
         indent = self._item_indent(inside, outer)
         lead = f"{self._newline}{indent}" if is_open else " "
         text = ",".join(
-            lead + before + (self._written(value, indent) if is_open else json.dumps(value, ensure_ascii=False))
+            lead + before + (self._format(value, indent) if is_open else json.dumps(value, ensure_ascii=False))
             for before, value in values
         )
         text += "," if inside.trailing_comma else ""
@@ -159,23 +162,23 @@ class JsonText:
         return [*comma, (at, at, text)]
 
     def _splice(self, changes: Sequence[Change]) -> None:
-        """Make these changes, which do not overlap, in one go; those of one place in the order given."""
+        """Make changes that do not overlap; those at one position are made in the given order."""
         parts, position = [], 0
         for start, end, text in sorted(changes, key=lambda change: change[0]):
             parts += [self.text[position : max(start, position)], text]
             position = max(end, position)
         if changes:
             self.text = "".join([*parts, self.text[position:]])
-            self.root = self._scanned()
+            self.root = self._scan()
 
     @staticmethod
     def _has(inside: Span | None, name: str) -> bool:
         return inside is not None and any(item.key == name for item in inside.items)
 
-    def _scanned(self) -> Span:
+    def _scan(self) -> Span:
         return _Scanner(self.text, comments=self._comments).document()
 
-    def _written(self, value: Any, indent: str) -> str:
+    def _format(self, value: Any, indent: str) -> str:
         return _pretty(value, self._unit, "").replace("\n", f"{self._newline}{indent}")
 
     @property
@@ -184,7 +187,7 @@ class JsonText:
 
     @property
     def _unit(self) -> str:
-        """The indentation of the first member, which the whole file is taken to follow."""
+        """Return the indentation of the first member; the whole file is assumed to use it."""
         if self.root.items:
             first = self._indent_at(self.root.items[0].start)
             if first and "\n" in self.text[: self.root.items[0].start]:
@@ -197,7 +200,7 @@ class JsonText:
         return outer + self._unit
 
     def _indent_at(self, position: int) -> str:
-        """The blanks at the beginning of the line that this position is in."""
+        """Return the indentation of the line at this position."""
         start = self.text.rfind("\n", 0, position) + 1
         found = _INDENT.match(self.text, start)
         return found.group() if found else ""
@@ -222,7 +225,7 @@ def _key(name: str) -> str:
 
 
 def _pretty(value: Any, unit: str, indent: str) -> str:
-    """JSON for people: on one line what fits there, so that thirty hooks are not three hundred lines."""
+    """Return indented JSON that puts on one line what fits, so that thirty hooks are not three hundred lines."""
     flat = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or not value or (len(flat) <= WIDTH and (indent or not _is_deep(value))):
         return flat
@@ -243,6 +246,8 @@ def _is_deep(value: Any) -> bool:
 
 
 class _Scanner:
+    """Reads a JSON text into spans."""
+
     def __init__(self, text: str, *, comments: bool) -> None:
         self.text = text
         self.lines = Lines(text)
@@ -255,11 +260,11 @@ class _Scanner:
             raise self.wrong(end, "there is text after the end of the JSON value", "remove it")
         return span
 
-    def wrong(self, position: int, message: str, advice: str = "mend it first") -> InvalidValueError:
+    def wrong(self, position: int, message: str, advice: str = "correct the JSON first") -> InvalidValueError:
         if self.text[position : position + 2] in ("//", "/*"):
-            message, advice = "a comment that the client would not understand", "remove it"
+            message, advice = "the client does not accept comments in this file", "remove this one"
             if self.comments:
-                message, advice = "a comment that does not end", "end it with */"
+                message, advice = "a comment does not end", "end it with */"
         return InvalidValueError(message, self.lines.at(min(position, len(self.text))), advice)
 
     def skip(self, position: int) -> int:
@@ -334,5 +339,5 @@ class _Scanner:
         try:
             value, end = _STRINGS.raw_decode(self.text, position)
         except ValueError:
-            raise self.wrong(position, "a text does not end, or holds what it may not") from None
+            raise self.wrong(position, "a string has no end, or contains an invalid character") from None
         return value, end

@@ -1,4 +1,4 @@
-"""A passage of a text file that is ours, between two marks."""
+"""Write and remove Snell's part of a text file, which is between two marker lines."""
 
 from snell.settings.problems import InvalidValueError
 
@@ -7,20 +7,20 @@ END = "<!-- snell: end -->"
 
 
 def with_block(text: str, block: str) -> str:
-    """The text with our passage in it: where it was, else at the end."""
+    """Return the text with Snell's part: in its old place, else at the end."""
     newline = "\r\n" if "\r\n" in text else "\n"
-    passage = newline.join((BEGIN, *block.strip().splitlines(), END))
+    part = newline.join((BEGIN, *block.strip().splitlines(), END))
     found = _place(text)
     if found:
-        return text[: found[0]] + passage + text[found[1] :]
+        return text[: found[0]] + part + text[found[1] :]
     if not text:
-        return passage + newline
+        return part + newline
     gap = newline if text.endswith("\n") else newline * 2
-    return f"{text}{gap}{passage}{newline if text.endswith(chr(10)) else ''}"
+    return f"{text}{gap}{part}{newline if text.endswith(chr(10)) else ''}"
 
 
 def without_block(text: str) -> str:
-    """The text as it would be without our passage, and without the empty line that came with it."""
+    """Return the text without Snell's part, and without the empty line that came with it."""
     found = _place(text)
     if not found:
         return text
@@ -34,10 +34,6 @@ def without_block(text: str) -> str:
     return before + after.removeprefix(newline)
 
 
-def has_block(text: str) -> bool:
-    return _place(text) is not None
-
-
 def _place(text: str) -> tuple[int, int] | None:
     start = text.find(BEGIN)
     if start < 0:
@@ -45,5 +41,7 @@ def _place(text: str) -> tuple[int, int] | None:
     end = text.find(END, start)
     line = text.count("\n", 0, start) + 1
     if end < 0:
-        raise InvalidValueError("our passage begins here and does not end", line, f"add `{END}` after it, or remove it")
+        raise InvalidValueError(
+            "Snell's part begins here and has no end", line, f"add the line `{END}` after it, or remove it"
+        )
     return start, end + len(END)

@@ -1,25 +1,28 @@
 """
-Edits of TOML that keep everything else: ours is appended as text, and taken out as whole tables.
+Edit TOML text and keep everything else in it: tables are appended as text and removed line by line.
 
-Nothing is written before the result has been read again and found to mean what it should.
+Every result is parsed again and compared with the expected values before it may be written.
 """
 
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
+from snell.model.installs import Edit, FileEdit, Member, TomlTables
 from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
+from snell.settings.snell_commands import is_snell_entry, runs_shim
 
+CANNOT_REMOVE = "Snell's entries cannot be removed without a change to other entries"
 _MULTILINE = ('"""', "'''")
 _HEADER = re.compile(r"[ \t]*(\[\[?)([^\]\n]+)\]\]?[ \t]*(?:#[^\n]*)?\r?$")
 
 
 class Table(msgspec.Struct):
-    """Lines from a header to the next one; the first table is what stands before any header."""
+    """The lines of a table, from its header to the next one; the first table is everything before any header."""
 
     header: str
     name: tuple[str, ...]
@@ -28,14 +31,113 @@ class Table(msgspec.Struct):
     last: int
 
 
+def insert_toml(text: str, file: FileEdit) -> str:
+    """Return the text with Snell's tables. Raises InvalidValueError where they cannot be added."""
+    wanted = [list(edit.items) if isinstance(edit, TomlTables) else getattr(edit, "value", None) for edit in file.edits]
+    if _snell_values(parse_toml(text), file) == wanted:
+        return text
+    text = before = remove_toml(text, file)
+    values = parse_toml(text)
+    for edit in file.edits:
+        if isinstance(edit, Member):
+            refuse_if_taken(values, edit.at)
+            text = append_table(text, toml_table(".".join(edit.at), edit.value))
+        elif isinstance(edit, TomlTables):
+            text = append_table(text, "\n\n".join(toml_table(edit.name, item, is_entry=True) for item in edit.items))
+    if _snell_values(_values_or_none(text), file) != wanted:
+        names = [edit.name if isinstance(edit, TomlTables) else edit.at[0] for edit in file.edits if _is_for_toml(edit)]
+        message = f"`{'`, `'.join(names)}` is written in a form to which nothing can be added"
+        raise InvalidValueError(message, first_line_of(before, names), "write it as tables, with headers in brackets")
+    return text
+
+
+def remove_toml(text: str, file: FileEdit) -> str:
+    """Return the text without Snell's tables. Raises InvalidValueError if that would change others."""
+    before = parse_toml(text)
+    members = [edit.at for edit in file.edits if isinstance(edit, Member) and is_snell_entry(value_at(before, edit.at))]
+    entries = [edit.name for edit in file.edits if isinstance(edit, TomlTables)]
+
+    def is_removed(table: Table, values: Mapping[str, Any]) -> bool:
+        if table.is_entry:
+            return table.name in [(name,) for name in entries] and runs_shim(values)
+        return any(table.name[: len(at)] == at for at in members)
+
+    text = without_tables(text, is_removed)
+    if _other_values(parse_toml(text), file) != _other_values(before, file):
+        raise InvalidValueError(CANNOT_REMOVE, 1, "remove them by hand")
+    return text
+
+
+def _is_for_toml(edit: Edit) -> TypeGuard[TomlTables | Member]:
+    return isinstance(edit, TomlTables | Member)
+
+
+def _values_or_none(text: str) -> Mapping[str, Any]:
+    """Return the values of a text that Snell made; nothing if it cannot be parsed, which is no mistake of the user."""
+    try:
+        return parse_toml(text)
+    except InvalidValueError:
+        return {}
+
+
+def _snell_values(values: Mapping[str, Any], file: FileEdit) -> list[Any]:
+    found: list[Any] = []
+    for edit in file.edits:
+        if isinstance(edit, TomlTables):
+            items = values.get(edit.name, ())
+            found.append([item for item in items if runs_shim(item)] if isinstance(items, list) else [])
+        elif isinstance(edit, Member):
+            found.append(value_at(values, edit.at))
+    return found
+
+
+def _other_values(values: Mapping[str, Any], file: FileEdit) -> Any:
+    """Return the values without Snell's, and without tables that hold nothing else."""
+    left = copy_values(values)
+    for edit in file.edits:
+        if isinstance(edit, TomlTables) and isinstance(left.get(edit.name), list):
+            left[edit.name] = [item for item in left[edit.name] if not runs_shim(item)]
+            if not left[edit.name]:
+                del left[edit.name]
+        elif isinstance(edit, Member) and is_snell_entry(value_at(left, edit.at)):
+            drop_value(left, edit.at)
+    return left
+
+
+def value_at(values: Any, path: Sequence[str]) -> Any:
+    """Return the value at a path of keys in nested mappings; None if there is none."""
+    for name in path:
+        values = values.get(name) if isinstance(values, Mapping) else None
+    return values
+
+
+def copy_values(value: Any) -> Any:
+    """Return a deep copy of mappings and lists."""
+    if isinstance(value, Mapping):
+        return {key: copy_values(each) for key, each in value.items()}
+    return [copy_values(each) for each in value] if isinstance(value, list) else value
+
+
+def drop_value(values: dict[str, Any], path: tuple[str, ...]) -> None:
+    """Remove the value at a path, and the mappings that are empty without it."""
+    if not path or path[0] not in values:
+        return
+    if len(path) == 1:
+        del values[path[0]]
+    elif isinstance(values[path[0]], dict):
+        drop_value(values[path[0]], path[1:])
+        if not values[path[0]]:
+            del values[path[0]]
+
+
 def parse_toml(text: str) -> dict[str, Any]:
-    """The values of a TOML text. Raises WrongError with the line."""
-    read_toml(text)  # its messages name lines
+    """Return the values of a TOML text. Raises InvalidValueError with the line."""
+    read_toml(text)  # its messages name lines, those of tomllib do not always
     return tomllib.loads(text)
 
 
 def append_table(text: str, table: str) -> str:
-    """The text with these lines at its end."""
+    """Return the text with a table added at its end."""
     newline = "\r\n" if "\r\n" in text else "\n"
     block = newline.join(table.strip("\n").split("\n")) + newline
     if not text.strip():
@@ -44,12 +146,12 @@ def append_table(text: str, table: str) -> str:
     return text + gap + block
 
 
-def without_tables(text: str, goes: Callable[[Table, Mapping[str, Any]], bool]) -> str:
-    """The text without the tables for which `goes` holds, and without the empty line before each."""
+def without_tables(text: str, is_removed: Callable[[Table, Mapping[str, Any]], bool]) -> str:
+    """Return the text without the tables that `is_removed` selects, and without the empty line before each."""
     lines = text.split("\n")
     kept, previous_end = [], 0
     for table in _tables(lines):
-        if not table.header or not goes(table, _values(lines, table)):
+        if not table.header or not is_removed(table, _values(lines, table)):
             continue
         first = table.first - 1 if table.first > previous_end and not lines[table.first - 1].strip() else table.first
         kept += lines[previous_end:first]
@@ -59,7 +161,7 @@ def without_tables(text: str, goes: Callable[[Table, Mapping[str, Any]], bool]) 
 
 
 def with_value(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
-    """The text with this value in that table, wherever the table is; everything else stays. Raises WrongError."""
+    """Return the text with one value of one table changed or added. Raises InvalidValueError."""
     refuse_if_taken(parse_toml(text), table)
     lines = text.split("\n")
     found = next((each for each in _tables(lines) if each.name == table and not each.is_entry), None)
@@ -72,14 +174,15 @@ def with_value(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
         after = "\n".join([*lines[:at], f"{line}{kept}{end}", *lines[at + 1 :]])
     else:
         after = "\n".join([*lines[: found.first + 1], f"{line}{end}", *lines[found.first + 1 :]])
-    return _meant(after, table, name, value)
+    return _checked_text(after, table, name, value)
 
 
 def _is_given(line: str, name: str) -> bool:
     return re.match(rf"""[ \t]*["']?{re.escape(name)}["']?[ \t]*=""", line) is not None
 
 
-def _meant(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
+def _checked_text(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
+    """Return the text if it has this value; raise InvalidValueError if the edit went wrong."""
     try:
         found: Any = tomllib.loads(text)
         for each in (*table, name):
@@ -89,18 +192,19 @@ def _meant(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
     if found != value:
         where = first_line_of(text, table[-1:])
         raise InvalidValueError(
-            f"`{'.'.join(table)}` is written in a way that is not edited", where, "change it by hand"
+            f"`{'.'.join(table)}` is written in a form that Snell cannot edit", where, "change it by hand"
         )
     return text
 
 
 def toml_table(name: str, values: Mapping[str, Any], *, is_entry: bool = False) -> str:
-    """One table as text."""
+    """Return one table as text."""
     header = f"[[{name}]]" if is_entry else f"[{name}]"
     return "\n".join((header, *(f"{key} = {toml_value(value)}" for key, value in values.items())))
 
 
 def toml_value(value: Any) -> str:
+    """Return a value as TOML text."""
     if isinstance(value, bool | int):
         return str(value).lower()
     if isinstance(value, list | tuple):
@@ -128,11 +232,11 @@ def _values(lines: list[str], table: Table) -> Mapping[str, Any]:
     try:
         return tomllib.loads("\n".join(line.rstrip("\r") for line in lines[table.first + 1 : table.last + 1]))
     except tomllib.TOMLDecodeError:
-        return {}  # a list over several lines that looked like a header; not ours
+        return {}  # not a table, but a line of a list that looks like a header
 
 
 def _open_quotes(line: str, quotes: str) -> str:
-    """Which multi-line text is open at the end of this line."""
+    """Return the quotes of the multi-line string that is open at the end of this line; empty if none is."""
     position = 0
     while position < len(line):
         if quotes:
@@ -171,18 +275,18 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def first_line_of(text: str, names: Sequence[str]) -> int:
-    """Where one of these names is first given a value or a table; the last line when none is."""
+    """Return the line that first gives one of these names a value or a table, else the last line."""
     lines = text.split("\n")
     given = re.compile(rf"""[ \t]*\[*[ \t]*["']?(?:{"|".join(map(re.escape, names))})["']?[ \t]*[=.\]]""")
     return next((number for number, line in enumerate(lines, 1) if given.match(line)), len(lines))
 
 
 def refuse_if_taken(values: Mapping[str, Any], path: tuple[str, ...]) -> None:
-    """Tables can be appended only where nothing else than a table stands."""
+    """Raise InvalidValueError if a value on this path is not a table, so that no table can be added below it."""
     found: Any = values
     for name in path:
         if not isinstance(found, Mapping):
-            raise InvalidValueError(f"`{'.'.join(path)}` is not a table", 1, "mend it, or remove it")
+            raise InvalidValueError(f"`{'.'.join(path)}` is not a table", 1, "correct it, or remove it")
         found = found.get(name)
         if found is None:
             return

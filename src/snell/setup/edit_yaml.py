@@ -1,29 +1,81 @@
 """
-Edits of YAML by lines: one entry under one top-level key, in block style, and nothing else touched.
+Edit YAML text line by line: one entry under one top-level key, in block style; nothing else changes.
 
-The result is read again and compared with what it should mean before anybody may write it.
+Every result is parsed again and compared with the expected values before it may be written.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from snell.model.installs import FileEdit, Member
 from snell.settings.problems import InvalidValueError
 from snell.settings.read_yaml import read_yaml
+from snell.settings.snell_commands import is_snell_entry
 from snell.settings.value_tree import plain
-from snell.setup.edit_toml import toml_value
+from snell.setup.edit_toml import CANNOT_REMOVE, copy_values, drop_value, toml_value, value_at
 
 _INDENT = re.compile(r"[ ]*")
 
 
+def insert_yaml(text: str, file: FileEdit) -> str:
+    """Return the text with Snell's entries. Raises InvalidValueError where they cannot be added."""
+    values = yaml_values(text) if text.strip() else None
+    for edit in file.edits:
+        if isinstance(edit, Member) and (found := value_at(values, edit.at)) != edit.value:
+            if found is not None and not is_snell_entry(found):
+                message = f"`{'.'.join(edit.at)}` exists already, and is not Snell's"
+                raise InvalidValueError(message, 1, "rename it, or remove it")
+            expected = _with_value(values if isinstance(values, dict) else {}, edit.at, edit.value)
+            text = with_entry(text, edit.at[0], edit.at[1], edit.value)
+            values = _values_or_none(text)
+            if values != expected:
+                message = f"`{edit.at[0]}` is written in braces, to which nothing can be added"
+                raise InvalidValueError(message, 1, "write it in block style, one name on each line")
+    return text
+
+
+def remove_yaml(text: str, file: FileEdit) -> str:
+    """Return the text without Snell's entries. Raises InvalidValueError if that would change others."""
+    values = yaml_values(text) if text.strip() else None
+    for edit in file.edits:
+        if isinstance(edit, Member) and is_snell_entry(value_at(values, edit.at)):
+            expected = copy_values(values)
+            drop_value(expected, edit.at)
+            text = without_entry(text, edit.at[0], edit.at[1])
+            values = yaml_values(text) or {}
+            if values != expected:
+                raise InvalidValueError(CANNOT_REMOVE, 1, "remove them by hand")
+    return text
+
+
+def _values_or_none(text: str) -> Any:
+    """Return the values of a text that Snell made; None if it cannot be parsed, which is no mistake of the user."""
+    try:
+        return yaml_values(text)
+    except InvalidValueError:
+        return None
+
+
+def _with_value(values: dict[str, Any], path: tuple[str, ...], value: Any) -> Any:
+    copy = copy_values(values)
+    inner = copy
+    for name in path[:-1]:
+        if not isinstance(inner.get(name), dict):
+            inner[name] = {}
+        inner = inner[name]
+    inner[path[-1]] = value
+    return copy
+
+
 def yaml_values(text: str) -> Any:
-    """The values of a YAML text. Raises WrongError with the line."""
+    """Return the values of a YAML text. Raises InvalidValueError with the line."""
     node = read_yaml(text)
     return plain(node) if node else None
 
 
 def with_entry(text: str, top: str, name: str, value: Mapping[str, Any]) -> str:
-    """The text with `top.name` set to a mapping of texts, numbers, flags, lists and empty mappings."""
+    """Return the text with `top.name` set to a mapping of strings, numbers, booleans, lists and empty mappings."""
     text = without_entry(text, top, name)
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = text.split(newline)
@@ -34,7 +86,7 @@ def with_entry(text: str, top: str, name: str, value: Mapping[str, Any]) -> str:
         return f"{text}{gap}{block}{newline}"
     rest = lines[at].split(":", 1)[1].split(" #", 1)[0].strip()
     if rest not in ("", "{}", "null", "~"):
-        raise InvalidValueError(f"`{top}` is written on one line", at + 1, "write its entries on lines of their own")
+        raise InvalidValueError(f"`{top}` is written on one line", at + 1, "write one entry on each line")
     if rest:
         lines[at] = f"{top}:"
     first = next((line for line in lines[at + 1 :] if line.strip() and not line.lstrip().startswith("#")), "")
@@ -43,7 +95,7 @@ def with_entry(text: str, top: str, name: str, value: Mapping[str, Any]) -> str:
 
 
 def without_entry(text: str, top: str, name: str) -> str:
-    """The text without `top.name`, and without `top` when nothing is left of it."""
+    """Return the text without `top.name`, and without `top` if it is empty then."""
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = text.split(newline)
     at = _top_line(lines, top)
@@ -66,7 +118,7 @@ def _block(name: str, value: Mapping[str, Any], indent: str) -> list[str]:
 
 
 def _scalar(value: Any) -> str:
-    return "{}" if value == {} else toml_value(value)  # quoted texts, lists and numbers of TOML are YAML too
+    return "{}" if value == {} else toml_value(value)  # strings, lists and numbers of TOML are valid YAML
 
 
 def _top_line(lines: list[str], top: str) -> int | None:
@@ -74,7 +126,7 @@ def _top_line(lines: list[str], top: str) -> int | None:
 
 
 def _end(lines: list[str], start: int) -> int:
-    """The line after what is indented deeper than this one; blank lines at its end do not belong to it."""
+    """Return the line after everything that is indented deeper than this line, without blank lines at its end."""
     depth, end = len(_indent(lines[start])), start + 1
     for number in range(start + 1, len(lines)):
         if not lines[number].strip():

@@ -1,8 +1,8 @@
 """
-Changes to other people's files, so that nobody loses anything: planned, shown, written whole or not at all, taken back.
+Plan changes to configuration files, write each file atomically, and undo the changes.
 
-For every file that was changed the state directory keeps what stood there before. Taking ours out gives exactly those
-bytes back when nobody else touched the file since, and otherwise removes only what is ours.
+The state directory keeps the original of every changed file. Uninstalling restores exactly those bytes if the file has
+not changed since, and otherwise removes only Snell's entries.
 """
 
 import hashlib
@@ -15,18 +15,18 @@ from pathlib import Path
 import msgspec
 
 from snell.model.errors import SetupError
-from snell.model.installs import FileEdit, Whole
+from snell.model.installs import FileEdit, OwnFile
 from snell.settings.problems import InvalidValueError
-from snell.setup.apply_edits import foreign_hooks, put_in, taken_out
+from snell.setup.apply_edits import insert_edits, other_hooks, remove_edits
 from snell.setup.plan import LONGEST_FILE
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
 
-FOLDERS = "folders.json"  # those that were made for our files
+FOLDERS = "folders.json"  # the folders that set-up made
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One file as it is and as it would be; None = no file."""
+    """The bytes of a file before and after a change; None: no such file."""
 
     file: FileEdit
     before: bytes | None
@@ -38,75 +38,75 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct):
-    """What we remember of a file that we changed; the bytes of before stand beside it."""
+    """A file that set-up changed. Its original is kept beside this record."""
 
     path: str
     had_file: bool
-    after: str  # digest of what we wrote
-    clients: list[str]  # several clients may want the same thing of one file
+    after: str  # digest of what set-up wrote
+    clients: list[str]  # those that use the file; some clients share one
 
 
 def plan_change(file: FileEdit) -> Change:
-    """What installing would change. Raises SetupError, with the line, where a file cannot be edited."""
+    """Return what installing would change. Raises SetupError, with the line, for a file that cannot be edited."""
     before = _read(Path(file.path))
-    return Change(file, before, _edited(file, before))
+    return Change(file, before, _after_insert(file, before))
 
 
 def plan_removal(file: FileEdit, leaving: Collection[str], state: Path) -> Change:
-    """What taking ours out would change once all of these clients are left."""
+    """Return what removing Snell would change; `leaving` are all clients from which it is removed."""
     before = _read(Path(file.path))
-    record = _record(state, _real(file.path))
+    record = _record_of(state, _real(file.path))
     if record and set(record.clients) - set(leaving):
-        return Change(file, before, before)  # somebody else still needs it
+        return Change(file, before, before)  # another client still uses it
     if record and before is not None and _digest(before) == record.after:
-        return Change(file, before, _kept(state, _real(file.path)) if record.had_file else None)
-    after = _taken_out(file, before)
+        return Change(file, before, _original_of(state, _real(file.path)) if record.had_file else None)
+    after = _after_removal(file, before)
     had_file = record is not None and record.had_file
-    if after is not None and after != before and not had_file and _holds_nothing(after, file):
+    if after is not None and after != before and not had_file and _is_empty(after, file):
         after = None
     return Change(file, before, after)
 
 
 def install(change: Change, client: str, state: Path) -> None:
-    """Write what was planned, unless the file changed meanwhile."""
+    """Write a planned change. Raises SetupError if the file changed since it was planned."""
     real = _real(change.file.path)
-    with _held(state), _nicely(real):
-        old = _record(state, real)
-        if _read(real) == change.after:  # as it is to be: it was so, or another set-up was faster
-            _join(state, real, old, client)
+    with _setup_lock(state), _named_errors(real):
+        old = _record_of(state, real)
+        if _read(real) == change.after:  # no change needed, or another set-up was faster
+            _add_client(state, real, old, client)
             return
-        _check_same(real, change)
+        _check_unchanged(real, change)
         record = _next_record(old, change, client, real, state)
         _make_folders(real.parent, state)
-        # The record goes first: a crash in between leaves the old file, and a record that matches nothing.
+        # The record is written first: a crash in between leaves the old file, and a record that matches no file.
         _save(state, real, record, _original(old, change, state, real))
         _write(real, change.after or b"", _mode(real, change.file))
 
 
 def uninstall(change: Change, client: str, state: Path) -> None:
-    """Write back what was planned, and forget the file."""
+    """Write a planned removal, and delete the record of the file."""
     real = _real(change.file.path)
-    with _held(state), _nicely(real):
-        _check_same(real, change)
-        record = _record(state, real)
+    with _setup_lock(state), _named_errors(real):
+        _check_unchanged(real, change)
+        record = _record_of(state, real)
         if record and (left := [each for each in record.clients if each != client]):
             record.clients = left
             _save(state, real, record, None)
             return
         if change.after is None and change.before is not None:
-            _sweep(real)
+            _remove_leftovers(real)
             os.unlink(real)
         elif change.changes and change.after is not None:
             _write(real, change.after, _mode(real, change.file))
-        _forget(state, real)
+        _delete_record(state, real)
 
 
-def foreign(file: FileEdit) -> list[str]:
-    """Hooks of others in this file, or beside it where every file of a folder counts."""
+def find_other_hooks(file: FileEdit) -> list[str]:
+    """Return hooks that are not Snell's: in this file, or in the files beside it if the client reads the folder."""
     path = Path(file.path)
-    if file.format != "whole":
-        with _nicely(path):
-            return foreign_hooks(_read(path), file)
+    if file.format != "own file":
+        with _named_errors(path):
+            return other_hooks(_read(path), file)
     if path.suffix == ".json" and path.parent.name == "hooks":
         with suppress(OSError):
             others = sorted(each.name for each in path.parent.glob("*.json") if each.name != path.name)
@@ -114,26 +114,26 @@ def foreign(file: FileEdit) -> list[str]:
     return []
 
 
-def _edited(file: FileEdit, before: bytes | None) -> bytes:
+def _after_insert(file: FileEdit, before: bytes | None) -> bytes:
     try:
-        return put_in(before, file)
+        return insert_edits(before, file)
     except InvalidValueError as wrong:
-        raise _with_line(wrong, file.path) from None
+        raise _setup_error(wrong, file.path) from None
 
 
-def _taken_out(file: FileEdit, before: bytes | None) -> bytes | None:
+def _after_removal(file: FileEdit, before: bytes | None) -> bytes | None:
     try:
-        return taken_out(before, file)
+        return remove_edits(before, file)
     except InvalidValueError as wrong:
-        raise _with_line(wrong, file.path) from None
+        raise _setup_error(wrong, file.path) from None
 
 
-def _with_line(wrong: InvalidValueError, path: str) -> SetupError:
+def _setup_error(wrong: InvalidValueError, path: str) -> SetupError:
     return SetupError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice)
 
 
-def _holds_nothing(data: bytes, file: FileEdit) -> bool:
-    """Is only left what we began the file with?"""
+def _is_empty(data: bytes, file: FileEdit) -> bool:
+    """Return whether the file holds no more than what set-up began it with."""
     text = data.decode("utf-8-sig", "replace").strip()
     if not text or file.format not in ("json", "jsonc"):
         return not text
@@ -148,15 +148,15 @@ def _read(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except FileError as error:
-        raise SetupError(error.message, where=error.where, advice="move it away, then run set-up again") from None
+        raise SetupError(error.message, where=error.where, advice="move it elsewhere, then run set-up again") from None
     except OSError as error:
         why = error.strerror or str(error)
         raise SetupError(f"cannot be read: {why}", where=f"`{path}`", advice="check its permissions") from None
 
 
-def _check_same(real: Path, change: Change) -> None:
+def _check_unchanged(real: Path, change: Change) -> None:
     if _read(real) != change.before:
-        raise SetupError("changed while you were looking at it", where=f"`{real}`", advice="run set-up again")
+        raise SetupError("changed since the plan was shown", where=f"`{real}`", advice="run set-up again")
 
 
 def _next_record(old: Record | None, change: Change, client: str, real: Path, state: Path) -> Record:
@@ -166,43 +166,47 @@ def _next_record(old: Record | None, change: Change, client: str, real: Path, st
 
 
 def _original(old: Record | None, change: Change, state: Path, real: Path) -> bytes | None:
-    """What the file would be had we never touched it."""
+    """Return the file as it would be if set-up had never changed it."""
     if old and change.before is not None and _digest(change.before) == old.after:
-        return _kept(state, real) if old.had_file else None
-    return _taken_out(change.file, change.before)
+        return _original_of(state, real) if old.had_file else None
+    return _after_removal(change.file, change.before)
 
 
-def _join(state: Path, real: Path, record: Record | None, client: str) -> None:
+def _add_client(state: Path, real: Path, record: Record | None, client: str) -> None:
     if record and client not in record.clients:
         record.clients = sorted([*record.clients, client])
         _save(state, real, record, None)
 
 
 def _write(real: Path, data: bytes, mode: int) -> None:
-    _sweep(real)
+    _remove_leftovers(real)
     if real.exists():
-        _check_ours(real)
+        _check_owner_and_mode(real)
     write_atomically(real, data, mode)
 
 
-def _sweep(real: Path) -> None:
-    """Remove what a set-up that was killed left beside the file."""
+def _remove_leftovers(real: Path) -> None:
+    """Remove temporary files that a killed set-up left beside the file."""
     for path in real.parent.glob(f".{real.name}.{'[0-9a-f]' * 16}.tmp"):
         with suppress(OSError):
             path.unlink()
 
 
-def _check_ours(real: Path) -> None:
+def _check_owner_and_mode(real: Path) -> None:
     found = os.stat(real)
     if found.st_uid != os.geteuid():
         advice = "run set-up as its owner"
         raise SetupError(f"belongs to another user (uid {found.st_uid})", where=f"`{real}`", advice=advice)
     if not found.st_mode & stat.S_IWUSR:
-        raise SetupError("is read-only", where=f"`{real}`", advice="`chmod u+w` it first; nothing was changed")
+        raise SetupError(
+            "is read-only",
+            where=f"`{real}`",
+            advice="make it writable with `chmod u+w`; nothing was changed",
+        )
 
 
 def _mode(real: Path, file: FileEdit) -> int:
-    is_program = any(isinstance(edit, Whole) and edit.executable for edit in file.edits)
+    is_program = any(isinstance(edit, OwnFile) and edit.executable for edit in file.edits)
     with suppress(OSError):
         return stat.S_IMODE(os.stat(real).st_mode)
     umask = os.umask(0o077)
@@ -211,36 +215,40 @@ def _mode(real: Path, file: FileEdit) -> int:
 
 
 def _make_folders(folder: Path, state: Path) -> None:
-    """Make a folder and those above it, after noting that they are ours: a crash in between must not leave them."""
+    """
+    Make a folder and its parents.
+
+    They are recorded first, so that uninstalling removes them even if set-up crashes in between.
+    """
     missing: list[str] = []
     while not folder.exists():
         missing.append(str(folder))
         folder = folder.parent
     if missing:
-        _note_folders(state, sorted({*_noted_folders(state), *missing}))
+        _record_folders(state, sorted({*_recorded_folders(state), *missing}))
     for each in reversed(missing):
         os.mkdir(each)
 
 
 def _remove_folders(state: Path) -> None:
-    """Remove the folders that we made and that are empty again, the deepest first."""
-    noted = _noted_folders(state)
-    for each in sorted(noted, key=len, reverse=True):
+    """Remove the folders that set-up made and that are empty now, the deepest first."""
+    recorded = _recorded_folders(state)
+    for each in sorted(recorded, key=len, reverse=True):
         with suppress(OSError):
             os.rmdir(each)
-    left = [each for each in noted if os.path.isdir(each)]
-    if left != noted:
-        _note_folders(state, left)
+    left = [each for each in recorded if os.path.isdir(each)]
+    if left != recorded:
+        _record_folders(state, left)
 
 
-def _noted_folders(state: Path) -> list[str]:
+def _recorded_folders(state: Path) -> list[str]:
     try:
         return msgspec.json.decode(read_capped(state / "installs" / FOLDERS, LONGEST_FILE), type=list[str])
     except (OSError, FileError, msgspec.DecodeError):
         return []
 
 
-def _note_folders(state: Path, folders: list[str]) -> None:
+def _record_folders(state: Path, folders: list[str]) -> None:
     if not folders:
         with suppress(FileNotFoundError):
             os.unlink(state / "installs" / FOLDERS)
@@ -256,7 +264,7 @@ def _save(state: Path, real: Path, record: Record, original: bytes | None) -> No
     write_atomically(folder / "record.json", msgspec.json.encode(record))
 
 
-def _forget(state: Path, real: Path) -> None:
+def _delete_record(state: Path, real: Path) -> None:
     folder = _folder(state, real)
     for name in ("record.json", "before"):
         with suppress(FileNotFoundError):
@@ -266,16 +274,16 @@ def _forget(state: Path, real: Path) -> None:
     _remove_folders(state)
 
 
-def _record(state: Path, real: Path) -> Record | None:
+def _record_of(state: Path, real: Path) -> Record | None:
     try:
         record = msgspec.json.decode(read_capped(_folder(state, real) / "record.json", 1_000_000), type=Record)
     except (OSError, FileError, msgspec.DecodeError):
         return None
-    needs = record.had_file and _kept(state, real) is None
-    return None if needs else record
+    is_incomplete = record.had_file and _original_of(state, real) is None
+    return None if is_incomplete else record
 
 
-def _kept(state: Path, real: Path) -> bytes | None:
+def _original_of(state: Path, real: Path) -> bytes | None:
     try:
         return read_capped(_folder(state, real) / "before", LONGEST_FILE)
     except (OSError, FileError):
@@ -287,7 +295,7 @@ def _folder(state: Path, real: Path) -> Path:
 
 
 def _real(path: str) -> Path:
-    """Where a link leads: the file behind it is edited, and the link stays."""
+    """Return the file behind a symbolic link: that file is edited, and the link stays."""
     return Path(os.path.realpath(path))
 
 
@@ -296,20 +304,20 @@ def _digest(data: bytes) -> str:
 
 
 @contextmanager
-def _held(state: Path) -> Iterator[None]:
-    """One set-up at a time."""
+def _setup_lock(state: Path) -> Iterator[None]:
+    """Allow one set-up at a time."""
     make_private(state / "installs")
     with file_lock(state / "installs" / "lock"):
         yield
 
 
 @contextmanager
-def _nicely(path: Path) -> Iterator[None]:
-    """The world's troubles with a file, in words."""
+def _named_errors(path: Path) -> Iterator[None]:
+    """Raise errors about a file as SetupError, with the file's path."""
     try:
         yield
     except InvalidValueError as wrong:
-        raise _with_line(wrong, str(path)) from None
+        raise _setup_error(wrong, str(path)) from None
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         advice = "check its permissions and those of its folder; nothing was changed"
@@ -317,7 +325,7 @@ def _nicely(path: Path) -> Iterator[None]:
 
 
 def records(state: Path) -> Iterator[Record]:
-    """Every file that we changed and have not given back."""
+    """Return the records of all files that set-up changed and has not restored."""
     for path in sorted((state / "installs").glob("*/record.json")):
         with suppress(OSError, FileError, msgspec.DecodeError):
             yield msgspec.json.decode(read_capped(path, 1_000_000), type=Record)

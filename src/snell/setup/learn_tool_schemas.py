@@ -1,4 +1,4 @@
-"""Ask the MCP servers that clients are configured with what their tools take."""
+"""Ask the MCP servers of the installed clients for the input schemas of their tools."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.clients.installs import install_of
+from snell.clients import client_named
 from snell.settings.load import load
 from snell.settings.locate import project_at
-from snell.setup.client_mcp_servers import Configured, servers_of
+from snell.setup.client_mcp_servers import ConfiguredServer, servers_of
 from snell.setup.plan import Site, find_installed_clients
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.mcp_client import McpError, list_tools
@@ -20,53 +20,53 @@ from snell.system.paths import make_private, places
 LARGEST_SCHEMA_BYTES = 200_000
 
 
-class Asked(Struct, frozen=True):
-    """What became of the question to one server."""
+class ServerResult(Struct, frozen=True):
+    """The result for one server: how many tools it has, or why it did not answer."""
 
-    server: Configured
+    server: ConfiguredServer
     tools: int = 0
     problem: str = ""
 
 
-def configured_servers(env: Mapping[str, str], cwd: Path, client: str = "") -> list[Configured]:
-    """The servers of one client, or of all that are on this machine; each of them once for each client."""
+def configured_servers(env: Mapping[str, str], cwd: Path, client: str = "") -> list[ConfiguredServer]:
+    """Return the MCP servers of one client, or of all clients on this machine."""
     project = project_at(cwd).root
     site = Site.here(env, project)
     is_trusted = load(places(env), cwd, env).is_trusted
-    installs = [install_of(client.replace("-", "_"))] if client else find_installed_clients(site)
+    installs = [client_named(client).INSTALL] if client else find_installed_clients(site)
     return [each for install in installs for each in servers_of(install, site, is_trusted=is_trusted)]
 
 
-def learn(env: Mapping[str, str], servers: list[Configured], seconds: float) -> Iterator[Asked]:
-    """Ask one after the other, and keep what each says as soon as it has said it."""
+def learn(env: Mapping[str, str], servers: list[ConfiguredServer], seconds: float) -> Iterator[ServerResult]:
+    """Ask the servers one after the other, and store each answer at once."""
     state = places(env).state
     make_private(state)
-    said: dict[str, Asked | LearnedServer] = {}
+    answers: dict[str, ServerResult | LearnedServer] = {}
     for each in servers:
-        # Several clients often have the same server; it is started once.
+        # Several clients often have the same server; it is started only once.
         key = repr(each.server)
-        if key not in said:
-            said[key] = _asked(each, env, seconds)
-        answer = said[key]
-        if isinstance(answer, Asked):
-            yield Asked(each, problem=answer.problem)
+        if key not in answers:
+            answers[key] = _ask(each, env, seconds)
+        answer = answers[key]
+        if isinstance(answer, ServerResult):
+            yield ServerResult(each, problem=answer.problem)
             continue
         row = LearnedServer(each.client, each.name, each.project, time.time(), answer.tools)
         store_learned_tools(state, [row])
-        yield Asked(each, len(row.tools))
+        yield ServerResult(each, len(row.tools))
 
 
-def _asked(each: Configured, env: Mapping[str, str], seconds: float) -> Asked | LearnedServer:
+def _ask(each: ConfiguredServer, env: Mapping[str, str], seconds: float) -> ServerResult | LearnedServer:
     try:
         found = list_tools(each.server, env, Deadline(seconds))
     except McpError as error:
-        return Asked(each, problem=str(error))
+        return ServerResult(each, problem=str(error))
     except (DeadlineExceededError, CancelledError):
-        return Asked(each, problem=f"did not answer within {seconds:g} s")
+        return ServerResult(each, problem=f"did not answer within {seconds:g} s")
     return LearnedServer(each.client, each.name, tools={str(tool["name"]): _tool(tool) for tool in found})
 
 
-def _tool(said: Mapping[str, Any]) -> LearnedTool:
-    schema, hints = said.get("inputSchema"), said.get("annotations")
+def _tool(answer: Mapping[str, Any]) -> LearnedTool:
+    schema, hints = answer.get("inputSchema"), answer.get("annotations")
     fits = isinstance(schema, dict) and len(repr(schema)) <= LARGEST_SCHEMA_BYTES
     return LearnedTool(schema if fits and isinstance(schema, dict) else {}, hints if isinstance(hints, dict) else {})

@@ -1,8 +1,7 @@
 """
-Setting clients up: who is here, what would be written, and whether it is.
+Find the clients on this machine, and plan the files that set-up writes for each.
 
-Nothing here writes; `install_files` does, and only for a person at a terminal. The library's way in is `generate`,
-which describes one client's whole set-up as data.
+Nothing here writes files; `file_changes` does. `generate` returns the complete set-up of one client as data.
 """
 
 import os
@@ -17,37 +16,48 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from snell.clients import ALIASES, CLIENTS, client_named
-from snell.clients.installs import install_names, install_of
+from snell.clients import client_named, client_names
 from snell.model.errors import ClientError, SetupError
-from snell.model.installs import SCOPES, Block, FileEdit, Install, SetupScope, Wrapped
+from snell.model.installs import SCOPES, FileEdit, Install, SetupScope, TextBlock, WrappedCommand
 from snell.model.protocols import Capabilities
-from snell.settings.snell_commands import wishes_closed
-from snell.setup.apply_edits import put_in
-from snell.setup.config_formats import Programs, hook_files, mcp_file, with_rewakes
-from snell.setup.rules_text import RULES
+from snell.settings.snell_commands import is_fail_closed
+from snell.setup.apply_edits import insert_edits
+from snell.setup.config_formats import Programs, hook_files, mcp_file
 from snell.system.files import FileError, read_capped
 from snell.system.paths import home_directory
 
-LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their whole history beside their settings
+LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their history in the same file as their settings
 WORKTREE_EVENTS = ("WorktreeCreate", "WorktreeRemove")
+# One text for all clients: several of them read the same file.
+RULES = """
+## Snell
+
+This agent works with Snell, which may refuse a tool call, change it, or answer it with a note:
+
+- A refusal comes with its reason, and often with what to do instead. Do that; do not try the same thing in other words.
+- Ask the user when a refusal seems wrong. `snell why` shows them what decided.
+- Never edit Snell's settings or hooks to get around a refusal.
+- Before a command that deletes, overwrites, publishes or pushes, say what it will do and wait for the user.
+- Never put keys, tokens or passwords into files, commands or answers.
+- Where there is an MCP server `snell`, recall what is known before you begin; remember decisions and their reasons.
+"""
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """What a person can choose. None = as fits the client."""
+    """What the user can choose. None: the default for the client."""
 
     scope: SetupScope = "user"
     session_start: bool = True
     mcp: bool | None = None
     rules: bool | None = None
     status_line: bool = True
-    worktrees: bool = False  # does a hook make them?
-    rewakes: tuple[str, ...] = ()  # the events on which a hook may wake the agent later
-    fail_closed: bool = False  # kept, too, by what was set up so before
+    worktrees: bool = False  # a hook creates worktrees
+    rewakes: tuple[str, ...] = ()  # events whose hooks may wake the agent later
+    fail_closed: bool = False  # set-up never switches it off; only uninstalling does
 
 
 class Site(Struct, frozen=True):
-    """The machine that is set up."""
+    """The machine and the project that are set up."""
 
     home: Path
     project: Path
@@ -56,13 +66,14 @@ class Site(Struct, frozen=True):
 
     @classmethod
     def here(cls, env: Mapping[str, str], project: Path) -> "Site":
+        """Return this machine. Raises SetupError if `snell-hook` is not installed."""
         return cls(home_directory(env), project, our_programs(env), env)
 
 
 class Found(Struct, frozen=True):
-    """What shows that a client is on this machine."""
+    """The programs and folders that show that a client is on this machine."""
 
-    programs: tuple[str, ...] = ()  # by path; several versions give several
+    programs: tuple[str, ...] = ()  # paths; several if several versions are installed
     folders: tuple[str, ...] = ()
 
     @property
@@ -71,19 +82,15 @@ class Found(Struct, frozen=True):
 
 
 def find_install(name: object) -> Install:
-    """The set-up of a client by its name or alias, whatever its case, blanks and dashes; callers come from outside."""
+    """Return the set-up of a client by its name or alias. Raises ClientError; callers pass what users typed."""
     if not isinstance(name, str) or not name.strip():
-        raise ClientError(f"`{name}` is no client's name", advice=f"known are {', '.join(known_clients())}")
-    folded = _folded(name)
-    known = {_folded(alias): client for alias, client in ALIASES.items()}
-    return install_of(known.get(folded, folded))
+        raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {', '.join(known_clients())}")
+    return client_named(name).INSTALL
 
 
 def capabilities_of(install: Install) -> Capabilities:
-    """What the client can do with our answers; one without an adapter has no hooks."""
-    return (
-        client_named(install.name).CAPABILITIES if install.name in CLIENTS else Capabilities(hooks=bool(install.form))
-    )
+    """Return what the client can do with Snell's answers."""
+    return client_named(install.name).CAPABILITIES
 
 
 def generate(
@@ -94,15 +101,16 @@ def generate(
     scope: SetupScope = "user",
     site: Site | None = None,
 ) -> dict[str, Any]:
-    """One client's whole set-up as data, by its name or alias; nothing is written."""
+    """Return the complete set-up of a client, by its name or alias, as data; nothing is written."""
     install, site = find_install(client), site or Site.here(os.environ, Path.cwd())
     if scope not in SCOPES:
-        raise SetupError(f"there is no scope `{scope}`", advice=f"it is one of {', '.join(SCOPES)}")
+        raise SetupError(f"unknown scope `{scope}`", advice=f"use one of {', '.join(SCOPES)}")
     files = plan(install, Options(scope=scope, session_start=include_session_start, mcp=include_mcp_config), site)
+    form = install.form
     return {
         "client": install.name.replace("_", "-"),
         "paths": {file.purpose: file.path for file in reversed(files)},
-        "capabilities": msgspec.to_builtins(capabilities_of(install)) | {"hook_format": install.form or "none"},
+        "capabilities": {**msgspec.to_builtins(capabilities_of(install)), "hook_format": form.name if form else "none"},
         "hooks": build_hooks(install, site, include_session_start=include_session_start, scope=scope),
         "mcp_config": build_mcp_config(install, site, scope=scope) if include_mcp_config else None,
         "instructions": build_instructions(install),
@@ -111,18 +119,19 @@ def generate(
 
 def build_hooks(install: Install, site: Site, *, include_session_start: bool = True, scope: SetupScope = "user") -> Any:
     """
-    The hooks alone, as the client's file would hold them; None for a client without hooks. What is more than one file,
-    or a program, comes as contents by path.
+    Return the hooks as the client's file would hold them; None for a client without hooks.
+
+    Several files, and files that are not data, are returned as contents by path.
     """
     options = Options(scope=scope, session_start=include_session_start, status_line=False)
     files = _hook_files(install, options, site) if install.form else []
-    contents = {file.path: _content(put_in(None, file)) for file in files}
+    contents = {file.path: _content(insert_edits(None, file)) for file in files}
     only = next(iter(contents.values()), None) if len(contents) < 2 else contents
     return contents if isinstance(only, str) else only
 
 
 def _content(data: bytes) -> Any:
-    """A file as data where it is data, else its text."""
+    """Return JSON and TOML as data, anything else as text."""
     for decode in (msgspec.json.decode, msgspec.toml.decode):
         with suppress(msgspec.DecodeError):
             return decode(data)
@@ -130,8 +139,8 @@ def _content(data: bytes) -> Any:
 
 
 def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user") -> Any:
-    """The entry of our MCP server alone, nested as the client wants it; None for a client that has no MCP."""
-    path = _place(install, install.mcp, scope, site)
+    """Return the entry of Snell's MCP server, nested as in the client's file; None for a client without MCP."""
+    path = _path_at(install, install.mcp, scope, site)
     if not path:
         return None
     edit: Any = mcp_file(install, path, _programs(scope, site)).edits[0]
@@ -142,33 +151,33 @@ def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user"
 
 
 def build_instructions(install: Install) -> str:
-    """The rules text, and below it what a person has to do."""
+    """Return the rules text, and below it what the user has to do after set-up."""
     steps = "".join(f"\n- {step}" for step in (*install.after, *install.remarks))
     return f"{RULES.strip()}\n\nAfter set-up:\n{steps}" if steps else RULES.strip()
 
 
 def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
-    """Every file that setting this client up touches, one entry each."""
+    """Return the edits of every file that set-up changes for this client, one entry for each file."""
     files = _hook_files(install, options, site) if install.form else []
     wants_mcp = options.mcp if options.mcp is not None else not install.form
     if wants_mcp and (file := planned_mcp(install, options.scope, site)):
         files.append(file)
     wants_rules = options.rules if options.rules is not None else not install.form
-    if wants_rules and (path := _place(install, install.rules, options.scope, site)):
-        files.append(FileEdit(path, "markdown", (Block(RULES),), "rules"))
-    if options.status_line and (path := _place(install, install.status_line, options.scope, site)):
+    if wants_rules and (path := _path_at(install, install.rules, options.scope, site)):
+        files.append(FileEdit(path, "markdown", (TextBlock(RULES),), "rules"))
+    if options.status_line and (path := _path_at(install, install.status_line, options.scope, site)):
         files.append(FileEdit(path, install.format, _status_line(site.programs), "status line"))
-    return _joined(files)
+    return _join_by_path(files)
 
 
 def planned_mcp(install: Install, scope: SetupScope, site: Site) -> FileEdit | None:
-    """The file in which this client looks for MCP servers, with ours; None where it has none at this scope."""
-    path = _place(install, install.mcp, scope, site)
+    """Return the edit that adds Snell's MCP server; None if the client has no MCP file at this scope."""
+    path = _path_at(install, install.mcp, scope, site)
     return mcp_file(install, path, _programs(scope, site)) if path else None
 
 
-def find(install: Install, site: Site) -> Found:
-    """Look for the client's programs on PATH and for its folders."""
+def find_client(install: Install, site: Site) -> Found:
+    """Look for the client's programs on PATH, and for its folders."""
     path = site.env.get("PATH", "")
     programs = [
         os.path.join(folder, name)
@@ -182,13 +191,13 @@ def find(install: Install, site: Site) -> Found:
 
 
 def find_installed_clients(site: Site) -> list[Install]:
-    """The clients on this machine."""
-    installs = [install_of(name) for name in install_names()]
-    return [install for install in installs if find(install, site).is_here]
+    """Return the clients on this machine."""
+    installs = [client_named(name).INSTALL for name in client_names()]
+    return [install for install in installs if find_client(install, site).is_here]
 
 
 def our_programs(env: Mapping[str, str]) -> Programs:
-    """`snell-hook` and `snell`: those that came with this Python, else those on PATH."""
+    """Return `snell-hook` and `snell`: those of this Python's environment, else those on PATH."""
     beside = Path(sys.executable).parent
     is_windows = sys.platform == "win32"
     places = [str(beside), env.get("PATH", "")]
@@ -197,32 +206,28 @@ def our_programs(env: Mapping[str, str]) -> Programs:
         for name in ("snell-hook", "snell")
     )
     if not shim:
-        advice = "install Snell with pip, and run its own `snell`"
-        raise SetupError("`snell-hook` is neither beside this Python nor on PATH", advice=advice)
+        advice = "install Snell again, and run the `snell` of that installation"
+        raise SetupError(f"`snell-hook` is neither in `{beside}` nor on PATH", advice=advice)
     on_path = bool(shutil.which("snell-hook", path=env.get("PATH", "")))
     return Programs(os.path.abspath(shim), os.path.abspath(snell or beside / "snell"), is_windows, on_path)
 
 
 def check_scope(install: Install, scope: SetupScope) -> None:
-    """Raises SetupError where this client has nothing at this scope."""
+    """Raise SetupError if set-up has nothing to write for this client at this scope."""
     places = (install.hooks, install.mcp, install.rules)
     if not any(scope in each for each in places):
         known = sorted({each for place in places for each in place})
         advice = f"use --scope {' or '.join(known)}" if known else "; ".join(install.after)
-        raise SetupError(f"{install.title} has no {scope} configuration that set-up could write", advice=advice)
+        raise SetupError(f"{install.title} has no {scope} configuration that set-up can write", advice=advice)
 
 
 def known_clients() -> Sequence[str]:
-    """The names that `snell setup` takes."""
-    return [name.replace("_", "-") for name in install_names()]
-
-
-def _folded(name: str) -> str:
-    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
+    """Return the names of all clients as users write them."""
+    return [name.replace("_", "-") for name in client_names()]
 
 
 def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit]:
-    path = _place(install, install.hooks, options.scope, site)
+    path = _path_at(install, install.hooks, options.scope, site)
     if not path:
         return []
     left_out = () if options.session_start else install.session_start
@@ -232,34 +237,33 @@ def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit
     programs = _programs(options.scope, site)
     if options.fail_closed or any(_is_closed(file) for file in hook_files(install, path, events, programs)):
         programs = replace(programs, fails_closed=True)
-    files = hook_files(install, path, events, programs)
-    return with_rewakes(install, files, [event for event in events if event in options.rewakes], programs)
+    return hook_files(install, path, events, programs, options.rewakes)
 
 
 def _programs(scope: SetupScope, site: Site) -> Programs:
-    """A project's files are committed, and where Snell is on this machine is nothing to others."""
+    """Return the programs for this scope: a project's files are committed, so they hold no path of this machine."""
     return site.programs.for_shared_file() if scope == "project" else site.programs
 
 
 def _is_closed(file: FileEdit) -> bool:
-    """Was it set up to refuse what cannot be checked? Setting up again must not loosen that."""
+    """Return whether this file was set up with --fail-closed: a later set-up must not loosen that."""
     try:
-        return wishes_closed(read_capped(Path(file.path), LONGEST_FILE))
+        return is_fail_closed(read_capped(Path(file.path), LONGEST_FILE))
     except (OSError, FileError):
         return False
 
 
-def _status_line(programs: Programs) -> tuple[Wrapped, ...]:
+def _status_line(programs: Programs) -> tuple[WrappedCommand, ...]:
     line, line_test = programs.display("statusline")
     files, files_test = programs.display("suggest-files")
     return (
-        Wrapped(("statusLine",), line, test=line_test),
-        Wrapped(("fileSuggestion",), files, only_existing=True, test=files_test),
+        WrappedCommand(("statusLine",), line, test=line_test),
+        WrappedCommand(("fileSuggestion",), files, only_existing=True, test=files_test),
     )
 
 
-def _joined(files: Sequence[FileEdit]) -> list[FileEdit]:
-    """One entry per file: two edits of one file are one write."""
+def _join_by_path(files: Sequence[FileEdit]) -> list[FileEdit]:
+    """Return one entry for each file, so that several edits of one file are one write."""
     by_path: dict[str, FileEdit] = {}
     for file in files:
         old = by_path.get(file.path)
@@ -271,39 +275,23 @@ def _joined(files: Sequence[FileEdit]) -> list[FileEdit]:
     return list(by_path.values())
 
 
-def _place(install: Install, places: Mapping[str, str], scope: SetupScope, site: Site) -> str:
+def _path_at(install: Install, places: Mapping[str, str], scope: SetupScope, site: Site) -> str:
     found = places.get(scope)
     return expand_path(install, found, site) if found else ""
 
 
 def expand_path(install: Install, path: str, site: Site) -> str:
-    """A path of a client's, as it is on this machine."""
+    """Return a path of a client's table as it is on this machine."""
     moved = site.env.get(install.base_variable, "") if install.base_variable else ""
     if moved and not os.path.isabs(moved):
-        raise SetupError(f"{install.base_variable} is `{moved}`, which is not an absolute path", advice="give it whole")
+        advice = "set it to an absolute path"
+        raise SetupError(f"{install.base_variable} is `{moved}`, which is not an absolute path", advice=advice)
     if moved and path == "~/.claude.json":
-        return os.path.join(moved, ".claude.json")  # this one moves into the folder
+        return os.path.join(moved, ".claude.json")  # with the variable, it is inside the folder
     path = path.replace("{base}", moved or install.base)
     config = site.env.get("XDG_CONFIG_HOME", "")
-    if path.startswith("~/.config/") and os.path.isabs(config):  # where else these clients look, they look there
+    if path.startswith("~/.config/") and os.path.isabs(config):  # these clients follow this variable
         return os.path.join(config, path.removeprefix("~/.config/"))
     if path.startswith("~/"):
         return str(site.home / path[2:])
     return path if os.path.isabs(path) else str(site.project / path)
-
-
-__all__ = [
-    "ClientError",
-    "Options",
-    "Site",
-    "build_hooks",
-    "build_instructions",
-    "build_mcp_config",
-    "capabilities_of",
-    "expand_path",
-    "find",
-    "find_install",
-    "find_installed_clients",
-    "generate",
-    "plan",
-]

@@ -1,8 +1,8 @@
 """
-A folder that Claude Code takes as a plugin: manifest, hooks, a skill, and scripts that find Snell by themselves.
+Write a Claude Code plugin: manifest, hooks, a skill, and scripts that find Snell.
 
-It carries no path of this machine, so it can be shared. Where Snell is not installed it says so once, and stays out of
-the way.
+The plugin contains no path of this machine, so it can be shared. On a machine without Snell it says so once, and lets
+every call pass.
 """
 
 import json
@@ -12,20 +12,20 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from snell.clients.installs import install_of
+from snell.clients import client_named
 from snell.model.errors import SetupError
 from snell.setup.plan import WORKTREE_EVENTS, Options
 from snell.system.files import write_atomically
 
 ROOT = "${CLAUDE_PLUGIN_ROOT}"
-# Who is also set up in the settings is called by two commands, which are told apart by this.
-FROM_HERE = "--plugin"
-# There, a plugin's SessionStart hook freezes the terminal, whatever it does.
+# A client that is also set up in its settings runs two commands; this argument tells them apart.
+PLUGIN_ARGUMENT = "--plugin"
+# On Windows any SessionStart hook of a plugin freezes the terminal.
 FREEZES_ON_WINDOWS = "SessionStart"
 
 
 def plugin_files(options: Options | None = None, *, platform: str = sys.platform) -> dict[str, str]:
-    """The plugin's files by name. What depends on its maker's hooks is as `options` say: worktrees, late refusals."""
+    """Return the plugin's files by name; `options` says whether it has worktree events and late calls."""
     is_windows = platform == "win32"
     return {
         ".claude-plugin/plugin.json": _json(_manifest()),
@@ -39,19 +39,20 @@ def plugin_files(options: Options | None = None, *, platform: str = sys.platform
 
 
 def write_plugin(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the plugin; a folder that holds something else is refused."""
+    """Write the plugin. Raises SetupError for a folder that holds something else."""
     if folder.exists() and not folder.is_dir():
-        raise SetupError("is not a folder", where=f"`{folder}`", advice="name another one")
-    if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder / ".claude-plugin" / "plugin.json"):
-        raise SetupError("holds something else", where=f"`{folder}`", advice="name an empty or a new folder")
+        raise SetupError("is not a folder", where=f"`{folder}`", advice="choose another name")
+    if folder.is_dir() and any(folder.iterdir()) and not _is_snell_plugin(folder / ".claude-plugin" / "plugin.json"):
+        raise SetupError(
+            "is not empty, and is not a Snell plugin", where=f"`{folder}`", advice="choose an empty folder"
+        )
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text.encode(), 0o755 if name.endswith(".sh") else 0o644)
 
 
-def _is_ours(manifest: Path) -> bool:
-    """Other people's plugins have a manifest too."""
+def _is_snell_plugin(manifest: Path) -> bool:
     try:
         found = json.loads(manifest.read_bytes())
     except (OSError, ValueError):
@@ -69,10 +70,10 @@ def _manifest() -> dict[str, object]:
 
 
 def _hooks(is_windows: bool, options: Options) -> dict[str, object]:
-    install = install_of("claude_code")
+    install = client_named("claude_code").INSTALL
     left_out = {FREEZES_ON_WINDOWS} if is_windows or not options.session_start else set()
     script = f"{ROOT}\\scripts\\snell-hook.cmd" if is_windows else f"{ROOT}/scripts/snell-hook.sh"
-    words = ["--client", "claude-code", FROM_HERE]
+    words = ["--client", "claude-code", PLUGIN_ARGUMENT]
     entry: dict[str, object] = {"type": "command", "command": script, "args": words}
     late = {**entry, "args": [*words, "--rewake"], "asyncRewake": True}
     hooks = {}
@@ -81,7 +82,7 @@ def _hooks(is_windows: bool, options: Options) -> dict[str, object]:
             limit = {"timeout": install.timeouts.get(event, install.timeout)}
             entries = [entry, late] if event in options.rewakes else [entry]
             hooks[event] = [{"hooks": [{**each, **limit}]} for each in entries]
-    return {"description": "Every event goes to snell-hook, which asks Snell.", "hooks": hooks}
+    return {"description": "Sends every event to snell-hook, which asks Snell.", "hooks": hooks}
 
 
 def _json(value: object) -> str:
@@ -95,8 +96,8 @@ description: Explains why a tool call was refused or changed. Use it when a hook
 
 # When a hook refused or changed something
 
-1. Read the reason in the refusal. When it names another way, take that way.
-2. To learn more, run `snell why last`: it shows every hook that was asked, what it said, and how the answers added up.
+1. Read the reason in the refusal. If it names an alternative, use that.
+2. To learn more, run `snell why last`: it shows every hook that ran, its answer, and the decision.
 3. When the refusal seems wrong, tell the user what you wanted and what `snell why last` says. They decide.
 
 Do not reword a refused command, do not edit hooks or settings to get around a refusal, and do not run `snell trust`,
@@ -104,9 +105,9 @@ Do not reword a refused command, do not edit hooks or settings to get around a r
 """
 
 SHIM_SH = """#!/bin/sh
-# Finds snell-hook, else a Python that has Snell, else says once what to install and lets everything pass.
-# No cat, no sed: with an empty PATH this must still end well. Nothing is taken from the working directory, which is
-# whatever repository is open: no relative path, and Python runs isolated (-I).
+# Runs snell-hook, else a Python that has Snell; else says once that Snell is missing, and lets every call pass.
+# No cat, no sed: this must work with an empty PATH. Nothing is run from the working directory, which may be any
+# repository: no relative path, and Python runs isolated (-I).
 for shim in "$(command -v snell-hook 2>/dev/null)" "$HOME/.local/bin/snell-hook" \\
     "$HOME"/Library/Python/3.*/bin/snell-hook /usr/local/bin/snell-hook; do
     case $shim in /*) [ -x "$shim" ] && exec "$shim" "$@" ;; esac
@@ -122,8 +123,8 @@ exit 0
 """
 
 FIND_SH = """#!/bin/sh
-# Prints the first Python 3.11 or newer that has Snell; prints nothing, and fails, where there is none.
-# Isolated (-I), or a folder `snell` in the working directory would be taken for it.
+# Prints the first Python 3.11 or newer that has Snell; fails if there is none.
+# Isolated (-I), so that a folder `snell` in the working directory is not imported.
 for python in ${SNELL_PYTHON:+"$SNELL_PYTHON"} python3 python python3.14 python3.13 python3.12 python3.11; do
     path=$(command -v "$python" 2>/dev/null) || continue
     case $path in /*) ;; *) continue ;; esac
@@ -135,8 +136,8 @@ exit 1
 """
 
 SHIM_CMD = """@echo off
-rem Finds snell-hook, else a Python that has Snell, else says once what to install and lets everything pass.
-rem Only in PATH: `where`, and the command processor itself, look into the working directory first otherwise.
+rem Runs snell-hook, else a Python that has Snell; else says once that Snell is missing, and lets every call pass.
+rem Searches PATH only: by default `where` and the command processor search the working directory first.
 setlocal
 set NoDefaultCurrentDirectoryInExePath=1
 set SNELL_FOUND=
@@ -160,8 +161,8 @@ exit /b 0
 """
 
 FIND_CMD = """@echo off
-rem Prints the first Python 3.11 or newer that has Snell; prints nothing, and fails, where there is none.
-rem Only in PATH, and isolated (-I), or what lies in the working directory would be taken for it.
+rem Prints the first Python 3.11 or newer that has Snell; fails if there is none.
+rem Searches PATH only, and isolated (-I), so that nothing in the working directory is run.
 for %%n in (python.exe python3.exe py.exe) do (
     for /f "delims=" %%p in ('%SystemRoot%\\System32\\where.exe $PATH:%%n 2^>nul') do (
         "%%p" -I -c "import sys, snell; sys.exit(sys.version_info < (3, 11))" >nul 2>nul && (

@@ -1,4 +1,4 @@
-"""How clients stand on this machine: found, installed, current, and what set-up would change."""
+"""Report the state of each client: found, installed, up to date, and what set-up would change."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -7,31 +7,31 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.clients import CLIENTS, client_named
-from snell.clients.installs import install_names, install_of
+from snell.clients import client_named, client_names
 from snell.model.errors import SnellError
-from snell.model.installs import Install
-from snell.model.protocols import Capabilities, tier_of
+from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
+from snell.model.protocols import tier_of
 from snell.settings.load import load
-from snell.setup.apply_edits import taken_out
+from snell.setup.apply_edits import remove_edits
+from snell.setup.config_formats import MCP_PURPOSE
 from snell.setup.disabled_hooks import disabled_hooks
-from snell.setup.file_changes import Change, foreign, plan_change, plan_removal
-from snell.setup.mcp_entry import MCP_MISSING, has_mcp, mcp_advice, names_our_server
-from snell.setup.plan import Found, Options, Site, capabilities_of, find, plan
+from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
+from snell.setup.plan import Found, Options, Site, capabilities_of, find_client, plan, planned_mcp
+from snell.system.optional_packages import install_advice, is_installed, missing_message
 from snell.system.paths import Places, places
 
 Installed = Literal["yes", "off", "outdated", "no", "nothing to install", "cannot tell"]
 
 
 class ClientState(Struct, frozen=True):
-    """One client at one scope."""
+    """The state of one client at one scope."""
 
     install: Install
     found: Found
     changes: tuple[Change, ...] = ()
-    foreign: tuple[str, ...] = ()  # hooks of others beside ours
+    other_hooks: tuple[str, ...] = ()  # in the same files, not Snell's
     problem: str = ""
-    off: str = ""  # the setting that keeps the client from running them
+    off: str = ""  # the setting that keeps the client from running hooks
 
     @property
     def installed(self) -> Installed:
@@ -41,16 +41,16 @@ class ClientState(Struct, frozen=True):
             return "nothing to install"
         if not any(change.changes for change in self.changes):
             return "off" if self.off else "yes"
-        return "outdated" if any(_holds_ours(change) for change in self.changes) else "no"
+        return "outdated" if any(_holds_snell(change) for change in self.changes) else "no"
 
 
 def state_of(install: Install, options: Options, site: Site) -> ClientState:
-    """What is there, and what set-up would change. A file that cannot be edited is the state's problem."""
-    found = find(install, site)
+    """Return what is installed and what set-up would change; `problem` says why a file cannot be edited."""
+    found = find_client(install, site)
     try:
         files = plan(install, options, site)
         changes = tuple(plan_change(file) for file in files)
-        others = tuple(name for file in files if "hooks" in file.purpose for name in foreign(file))
+        others = tuple(name for file in files if "hooks" in file.purpose for name in find_other_hooks(file))
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
     return ClientState(install, found, changes, others, off=disabled_hooks(install, site))
@@ -60,10 +60,11 @@ def removal_of(
     install: Install, options: Options, site: Site, where: Places, leaving: Collection[str] = ()
 ) -> ClientState:
     """
-    What taking everything of ours out of this client's files would change, whatever was chosen at set-up; `leaving`
-    are the clients that go with it, which may share a file.
+    Return what removing everything of Snell from this client's files would change.
+
+    `leaving` are the other clients from which Snell is removed, too: they may share a file.
     """
-    found = find(install, site)
+    found = find_client(install, site)
     everything = replace(options, session_start=True, mcp=True, rules=True, status_line=True, worktrees=True)
     try:
         files = plan(install, everything, site)
@@ -74,42 +75,53 @@ def removal_of(
 
 
 def client_rows(env: Mapping[str, str], project: Path) -> list[dict[str, Any]]:
-    """The table of clients, as data."""
+    """Return the table of clients as data."""
     site = Site.here(env, project)
-    return [_row(state_of(install_of(name), Options(), site)) for name in install_names()]
+    return [_row(state_of(client_named(name).INSTALL, Options(), site)) for name in client_names()]
 
 
 def client_checks(env: Mapping[str, str], project: Path) -> list[tuple[str, str, str, str]]:
-    """For `doctor`: name, status (`ok`, `warn`, `fail`), detail and advice of every client on this machine."""
+    """Return name, status (`ok`, `warn`, `fail`), detail and advice for every client on this machine."""
     try:
         site = Site.here(env, project)
     except SnellError as error:
         return [("clients", "fail", str(error), "")]
     rows: list[tuple[str, str, str, str]] = []
-    for name in install_names():
-        install = install_of(name)
-        if find(install, site).is_here:
+    for name in client_names():
+        install = client_named(name).INSTALL
+        if find_client(install, site).is_here:
             rows += _checks(state_of(install, Options(), site))
             rows += _mcp_checks(install, site)
     if site.programs.is_windows:
-        detail = "on Windows, configuration is written, but hooks do not run yet"
+        detail = "on Windows, set-up writes the configuration, but hooks do not run yet"
         rows.append(("clients: windows", "warn", detail, "use WSL"))
     return rows
 
 
 def with_needed_options(options: Options, where: Places, cwd: Path, env: Mapping[str, str]) -> Options:
-    """With what the hooks of this place need: to be asked for worktrees, or to wake an agent later."""
+    """Return the options with what the active hooks need: worktree events, and calls that wake the agent later."""
     hooks = [hook for hook in load(where, cwd, env).hooks if hook.enabled]
     worktrees = any(hook.event == "WorktreeCreate" for hook in hooks)
     return replace(options, worktrees=worktrees, rewakes=tuple(sorted({hook.event for hook in hooks if hook.rewakes})))
 
 
 def default_options(env: Mapping[str, str], cwd: Path) -> Options:
+    """Return the options of a set-up without any choice of the user."""
     return with_needed_options(Options(), places(env), cwd, env)
 
 
-def _holds_ours(change: Change) -> bool:
-    return change.before is not None and taken_out(change.before, change.file) != change.before
+def mcp_problem() -> str:
+    """Return why Snell's MCP server cannot start, and what to do; empty if it can."""
+    return "" if is_installed("mcp") else f"{missing_message('mcp')}; {install_advice('mcp')}"
+
+
+def names_mcp(file: FileEdit) -> bool:
+    """Return whether set-up writes the MCP server into this file."""
+    return MCP_PURPOSE in file.purpose
+
+
+def _holds_snell(change: Change) -> bool:
+    return change.before is not None and remove_edits(change.before, change.file) != change.before
 
 
 def _row(state: ClientState) -> dict[str, Any]:
@@ -138,48 +150,57 @@ def _checks(state: ClientState) -> list[tuple[str, str, str, str]]:
     name = f"client: {dashed}"
     if state.problem:
         return [(name, "fail", state.problem, f"then `snell setup {dashed}`")]
-    rows = [(name, *_standing(state, dashed))]
+    rows = [(name, *_installed_check(state, dashed))]
     if len(state.found.programs) > 1:
         seen = ", ".join(state.found.programs)
-        rows.append((name, "warn", f"several versions on PATH: {seen}", "the first one is what your shell runs"))
+        rows.append((name, "warn", f"several versions on PATH: {seen}", "your shell runs the first one"))
     elif not state.found.programs and install.programs:
         seen = ", ".join(state.found.folders)
-        rows.append((name, "warn", f"{seen} is there, but no program on PATH", "finish installing it"))
-    if state.foreign:
-        rows.append((name, "ok", f"hooks of others beside ours: {len(state.foreign)}", ""))
-    if missing := _cannot(install):
+        rows.append((name, "warn", f"{seen} exists, but its program is not on PATH", "finish installing it"))
+    if state.other_hooks:
+        rows.append((name, "ok", f"other hooks beside Snell's: {len(state.other_hooks)}", ""))
+    if missing := _missing_abilities(install):
         rows.append((name, "ok", f"cannot {missing}", ""))
     return rows
 
 
 def _mcp_checks(install: Install, site: Site) -> list[tuple[str, str, str, str]]:
-    if has_mcp() or not names_our_server(install, site):
+    if not mcp_problem() or not any(_holds_mcp_server(install, scope, site) for scope in SCOPES):
         return []
     name = f"client: {install.name.replace('_', '-')}"
-    return [(name, "warn", f"is set up to start our MCP server, which cannot start: {MCP_MISSING}", mcp_advice())]
+    detail = f"is configured to start Snell's MCP server, which cannot start: {missing_message('mcp')}"
+    return [(name, "warn", detail, install_advice("mcp"))]
 
 
-def _standing(state: ClientState, dashed: str) -> tuple[str, str, str]:
+def _holds_mcp_server(install: Install, scope: SetupScope, site: Site) -> bool:
+    file = planned_mcp(install, scope, site)
+    try:
+        return file is not None and _holds_snell(plan_change(file))
+    except SnellError:
+        return False  # another check reports a file that cannot be edited
+
+
+def _installed_check(state: ClientState, dashed: str) -> tuple[str, str, str]:
     details = {
-        "yes": ("ok", "installed and current", ""),
+        "yes": ("ok", "installed and up to date", ""),
         "off": (
             "warn",
-            f"installed, but the client runs no such hooks: {state.off} switches them off",
-            "change it there",
+            f"installed, but the client does not run hooks: {state.off} disables them",
+            "change that setting",
         ),
-        "outdated": ("warn", "installed, but not as this version would write it", f"`snell setup {dashed}`"),
-        "no": ("warn", "found here, not set up", f"`snell setup {dashed}`"),
-        "nothing to install": ("ok", "has nothing to install for the user", "; ".join(state.install.after)),
+        "outdated": ("warn", "installed, but out of date", f"`snell setup {dashed}`"),
+        "no": ("warn", "found, but not set up", f"`snell setup {dashed}`"),
+        "nothing to install": ("ok", "nothing to install at user scope", "; ".join(state.install.after)),
     }
     return details[state.installed]
 
 
-def _cannot(install: Install) -> str:
+def _missing_abilities(install: Install) -> str:
     can = capabilities_of(install)
     if not can.hooks:
-        return "run hooks; it is reached by MCP and a rules file alone"
+        return "run hooks; Snell reaches it by MCP and a rules file only"
     missing = ", ".join(text for name, text in _ABILITIES.items() if not getattr(can, name))
-    return f"{missing}; the nearest stricter answer is given where there is one" if missing else ""
+    return f"{missing}; Snell gives the nearest stricter answer instead" if missing else ""
 
 
 _ABILITIES = {
@@ -193,8 +214,5 @@ _ABILITIES = {
 
 
 def quirks_of(install: Install) -> Sequence[Any]:
-    """What is odd about this client, from its adapter."""
-    return getattr(client_named(install.name), "QUIRKS", ()) if install.name in CLIENTS else ()
-
-
-__all__ = ["Capabilities", "ClientState", "client_checks", "client_rows", "state_of"]
+    """Return what is unusual about this client."""
+    return client_named(install.name).QUIRKS

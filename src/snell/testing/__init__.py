@@ -1,20 +1,19 @@
 """
-Helpers for people who write hooks: case files, and one function for tests of their own.
+Test helpers for hook authors: case files, and `decide_with` for their own tests.
 
     from snell.testing import decide_with
 
-Names are looked up when they are first used.
+Names are imported at their first use.
 """
 
-TYPE_CHECKING = False  # what type checkers know by this name
+TYPE_CHECKING = False  # type checkers treat this name as true
 
 if TYPE_CHECKING:
     from snell.testing.case_errors import CaseError
     from snell.testing.case_event import CaseEvent
     from snell.testing.cases import Case, cases_in
     from snell.testing.expectation import Expectation
-    from snell.testing.inline import decide_with
-    from snell.testing.run_cases import Result, run_case, run_path
+    from snell.testing.run_cases import Result, decide_with, run_case, run_path
 
 _WHERE = {
     "Case": "cases",
@@ -23,7 +22,7 @@ _WHERE = {
     "CaseEvent": "case_event",
     "Result": "run_cases",
     "cases_in": "cases",
-    "decide_with": "inline",
+    "decide_with": "run_cases",
     "run_case": "run_cases",
     "run_path": "run_cases",
 }

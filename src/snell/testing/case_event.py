@@ -1,10 +1,10 @@
 """
-An event as a hook author writes it, made into one that a client could have sent.
+Turn an event as a hook author writes it into one that a client could have sent.
 
     { on = "PreToolUse", kind = "shell", command = "git push --force" }
 
 `on` is the event in any spelling. A tool call has a `kind` (or a `tool`) and that kind's own fields, or a raw `input`.
-Every other key is a field of the payload, under the client's name or under the one that a hook reads it by.
+Every other key is a field of the payload, by the client's name or by the name in the SDK.
 """
 
 import os
@@ -21,17 +21,17 @@ from snell.testing.event_fields import ALSO_CALLED, KIND_FIELDS, PAYLOAD_FIELDS,
 
 
 class CaseEvent(Struct, frozen=True):
-    """One event, still without a place and a session."""
+    """One event, without a folder and a session yet."""
 
     name: str
     payload: dict[str, Any]
     tool: str = ""
-    tool_name: str = ""  # the client's own name for the tool, where that differs
+    tool_name: str = ""  # the client's own name for the tool, if it is different
     kind: str = ""
-    path_field: str = ""  # the input's field whose relative path is meant from the project
+    path_field: str = ""  # the field of the input whose relative path is resolved in the project
 
-    def happening(self, cwd: str, session_id: str, number: int = 1) -> Event:
-        """The event in a folder and a session."""
+    def to_event(self, cwd: str, session_id: str, number: int = 1) -> Event:
+        """Return the event in a folder and a session."""
         payload = {"session_id": session_id, "hook_event_name": self.name, **self.payload}
         payload["cwd"] = cwd = os.path.join(cwd, str(payload.get("cwd", ""))).rstrip("/") or "/"
         if self.tool:
@@ -42,38 +42,38 @@ class CaseEvent(Struct, frozen=True):
         return Event(name=self.name, payload=payload, tool=self.tool, tool_name=tool_name, kind=self.kind)
 
     def complete_fields(self, fields: dict[str, Any], cwd: str) -> dict[str, Any]:
-        """Clients send full paths, so a hook that only works with relative ones must not pass its cases."""
+        """Make the path absolute: clients send absolute paths, so cases must too."""
         path = fields.get(self.path_field)
         return {**fields, self.path_field: os.path.join(cwd, path)} if isinstance(path, str) and path else fields
 
     def input_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Fields of the tool's input under the client's names."""
+        """Return fields of the tool's input by the client's names."""
         names = KIND_FIELDS[self.kind].inputs if self.kind in KIND_FIELDS else {}
         return {names.get(name, name): value for name, value in fields.items()}
 
 
 def case_event_from(written: Mapping[str, Any]) -> CaseEvent:
-    """The event that these fields describe. Raises CaseError."""
+    """Return the event that these fields describe. Raises CaseError."""
     fields = {WRAPPERS.get(key, key): value for key, value in written.items()}
     row = _row(fields)
     if row.matches == "tool_name":
         return _tool_call(row, fields)
     for key in ("kind", "tool", "input"):
         if key in fields:
-            raise CaseError(f"{row.name} is not about a tool, so `{key}` means nothing", key=key, advice="remove it")
+            raise CaseError(f"{row.name} has no tool, so it has no `{key}`", key=key, advice="remove it")
     rest = {key: value for key, value in fields.items() if key != "on"}
     return CaseEvent(row.name, _payload(row, rest, ("on",)))
 
 
 def _row(fields: Mapping[str, Any]) -> EventRow:
     if "on" not in fields:
-        raise CaseError("the event has no `on`", advice='say which event it is: on = "PreToolUse"')
+        raise CaseError("the event has no `on`", advice='name the event: on = "PreToolUse"')
     name = text_of(fields["on"], "on")
     row = CATALOGUE.get(canonical(name))
     if row is None:
         near = nearest(name)
-        advice = f"did you mean `{near}`?" if near else "PreToolUse, PostToolUse, UserPromptSubmit and Stop are usual"
-        raise CaseError(f"there is no event `{name}`", key="on", advice=advice)
+        advice = f"did you mean `{near}`?" if near else "PreToolUse, PostToolUse and Stop are common"
+        raise CaseError(f"unknown event `{name}`", key="on", advice=advice)
     return row
 
 
@@ -99,16 +99,16 @@ def _input(kind: str, of_kind: KindFields, own: dict[str, str], fields: Mapping[
 
 
 def _tool(row: EventRow, fields: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Kind, Claude Code's name, and the client's own name where it is another."""
+    """Return the kind, Claude Code's name of the tool, and the client's own name if it is different."""
     if "kind" not in fields and "tool" not in fields:
-        raise CaseError(f"{row.name} is about a tool call", advice='add kind = "shell" or tool = "Bash"')
+        raise CaseError(f"{row.name} needs a tool", advice='add kind = "shell" or tool = "Bash"')
     named = text_of(fields.get("tool", ""), "tool")
     if "kind" not in fields:
         return kind_of(named, fields.get("input")), named, ""
     kind = text_of(fields["kind"], "kind")
     if kind not in ALL_KINDS:
         advice = did_you_mean(kind, ALL_KINDS, f"use one of {', '.join(ALL_KINDS)}")
-        raise CaseError(f"there is no tool kind `{kind}`", key="kind", advice=advice)
+        raise CaseError(f"unknown tool kind `{kind}`", key="kind", advice=advice)
     is_known = named in KINDS or named.startswith("mcp__")
     if is_known and kind_of(named) != kind:
         raise CaseError(f"`{named}` is of kind {kind_of(named)}, not {kind}", key="kind", advice="keep one of the two")
@@ -132,11 +132,11 @@ _TOOL_ADVICE = {"mcp": 'add server = "..." and method = "..."', "other": 'add to
 
 
 def _payload(row: EventRow, fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
-    """All other fields, under the client's names; a near miss of a known one is a mistake, not a new field."""
+    """Return the other fields by the client's names; a near miss of a known name is an error, not a new field."""
     also = ALSO_CALLED.get(row.subject, {})
     for key in fields:
         if key in PAYLOAD_FIELDS or key in also:
             continue
         if near := did_you_mean(key, (*known, *also, "prompt"), cutoff=0.8):
-            raise CaseError(f"`{key}` is not known here", key=key, advice=near)
+            raise CaseError(f"unknown field `{key}`", key=key, advice=near)
     return {also.get(key, key): value for key, value in fields.items()}

@@ -1,11 +1,11 @@
 """
-Which case files a path stands for, and what each of them tests: what stands beside it under the same name.
+Find the case files of a path, and what each tests: the file beside it with the same name.
 
     no_force_push.cases.toml    the hooks of no_force_push.py
     snell.cases.toml            the hooks of snell.toml (or snell.json)
-    any other, in a pack        all hooks of the pack together
+    any other, in a pack        all hooks of the pack
 
-INVARIANT: a case means the same whichever way it was reached, by its file, its hook or a folder above.
+INVARIANT: a case has the same meaning whether its file, its hook or a folder was named.
 """
 
 import os
@@ -19,41 +19,41 @@ from snell.settings.pack_manifest import MANIFEST
 from snell.testing.case_errors import CaseError, did_you_mean
 from snell.testing.cases import ENDING
 
-# Folders in which nobody keeps case files of their own; hidden ones are left out too.
+# Folders without case files of the user; hidden folders are skipped too.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
-_HIDDEN_BUT_OURS = frozenset({FOLDER, ".claude"})
-_REPOSITORIES = (".git", ".hg", ".jj")  # what the root of a repository, a worktree or a submodule has
+_HIDDEN_BUT_SEARCHED = frozenset({FOLDER, ".claude"})
+_REPOSITORIES = (".git", ".hg", ".jj")  # in the root of a repository, a worktree or a submodule
 
 
 class LeftOut(Struct, frozen=True):
-    """A case file that does not belong to the project, and why."""
+    """A case file that does not belong to the project, and the reason."""
 
     file: Path
     why: str
 
 
 def case_files(path: Path) -> list[Path]:
-    """The case files that a path stands for. Raises CaseError when it cannot stand for any."""
+    """Return the case files of a path. Raises CaseError if it cannot have any."""
     if path.is_dir():
-        return _below(path)
+        return _case_files_below(path)
     if not path.exists():
-        raise CaseError(f"there is no `{path}`", advice="name a case file, a hook, a settings file or a folder")
+        raise CaseError(f"`{path}` does not exist", advice="name a case file, a hook, a settings file or a folder")
     if path.name == MANIFEST:
-        return _below(path.parent)
-    return [path if path.name.endswith(ENDING) else _beside(path)]
+        return _case_files_below(path.parent)
+    return [path if path.name.endswith(ENDING) else _case_file_of(path)]
 
 
 def own_case_files(root: Path, shown: Path) -> tuple[list[Path], list[LeftOut]]:
     """
-    The case files in a project's `.snell` that are its own, and those that are not, with `shown` in place of the root.
+    Return the project's own case files in its `.snell`, and those left out, with `shown` instead of the root.
 
-    A repository or project below this one, and a link that leads out of it, was not written by the project's author.
+    Files of a repository or project below this one, and links out of it, may have another author.
     """
     root = Path(os.path.realpath(root))
     own, left_out = [], []
-    for file in _below(root / FOLDER):
+    for file in _case_files_below(root / FOLDER):
         name = shown / file.relative_to(root)
-        if why := next(filter(None, (_why_foreign(path, root, shown) for path in _loaded_by(file))), ""):
+        if why := next(filter(None, (_why_foreign(path, root, shown) for path in _files_read_by(file))), ""):
             left_out.append(LeftOut(name, why))
         else:
             own.append(name)
@@ -61,7 +61,7 @@ def own_case_files(root: Path, shown: Path) -> tuple[list[Path], list[LeftOut]]:
 
 
 def subject_of(file: Path) -> Path:
-    """What a case file tests: a Python file, a settings file or the folder of a pack. Raises CaseError."""
+    """Return what a case file tests: a Python file, a settings file or the folder of a pack. Raises CaseError."""
     name = file.name.removesuffix(ENDING)
     for subject in (file.with_name(f"{name}{suffix}") for suffix in (".py", ".toml", ".json")):
         if subject.is_file() and subject.name != MANIFEST:
@@ -69,35 +69,35 @@ def subject_of(file: Path) -> Path:
     if file.with_name(MANIFEST).is_file():
         return file.parent
     hooks = [path.stem for path in file.parent.glob("*.py")]
-    advice = did_you_mean(name, hooks, "a case file has the name of the hook or settings file that it tests")
-    raise CaseError(f"there is no `{name}.py` beside it to test", where=str(file), advice=advice)
+    advice = did_you_mean(name, hooks, "name the case file like the hook or settings file that it tests")
+    raise CaseError(f"no `{name}.py` was found next to it", where=str(file), advice=advice)
 
 
-def _below(folder: Path) -> list[Path]:
+def _case_files_below(folder: Path) -> list[Path]:
     found = []
     for here, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if _may_hold_cases(name))
+        folders[:] = sorted(name for name in folders if _may_have_cases(name))
         found += [Path(here, name) for name in sorted(files) if name.endswith(ENDING)]
     return found
 
 
-def _loaded_by(file: Path) -> Iterator[Path]:
-    """The case file, what it tests, and the files of the pack that it tests."""
+def _files_read_by(file: Path) -> Iterator[Path]:
+    """Yield the case file, the file that it tests, and for a pack its files."""
     yield file
     try:
         subject = subject_of(file)
     except CaseError:
-        return  # running the case says so
+        return  # running the case reports it
     yield subject
     if subject.is_dir():
         yield from subject.iterdir()
 
 
 def _why_foreign(path: Path, root: Path, shown: Path) -> str:
-    """Why a file is not the project's own, by its real path; empty when it is."""
+    """Return why a file is not the project's own, by its real path; empty if it is."""
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(root):
-        return "leads out of the project"
+        return "is outside the project"
     inner = real.relative_to(root).parents
     for folder in (root / each for each in inner if each.parts):
         marks = any(os.path.lexists(folder / name) for name in _REPOSITORIES) or (folder / FOLDER).is_dir()
@@ -106,14 +106,14 @@ def _why_foreign(path: Path, root: Path, shown: Path) -> str:
     return ""
 
 
-def _may_hold_cases(folder: str) -> bool:
-    return folder in _HIDDEN_BUT_OURS or not (folder.startswith(".") or folder in _SKIPPED)
+def _may_have_cases(folder: str) -> bool:
+    return folder in _HIDDEN_BUT_SEARCHED or not (folder.startswith(".") or folder in _SKIPPED)
 
 
-def _beside(path: Path) -> Path:
+def _case_file_of(path: Path) -> Path:
     if path.suffix not in (".py", ".toml", ".json"):
         raise CaseError(f"`{path}` has no cases", advice=f"hooks are in .py, .toml or .json files, cases in *{ENDING}")
     cases = path.with_name(f"{path.stem}{ENDING}")
     if not cases.is_file():
-        raise CaseError(f"`{path}` has no cases", advice=f"write them beside it, in `{cases.name}`")
+        raise CaseError(f"`{path}` has no cases", advice=f"write them next to it, in `{cases.name}`")
     return cases

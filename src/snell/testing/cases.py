@@ -1,8 +1,8 @@
 """
-Case files: what a hook shall do, as data beside it.
+Read case files: tests of a hook, written as data next to it.
 
     [[case]]
-    name   = "a force push is refused"
+    name   = "a force push is denied"
     files  = { "Makefile" = "test:" }                            # optional: a temporary project
     before = [ { on = "UserPromptSubmit", prompt = "hi" } ]      # optional: earlier events of the same session
     event  = { on = "PreToolUse", kind = "shell", command = "git push --force" }
@@ -41,13 +41,13 @@ class Case(Struct, frozen=True, kw_only=True):
 
 
 def cases_in(path: Path | str) -> list[Case]:
-    """The cases of a file. Raises CaseError with file and line."""
+    """Read the cases of a file. Raises CaseError with file and line."""
     path = Path(path)
     try:
         root = read_toml(text_of(read_capped(path, LARGEST)))
         return [_case(node, str(path)) for node in _case_nodes(root or Node({}, 1))]
-    except InvalidValueError as wrong:
-        raise CaseError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice) from None
+    except InvalidValueError as error:
+        raise CaseError(error.message, where=f"{path}:{error.line}", advice=error.advice) from None
     except FileError as error:
         raise CaseError(f"the file {error.message}", where=str(path), advice=error.advice) from None
     except OSError as error:
@@ -57,15 +57,15 @@ def cases_in(path: Path | str) -> list[Case]:
 def _case_nodes(root: Node) -> list[Node]:
     for key, node in root.value.items():
         if key != "case":
-            advice = did_you_mean(key, ("case",), "a case begins with [[case]]")
-            raise InvalidValueError(f"`{key[:80]}` does not belong here", node.line, advice)
+            advice = did_you_mean(key, ("case",), "start each case with [[case]]")
+            raise InvalidValueError(f"unknown key `{key[:80]}`", node.line, advice)
     cases = root.value.get("case")
     if cases is None or cases.value == []:
         raise InvalidValueError(
-            "the file has no cases", 1, "begin one with [[case]], then `name`, `event` and `expect`"
+            "the file has no cases", 1, "start one with [[case]], then `name`, `event` and `expect`"
         )
     if not cases.is_list or not all(each.is_table for each in cases.value):
-        raise InvalidValueError("`case` must be a list of tables", cases.line, "begin each case with [[case]]")
+        raise InvalidValueError("`case` must be a list of tables", cases.line, "start each case with [[case]]")
     return list(cases.value)
 
 
@@ -90,15 +90,15 @@ def _case(node: Node, file: str) -> Case:
 
 
 _MISSING = {
-    "name": 'say what it shows: name = "a force push is refused"',
-    "event": 'say what happens: event = { on = "PreToolUse", kind = "shell", command = "ls" }',
-    "expect": 'say what shall come of it: expect = "no_opinion", or { deny = "part of the reason" }',
+    "name": 'describe the case: name = "a force push is denied"',
+    "event": 'write the event: event = { on = "PreToolUse", kind = "shell", command = "ls" }',
+    "expect": 'write the expected result: expect = "no_opinion", or { deny = "part of the reason" }',
 }
 
 
 def _name(node: Node) -> str:
     if not isinstance(node.value, str) or not node.value.strip():
-        raise InvalidValueError("`name` must be a sentence in quotes", node.line, _MISSING["name"])
+        raise InvalidValueError("`name` must be a text in quotes", node.line, _MISSING["name"])
     return " ".join(node.value.split())
 
 
@@ -129,7 +129,7 @@ def _files(node: Node) -> dict[str, str]:
 
 
 def _at(node: Node, key: str, build: Callable[[Any], T]) -> T:
-    """Build from the plain value; a mistake gets the line of the key that it is about."""
+    """Build a value from a node; an error gets the line of the key that is wrong."""
     try:
         return build(plain(node))
     except CaseError as error:

@@ -1,4 +1,4 @@
-"""What a case expected against what happened, in words that say what to mend."""
+"""Compare a decision with what a case expects, and describe the differences."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from snell.testing.expectation import TEXTS, Expectation, Parts
 
 
 def differences(expected: Expectation, decision: Decision, event: Event, given: CaseEvent) -> list[str]:
-    """Everything that is not as expected; nothing when the case passes. `event` is the one that was sent."""
+    """Return the differences; none if the case passes. `event` is the event that was sent."""
     return [
         *_verdict(expected, decision),
         *_rewrite(expected, decision, event, given),
@@ -25,7 +25,7 @@ def differences(expected: Expectation, decision: Decision, event: Event, given: 
 
 
 def hint(decision: Decision, not_run: Sequence[Skipped]) -> str:
-    """What an author who did not expect this should know: who said nothing and why, or how it added up."""
+    """Return a hint for a failed case: which hooks had no opinion or did not run, or how the results were merged."""
     runs = list(decision.runs())
     remarks = [f"`{hook.id}`: {remark}" for _, hook, outcome in runs for remark in outcome.remarks]
     if remarks:
@@ -34,19 +34,19 @@ def hint(decision: Decision, not_run: Sequence[Skipped]) -> str:
         steps = decision.merge
         return "; ".join(steps) if len(steps) > 1 or decision.verdict is Verdict.NO_OPINION else ""
     if runs:
-        return f"{_listed(dict.fromkeys(hook.id for _, hook, _ in runs))} had no opinion"
+        return f"{_join(dict.fromkeys(hook.id for _, hook, _ in runs))} had no opinion"
     skipped = [f"`{each.hook}` did not run: {each.why}" for each in not_run]
-    return "; ".join(skipped) or f"no hook here answers {decision.event.name}"
+    return "; ".join(skipped) or f"no hook reacts to {decision.event.name}"
 
 
 def in_words(decision: Decision, event: Event) -> str:
-    """What happened, on one line."""
+    """Describe the decision on one line."""
     verdict = decision.verdict.name.lower()
-    parts = [] if verdict == "no_opinion" else [_said(verdict, decision.reason)]
+    parts = [] if verdict == "no_opinion" else [_with_text(verdict, decision.reason)]
     if decision.changes:
-        parts.append(_said("rewrite", _shown(decision.event.rewritable, event.cwd)))
-    parts += [_said(name, text) for name in TEXTS if (text := _text(decision, name)) is not None]
-    parts += [_said(name, _shown(value, "")) for name, value in _tables(decision) if value]
+        parts.append(_with_text("rewrite", _as_json(decision.event.rewritable, event.cwd)))
+    parts += [_with_text(name, text) for name in TEXTS if (text := _text(decision, name)) is not None]
+    parts += [_with_text(name, _as_json(value, "")) for name, value in _tables(decision) if value]
     return ", ".join(parts) or "no_opinion"
 
 
@@ -54,15 +54,15 @@ def _tables(decision: Decision) -> tuple[tuple[str, Any], ...]:
     return ("env", decision.env), ("extra", decision.extras)
 
 
-def _said(what: str, text: str) -> str:
+def _with_text(what: str, text: str) -> str:
     return f"{what} `{shorten(text)}`" if text else what
 
 
 def _verdict(expected: Expectation, decision: Decision) -> Iterator[str]:
     happened = decision.verdict.name.lower()
     if happened != expected.verdict:
-        wanted = f"{expected.verdict} with {_listed(expected.reason)}" if any(expected.reason) else expected.verdict
-        yield f"expected {wanted}, got {_said(happened, decision.reason)}"
+        wanted = f"{expected.verdict} with {_join(expected.reason)}" if any(expected.reason) else expected.verdict
+        yield f"expected {wanted}, got {_with_text(happened, decision.reason)}"
     else:
         yield from _missing(f"the reason of the {happened}", expected.reason, decision.reason)
 
@@ -71,18 +71,18 @@ def _rewrite(expected: Expectation, decision: Decision, event: Event, given: Cas
     after = decision.event.rewritable
     if expected.rewrite is None:
         if decision.changes:
-            who = _listed(dict.fromkeys(change.hook for change in decision.changes))
-            yield f"{who} rewrote it to `{_shown(after, event.cwd)}`, which was not expected"
+            who = _join(dict.fromkeys(change.hook for change in decision.changes))
+            yield f"{who} rewrote it to `{_as_json(after, event.cwd)}`, which was not expected"
         return
-    wanted = _wanted(expected.rewrite, event, given)
+    wanted = _expected_value(expected.rewrite, event, given)
     if not decision.changes:
-        yield f"expected a rewrite to `{_shown(wanted, event.cwd)}`, there was none"
+        yield f"expected a rewrite to `{_as_json(wanted, event.cwd)}`, there was none"
     elif not json_equal(wanted, after):
-        yield f"expected a rewrite to `{_shown(wanted, event.cwd)}`, got `{_shown(after, event.cwd)}`"
+        yield f"expected a rewrite to `{_as_json(wanted, event.cwd)}`, got `{_as_json(after, event.cwd)}`"
 
 
-def _wanted(rewrite: Any, event: Event, given: CaseEvent) -> Any:
-    """The whole value that the named fields make of the one that was sent."""
+def _expected_value(rewrite: Any, event: Event, given: CaseEvent) -> Any:
+    """Return the complete expected value: the one that was sent, with the named fields replaced."""
     before = event.rewritable
     if not isinstance(rewrite, dict):
         return rewrite
@@ -97,15 +97,15 @@ def _texts(expected: Expectation, decision: Decision) -> Iterator[str]:
         happened = _text(decision, name)
         if name not in expected.texts:
             if happened is not None:
-                yield f"there was a {name} that was not expected: `{shorten(happened)}`"
+                yield f"unexpected {name}: `{shorten(happened)}`"
         elif happened is None:
-            yield f"expected a {name} with {_listed(expected.texts[name])}, there was none"
+            yield f"expected a {name} with {_join(expected.texts[name])}, there was none"
         else:
             yield from _missing(f"the {name}", expected.texts[name], happened)
 
 
 def _text(decision: Decision, name: str) -> str | None:
-    """A text of the decision; None when it did not come to that."""
+    """Return a text of the decision, or None if it has none."""
     if name == "stop":
         return decision.stop.text if decision.stop else None
     reasons: dict[str, tuple[Reason, ...]] = {
@@ -114,8 +114,8 @@ def _text(decision: Decision, name: str) -> str | None:
         "failure": decision.failures,
     }
     given = reasons[name]
-    told = (f"{reason.hook}: {reason.text}" if name == "failure" else reason.text for reason in given)
-    return "\n".join(told) if given else None
+    texts = (f"{reason.hook}: {reason.text}" if name == "failure" else reason.text for reason in given)
+    return "\n".join(texts) if given else None
 
 
 def _table(name: str, expected: Any, happened: Any) -> Iterator[str]:
@@ -130,16 +130,16 @@ def _table(name: str, expected: Any, happened: Any) -> Iterator[str]:
 
 
 def _missing(what: str, parts: Parts, text: str) -> Iterator[str]:
-    lacking = [part for part in parts if part not in text]
-    if lacking:
-        yield f"{what} lacks {_listed(lacking)}: " + (f"`{shorten(text)}`" if text else "it is empty")
+    missing = [part for part in parts if part not in text]
+    if missing:
+        yield f"{what} does not contain {_join(missing)}: " + (f"`{shorten(text)}`" if text else "it is empty")
 
 
-def _listed(words: Iterable[str]) -> str:
+def _join(words: Iterable[str]) -> str:
     return " and ".join(f"`{word}`" for word in words)
 
 
-def _shown(value: Any, cwd: str) -> str:
-    """A value as JSON, without the folder that nobody needs to see."""
+def _as_json(value: Any, cwd: str) -> str:
+    """Return a value as JSON, without the path of the temporary folder."""
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return shorten(text.replace(f"{cwd}/", "") if cwd else text)

@@ -1,4 +1,4 @@
-"""What the fields of an event are called: by a hook author, and by the client that sends them."""
+"""The names of event fields: those in the SDK, and those in the client's payload."""
 
 from collections.abc import Mapping
 
@@ -12,8 +12,8 @@ class KindFields(Struct, frozen=True):
 
     tool: str = ""
     inputs: Mapping[str, str] = {}
-    needs: tuple[str, ...] = ()  # one of these must be given
-    defaults: Mapping[str, str] = {}  # what the tool cannot do without
+    needs: tuple[str, ...] = ()  # one of these is required
+    defaults: Mapping[str, str] = {}  # for fields that the tool requires
 
 
 KIND_FIELDS: Mapping[str, KindFields] = {
@@ -32,10 +32,10 @@ KIND_FIELDS: Mapping[str, KindFields] = {
     "skill": KindFields("Skill", {"skill": "skill", "args": "args"}, ("skill",)),
 }
 
-# A recorded payload may be pasted as it is.
+# The names in a recorded payload, which can be pasted as it is.
 WRAPPERS: Mapping[str, str] = {"hook_event_name": "on", "tool_name": "tool", "tool_input": "input"}
 
-# What a hook reads a field by, where the client calls it something else; by what the event is about.
+# By the subject of the event: the name in the SDK -> the name in the payload, where they are different.
 ALSO_CALLED: Mapping[str, Mapping[str, str]] = {
     "tool": {"response": "tool_response"},
     "prompt": {"text": "prompt", "command": "command_name"},
@@ -52,7 +52,7 @@ ALSO_CALLED: Mapping[str, Mapping[str, str]] = {
     "file": {"path": "file_path"},
 }
 
-# Fields that clients send; not near misses of anything.
+# Fields that clients send; they are never taken for misspelt names.
 PAYLOAD_FIELDS = frozenset(
     {row.matches for row in CATALOGUE.values()}
     | {row.rewrites for row in CATALOGUE.values()}

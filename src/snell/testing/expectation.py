@@ -1,5 +1,5 @@
 """
-What a case expects of the decision. What is not named must not happen.
+What a case expects of the decision. Effects that are not named must not occur.
 
     expect = "no_opinion"                                   or allow, ask, defer, deny
     expect = { deny = "part of the reason" }
@@ -23,7 +23,7 @@ Parts = tuple[str, ...]
 
 
 class Expectation(Struct, frozen=True):
-    """A verdict, and for everything else that shall happen the parts of its text."""
+    """The expected verdict, and for each other effect the parts of its text."""
 
     verdict: str = "no_opinion"
     reason: Parts = ()
@@ -34,26 +34,26 @@ class Expectation(Struct, frozen=True):
 
 
 def expectation_from(written: Any) -> Expectation:
-    """The expectation that a word or a table describes. Raises CaseError."""
+    """Return the expectation that a word or a table describes. Raises CaseError."""
     if isinstance(written, str):
-        written = "no_opinion" if written == "silent" else written  # as case files said it before
+        written = "no_opinion" if written == "silent" else written  # the former word
         if written not in VERDICTS:
-            raise CaseError(f"nothing can be expected as `{written}`", key="expect", advice=_advice(written))
+            raise CaseError(f"`{written}` cannot be expected", key="expect", advice=_advice(written))
         return Expectation(written)
     if not isinstance(written, dict) or not written:
-        said = "an empty table" if written == {} else noun(written)
+        found = "an empty table" if written == {} else noun(written)
         advice = 'write "no_opinion", "deny" or { deny = "part of the reason" }'
-        raise CaseError(f"`expect` must be a word or a table, not {said}", key="expect", advice=advice)
+        raise CaseError(f"`expect` must be a word or a table, not {found}", key="expect", advice=advice)
     return _from_table(written)
 
 
 def _from_table(written: dict[str, Any]) -> Expectation:
     for key in written:
         if key not in KEYS:
-            raise CaseError(f"nothing can be expected as `{key}`", key=key, advice=_advice(key))
+            raise CaseError(f"`{key}` cannot be expected", key=key, advice=_advice(key))
     verdicts = [key for key in written if key in VERDICTS]
     if len(verdicts) > 1:
-        message = f"a decision is {verdicts[0]} or {verdicts[1]}, never both"
+        message = f"a decision cannot be both {verdicts[0]} and {verdicts[1]}"
         raise CaseError(message, key=verdicts[1], advice="keep one of them")
     verdict = verdicts[0] if verdicts else "no_opinion"
     return Expectation(
@@ -73,8 +73,8 @@ def _parts(value: Any, key: str) -> Parts:
 def _rewrite(value: Any) -> Any:
     if isinstance(value, str) or (isinstance(value, dict) and value):
         return value
-    advice = 'write { command = "make test" }, or the new text where a text is rewritten'
-    raise CaseError("`rewrite` names the fields that change", key="rewrite", advice=advice)
+    advice = 'write { command = "make test" }, or the new text if a text is rewritten'
+    raise CaseError("`rewrite` must be a table of the changed fields, or a text", key="rewrite", advice=advice)
 
 
 def _advice(word: str) -> str:

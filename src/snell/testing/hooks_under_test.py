@@ -1,4 +1,4 @@
-"""The hooks that a case file is about, and nobody else's: no user settings, no policy, no other pack."""
+"""Load only the hooks that a case file tests: no user settings, no policy, no other pack."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ LAYER = "test"
 class UnderTest(Struct, frozen=True):
     hooks: tuple[Hook, ...]
     switches: Switches = Switches()
-    project: str = ""  # where a settings file's commands expect to be; empty = each case in a folder of its own
+    project: str = ""  # the folder of a settings file's project; empty = each case has a temporary folder
 
 
 def under_test(subject: Path, files: PythonFiles) -> UnderTest:
@@ -37,7 +37,7 @@ def under_test(subject: Path, files: PythonFiles) -> UnderTest:
 
 
 def _from_builtin(subject: Path) -> UnderTest:
-    """Built-in packs run in the house itself, here as everywhere."""
+    """Return the hooks of a built-in pack, which run in this process, as always."""
     folder = subject if subject.is_dir() else subject.parent
     hooks = pack_hooks(read_pack(folder).name)
     if subject.is_dir():
@@ -46,7 +46,7 @@ def _from_builtin(subject: Path) -> UnderTest:
 
 
 def _pack_name(path: Path) -> str:
-    """As the shelf names them: hooks of a project's own file go by the file."""
+    """Return the pack's name as the hook loader does: a file outside a pack is named by itself."""
     return read_pack(path.parent).name if path.with_name(MANIFEST).is_file() else path.stem
 
 
@@ -60,26 +60,26 @@ def _from_python(path: Path, pack: str, files: PythonFiles) -> tuple[Hook, ...]:
 def _from_settings(path: Path, files: PythonFiles) -> UnderTest:
     path = path.absolute()
     parsed = read_file(_settings_file(path))
-    for complaint in parsed.complaints:
-        if complaint.severity == "error":
-            where = f"{complaint.file}:{complaint.line}"
-            raise SettingsError(complaint.message, where=where, advice=complaint.advice)
-    hooks = tuple(_loaded(each.hook, files) for each in parsed.declared)
+    for problem in parsed.problems:
+        if problem.severity == "error":
+            where = f"{problem.file}:{problem.line}"
+            raise SettingsError(problem.message, where=where, advice=problem.advice)
+    hooks = tuple(_with_function(each.hook, files) for each in parsed.declared)
     if not hooks:
         raise SettingsError("the file has no hooks to test", where=str(path), advice="add one with [[hooks]]")
     return UnderTest(hooks, _switches(parsed), str(_project_of(path)))
 
 
 def _settings_file(path: Path) -> SettingsFile:
-    """The file as Snell would read it: a policy is recognised by its name, a client's own file by its folder."""
+    """Return the file with its layer: a policy is recognised by its name, a client's file by its folder."""
     if path.stem == "policy":
         return SettingsFile(path, "policy", Scope.POLICY)
     layer = "local" if path.stem.endswith(".local") else "project"
     return SettingsFile(path, layer, is_foreign=path.parent.name == ".claude")
 
 
-def _loaded(hook: Hook, files: PythonFiles) -> Hook:
-    """A hook of a settings file that names a Python function, with the function loaded."""
+def _with_function(hook: Hook, files: PythonFiles) -> Hook:
+    """Load the Python function that a hook of a settings file names. Raises SettingsError."""
     handler = hook.handler
     if not isinstance(handler, PythonFile):
         return hook

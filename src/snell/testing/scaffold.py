@@ -1,4 +1,4 @@
-"""The files of a new hook or pack: small, working, and with cases that pass at once."""
+"""Create the files of a new hook or pack from templates that work and have passing cases."""
 
 import json
 import keyword
@@ -26,7 +26,7 @@ Files = dict[Path, str]
 
 
 class NewHook(msgspec.Struct, frozen=True):
-    """A hook that is about to be written: everything decided and checked."""
+    """The checked description of a hook that is to be written."""
 
     name: str
     row: EventRow
@@ -39,53 +39,53 @@ class NewHook(msgspec.Struct, frozen=True):
 
     @property
     def can_note(self) -> bool:
-        """When the agent stops, a note would have to wait for the next prompt."""
+        """Return whether a note is useful: one given when the agent stops would wait for the next prompt."""
         return "note" in self.row.can and self.row.name not in TURN_ENDS
 
     def event(self, fields: Mapping[str, str]) -> dict[str, str]:
-        """An event of a case."""
+        """Return the event of a case with these fields."""
         kind = {"kind": self.kind} if self.kind else {}
         response = {"response": "..."} if self.row.rewrites == "tool_response" else {}
         return {"on": self.row.name, **kind, **fields, **response}
 
 
 def new_hook(name: str, event: str = "PreToolUse", kind: str = "", role: str = "") -> NewHook:
-    """Check what was asked for, and fill in what was not. Raises SnellError."""
+    """Check the options and fill in defaults. Raises SnellError."""
     row = _row(event)
     about_tool = row.matches == "tool_name"
     if kind and not about_tool:
-        raise SnellError(f"{row.name} is not about a tool, so it has no `--kind`", advice="leave it out")
+        raise SnellError(f"{row.name} has no tool, so it has no `--kind`", advice="leave it out")
     if kind and kind not in ALL_KINDS:
         advice = did_you_mean(kind, ALL_KINDS, f"use one of {', '.join(ALL_KINDS)}")
-        raise SnellError(f"there is no tool kind `{kind}`", advice=advice)
+        raise SnellError(f"unknown tool kind `{kind}`", advice=advice)
     return NewHook(checked_name(name), row, (kind or "shell") if about_tool else "", _role(role, row))
 
 
 def checked_name(name: str, what: str = "function") -> str:
-    """A name that can be a file and a function, or a pack."""
+    """Return the name if it is valid for a file and a function, or a pack. Raises SnellError."""
     if name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_"):
         return name
     better = "".join(char if char.isascii() and char.isalnum() else "_" for char in name).strip("_").lower()
     usable = better.isidentifier() and not keyword.iskeyword(better)
-    advice = f"did you mean `{better}`?" if usable else "use letters, digits and `_`, beginning with a letter"
+    advice = f"did you mean `{better}`?" if usable else "use letters, digits and `_`, starting with a letter"
     raise SnellError(f"`{name}` cannot be the name of a {what}", advice=advice)
 
 
 def files_of_hook(hook: NewHook, folder: Path) -> Files:
-    """The hook and its cases."""
+    """Return the hook's file and its case file."""
     return {folder / f"{hook.name}.py": _source(hook), folder / f"{hook.name}{ENDING}": _cases(hook)}
 
 
 def files_of_pack(name: str, folder: Path) -> Files:
-    """A pack with one hook and its cases."""
+    """Return the files of a pack with one hook and its cases."""
     return {folder / MANIFEST: PACK.format(name=name), **files_of_hook(new_hook(PACKS_FIRST_HOOK), folder)}
 
 
 def write_new(files: Files) -> None:
-    """Write all of them; when one is there already, none. Raises SnellError."""
+    """Write all files; none if one already exists. Raises SnellError."""
     for path in files:
         if path.exists() or path.is_symlink():
-            raise SnellError(f"`{path}` is there already", advice="choose another name, or remove it first")
+            raise SnellError(f"`{path}` already exists", advice="choose another name, or remove it first")
     for path, text in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def write_new(files: Files) -> None:
 
 
 def fire_command(hook: NewHook) -> str:
-    """The `snell fire` that shows the hook at work."""
+    """Return a `snell fire` command that triggers the hook."""
     given = case_event_from(hook.event(hook.example.yes))
     words = ["snell", "fire", given.name]
     payload = dict(given.payload)
@@ -116,7 +116,7 @@ def _row(event: str) -> EventRow:
     row = CATALOGUE.get(canonical(event))
     if row is None:
         near = nearest(event)
-        raise SnellError(f"there is no event `{event}`", advice=f"did you mean `{near}`?" if near else "")
+        raise SnellError(f"unknown event `{event}`", advice=f"did you mean `{near}`?" if near else "")
     return row
 
 
@@ -124,9 +124,9 @@ def _role(role: str, row: EventRow) -> str:
     fits = [each for each in ROLES if _fits(each, row)]
     if role and role not in ROLES:
         advice = did_you_mean(role, ROLES, f"use one of {', '.join(ROLES)}")
-        raise SnellError(f"there is no role `{role}`", advice=advice)
+        raise SnellError(f"unknown role `{role}`", advice=advice)
     if role and role not in fits:
-        raise SnellError(f"nothing on {row.name} is for a hook that {role}", advice=f"use --role {' or '.join(fits)}")
+        raise SnellError(f"{row.name} does not support the role `{role}`", advice=f"use --role {' or '.join(fits)}")
     return role or next(each for each in ("judges", "informs", "rewrites", "watches") if each in fits)
 
 
@@ -156,11 +156,11 @@ def _source(hook: NewHook) -> str:
     )
 
 
-_DOES = {"judges": "Refuses", "rewrites": "Changes", "informs": "Says something about", "watches": "Writes down"}
+_DOES = {"judges": "Denies", "rewrites": "Changes", "informs": "Adds a note about", "watches": "Logs"}
 
 
 def _answer(hook: NewHook) -> tuple[str, str]:
-    """The effect that the hook returns, by name and as code."""
+    """Return the hook's effect, as a name and as code."""
     example = hook.example
     about = f"{hook.name}: {example.what} {example.why}"
     if hook.role == "judges":
@@ -182,17 +182,17 @@ def _cases(hook: NewHook) -> str:
     example = hook.example
     return CASES.format(
         name=hook.name,
-        yes=f"{example.what} {_SHOWN[hook.role]}",
+        yes=f"{example.what} {_RESULTS[hook.role]}",
         yes_event=_toml(hook.event(example.yes)),
-        yes_expect=_toml(_expected(hook)),
+        yes_expect=_toml(_expectation(hook)),
         no_event=_toml(hook.event(example.no)),
     )
 
 
-_SHOWN = {"judges": "is refused", "rewrites": "is changed", "informs": "is remarked on", "watches": "is written down"}
+_RESULTS = {"judges": "is denied", "rewrites": "is changed", "informs": "gets a note", "watches": "is logged"}
 
 
-def _expected(hook: NewHook) -> Any:
+def _expectation(hook: NewHook) -> Any:
     example = hook.example
     if hook.role == "judges":
         return {"deny": example.why}
@@ -204,7 +204,7 @@ def _expected(hook: NewHook) -> Any:
 
 
 def _toml(value: Any) -> str:
-    """A value as TOML on one line."""
+    """Return a value as TOML on one line."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)

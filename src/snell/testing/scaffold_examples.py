@@ -1,7 +1,7 @@
 """
-Small examples for the scaffolder: one per kind of tool and per sort of event.
+Small examples for `snell new`: one per kind of tool and per kind of event.
 
-Each has a question that a hook can ask, an event for which the answer is yes and one for which it is no.
+Each has a condition, an event that meets it and one that does not.
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from snell.model.catalogue import EventRow
 
 
 class Example(Struct, frozen=True):
-    type: str  # what the hook is handed
-    asks: str
+    type: str  # of the hook's argument
+    asks: str  # the condition, as code
     yes: Mapping[str, str]
     no: Mapping[str, str]
-    what: str  # what the hook is about, as the object of a sentence
+    what: str  # the subject of the hook, as the object of a sentence
     why: str  # continues "it ..."
     instead: str
     change: str = ""  # arguments for Rewrite
@@ -42,7 +42,7 @@ _PARAMETERS = {
 
 
 def example_for(row: EventRow, kind: str) -> Example:
-    """The example for an event, and for a kind of tool where it is about one."""
+    """Return the example for an event, or for a kind of tool if the event has one."""
     if kind:
         return OF_KIND[kind]
     return OF_EVENT.get(row.name) or OF_SUBJECT.get(row.subject) or _any(row.matches or "example")
@@ -55,7 +55,7 @@ def _env_file(type_: str, what: str) -> Example:
         {"path": ".env"},
         {"path": "README.md"},
         what,
-        "could give secrets away",
+        "could reveal secrets",
         "use `.env.example`",
         'file_path=f"{call.path}.example"',
         {"path": ".env.example"},
@@ -69,21 +69,21 @@ OF_KIND: Mapping[str, Example] = {
         {"command": "example --now"},
         {"command": "git status"},
         "the command `example`",
-        "stands for what this hook is about",
-        "write here what to do instead",
+        "is a placeholder",
+        "write what to do instead here",
         'command=f"echo {call.command}"',
         {"command": "echo example --now"},
     ),
     "edit": _env_file("EditCall", "an edit of an `.env` file"),
     "write": _env_file("WriteCall", "a new `.env` file"),
-    "read": _env_file("ReadCall", "a look into an `.env` file"),
+    "read": _env_file("ReadCall", "reading an `.env` file"),
     "search": Example(
         "SearchCall",
         'call.pattern == ".*"',
         {"pattern": ".*"},
         {"pattern": "def main"},
         "a search for everything",
-        "fills the conversation with noise",
+        "fills the context with noise",
         "search for a word",
         "head_limit=50",
         {"head_limit": 50},
@@ -94,7 +94,7 @@ OF_KIND: Mapping[str, Example] = {
         {"url": "http://example.com"},
         {"url": "https://example.com"},
         "an unencrypted page",
-        "could have been changed on the way",
+        "could have been changed in transit",
         "use https",
         'url=call.url.replace("http://", "https://", 1)',
         {"url": "https://example.com"},
@@ -116,7 +116,7 @@ OF_KIND: Mapping[str, Example] = {
         {"prompt": "deploy the site"},
         {"prompt": "read the logs"},
         "an agent that deploys",
-        "would act where nobody looks",
+        "would act without the user's control",
         "let the user start it",
         'prompt=f"{call.prompt}, but only as a dry run"',
         {"prompt": "deploy the site, but only as a dry run"},
@@ -152,7 +152,7 @@ OF_SUBJECT: Mapping[str, Example] = {
         {"prompt": "my password is 1234"},
         {"prompt": "hello"},
         "a password in a prompt",
-        "would be kept with the conversation",
+        "would be stored in the transcript",
         "put it into an environment variable",
         'prompt.text.replace("password", "[secret]")',
         "my [secret] is 1234",
@@ -163,8 +163,8 @@ OF_SUBJECT: Mapping[str, Example] = {
         {"source": "resume"},
         {"source": "startup"},
         "a resumed session",
-        "may know an older state of the files",
-        "look at `git log` first",
+        "may know only an older state of the files",
+        "read `git log` first",
     ),
     "turn": Example(
         "Turn",
@@ -172,7 +172,7 @@ OF_SUBJECT: Mapping[str, Example] = {
         {"last_message": "done, but TODO: tests"},
         {"last_message": "done"},
         "a turn that ends with a TODO",
-        "leaves work behind",
+        "leaves work undone",
         "do it now, or say why it cannot be done",
     ),
     "agent": Example(
@@ -181,7 +181,7 @@ OF_SUBJECT: Mapping[str, Example] = {
         {"type": "reviewer"},
         {"type": "explorer"},
         "a reviewer",
-        "has to name the files it looked at",
+        "has to name the files it read",
         "list the files",
     ),
     "notification": Example(
@@ -199,8 +199,8 @@ OF_SUBJECT: Mapping[str, Example] = {
         {"trigger": "auto"},
         {"trigger": "manual"},
         "an automatic compaction",
-        "may lose what is not written down",
-        "write down what has to survive",
+        "may lose what is not in a file",
+        "save it to a file first",
     ),
     "task": Example(
         "Task",
@@ -217,8 +217,8 @@ OF_SUBJECT: Mapping[str, Example] = {
         {"path": "/project/.env"},
         {"path": "/project/README.md"},
         "an `.env` file",
-        "holds settings that programs read only once",
-        "start them again",
+        "contains settings that programs read only once",
+        "restart them",
     ),
 }
 
@@ -263,5 +263,5 @@ def _any(field: str) -> Example:
         {field: "other"},
         "the example",
         "is only an example",
-        "write down what you want to happen",
+        "write what to do instead here",
     )

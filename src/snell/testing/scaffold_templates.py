@@ -1,12 +1,12 @@
-"""The texts that the scaffolder fills in."""
+"""The templates of `snell new`."""
 
 HOOK = '''"""
-An example that works; make it yours.
+A working example; change it as you need.
 
 Does     {does}
 Why      {why}
 Instead  {instead}
-Escape   Remove this file, or set it aside by a name that begins with `_`.
+Escape   Remove this file, or rename it so that it begins with `_`.
 """
 
 from snell import {imports}
@@ -20,12 +20,12 @@ def {name}({parameter}: {type}) -> {effect} | None:
 '''
 
 WATCHER = '''"""
-An example that works; make it yours.
+A working example; change it as you need.
 
 Does     {does}
 Why      {why}
-Instead  Nothing: the agent does not notice.
-Escape   Remove this file, or set it aside by a name that begins with `_`.
+Instead  Nothing: it only watches.
+Escape   Remove this file, or rename it so that it begins with `_`.
 """
 
 import tempfile
@@ -44,7 +44,7 @@ def {name}({parameter}: {type}) -> None:
 '''
 
 CASES = """\
-# What {name} shall do. Run it with `snell test`.
+# Tests of the hook {name}. Run them with `snell test`.
 
 [[case]]
 name   = "{yes}"
@@ -52,16 +52,16 @@ event  = {yes_event}
 expect = {yes_expect}
 
 [[case]]
-name   = "anything else is left alone"
+name   = "other events get no opinion"
 event  = {no_event}
 expect = "no_opinion"
 """
 
 PACK = """\
 name    = "{name}"
-purpose = "say in one line what this pack is for"
+purpose = "describe this pack in one line"
 enabled = true
 
-# What the hooks of this pack want to be told:
+# Options that the hooks of this pack can read:
 # [options]
 """

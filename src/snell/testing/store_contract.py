@@ -1,8 +1,8 @@
 """
-What every database and every store of marks promises, as named checks.
+The contract of databases and mark stores, as named checks.
 
-A backend is proved by one call, `store_contract(make)`, or by one test per name of `DATABASE_CHECKS`. `make(place)`
-gives a database; the same place again gives what was left there.
+Test a backend with one call of `store_contract(make)`, or with one test per name in `DATABASE_CHECKS`. `make(place)`
+returns a database; called again with the same place, it returns one with the same content.
 """
 
 import threading
@@ -22,13 +22,13 @@ MakeStore = Callable[[], Store]
 
 
 def store_contract(make: MakeDatabase) -> None:
-    """Run every check, each in a place of its own."""
+    """Run every check, each with its own database."""
     for name in DATABASE_CHECKS:
         check_database(name, partial(_in_place, make, name))
 
 
 def check_database(name: str, make: MakeDatabase) -> None:
-    """Run one check and close what it opened."""
+    """Run one check and close its databases."""
     opened: list[Database] = []
 
     def made(place: str) -> Database:
@@ -43,7 +43,7 @@ def check_database(name: str, make: MakeDatabase) -> None:
 
 
 def do(database: Database, function: Callable[..., T], *args: Any, **options: Any) -> T:
-    """One function over a transaction, in a transaction of its own."""
+    """Call a function in a new transaction."""
     return database.run(lambda tx: function(tx, *args, **options))
 
 
@@ -66,7 +66,7 @@ def work_that_raises_is_undone(make: MakeDatabase) -> None:
         marks.put(tx, "s", "n", 1)
         raise KeyError("mine")
 
-    assert _raised(lambda: database.run(fails)) == "KeyError"
+    assert _error_name(lambda: database.run(fails)) == "KeyError"
     assert do(database, marks.in_scope, "s") == {}
 
 
@@ -171,7 +171,7 @@ def traces_keep_what_came_late_in_whatever_order(make: MakeDatabase) -> None:
     do(database, decisions.add_trace, two, '{"b":2}')
     assert do(database, decisions.add_late, one, {"hook": "x"})
     assert do(database, decisions.add_late, one, {"hook": "y"})
-    assert not do(database, decisions.add_late, "nobody", {"hook": "z"})
+    assert not do(database, decisions.add_late, "missing", {"hook": "z"})
     found = do(database, decisions.traces_after, 0, 10)
     assert [(each.decision_id, each.body, each.late) for each in found] == [
         (two, '{"b":2}', '[{"hook":"early"}]'),
@@ -181,7 +181,7 @@ def traces_keep_what_came_late_in_whatever_order(make: MakeDatabase) -> None:
 
 def a_trace_without_its_decision_is_refused(make: MakeDatabase) -> None:
     database = make("a")
-    error = _error(lambda: do(database, decisions.add_trace, "nobody", "{}"))
+    error = _error(lambda: do(database, decisions.add_trace, "missing", "{}"))
     assert isinstance(error, StoreError)
     assert do(database, decisions.traces_after, 0, 10) == []
 
@@ -190,7 +190,7 @@ def rows_that_are_sent_twice_count_once(make: MakeDatabase) -> None:
     database = make("a")
     rows = [_row(number) for number in range(150)]
     trace = decisions.Trace(seq=7, decision_id=rows[0].id, body="{}", late="[]")
-    gone = replace(trace, decision_id="nobody")
+    gone = replace(trace, decision_id="missing")
     for _ in range(2):
         do(database, decisions.add_many, rows)
         do(database, decisions.put_traces, [trace, gone])
@@ -257,7 +257,7 @@ def two_that_open_at_once_agree_on_the_schema(make: MakeDatabase) -> None:
 
 
 def check_store(make: MakeStore) -> None:
-    """What every store of marks promises."""
+    """Check the contract of a mark store."""
     store = make()
     store.drop("s")
     store.drop("s", "n")
@@ -317,10 +317,10 @@ def _id(row: Row | None) -> str:
 def _error(call: Callable[[], object]) -> Exception | None:
     try:
         call()
-    except Exception as error:  # noqa: BLE001 the check looks at whatever it is
+    except Exception as error:  # noqa: BLE001 - the check examines any error
         return error
     return None
 
 
-def _raised(call: Callable[[], object]) -> str:
+def _error_name(call: Callable[[], object]) -> str:
     return type(_error(call)).__name__

@@ -81,7 +81,7 @@ def reset_heartbeat(tx: Transaction, effort_id: int) -> None:
 
 def no_effort() -> WorkError:
     return WorkError(
-        "NO_ACTIVE_EFFORT", "no effort is active here", advice="`snell effort start TASK SKILL` begins one"
+        "NO_ACTIVE_EFFORT", "no active effort in this project", advice="`snell effort start TASK SKILL` starts one"
     )
 
 

@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
-from snell.cli.charts import Bar, Chart, svg_charts, terminal_chart, without_middle
+from snell.cli.charts import Bar, Chart, shorten_middle, svg_charts, terminal_chart
 from snell.cli.colours import Colours
 
 PLAIN = Colours(on=False)
@@ -45,7 +45,7 @@ def test_svg_is_well_formed_whatever_the_names_are():
 
 
 def test_a_long_name_keeps_both_its_ends():
-    assert without_middle("mcp__a_server_of_ours__send_letters", 20) == "mcp__a_se…nd_letters"
-    assert without_middle("Bash", 20) == "Bash"
-    assert without_middle("查询全部用户的记录", 9) == "查…记录"
-    assert without_middle("a\x1b[31mb", 20) == "a\N{REPLACEMENT CHARACTER}[31mb"
+    assert shorten_middle("mcp__a_server_of_ours__send_letters", 20) == "mcp__a_se…nd_letters"
+    assert shorten_middle("Bash", 20) == "Bash"
+    assert shorten_middle("查询全部用户的记录", 9) == "查…记录"
+    assert shorten_middle("a\x1b[31mb", 20) == "a\N{REPLACEMENT CHARACTER}[31mb"

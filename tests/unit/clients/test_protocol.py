@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from snell.clients import client_named
-from snell.clients.protocol.patch_files import files_in_patch
+from snell.clients.protocol.tool_inputs import files_in_patch
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Deny, Note, Rewrite, Verdict
 from snell.model.events import Event
@@ -201,10 +201,13 @@ def test_text_of_a_prompt_in_parts_is_joined() -> None:
 def test_where_a_client_cannot_be_refused_it_is_not_given_another_events_refusal(
     name: str, event: str, said: bytes
 ) -> None:
-    reply = client_named(name).failed(event, "why", blocks=True)
+    reply = client_named(name).encode_failure(event, "why", blocks=True)
     assert (reply.stdout.strip(), reply.exit_code) == (said, 0)
 
 
 def test_an_event_that_nobody_knows_is_refused_in_some_way_under_a_fail_closed_policy() -> None:
     for event in ("", "Unheard"):
-        assert json.loads(client_named("antigravity").failed(event, "why", blocks=True).stdout)["decision"] == "deny"
+        assert (
+            json.loads(client_named("antigravity").encode_failure(event, "why", blocks=True).stdout)["decision"]
+            == "deny"
+        )

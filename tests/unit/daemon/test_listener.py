@@ -103,8 +103,8 @@ def test_without_one_there_is_nothing_to_take_over(run: Path) -> None:
 def test_what_is_no_socket_is_not_taken_over(run: Path, named: str) -> None:
     with pytest.raises(PlaceError) as refused:
         adopt({"SNELL_LISTEN_FD": named}, run)
-    wanted = f"SNELL_LISTEN_FD is `{named}`, which is not a socket made for us; start the daemon without that variable"
-    assert str(refused.value) == wanted
+    problem = f"SNELL_LISTEN_FD is `{named}`, which is not the daemon's listening socket"
+    assert str(refused.value) == f"{problem}; start the daemon without that variable"
 
 
 def test_a_socket_of_somewhere_else_is_not_taken_over(run: Path, listener: Listener) -> None:
@@ -117,5 +117,5 @@ def test_a_path_too_long_for_a_socket_is_said(run: Path) -> None:
     long = run / ("x" * 100)
     with pytest.raises(PlaceError) as refused:
         socket_path(long)
-    advice = "a socket's path has at most 103 bytes; set SNELL_HOME to a shorter one"
+    advice = "a socket's path has at most 103 bytes; set SNELL_HOME to a shorter path"
     assert str(refused.value) == f"`{long}`: is too long: {advice}"

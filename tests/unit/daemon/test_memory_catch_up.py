@@ -42,13 +42,13 @@ def test_a_process_reads_what_is_long_while_the_timer_only_looks(stage: Stage, m
     texts = said(stage, 300)
     assert bytes_unread(stage.where.state) > 10_000
     timer = MemoryTimer(stage.runtime, every=0.0)
-    asyncio.run(timer.look())  # the first look is also the last one of a daemon, so it starts nothing
+    asyncio.run(timer.run_if_due())  # the first look is also the last one of a daemon, so it starts nothing
     assert (timer._catch_up, timer.is_behind) == (None, False)
-    asyncio.run(timer.look())
+    asyncio.run(timer.run_if_due())
     assert (timer._catch_up.is_running, timer.is_behind) == (True, True)
     until = time.monotonic() + 60
     while timer.is_behind and time.monotonic() < until:
-        asyncio.run(timer.look())
+        asyncio.run(timer.run_if_due())
     assert (remembered(stage), timer.is_behind, timer.problems) == (texts, False, [])
     assert (stage.inbox.count(), stage.inbox.count("unread"), bytes_unread(stage.where.state)) == (0, 0, 0)
 
@@ -102,10 +102,10 @@ def test_one_that_fails_is_told_of_and_the_daemon_goes_on_itself(stage: Stage, m
     monkeypatch.setattr(memory_catch_up.sys, "executable", "/bin/false")
     timer = MemoryTimer(stage.runtime, every=0.0)
     timer._is_first = False
-    asyncio.run(timer.look())
+    asyncio.run(timer.run_if_due())
     assert timer.is_behind
     timer._catch_up._process.wait(10)
     for _ in range(2):  # it reads what is left, and then takes it in
-        asyncio.run(timer.look())
+        asyncio.run(timer.run_if_due())
     assert remembered(stage) == texts
-    assert timer.problems == ["memory: reading on in a process of its own ended with code 1; the daemon does it"]
+    assert timer.problems == ["memory: the catch-up process exited with code 1; the daemon does its work"]

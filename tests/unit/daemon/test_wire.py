@@ -116,7 +116,7 @@ def cut(length: int) -> bytes:
         (b"GET ", "the frame begins with `GET `; begin it with `SNL1`"),
         (b"SNR1" + bytes(12), "the frame begins with `SNR1`; begin it with `SNL1`"),
         (b"\xff", "the frame begins with `\\xff`; begin it with `SNL1`"),
-        (b"SNL1", "the frame has 4 bytes instead of a whole beginning"),
+        (b"SNL1", "the frame has 4 bytes instead of at least its header"),
         (FRAME[:-1], "the frame has 102 bytes instead of 103"),
         (FRAME + b"x", "the frame has 104 bytes instead of 103"),
         (
@@ -161,7 +161,7 @@ def test_what_is_no_request_is_refused_in_words(frame: bytes, message: str) -> N
     ("frame", "message"),
     [
         (b"SNL1" + bytes(12), "the frame begins with `SNL1`; begin it with `SNR1`"),
-        (Reply().encode()[:-1], "the frame has 15 bytes instead of a whole beginning"),
+        (Reply().encode()[:-1], "the frame has 15 bytes instead of at least its header"),
         (b"SNR1" + struct.pack("<III", 256, 0, 0), "the exit code is 256; send 0 to 255"),
         (
             b"SNR1" + struct.pack("<III", 0, LARGEST_REPLY, 1),

@@ -22,8 +22,9 @@ from snell.embed import (
 )
 from snell.embed.runner import CLOSED
 from snell.embed.stream import NOTICES
+from snell.handlers.command import Command
 from snell.model.catalogue import CATALOGUE
-from snell.model.hooks import Command, Hook
+from snell.model.hooks import Hook
 
 SESSION = [
     "SessionStart",

@@ -184,7 +184,7 @@ def test_what_was_allowed_before_a_rewrite_is_not_allowed_after_it() -> None:
 def test_an_allow_of_a_once_hook_on_a_replaced_input_does_not_count() -> None:
     decision = decided(call(), hook("a", Allow("fine"), once=True), hook("r", becomes("rm")))
     assert told(decision) == {"verdict": "no_opinion", "changes": [("r", {"command": "rm"})]}
-    assert decision.merge == ("allow from `a` does not count: the input was rewritten afterwards",)
+    assert decision.merge == ("allow from `a` is ignored: the input was rewritten afterwards",)
 
 
 def test_an_allow_that_comes_with_its_own_rewrite_counts() -> None:

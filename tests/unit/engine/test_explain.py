@@ -51,7 +51,7 @@ PreToolUse Bash from generic   decision 19a-1
     after: make test
   note for the model, from mine/note: mind the flaky one
   shown to you, from mine/allow: running the tests
-  team/slow could not do its job: did not finish within 5 s and was ended
+  team/slow failed: did not finish within 5 s and was ended
   judges and informers, together
     policy/secrets                   judges          0.0 ms  no opinion
       from policy, /etc/snell/policy.toml:4
@@ -61,7 +61,7 @@ PreToolUse Bash from generic   decision 19a-1
       from project, .snell/hooks/toolchain.py:12
   judges and informers, together
     team/slow                        undeclared   5000.0 ms
-      failed (timeout), so it does not count
+      failed (timeout); ignored (on_failure = allow)
       from run time
     team/ask                         undeclared     12.3 ms
       ask: tests take an hour
@@ -80,7 +80,7 @@ PreToolUse Bash from generic   decision 19a-1
       from policy, /etc/snell/policy.toml:4
   not run
     mine/off: it is not enabled
-  how it adds up
+  how the outcomes were combined
     ask from `team/ask`
     allow from `mine/allow`
     ask wins"""
@@ -143,7 +143,7 @@ def test_what_was_odd_about_the_payload_is_told() -> None:
         "  tool_input: ls\n"
         "  answer: no opinion\n"
         "  about the payload: tool_input is text\n"
-        "  it has no `cwd`, so no project's hooks count"
+        "  it has no `cwd`, so no hooks of a project are active"
     )
 
 
@@ -204,16 +204,22 @@ def test_the_headline_is_the_verdict_and_its_reason(decision: Decision, line: st
 
 @pytest.mark.parametrize(
     ("on_failure", "says"),
-    [("allow", "so it does not count"), ("ask", "so you are asked"), ("block", "so it blocks")],
+    [
+        ("allow", "; ignored (on_failure = allow)"),
+        ("ask", "; you are asked (on_failure"),
+        ("block", "; blocked (on_failure"),
+    ],
 )
 def test_a_failure_says_what_it_means(on_failure: str, says: str) -> None:
     decision = decided(call(), hook("a", ValueError("broken"), on_failure=on_failure))
-    assert f"failed (crash), {says}" in explain(record_of(decision))
+    assert f"failed with an exception{says}" in explain(record_of(decision))
 
 
 def test_a_refusal_beside_a_failure_is_told_too() -> None:
     both = Outcome(effects=(Deny("no"),), failure=Failure("crash", "exit code 1"))
-    assert "failed (crash), so it does not count; deny: no" in explain(record_of(decided(call(), hook("a", both))))
+    assert "failed with an exception; ignored (on_failure = allow); deny: no" in explain(
+        record_of(decided(call(), hook("a", both)))
+    )
 
 
 def test_a_stop_and_what_was_skipped_are_told() -> None:
@@ -256,4 +262,4 @@ def test_what_failed_after_the_answer_stopped_nobody():
     expired = hook("slow", on_failure="block", is_async=True)
     run = late_run(expired, Outcome(failure=Failure("timeout", "did not finish within 15 s")))
     text = " ".join(explain({**record_of(decided(call())), "late": [run]}).split())
-    assert ("failed (timeout), which nobody waited for" in text, "so it blocks" in text) == (True, False)
+    assert ("failed (timeout)" in text, "on_failure" in text) == (True, False)

@@ -106,7 +106,7 @@ def test_the_reason_of_a_blocking_failure_says_what_to_do() -> None:
     decision = decided(call(), hook("h", Outcome(failure=Failure("launch", "no such program")), on_failure="block"))
     assert decision.reason == (
         "guard `h` could not run: no such program. "
-        "Instead: mend the guard, or ask the user to; `snell why` shows what happened"
+        "Instead: repair the guard, or ask the user to; `snell why` shows what happened"
     )
 
 

@@ -6,10 +6,11 @@ import pytest
 
 from snell.engine import registry as book_module
 from snell.engine.registry import MEMO_LIMIT, Registry, once_mark
+from snell.handlers.command import Command
 from snell.model.decision import Skipped
 from snell.model.effects import Deny
 from snell.model.events import Event
-from snell.model.hooks import Broken, Command, Hook, Inline, PythonFile, Scope, Source, Switches
+from snell.model.hooks import Broken, Hook, Inline, PythonFile, Scope, Source, Switches
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import Cast, call, decided, event, hook, policy
 
@@ -342,7 +343,7 @@ def test_what_the_book_remembers_does_not_grow_without_end() -> None:
     book = Registry([hook("a", matcher="Tool1")])
     for n in range(MEMO_LIMIT + 50):
         picked(book, call(tool=f"Tool{n}"))
-    assert len(book._memo) <= MEMO_LIMIT
+    assert len(book._picks) <= MEMO_LIMIT
     assert picked(book, call(tool="Tool1")) == ["a"]
 
 

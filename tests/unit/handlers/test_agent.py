@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from snell.handlers.agent import Agent
 from snell.model.context import Progress
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
-from snell.model.hooks import Agent, Hook
+from snell.model.hooks import Hook
 from snell.runtime.executor import Executor
 from tests.handler_stage import asking, outcome_of
 from tests.helpers import call

@@ -7,10 +7,14 @@ import pytest
 from msgspec.structs import replace
 
 from snell import Deny, Note
+from snell.handlers.agent import Agent
+from snell.handlers.command import Command
+from snell.handlers.prompt import Prompt
+from snell.handlers.webhook import Webhook
 from snell.model.context import Progress
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
-from snell.model.hooks import Agent, Command, Hook, Inline, Prompt, Webhook
+from snell.model.hooks import Hook, Inline
 from snell.runtime.app import Runtime
 from tests.handler_stage import asking
 from tests.helpers import call

@@ -6,10 +6,11 @@ import threading
 
 import pytest
 
+from snell.handlers.prompt import Prompt
 from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Note, Rewrite, Stop, Tell
-from snell.model.hooks import Hook, Inline, Prompt, Source
+from snell.model.hooks import Hook, Inline, Source
 from snell.runtime.app import Runtime
 from snell.settings.json_schema import docs_rows
 from snell.system.files import file_lock
@@ -236,7 +237,7 @@ def test_the_key_comes_from_the_environment_or_a_command(api, env, settings, hea
 def test_a_key_command_that_gives_nothing_is_a_failure():
     with model([OK]) as server:
         outcome = outcome_of(prompt(), context=asking(server, key_command="false"))
-    assert outcome == Outcome(failure=Failure("launch", "`model.key_command` gave no key"))
+    assert outcome == Outcome(failure=Failure("launch", "`model.key_command` printed no key"))
 
 
 def test_keys_are_kept_nowhere(tmp_path):
@@ -314,10 +315,10 @@ def test_the_table_of_the_model_is_read_from_user_settings_only():
         "max_session_tokens": 5,
         "input_price": 0.5,
     }
-    assert said(parsed(text, layer="project").complaints) == [
+    assert said(parsed(text, layer="project").problems) == [
         "snell.toml:1: `model` has no effect in project settings; only policy and user settings may set it"
     ]
-    assert said(parsed('[model]\nnmae = "m"\n').complaints) == [
+    assert said(parsed('[model]\nnmae = "m"\n').problems) == [
         "snell.toml:2: `model.nmae` is not a setting; did you mean `name`?"
     ]
 
@@ -325,7 +326,7 @@ def test_the_table_of_the_model_is_read_from_user_settings_only():
 def test_prices_and_costs_may_be_nothing_and_are_no_times():
     (value,) = parsed("[model]\nmax_daily_cost = 0\ninput_price = 0.0\n", layer="user").values
     assert value.value == {"max_daily_cost": 0.0, "input_price": 0.0}
-    assert said(parsed("[model]\noutput_price = -1\n", layer="user").complaints) == [
+    assert said(parsed("[model]\noutput_price = -1\n", layer="user").problems) == [
         "snell.toml:2: `model.output_price` must be 0 or more, not -1; leave it out for the default"
     ]
     kinds = {row.name: row.type for row in docs_rows() if "price" in row.name or "cost" in row.name}

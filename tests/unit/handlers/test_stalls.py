@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from snell.handlers.agent import Agent
+from snell.handlers.command import Command
+from snell.handlers.prompt import Prompt
+from snell.handlers.webhook import Webhook
 from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Failure, Outcome
-from snell.model.hooks import Agent, Command, Hook, Prompt, Webhook
+from snell.model.hooks import Hook
 from snell.runtime.app import Runtime
 from snell.system.address_policy import Target
 from snell.system.deadline import Deadline

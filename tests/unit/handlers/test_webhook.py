@@ -8,11 +8,12 @@ import threading
 
 import pytest
 
+from snell.handlers.webhook import Webhook
 from snell.model.context import Context, HandlerSettings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import event_from
-from snell.model.hooks import Scope, Source, Webhook
+from snell.model.hooks import Scope, Source
 from tests.handler_stage import outcome_of, webhook
 from tests.helpers import call
 from tests.loopback import Answer, serving
@@ -28,12 +29,8 @@ def test_the_event_is_sent_as_json(method):
     with serving(Answer()) as server:
         outcome = outcome_of(webhook(server, method=method), event)
     (sent,) = server.sent
-    assert (outcome, sent.method, sent.path, sent.headers["content-type"]) == (
-        Outcome(),
-        method,
-        "/hook",
-        "application/json",
-    )
+    assert (outcome, sent.method, sent.path) == (Outcome(), method, "/hook")
+    assert sent.headers["content-type"] == "application/json"
     assert sent.json == {
         "session_id": "s1",
         "cwd": "/work",
@@ -98,7 +95,7 @@ def test_the_true_input_is_sent_only_for_hooks_of_the_user_and_the_policy(layer,
 
 def test_turning_redaction_off_in_a_project_is_an_error_with_its_line():
     text = '[[hooks]]\nevent = "PreToolUse"\n[hooks.webhook]\nurl = "https://a.example"\nredact = false\n'
-    assert said(parsed(text, layer="project").complaints) == [
+    assert said(parsed(text, layer="project").problems) == [
         (
             "snell.toml:5: `redact = false` is not for project settings; "
             "move the hook to your own settings, or remove the key"

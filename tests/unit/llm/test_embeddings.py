@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.llm.embeddings.endpoint import EmbeddingError, Endpoint, embedder_from
+from snell.llm.embeddings import EmbeddingError
+from snell.llm.embeddings.endpoint import Endpoint, embedder_from
 from tests.loopback import Answer, serving
 
 
@@ -28,12 +29,12 @@ def test_texts_are_sent_together_and_come_back_as_signed_bytes(tmp_path: Path) -
     ("said", "problem"),
     [
         (Answer("no", 500), "answered with status 500"),
-        (Answer("{"), "answered something else"),
+        (Answer("{"), "did not answer in the form of the API"),
         (Answer({"data": []}), "answered 0 vectors for 1 texts"),
         (Answer({"data": [{"index": 0, "embedding": []}]}), "answered 1 vectors for 1 texts"),
         (answer([1.0], [2.0]), "answered 2 vectors for 1 texts"),
-        (Answer({"data": [{"index": 0, "embedding": ["x"]}]}), "answered something else"),
-        (Answer('{"data": [{"index": 0, "embedding": [1e999]}]}'), "answered something else"),
+        (Answer({"data": [{"index": 0, "embedding": ["x"]}]}), "did not answer in the form of the API"),
+        (Answer('{"data": [{"index": 0, "embedding": [1e999]}]}'), "did not answer in the form of the API"),
     ],
 )
 def test_an_answer_that_is_none_is_refused(said: Answer, problem: str) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.llm.embeddings.endpoint import EmbeddingError, embedder_from
+from snell.llm.embeddings import EmbeddingError
+from snell.llm.embeddings.endpoint import embedder_from
 from snell.llm.embeddings.minilm import MiniLm, loaded_model, model_in
 from snell.llm.embeddings.safetensors import TensorError, tensors
 from snell.llm.embeddings.static_vectors import cosine
@@ -103,12 +104,12 @@ def test_a_model_is_known_by_its_numbers_and_read_when_it_is_needed(tmp_path: Pa
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ({"hidden_size": 16}, "another shape"),
+        ({"hidden_size": 16}, "does not have the shape"),
         ({"num_hidden_layers": 3}, "is missing"),
         ({"num_hidden_layers": 0}, "no layers"),
-        ({"num_attention_heads": 3}, "not shared"),
-        ({"model_type": "roberta"}, "no BERT"),
-        ({"hidden_act": "relu"}, "no BERT"),
+        ({"num_attention_heads": 3}, "not a multiple"),
+        ({"model_type": "roberta"}, "not a BERT"),
+        ({"hidden_act": "relu"}, "not a BERT"),
         ({"hidden_size": "x"}, "Expected `int`"),
     ],
 )

@@ -92,7 +92,7 @@ def test_of_very_many_the_newest_are_looked_at_and_the_rest_is_told(stage: Stage
 def test_where_nothing_may_be_forgotten_no_capture_goes(stage: Stage) -> None:
     capture(stage.inbox)
     (memory_id,) = remembered(stage)
-    with pytest.raises(NotRememberedError, match="is of another project"):
+    with pytest.raises(NotRememberedError, match="belongs to another project"):
         call(stage, "forget", memory_id=memory_id, within="q")
     assert call(stage, "forget_batch", memory_ids=["nobody"]) == {"forgotten": [], "missing": ["nobody"]}
     assert files_with(stage, DECIDED) == ["processed"]

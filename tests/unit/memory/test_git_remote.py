@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.memory.git_remote import origin_in, project_of_remote
-from snell.memory.project_identity import project_of
+from snell.memory.project_identity import origin_in, project_of, project_of_remote
 
 
 @pytest.mark.proves("S4-121")

@@ -45,7 +45,7 @@ def test_some_vectors_are_made_anew_at_first_use_and_the_rest_by_the_timer(runti
     monkeypatch.setattr("snell.memory.service.RE_EMBED_AT_START", 1e-9)
     memories_of(runtime)
     assert (old_ones(runtime), has_to_catch_up(runtime)) == (250, True)
-    asyncio.run(MemoryTimer(runtime, every=0.0).look())
+    asyncio.run(MemoryTimer(runtime, every=0.0).run_if_due())
     assert (old_ones(runtime), has_to_catch_up(runtime)) == (0, False)
     sql = "SELECT content, vector FROM memories ORDER BY seq"
     assert runtime.database.run(lambda tx: tx.rows(sql)) == [(text, vector_of(text)) for text in TEXTS]

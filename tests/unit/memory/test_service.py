@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from snell.daemon.memory_timer import MemoryTimer
-from snell.llm.embeddings.endpoint import EmbeddingError, Endpoint, embedder_from
+from snell.llm.embeddings import EmbeddingError
+from snell.llm.embeddings.endpoint import Endpoint, embedder_from
 from snell.memory import rows
 from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import InboxEntry, encode_entry
@@ -155,10 +156,10 @@ def call(runtime: Runtime, verb: str, **arguments):
 
 def test_where_nothing_is_known_the_answer_says_so(runtime: Runtime) -> None:
     memories_of(runtime).remember(Draft(content=TEXT, project="p"))
-    remark = "nothing is known about that here; project `*` asks everywhere"
+    remark = "no memory found here; project `*` searches all"
     here = call(runtime, "recall", query="volcano eruption", project="p")
     assert here == {"memories": [], "project": "p", "remark": remark}
-    assert call(runtime, "recall", query="volcano eruption", project="*")["remark"] == "nothing is known about that"
+    assert call(runtime, "recall", query="volcano eruption", project="*")["remark"] == "no memory found"
     assert "remark" not in call(runtime, "recall", query="uv packages", project="p")
 
 
@@ -182,12 +183,12 @@ def test_a_batch_keeps_what_can_be_kept(runtime: Runtime) -> None:
     ("verb", "arguments", "problem"),
     [
         ("remember", {}, "`content` is missing"),
-        ("remember", {"content": 5}, "`content` is not right"),
-        ("remember", {"content": "x", "project": "*"}, "a memory belongs to one project"),
-        ("recall", {"query": "x", "limit": "many"}, "`limit` is not right"),
+        ("remember", {"content": 5}, "`content` is not valid"),
+        ("remember", {"content": "x", "project": "*"}, "`*` is not a project for a new memory"),
+        ("recall", {"query": "x", "limit": "many"}, "`limit` is not valid"),
         ("recall", {"query": "x", "namespace": "a b"}, "is not a name for a namespace"),
         ("forget", {"memory_id": "nobody"}, "there is no memory `nobody`"),
-        ("list", {"limit": 0}, "the limit is 0"),
+        ("list", {"limit": 0}, "`limit` must be from 1 to 1000"),
         ("export", {"output_path": "x.parquet"}, "parquet needs a library"),
         ("export", {"output_path": "x.xml"}, "`xml` is not a format for memories; use json or csv"),
         ("import", {"source_path": "/nowhere.json"}, "cannot be read"),
@@ -221,10 +222,10 @@ def test_memories_go_to_a_file_and_come_back(runtime: Runtime, tmp_path: Path) -
 @pytest.mark.proves("S4-84")
 def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(runtime: Runtime) -> None:
     timer = MemoryTimer(runtime)
-    asyncio.run(timer.look())
+    asyncio.run(timer.run_if_due())
     assert not (runtime.where.state / "memory").exists()
     capture(memories_of(runtime))
-    asyncio.run(MemoryTimer(runtime).look())
+    asyncio.run(MemoryTimer(runtime).run_if_due())
     assert (memories_of(runtime).inbox.count(), call(runtime, "stats", project="p")["memories"]) == (0, 1)
 
 
@@ -235,7 +236,7 @@ def test_the_timer_looks_again_soon_while_more_waits_and_nobody_asks(runtime: Ru
         capture(memories, f"We decided to use port {number}{number}{number} for service number {number}")
 
     def looked(**how) -> tuple[int, bool]:
-        asyncio.run(timer.look(**how))
+        asyncio.run(timer.run_if_due(**how))
         return memories.inbox.count(), timer.is_behind
 
     assert (looked(), looked(is_busy=True), looked()) == ((5, True), (5, True), (3, True))
@@ -247,7 +248,7 @@ def test_the_timer_does_not_hurry_where_nothing_gets_better(runtime: Runtime) ->
     memories, timer = memories_of(runtime), MemoryTimer(runtime)
     path = capture(memories)
     memories._stuck.add(path)
-    asyncio.run(timer.look())
+    asyncio.run(timer.run_if_due())
     assert (memories.inbox.count(), timer.is_behind) == (1, False)
 
 
@@ -361,7 +362,7 @@ def test_what_failed_three_times_is_told(runtime: Runtime) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"embedding": "bogus"}, "`embedding` is `bogus`"),
+        ({"embedding": "bogus"}, "`embedding` cannot be `bogus`"),
         ({"embedding": "endpoint"}, "`endpoint` is missing"),
     ],
 )

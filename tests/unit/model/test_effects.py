@@ -81,7 +81,7 @@ def test_a_rewrite_replaces_the_whole_value_or_the_named_fields(rewrite: Rewrite
 
 @pytest.mark.parametrize("give", [lambda: Rewrite(), lambda: Rewrite({"a": 1}, b=2), lambda: Rewrite(because="x")])
 def test_a_rewrite_needs_a_value_or_fields_and_not_both(give: Any) -> None:
-    with pytest.raises(TypeError, match="give Rewrite either one whole value or the fields to change"):
+    with pytest.raises(TypeError, match="give Rewrite either one complete value or the fields to change"):
         give()
 
 

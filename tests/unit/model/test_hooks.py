@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from snell.model.hooks import Agent, Broken, Command, Hook, Inline, McpTool, Prompt, PythonFile, Scope, Source, Webhook
+from snell.handlers.agent import Agent
+from snell.handlers.command import Command
+from snell.handlers.mcp_tool import McpTool
+from snell.handlers.prompt import Prompt
+from snell.handlers.webhook import Webhook
+from snell.model.hooks import Broken, Hook, Inline, PythonFile, Scope, Source
 from tests.helpers import hook
 
 

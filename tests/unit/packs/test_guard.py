@@ -124,10 +124,10 @@ def test_a_switch_that_is_none_and_a_rule_that_there_is_not_are_named():
     rules = {"git-discard": "bogus", "delete-trees": "off", "environment": "ask", "no-such-thing-at-all": "off"}
     builtin_hooks({"guard": {"enabled": True, "preset": "bogus", "rules": rules}}, problems)
     assert problems == [
-        "[pack.guard]: `preset` is one of strict, relaxed, standard; `standard` holds",
-        "[pack.guard]: `rules`: `git-discard` is one of off, observe, ask, enforce; the preset holds",
-        "[pack.guard]: `rules`: there is no rule `delete-trees`; did you mean `delete-tree`?",
-        f"[pack.guard]: `rules`: there is no rule `no-such-thing-at-all`; there are {', '.join(sorted(RULES))}",
+        "[pack.guard]: `preset` must be one of strict, relaxed, standard; `standard` is used",
+        "[pack.guard]: `rules`: `git-discard` must be one of off, observe, ask, enforce; the preset applies",
+        "[pack.guard]: `rules`: unknown rule `delete-trees`; did you mean `delete-tree`?",
+        f"[pack.guard]: `rules`: unknown rule `no-such-thing-at-all`; known rules: {', '.join(sorted(RULES))}",
     ]
 
 

@@ -8,6 +8,7 @@ import pytest
 from snell.packs.guard import verdict_cache as memory
 from snell.packs.guard.judge import Judgement
 from snell.packs.guard.known_values import Value
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 
 
@@ -23,7 +24,8 @@ def work(tmp_path: Path) -> Path:
 def _judged(
     line: str, work: Path, files: dict[str, Value] | None = None, snell_paths: SnellPaths = NO_SNELL_PATHS
 ) -> Judgement:
-    return memory.cached_judgement(line, str(work), str(work.parent / "home"), str(work), files or {}, snell_paths)
+    workspace = Workspace(str(work), str(work.parent / "home"), str(work), snell_paths)
+    return memory.cached_judgement(line, workspace, files or {})
 
 
 @pytest.mark.parametrize("line", ["ls", "pytest -q tests", "cat src/a.txt", "cat missing.txt", "cat ~/.ssh/id_rsa"])
@@ -89,6 +91,6 @@ def test_files_of_the_session_and_places_of_snell_count(work: Path):
 def test_memory_has_an_end(work: Path):
     for number in range(memory.MOST + 40):
         _judged(f"echo {number}", work)
-    assert len(memory._known) <= memory.MOST
+    assert len(memory._cache) <= memory.MOST
     long = "echo " + "x" * memory.LONGEST_LINE
     assert _judged(long, work) is not _judged(long, work)

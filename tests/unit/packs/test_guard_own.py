@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import snell
 from snell.packs.guard.judge import judge
 from snell.packs.guard.rules import RULES
 from snell.packs.guard.snell_paths import SnellPaths
@@ -134,3 +135,9 @@ def test_a_home_behind_a_link_changes_nothing(tmp_path: Path, monkeypatch: pytes
     program = running_program(str(tmp_path / "really/tools/snell"))
     running_program.cache_clear()
     assert [program.holds(f"{tmp_path}/{name}/tools/snell/x") for name in ("home", "really")] == [True, True]
+
+
+def test_every_package_of_snell_is_guarded_below_a_folder_that_is_only_known_at_run_time():
+    packages = [file.parent.name for file in Path(snell.__file__).parent.glob("*/__init__.py")]
+    assert "packs" in packages
+    assert [name for name in packages if "deny" not in own_findings(f"rm -r $X/snell/{name}/x.py")] == []

@@ -45,7 +45,7 @@ def test_the_agent_is_sent_back_until_it_says_the_promise_or_the_rounds_are_used
     last = stopped(runtime, "really all")
     assert (last.verdict, [each.text for each in last.tells]) == (
         Verdict.NO_OPINION,
-        ["the loop stops: 3 rounds are used up and `DONE` was not said"],
+        ["the loop stops: 3 iterations are used up, and the agent did not write `DONE`"],
     )
     assert loop_of("s", runtime.store) is None
     begin(runtime)
@@ -53,7 +53,7 @@ def test_the_agent_is_sent_back_until_it_says_the_promise_or_the_rounds_are_used
     kept = stopped(runtime, "now it is DONE.")
     assert (kept.verdict, kept.tells[0].text) == (
         Verdict.NO_OPINION,
-        "the promise is kept, after 1 more rounds: the loop is over",
+        "the promise is kept after 1 more iterations: the loop has ended",
     )
 
 
@@ -75,8 +75,8 @@ def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(runtime: R
     assert (capped.verdict, capped.tells[0].text) == (
         Verdict.NO_OPINION,
         (
-            "this client ends a turn after 8 held stops, and `DONE` was not said: say anything to go on, or work under"
-            " `snell run`"
+            "this client ends a turn after 8 held stops, and the agent did not write `DONE`: send a prompt to go on,"
+            " or use `snell run`"
         ),
     )
     for its_count_begins_anew in ({"name": "UserPromptSubmit", "prompt": "go on"}, {"name": "PostToolUse"}):
@@ -98,7 +98,7 @@ def test_under_snell_run_a_loop_goes_on_in_the_next_window(runtime: Runtime):
     runtime.store.put("supervisor:sup", "session", {"id": "s"})
     begin(runtime, most=20, iteration=8, in_a_row=8)
     capped = at_claude(runtime)
-    assert (capped.verdict, "goes on with the loop in a new window" in capped.tells[0].text) == (
+    assert (capped.verdict, "continues the loop in a new window" in capped.tells[0].text) == (
         Verdict.NO_OPINION,
         True,
     )
@@ -244,7 +244,7 @@ def test_a_subagent_is_sent_back_for_what_it_should_bring(runtime: Runtime, tmp_
     report = sub_stopped(runtime, tmp_path, "c")
     assert (nothing.verdict, nothing.reasons[0].text) == (
         Verdict.DENY,
-        "nothing was left behind; no file since you began fits `work_products/**/*.html` or `search_results/**/*.md`",
+        "no file was written; none since you started fits `work_products/**/*.html` or `search_results/**/*.md`",
     )
     assert (data.verdict, data.reasons[0].text) == (
         Verdict.DENY,
@@ -252,7 +252,7 @@ def test_a_subagent_is_sent_back_for_what_it_should_bring(runtime: Runtime, tmp_
     )
     assert report.verdict is Verdict.NO_OPINION
     told = runtime.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name="Task", tool_input={"prompt": "x"})
-    assert told.notes[0].text.startswith("The report is there: work_products/report.html. Next: 1.")
+    assert told.notes[0].text.startswith("The report exists: work_products/report.html. Next: 1.")
 
 
 @pytest.mark.proves("S3-60")

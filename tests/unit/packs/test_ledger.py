@@ -133,7 +133,7 @@ def test_a_side_effect_that_succeeded_is_refused_with_the_beginning_of_its_recei
     at.after("t1", {"id": "m1", "text": "y" * 2_000})
     again = at.before("t2", given=dict(reversed(LETTER.items())))
     assert again.verdict is Verdict.DENY
-    assert f'succeeded, so it is not done twice. It brought: {{"id":"m1","text":"{"y" * 481}' in said(again)
+    assert f'succeeded, so it is not done twice. Its result: {{"id":"m1","text":"{"y" * 481}' in said(again)
     assert "y" * 482 not in said(again)
     assert at.statuses() == {"t1": "succeeded", "t2": "denied"}
     assert at.before("t3", given={**LETTER, "subject": "another"}).verdict is Verdict.NO_OPINION
@@ -168,7 +168,7 @@ def test_of_what_runs_longer_than_any_client_allows_a_person_decides(desk: Open,
     at.before("t1")
     at.database.run(lambda tx: tx.do("UPDATE tool_claims SET at = at - ?", minutes * 60_000))
     asked = at.before("t2")
-    assert (asked.verdict, "nobody knows whether it happened" in said(asked)) == (Verdict.ASK, True)
+    assert (asked.verdict, "it is unknown whether it happened" in said(asked)) == (Verdict.ASK, True)
 
 
 @pytest.mark.proves("S3-46")
@@ -245,9 +245,9 @@ def test_of_a_call_that_nobody_heard_of_again_a_person_decides(desk: Open):
     first.close()
     again = desk()
     told = again.tell("SessionStart", source="resume")
-    assert "Of 1 earlier tool calls nobody knows whether they happened (t1)" in told.notes[0].text
+    assert "For 1 earlier tool calls it is unknown whether they happened (t1)" in told.notes[0].text
     asked = again.before("t2")
-    assert (asked.verdict, "nobody knows whether it happened" in said(asked)) == (Verdict.ASK, True)
+    assert (asked.verdict, "it is unknown whether it happened" in said(asked)) == (Verdict.ASK, True)
     again.after("t2", {"id": "m2"})
     assert again.statuses() == {"t1": "abandoned_on_resume", "t2": "succeeded"}
     assert again.before("t3").verdict is Verdict.DENY
@@ -279,14 +279,14 @@ def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(
         verdicts[mode] = (decision.verdict, said(decision))
         if mode == "durable":
             told = at.after("t1", {"ok": 1}).tells
-            assert "the ledger could not keep what" in told[0].text
+            assert "the ledger could not store the result" in told[0].text
         at.close()
     why = "`db`: cannot be written: the disk is full; free some space"
     assert verdicts == {
         "audit": (Verdict.NO_OPINION, ""),
         "durable": (
             Verdict.DENY,
-            f"the ledger cannot write this call down, and in durable mode nothing runs without that: {why}",
+            f"the ledger cannot record this call, and in durable mode no call runs without that: {why}",
         ),
     }
 
@@ -335,7 +335,7 @@ def test_the_preview_of_something_large_is_its_beginning_without_its_secrets(des
     at.before("t1")
     at.after("t1", LARGE[name])
     again = said(at.before("t2"))
-    assert "not done twice. It brought: " in again
+    assert "not done twice. Its result: " in again
     assert not any(secret in again for secret in ("wJalrXUtnFEMI", "TOPSECRET"))
     assert len(again) < 700
 

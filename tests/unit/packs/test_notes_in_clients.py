@@ -13,7 +13,6 @@ from snell.settings.builtin_packs import pack_hooks
 from tests.golden.reading import FOLDER, event_in, event_of, golden_files
 
 CLIENTS = sorted(folder.name for folder in FOLDER.iterdir() if any(folder.glob("*.json")))
-TELL_THE_MODEL_NOTHING = {"goose", "windsurf"}  # no event of theirs takes text for the model
 AFTER = ("UserPromptSubmit", "SessionStart", "PreToolUse", "PostToolUse", "PostToolBatch")
 
 
@@ -48,7 +47,7 @@ def test_local_notes_reach_the_model_with_the_first_prompt_or_soon_after(runtime
     events = sent(client, *AFTER)
     assert events, f"there is no event of {client} to try"
     told = answered(runtime, client, events)
-    assert ("we deploy on Fridays" in told) is (client not in TELL_THE_MODEL_NOTHING)
+    assert ("we deploy on Fridays" in told) is client_named(client).CAPABILITIES.note
     assert "we deploy on Fridays" not in answered(runtime, client, sent(client, *AFTER))
 
 

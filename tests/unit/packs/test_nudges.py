@@ -12,7 +12,7 @@ from snell.packs.nudges.routes import route_of
 from snell.runtime.app import Runtime
 from snell.sdk.words import distance, is_typo_of
 from snell.settings.builtin_packs import builtin_hooks, builtin_packs, pack_hooks
-from snell.testing.inline import decide_with
+from snell.testing import decide_with
 
 OPTIONS = builtin_packs()["nudges"].options
 ROUTES = OPTIONS["routes"]
@@ -145,17 +145,17 @@ def test_mistyped_options_are_named_with_what_was_meant():
     given = {"enabled": True, "matching": "fuzzy", "comits": False, "commits": "no", "commit_point_every": -1}
     given |= {"routes": {"deploy": 3, "code review": "/review", "go": "/go", "ship": ""}}
     builtin_hooks({"nudges": given, "notes": {"rules": ["be brief", 3]}}, problems)
-    one_word = "a route listens to one word of at least three letters"
+    one_word = "a keyword is one word of at least three letters"
     assert sorted(problems) == sorted(
         [
             "[pack.nudges]: `matching` is one of seed, exact, careful; `careful` holds",
             "[pack.nudges]: `comits` is not an option of this pack; did you mean `commits`?",
             "[pack.nudges]: `commits` is str, not bool; the default holds",
-            "[pack.nudges]: `commit_point_every` is -1; it is a number of seconds, 0 for at every stop",
-            '[pack.nudges]: `routes`: `deploy` points at int, not text; write `deploy = "/command"`',
-            f"[pack.nudges]: `routes`: `code review` is never heard; {one_word}",
-            f"[pack.nudges]: `routes`: `go` is never heard; {one_word}",
-            "[pack.notes]: `rules`: `3` is int, not text, so it is left out",
+            "[pack.nudges]: `commit_point_every` is -1; it must be a number of seconds, 0 for every stop",
+            '[pack.nudges]: `routes`: `deploy` is int, not text; write `deploy = "/command"`',
+            f"[pack.nudges]: `routes`: `code review` never matches; {one_word}",
+            f"[pack.nudges]: `routes`: `go` never matches; {one_word}",
+            "[pack.notes]: `rules`: `3` is int, not text, so it is ignored",
         ]
     )
 

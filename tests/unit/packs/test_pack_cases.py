@@ -35,7 +35,7 @@ def test_what_nobody_knows_about_packs_is_reported_with_what_was_probably_meant(
     assert problems == [
         "[pack.toolchian]: there is no such pack; did you mean `toolchain`?",
         "[pack.toolchain]: `mod` is not an option of this pack; did you mean `mode`?",
-        "[pack.toolchain]: `mode` is one of seed, careful; `careful` holds",
+        "[pack.toolchain]: `mode` must be one of seed, careful; `careful` is used",
     ]
 
 
@@ -48,7 +48,7 @@ def test_a_mode_that_does_not_exist_is_reported_and_the_strictest_one_holds(pack
     off = {name: {"enabled": False} for name in PACKS}
     mistyped = [hook for hook in builtin_hooks({**off, pack: {"mode": wrong}}, problems) if not is_left(hook)]
     assert mistyped == list(pack_hooks(pack, {"mode": strictest}))
-    assert (len(problems), problems[0].endswith(f"`{strictest}` holds")) == (1, True)
+    assert (len(problems), problems[0].endswith(f"`{strictest}` is used")) == (1, True)
 
 
 def test_files_and_entries_that_say_nothing_are_reported(tmp_path: Path):

@@ -129,11 +129,11 @@ def test_the_timer_goes_on_reading_but_not_when_the_daemon_takes_its_leave(stage
     texts = _many(stage, 100)
     capture_new(stage.event("Stop", transcript_path=str(stage.transcript)), stage.context, "session_end", seconds=0.0)
     before = position(stage.inbox.root / "state", "s1")
-    asyncio.run(MemoryTimer(stage.runtime).look())  # as the daemon's last act
+    asyncio.run(MemoryTimer(stage.runtime).run_if_due())  # as the daemon's last act
     assert position(stage.inbox.root / "state", "s1") == before
     timer = MemoryTimer(stage.runtime)
     while stage.inbox.count("unread"):
-        asyncio.run(timer.look())
+        asyncio.run(timer.run_if_due())
     memories_of(stage.runtime).drain(10_000, 60)
     known = memories_of(stage.runtime).run(lambda tx: rows.stats(tx))
     assert known.memories == len(texts)
@@ -145,9 +145,9 @@ def test_the_timer_lets_a_model_catch_up_where_nothing_was_ever_captured(stage, 
     stage = stage()
     tiny_bert.write(stage.where.state / "models" / "all-MiniLM-L6-v2")
     timer = MemoryTimer(stage.runtime, every=0.0)
-    asyncio.run(timer.look())
+    asyncio.run(timer.run_if_due())
     memories = memories_of(stage.runtime)
     assert memories.remember(Draft(content=DECIDED, project="p")).is_stored
     assert (stage.inbox.root.exists(), memories.run(rows.stats).with_dense) == (False, 0)
-    asyncio.run(timer.look())
+    asyncio.run(timer.run_if_due())
     assert memories.run(rows.stats).with_dense == 1

@@ -68,7 +68,7 @@ def test_a_run_that_has_used_up_its_budget_ends(desk: Desk, fields: dict[str, in
     begin(desk, **fields)
     assert refusal(desk.before("t1")) == f"run `r` has used up its {why}"
     assert run_of(desk).status == "failed"
-    assert refusal(desk.before("t2")) == "run `r` is over (failed)"
+    assert refusal(desk.before("t2")) == "run `r` has ended (failed)"
 
 
 def test_calls_and_steps_are_counted(desk: Desk):
@@ -128,7 +128,7 @@ def test_tests_that_fail_leave_the_run_as_it_is(desk: Desk):
 
 def test_a_sub_agents_answer_is_not_a_tool(desk: Desk):
     begin(desk)
-    assert refusal(desk.before("t1", tool="TaskOutput", given={})) == "what a sub-agent answers is not a tool"
+    assert refusal(desk.before("t1", tool="TaskOutput", given={})) == "the result of a sub-agent is not a tool"
     assert run_of(desk).status == "waiting_for_human"
 
 
@@ -137,7 +137,7 @@ def test_while_a_call_is_queued_only_that_one_runs_and_after_two_others_a_person
     begin(desk)
     queue(desk, "t1", LETTER)
     other = desk.before("t2", tool="Write", given={"file_path": "/a", "content": "long enough"})
-    assert refusal(other).startswith("no file is changed before that: `mcp__mail__send_email` has to be made again")
+    assert refusal(other).startswith("no file may be changed before that: `mcp__mail__send_email` has to be repeated")
     assert desk.before("t3").verdict is Verdict.NO_OPINION
     assert desk.before("t4", tool="Read", given={"file_path": "/a"}).verdict is Verdict.NO_OPINION
     queue(desk, "t5", {**LETTER, "subject": "two"})
@@ -164,7 +164,7 @@ def test_a_run_that_is_named_by_the_environment_counts(desk: Desk):
 
 def test_a_run_that_is_named_and_does_not_exist_lets_nothing_run(desk: Desk):
     desk.runtime.contexts.base = replace(desk.runtime.contexts.base, env={"SNELL_RUN_ID": "no-such-run"})
-    assert refusal(desk.before("t1")) == "SNELL_RUN_ID names the run `no-such-run`, and there is none"
+    assert refusal(desk.before("t1")) == "SNELL_RUN_ID names the run `no-such-run`, which does not exist"
 
 
 @pytest.mark.parametrize(
@@ -205,14 +205,14 @@ def test_one_session_at_a_time_works_for_a_run_until_its_turn_ends(desk: Desk):
     desk.runtime.store.put(persistent_scope("other"), runs.MARK, "r")
     read = {"tool": "Read", "given": {"file_path": "/a"}}
     assert desk.before("t1", **read).verdict is Verdict.NO_OPINION
-    assert refusal(desk.before("t2", session_id="other", **read)) == "run `r` is being worked on by session `s`"
+    assert refusal(desk.before("t2", session_id="other", **read)) == "session `s` is working for run `r`"
     assert desk.before("t3", **read).verdict is Verdict.NO_OPINION
     assert (run_of(desk).lease_owner, run_of(desk).calls) == ("s", 2)
     desk.tell("Stop", session_id="other", last_assistant_message="bye")
     assert run_of(desk).lease_owner == "s"
     desk.tell("Stop", last_assistant_message="bye")
     assert desk.before("t4", session_id="other", **read).verdict is Verdict.NO_OPINION
-    assert refusal(desk.before("t5", **read)) == "run `r` is being worked on by session `other`"
+    assert refusal(desk.before("t5", **read)) == "session `other` is working for run `r`"
     desk.database.run(lambda tx: runs.approve(tx, "r", 1))
     assert desk.before("t6", **read).verdict is Verdict.NO_OPINION
     desk.tell("SessionEnd", reason="other")

@@ -14,7 +14,7 @@ from snell.model.events import event_from
 from snell.model.protocols import Transaction
 from snell.operations import call_for
 from snell.packs.sessions.caller import usage_of
-from snell.packs.sessions.tool_calls import look_at_transcript
+from snell.packs.sessions.tool_calls import read_transcript
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.app import Runtime
@@ -149,12 +149,12 @@ def test_how_full_the_context_is_comes_from_the_transcript_where_no_status_line_
     path = tmp_path / "t.jsonl"
     path.write_text(json.dumps({"type": "assistant", "message": {"usage": usage}}) + "\n", encoding="utf-8")
     event = event_from({"session_id": "w", "transcript_path": str(path)}, "PostToolUse")
-    look_at_transcript(event, runtime.contexts.base)
+    read_transcript(event, runtime.contexts.base)
     assert runtime.store.get("session:w", "context_usage") == {"tokens": 150_000, "from": "transcript"}
     assert usage_of(runtime.store.get("session:w", "context_usage")) == 0.75
     assert usage_of({"tokens": 136_000, "window": 272_000}) == 0.5
     runtime.store.put("session:w", "context_usage", {"used_percent": 50})
-    look_at_transcript(event, runtime.contexts.base)
+    read_transcript(event, runtime.contexts.base)
     assert [
         usage_of(mark) for mark in (runtime.store.get("session:w", "context_usage"), None, {}, {"tokens": "x"})
     ] == [

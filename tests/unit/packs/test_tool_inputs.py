@@ -82,7 +82,7 @@ def test_an_example_passes_the_schema_that_it_is_made_from(row: dict[str, Any]):
 def test_what_no_example_can_be_made_of_is_named_and_an_example_that_would_fail_is_not_shown():
     impossible = {"type": "string", "enum": []}
     schema = {"type": "object", "required": ["a", "b"], "properties": {"a": impossible, "b": {"type": "integer"}}}
-    assert example_text(entry_from(schema)) == '{"b": 1} and what its schema asks for in a'
+    assert example_text(entry_from(schema)) == '{"b": 1} and what its schema requires for a'
     wrong = {"type": "object", "required": ["b"], "properties": {"b": {"type": "integer"}}, "examples": [{"b": "x"}]}
     assert example_text(entry_from(wrong)) == '{"b": 1}'
 

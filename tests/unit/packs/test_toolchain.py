@@ -7,14 +7,14 @@ import pytest
 
 from snell.model.effects import Verdict
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.rewrite_line import Redirected, redirect_line
+from snell.packs.toolchain.rewrite_line import Redirection, redirect_line
+from snell.packs.toolchain.seed_mode import DETECTORS, action_of, project_command
 from snell.packs.toolchain.targets import just_recipes, make_targets, task_names, what_runs
 from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS, Toolchain, answer_for, toolchains_from
-from snell.packs.toolchain.whole_command import DETECTORS, action_of, project_command
 from snell.runtime.app import Runtime
 from snell.sdk.decorators import GATE_TIMEOUT
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks
-from snell.testing.inline import decide_with
+from snell.testing import decide_with
 from tests.unit.packs.project_stage import (
     CARGO,
     GO,
@@ -179,20 +179,20 @@ def test_targets_of_included_files_count_patterns_too(tmp_path: Path):
 def test_what_cannot_be_read_is_passed_over_and_said(tmp_path: Path):
     lay_out(tmp_path, UV)
     (tmp_path / "Makefile").mkdir()
-    unread = Redirected("uv run pytest", "test: uv (Makefile: is not a file)")
+    unread = Redirection("uv run pytest", "test: uv (Makefile: is not a file)")
     assert redirect_line("pytest", str(tmp_path)) == unread
     (tmp_path / "Makefile").rmdir()
     (tmp_path / "Makefile").symlink_to("/dev/zero")
     assert redirect_line("pytest", str(tmp_path)) == unread
     lay_out(tmp_path / "web", {"package.json": '{"scripts": ', "pnpm-lock.yaml": ""})
     why = "test: pnpm (package.json: is not JSON)"
-    assert redirect_line("npm test", str(tmp_path / "web")) == Redirected("pnpm test", why)
+    assert redirect_line("npm test", str(tmp_path / "web")) == Redirection("pnpm test", why)
 
 
 def test_a_project_in_no_repository_says_how_far_was_looked(tmp_path: Path):
     found = redirect_line("pytest", lay_out(tmp_path, {"notes.txt": ""}))
     assert found.command is None
-    assert "no git repository: looked no further than `/" in found.why
+    assert "no git repository: searched up to `/" in found.why
     (tmp_path / ".git").mkdir()
     assert "repository" not in redirect_line("pytest", str(tmp_path)).why
 
@@ -331,13 +331,13 @@ def test_mistyped_options_are_named_with_what_was_meant():
     start = "[pack.toolchain]: `toolchains`: `bazel`: "
     assert problems == [
         "[pack.toolchain]: `mode` is one of seed, careful; `careful` holds",
-        f"{start}`file` is not understood; did you mean `files`?",
-        f"{start}`files` names no files by which it is recognised, so it is left out",
-        f"{start}`family` is one of {families}, or empty for any language",
-        f"{start}`before` is one of {names}; it is asked before all of them",
-        f"{start}`commands`: there is no job `tests`; did you mean `test`?",
-        f"{start}`commands`: `build` is no command",
-        "[pack.toolchain]: `toolchains`: `x`: is no table, so it is left out; write `files` and `commands` under it",
+        f"{start}`file` is an unknown key; did you mean `files`?",
+        f"{start}`files` does not name files that identify the toolchain, so it is ignored",
+        f"{start}`family` must be one of {families}, or empty for any language",
+        f"{start}`before` must be one of {names}; the toolchain is tried before all of them",
+        f"{start}`commands`: unknown job `tests`; did you mean `test`?",
+        f"{start}`commands`: `build` is not a command",
+        "[pack.toolchain]: `toolchains`: `x`: is not a table, so it is ignored; write `files` and `commands` under it",
     ]
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from snell.redact import find, is_too_secret, redact, redact_chunks
-from snell.redact.chunks import redact_chunks as in_pieces
 from snell.redact.format_rules import formats
 from snell.redact.formats import rows
+from snell.redact.spans import redact_chunks as in_pieces
 from tests.case_counts import cases
 from tests.unit.redact.redact_cases import BREAKS, CONTEXTS, DISGUISES, examples, survives
 

@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-from snell.clients.installs import install_names, install_of
+from snell.clients import client_names
 from snell.model.installs import Install
 from snell.setup.config_formats import Programs
 from snell.setup.file_changes import install, plan_change, plan_removal, uninstall
-from snell.setup.plan import Options, Site, plan
+from snell.setup.plan import Options, Site, find_install, plan
 from snell.system.paths import Places
 
 PROGRAMS = Programs("/opt/my tools/snell-hook", "/opt/my tools/snell")
@@ -25,7 +25,7 @@ def places_in(folder: Path) -> Places:
 
 
 def every_install() -> list[Install]:
-    return [install_of(name) for name in install_names()]
+    return [find_install(name) for name in client_names()]
 
 
 def set_up(client: Install, options: Options, site: Site, state: Path) -> None:

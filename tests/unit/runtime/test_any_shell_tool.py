@@ -10,9 +10,10 @@ import pytest
 
 from snell import Allow, Deny, McpCall, Rewrite, ShellCall, judges, rewrites
 from snell.clients.cline import decode, encode
+from snell.handlers.command import Command
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.model.hooks import Command, Hook
+from snell.model.hooks import Hook
 from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from tests.ledger_desk import Desk

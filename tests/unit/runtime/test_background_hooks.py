@@ -6,9 +6,10 @@ import time
 import pytest
 
 from snell import Note
+from snell.handlers.webhook import Webhook
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Tell
-from snell.model.hooks import Hook, Inline, Webhook
+from snell.model.hooks import Hook, Inline
 from snell.runtime.app import Runtime
 from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.executor import BACKGROUND_THREADS

@@ -199,15 +199,15 @@ def test_a_wrong_declaration_is_refused_with_its_place_and_the_near_miss(decorat
 def test_a_decorator_without_its_event_is_refused(decorate: Any) -> None:
     role = decorate.__name__
     written = f'write @{role}("PreToolUse")'
-    assert bad(decorate) == f"mine.py:3: hook `hook`: @{role} needs to know the event: {written}"
+    assert bad(decorate) == f"mine.py:3: hook `hook`: @{role} needs the name of an event: {written}"
 
 
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        ("def hook(cal): ...", "there is nothing called `cal` to hand over; did you mean `call`?"),
-        ("def hook(*, zzz): ...", "there is nothing called `zzz` to hand over"),
-        ("def hook(event, sesion): ...", "there is nothing called `sesion` to hand over; did you mean `session`?"),
+        ("def hook(cal): ...", "unknown argument `cal`; did you mean `call`?"),
+        ("def hook(*, zzz): ...", "unknown argument `zzz`"),
+        ("def hook(event, sesion): ...", "unknown argument `sesion`; did you mean `session`?"),
     ],
 )
 def test_a_parameter_that_nobody_supplies_is_refused_at_load(source: str, complaint: str) -> None:

@@ -142,9 +142,9 @@ def test_a_rule_passes_the_check(rule):
         ),
         (
             "Bash()",
-            "`Bash()` is no rule: nothing stands in its parentheses; write `Bash` alone for every call",
+            "`Bash()` is no rule: its parentheses are empty; write `Bash` alone for every call",
         ),
-        ("Bash(a:* b)", "`Bash(a:* b)` is no rule: `:*` stands at the end only; use `*` elsewhere"),
+        ("Bash(a:* b)", "`Bash(a:* b)` is no rule: `:*` is only allowed at the end; use `*` elsewhere"),
         (
             "mcp__a__b(x)",
             "`mcp__a__b(x)` is no rule: tools of MCP servers take no pattern; write `mcp__a__b` alone",

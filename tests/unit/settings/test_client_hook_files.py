@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from snell.clients import client_named
-from snell.model.hooks import Command
+from snell.handlers.command import Command
 from snell.runtime.context import is_stale
-from snell.settings.client_hook_files import FORMS
+from snell.settings.client_hook_files import CLIENT_FORMATS
 from tests.unit.settings.workbench import World, command, inert, said, written
 
 SHIM = {"type": "command", "command": "/x/snell-hook", "args": ["--client", "claude-code"]}
@@ -83,10 +83,10 @@ def test_a_matcher_by_the_clients_names_of_tools_matches_in_every_client(
     assert [hook.matcher for hook in world.load().hooks] == [expected]
 
 
-@pytest.mark.parametrize("name", [name for name in FORMS if FORMS[name].tools])
+@pytest.mark.parametrize("name", [name for name in CLIENT_FORMATS if CLIENT_FORMATS[name].tools])
 def test_the_names_of_tools_are_those_that_the_client_module_has(name: str) -> None:
-    tools = client_named(name).DIALECT.tools  # type: ignore[attr-defined] # these have one
-    assert {theirs: tools[theirs].name for theirs in FORMS[name].tools} == FORMS[name].tools
+    tools = client_named(name).TABLE.tools  # type: ignore[attr-defined] # these have one
+    assert {theirs: tools[theirs].name for theirs in CLIENT_FORMATS[name].tools} == CLIENT_FORMATS[name].tools
 
 
 def test_how_that_client_calls_us_is_not_a_hook(world: World) -> None:
@@ -173,7 +173,7 @@ def test_the_matcher_of_a_group_goes_with_each_of_its_commands(world: World) -> 
 )
 def test_an_event_that_nothing_is_like_is_named_and_left_out(world: World, client: str, native: str) -> None:
     assert imported(world, client, {native: [{"type": "command", "command": "a"}]}) == []
-    assert any(f"nothing elsewhere is like `{native}`" in text for text in said(world.load().problems))
+    assert any(f"other clients have no event like `{native}`" in text for text in said(world.load().problems))
 
 
 def test_a_hook_that_closes_when_it_fails_does_so_everywhere(world: World) -> None:
@@ -209,7 +209,7 @@ trusted_hash = "sha256:00"
 @pytest.mark.parametrize("written_for", ["cursor:beforeDinner", "emacs:stop", "cursor", "claude-code:Stop"])
 def test_a_command_that_is_written_for_no_clients_event_is_a_mistake(world: World, written_for: str) -> None:
     world.user(f'[[hooks]]\nevent = "Stop"\ncommand = "a"\nwritten_for = "{written_for}"\n')
-    assert any(f"`{written_for}` is no client's event" in text for text in said(world.load().problems))
+    assert any(f"`{written_for}` is not an event of another client" in text for text in said(world.load().problems))
 
 
 LOOSE = """// mine

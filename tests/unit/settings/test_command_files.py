@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from snell.model.hooks import Command, Prompt, PythonFile
+from snell.handlers.command import Command
+from snell.handlers.prompt import Prompt
+from snell.model.hooks import PythonFile
 from snell.settings.command_files import MOST_WORDS, files_named_by, outside_files
 from tests.unit.settings.workbench import written
 

@@ -3,7 +3,7 @@
 import pytest
 
 from snell.model.hooks import Switches
-from snell.settings.effective_values import effective, switches
+from snell.settings.effective_values import effective_values, switches
 from snell.settings.parse_types import Value
 
 
@@ -14,7 +14,7 @@ def value(layer: str, setting: object, name: str = "disable_all_hooks") -> Value
 @pytest.mark.proves("S1-109")
 def test_both_switches_are_off_unless_somebody_sets_them():
     assert switches([]) == Switches(False, False, False, "")
-    assert {each.layer for each in effective([])} == {"default"}
+    assert {each.layer for each in effective_values([])} == {"default"}
 
 
 @pytest.mark.proves("S1-108")
@@ -55,14 +55,14 @@ def test_the_strictest_file_decides_who_may_rewrite(given, expected):
 
 def test_each_value_says_which_file_and_line_it_comes_from():
     values = [value("user", {"command": "a"}, "status_line"), value("project", {"command": "b"}, "status_line")]
-    found = {each.name: each for each in effective(values)}
+    found = {each.name: each for each in effective_values(values)}
     assert found["status_line"] == Value("status_line", {"command": "b"}, "project", "project.toml", 1)
     assert found["file_suggestion"] == Value("file_suggestion", None, "default", "", 0)
 
 
 def test_lists_add_up_over_all_layers():
     values = [value("policy", ("A",), "extra_events"), value("user", ("B", "A"), "extra_events")]
-    assert {each.name: each.value for each in effective(values)}["extra_events"] == ("A", "B")
+    assert {each.name: each.value for each in effective_values(values)}["extra_events"] == ("A", "B")
 
 
 @pytest.mark.proves("S1-108")
@@ -79,7 +79,7 @@ def test_lists_add_up_over_all_layers():
 )
 def test_with_hooks_turned_off_only_the_policys_status_line_remains(switch, line, expected):
     values = [*switch, value(line, {"command": "x"}, "status_line")]
-    found = {each.name: each.value for each in effective(values)}["status_line"]
+    found = {each.name: each.value for each in effective_values(values)}["status_line"]
     assert found == ({"command": "x"} if expected else None)
 
 
@@ -89,7 +89,7 @@ def test_options_of_packs_add_up_and_a_persons_own_file_wins_over_what_a_project
         value("user", {"guard": {"enabled": True}}, "pack"),
         value("policy", {"guard": {"preset": "strict"}}, "pack"),
     ]
-    assert {each.name: each.value for each in effective(said)}["pack"] == {
+    assert {each.name: each.value for each in effective_values(said)}["pack"] == {
         "guard": {"enabled": True, "preset": "strict"},
         "notes": {"enabled": True},
     }
@@ -109,5 +109,5 @@ def test_options_of_packs_add_up_and_a_persons_own_file_wins_over_what_a_project
 def test_a_projects_no_to_memory_holds_and_is_shown_as_its_own(project, local, user, policy, holds, layer):
     layers = {"project": project, "local": local, "user": user, "policy": policy}
     said = [value(name, {"remember": options}, "pack") for name, options in layers.items() if options]
-    found = next(each for each in effective(said) if each.name == "pack")
+    found = next(each for each in effective_values(said) if each.name == "pack")
     assert (found.value, found.layer) == ({"remember": holds}, layer)

@@ -2,8 +2,13 @@
 
 import pytest
 
+from snell.handlers.agent import Agent
+from snell.handlers.command import Command
+from snell.handlers.mcp_tool import McpTool
+from snell.handlers.prompt import Prompt
+from snell.handlers.webhook import Webhook
 from snell.model.catalogue import CATALOGUE
-from snell.model.hooks import Agent, Command, Hook, McpTool, Prompt, PythonFile, Source, Webhook
+from snell.model.hooks import Hook, PythonFile, Source
 from snell.settings.parse_types import Value
 from tests.unit.settings.workbench import hook_of, parsed, said
 
@@ -78,7 +83,7 @@ def as_dict(hook: Hook) -> dict:
 @pytest.mark.proves("S1-114", "S1-115", "S1-36")
 def test_toml_entries_have_an_event_a_matcher_and_a_table_for_the_handler():
     found = parsed(SEED_TOML, "hooks.toml")
-    assert said(found.complaints) == [
+    assert said(found.problems) == [
         "hooks.toml:2: `allow_managed_hooks_only` has no effect in user settings; only policy settings may set it"
     ]
     assert found.values == (Value("disable_all_hooks", False, "user", "hooks.toml", 1),)
@@ -116,7 +121,7 @@ def test_toml_entries_have_an_event_a_matcher_and_a_table_for_the_handler():
 @pytest.mark.proves("S1-113")
 def test_json_lists_hooks_by_event_flat_or_in_the_clients_nested_form():
     found = parsed(CLIENT_JSON, "settings.json")
-    assert said(found.complaints) == []
+    assert said(found.problems) == []
     assert found.values == (Value("disable_all_hooks", False, "user", "settings.json", 2),)
     assert [{key: each[key] for key in each if key != "id"} for each in hooks(found)] == [
         {
@@ -219,7 +224,7 @@ def test_an_event_may_be_spelled_in_pascal_snake_kebab_or_camel_case(event):
 def test_an_unknown_event_leaves_its_entry_out_and_offers_the_nearest_name():
     text = '[[hooks]]\nevent = "PreToolUs"\ncommand = "x"\n[[hooks]]\nevent = "Stop"\ncommand = "y"\n'
     found = parsed(text)
-    assert said(found.complaints) == ["snell.toml:2: `PreToolUs` is not an event; did you mean `PreToolUse`?"]
+    assert said(found.problems) == ["snell.toml:2: `PreToolUs` is not an event; did you mean `PreToolUse`?"]
     assert [each.hook.event for each in found.declared] == ["Stop"]
 
 
@@ -230,7 +235,7 @@ def test_an_event_that_the_settings_announce_is_accepted():
 
 def test_far_off_names_get_the_advice_to_announce_them():
     found = parsed('[[hooks]]\nevent = "Zzz"\ncommand = "x"')
-    assert said(found.complaints) == [
+    assert said(found.problems) == [
         "snell.toml:2: `Zzz` is not an event; list it in `extra_events` if your client has it"
     ]
 
@@ -266,11 +271,11 @@ def test_a_status_line_may_be_the_clients_table():
         ("hooks = []\nHooks = []", "2: `hooks` is given twice; keep one of them"),
         (
             "[hooks]\nStop = [{ matcher = 'a', hooks = [{ matcher = 'b', command = 'x' }] }]",
-            "2: the matcher stands in the group and in the handler; keep one",
+            "2: the matcher is in the group and in the handler; keep one",
         ),
         (
             "[hooks]\nStop = [{ event = 'Setup', command = 'x' }]",
-            "2: `event` says something else than where the hook stands; remove it",
+            "2: `event` is not the event under which the hook is listed; remove it",
         ),
         ("[[hook]]\nevent = 'Stop'", "1: `hook` is not a setting; did you mean `hooks`?"),
         ("disable_al_hooks = true", "1: `disable_al_hooks` is not a setting; did you mean `disable_all_hooks`?"),
@@ -283,18 +288,18 @@ def test_a_status_line_may_be_the_clients_table():
 )
 def test_what_is_wrong_outside_the_entries_is_said(text, complaint):
     found = parsed(text)
-    assert [each[: len(complaint) + 11] for each in said(found.complaints)] == [f"snell.toml:{complaint}"]
+    assert [each[: len(complaint) + 11] for each in said(found.problems)] == [f"snell.toml:{complaint}"]
 
 
 def test_hooks_beside_what_is_wrong_still_count():
     found = parsed('{"nonsense": 1, "hooks": {"Stop": [3, {"command": "x"}], "Nope": [], "Setup": 1}}', "a.json")
     assert [each.hook.handler for each in found.declared] == [Command("x")]
-    assert len(found.complaints) == 3
+    assert len(found.problems) == 3
 
 
 def test_a_file_that_holds_no_table_is_refused():
-    assert said(parsed('"x"', "a.json").complaints) == [
-        "a.json:1: the file holds text instead of settings; write a table with `hooks`"
+    assert said(parsed('"x"', "a.json").problems) == [
+        "a.json:1: the file contains text instead of settings; write a table with `hooks`"
     ]
 
 
@@ -302,10 +307,10 @@ def test_a_file_that_holds_no_table_is_refused():
 @pytest.mark.parametrize("file", ["a.toml", "a.json"])
 def test_an_empty_file_has_no_hooks_and_a_broken_one_names_its_path(file):
     assert parsed("", file) == parsed(" \n", file)
-    assert (parsed("", file).declared, parsed("", file).complaints) == ((), ())
+    assert (parsed("", file).declared, parsed("", file).problems) == ((), ())
     broken = parsed("{ [", file)
     assert broken.declared == ()
-    assert [each.partition(": ")[0] for each in said(broken.complaints)] == [f"{file}:1"]
+    assert [each.partition(": ")[0] for each in said(broken.problems)] == [f"{file}:1"]
 
 
 @pytest.mark.parametrize(
@@ -319,11 +324,11 @@ def test_an_empty_file_has_no_hooks_and_a_broken_one_names_its_path(file):
 def test_a_huge_file_is_refused_at_once(file, text):
     found = parsed(text, file)
     assert found.declared == ()
-    assert len(found.complaints) == 1
-    assert found.complaints[0].advice == "split it"
+    assert len(found.problems) == 1
+    assert found.problems[0].advice == "split it"
 
 
 def test_more_complaints_than_a_person_would_read_are_counted():
     found = parsed("".join(f"nonsense_{number} = 1\n" for number in range(150)))
-    assert len(found.complaints) == 101
-    assert str(found.complaints[-1]) == "snell.toml:101: and 50 more complaints; mend the first ones"
+    assert len(found.problems) == 101
+    assert str(found.problems[-1]) == "snell.toml:101: and 50 more problems; correct the first ones"

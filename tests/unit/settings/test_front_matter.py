@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.model.hooks import Command, Scope, Source
+from snell.handlers.command import Command
+from snell.model.hooks import Scope, Source
 from snell.settings.front_matter import LONGEST, parse_front_matter
 from snell.settings.skill_hooks import skill_hooks
 from snell.settings.trust import approve, review
@@ -40,7 +41,7 @@ def parsed(text: str | bytes, path: str = "/s/tidy/SKILL.md", **options):
 @pytest.mark.proves("S1-106", "S1-136", "S1-139")
 def test_a_skills_front_matter_declares_hooks_by_event():
     found = parsed(SKILL)
-    assert said(found.complaints) == []
+    assert said(found.problems) == []
     first, second = (each.hook for each in found.declared)
     assert (first.event, first.matcher, first.handler, first.timeout, first.once, first.scope, first.source) == (
         "PreToolUse",
@@ -86,7 +87,7 @@ def test_an_agents_stop_is_a_sub_agents_stop():
 
 @pytest.mark.parametrize("text", ["", "# Tidy\n", "---\n---\n", "---\nname: x\n---\n", "text\n---\nhooks: 1\n---\n"])
 def test_a_file_without_hooks_in_its_front_matter_has_none(text):
-    assert (parsed(text).declared, parsed(text).complaints) == ((), ())
+    assert (parsed(text).declared, parsed(text).problems) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_a_file_without_hooks_in_its_front_matter_has_none(text):
         ("---\nhooks: [\n---\n", 3, "this is not valid YAML"),
         ("---\nname: x\n\thooks: 1\n---\n", 3, "this is not valid YAML"),
         ("---\nhooks:\n  Stop:\n", 1, "the front matter is not closed"),
-        ("---\na: &a [x]\nhooks: *a\n---\n", 2, "anchors and aliases are not allowed here"),
+        ("---\na: &a [x]\nhooks: *a\n---\n", 2, "anchors and aliases are not allowed"),
         ("---\nhooks: 3\n---\n", 2, "`hooks` must be a list of hooks or a table of events"),
         ("---\nhooks:\n  Stopp:\n    - command: x\n---\n", 3, "`Stopp` is not an event"),
         ("---\nhooks:\n  Stop:\n    - command: x\n      timeout: -1\n---\n", 5, "`timeout` must be more than 0"),
@@ -107,14 +108,14 @@ def test_a_file_without_hooks_in_its_front_matter_has_none(text):
 def test_what_is_wrong_is_reported_with_its_line_and_skipped(text, line, message):
     found = parsed(text)
     assert found.declared == ()
-    assert [(each.file, each.line) for each in found.complaints] == [("/s/tidy/SKILL.md", line)]
-    assert found.complaints[0].message.startswith(message)
+    assert [(each.file, each.line) for each in found.problems] == [("/s/tidy/SKILL.md", line)]
+    assert found.problems[0].message.startswith(message)
 
 
 def test_a_bomb_of_aliases_is_refused_at_its_first_anchor():
     levels = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30))
     found = parsed(f"---\na0: &a0 [x]\n{levels}hooks: *a29\n---\n")
-    assert [each.line for each in found.complaints] == [2]
+    assert [each.line for each in found.problems] == [2]
 
 
 def test_a_users_own_skill_needs_no_approval_and_a_projects_does(tmp_path):
@@ -129,7 +130,7 @@ def test_a_users_own_skill_needs_no_approval_and_a_projects_does(tmp_path):
     assert (hooks(theirs).hooks, [each.severity for each in hooks(theirs).problems]) == ((), ["hint"])
     first = review(world.places, world.project, world.env).items[0]
     approve(world.places, world.project, [first.digest], world.env)
-    assert [hook.untrusted for hook in hooks(theirs).hooks] == ["", "nobody approved it; run `snell trust`"]
+    assert [hook.untrusted for hook in hooks(theirs).hooks] == ["", "it is not approved; run `snell trust`"]
     written(theirs, SKILL.replace("make tidy", "make tidier"))
     assert [bool(hook.untrusted) for hook in hooks(theirs).hooks] == [True, True]
 

@@ -2,25 +2,26 @@
 
 import pytest
 
-from snell.model.hooks import Command, Webhook
+from snell.handlers.command import Command
+from snell.handlers.webhook import Webhook
 from snell.settings.schema import fold_spelling
 from tests.unit.settings.workbench import hook_of, parsed, said
 
 ENTRY = '[[hooks]]\nevent = "PreToolUse"\n'
 
 
-def complaints(text: str, **reading) -> list[str]:
+def problems(text: str, **reading) -> list[str]:
     """What is said of an entry that is left out."""
     found = parsed(ENTRY + text, **reading)
     assert found.declared == ()
-    return [each.removeprefix("snell.toml:") for each in said(found.complaints)]
+    return [each.removeprefix("snell.toml:") for each in said(found.problems)]
 
 
 def remarks(text: str) -> list[str]:
     """What is said of an entry that counts all the same."""
     found = parsed(ENTRY + text)
     assert len(found.declared) == 1
-    return [f"{each.severity}: {each}".replace("snell.toml:", "") for each in found.complaints]
+    return [f"{each.severity}: {each}".replace("snell.toml:", "") for each in found.problems]
 
 
 @pytest.mark.proves("S1-37", "S1-117")
@@ -38,13 +39,13 @@ def remarks(text: str) -> list[str]:
         ('type = "htp"\ncommand = "x"', "3: `htp` is not a type of handler; did you mean `http`?"),
         ("type = 3", "3: a number is not a type of handler; use one of command, shell"),
         ('type = "command"', "1: the command handler has no `command`; add it: the command line, or the program"),
-        ('[hooks.webhook]\nmethod = "POST"', "1: the webhook handler has no `url`; add it: where the event is sent"),
+        ('[hooks.webhook]\nmethod = "POST"', "1: the webhook handler has no `url`; add it: the address for the event"),
         ("[hooks.shell]", "1: the command handler has no `command`"),
         ('server = "s"', "1: the mcp_tool handler has no `tool`"),
     ],
 )  # fmt: skip
 def test_an_entry_without_a_handler_or_with_two_is_left_out_and_reported(text, said):
-    assert [each[: len(said)] for each in complaints(text)] == [said]
+    assert [each[: len(said)] for each in problems(text)] == [said]
 
 
 def test_type_may_repeat_what_the_table_says():
@@ -66,7 +67,7 @@ def test_type_may_repeat_what_the_table_says():
         ('once = true\n[hooks.shell]\nonce = true\ncommand = "x"', "5: `once` is given twice; keep one of them"),
         ('command = "x"\nonce = "yes"', "4: `once` must be true or false, not text"),
         ("command = 3", "3: `command` must be text, not a number; put it in quotes"),
-        ('command = "  "', "3: `command` is empty; say the command line, or the program when there are `args`"),
+        ('command = "  "', "3: `command` is empty; set it: the command line, or the program when there are `args`"),
         ('command = "a\\u0000b"', "3: `command` holds a NUL character; remove it"),
         ('command = "x"\nargs = "y"', "4: `args` must be a list of texts, not text; put it in [ ]"),
         ('command = "x"\nargs = [1]', "4: `args` must be text, not a number; put it in quotes"),
@@ -78,7 +79,7 @@ def test_type_may_repeat_what_the_table_says():
         ('command = "x"\nmatcher = { patern = "x" }', "4: `matcher` must be text or a table of `type` and `pattern`"),
         ('command = "x"\nmatcher = { pattern = 3 }', "4: `type` and `pattern` of `matcher` must be text"),
         ('command = "x"\nmatcher_type = "glob"', "4: `matcher_type` cannot be `glob`; use one of all, exact"),
-        ('command = "x"\nname = "a\\nb"', "4: the name has unprintable or too many characters; shorten it"),
+        ('command = "x"\nname = "a\\nb"', "4: the name has unprintable characters, or more than 200; shorten it"),
         ('[hooks.webhook]\nurl = "x"\nmethod = "GET"', "5: `method` cannot be `GET`; use one of POST, PUT"),
         ('[hooks.webhook]\nurl = "x"\nheaders = { a = 1 }', "5: `headers.a` must be text, not a number"),
         ('server = "s"\ntool = "t"\ninput = "x"', "5: `input` must be a table, not text"),
@@ -86,11 +87,11 @@ def test_type_may_repeat_what_the_table_says():
     ],
 )  # fmt: skip
 def test_a_wrong_key_or_value_leaves_its_entry_out_with_file_line_and_advice(text, said):
-    assert [each[: len(said)] for each in complaints(text)] == [said]
+    assert [each[: len(said)] for each in problems(text)] == [said]
 
 
 def test_every_mistake_of_an_entry_is_said_at_once():
-    assert [each.partition(":")[0] for each in complaints('command = 1\nonce = 2\nmacher = "x"\nrole = "y"')] == [
+    assert [each.partition(":")[0] for each in problems('command = 1\nonce = 2\nmacher = "x"\nrole = "y"')] == [
         "3", "4", "5", "6",
     ]  # fmt: skip
 
@@ -103,10 +104,10 @@ def test_a_wrong_entry_costs_only_itself():
 @pytest.mark.proves("S1-33")
 def test_a_bad_pattern_is_an_error_with_file_and_line_and_never_a_crash():
     advice = r"escape special characters with a backslash, such as `\(`"
-    assert complaints('command = "x"\nmatcher = "Bash("') == [
+    assert problems('command = "x"\nmatcher = "Bash("') == [
         f"4: `Bash(` is not a regular expression: missing ) at position 5; {advice}"
     ]
-    assert complaints(f'command = "x"\nmatcher = ".{"a" * 1000}"') == [
+    assert problems(f'command = "x"\nmatcher = ".{"a" * 1000}"') == [
         "4: the pattern has 1001 characters; keep it under 1000"
     ]
 
@@ -115,8 +116,8 @@ def test_a_bad_pattern_is_an_error_with_file_and_line_and_never_a_crash():
 def test_a_matcher_on_an_event_without_a_matcher_field_is_ignored_with_a_warning():
     found = parsed('[[hooks]]\nevent = "Stop"\nmatcher = "Bash"\ncommand = "x"')
     assert [(each.hook.event, each.hook.matcher) for each in found.declared] == [("Stop", None)]
-    assert said(found.complaints) == ["snell.toml:3: Stop has nothing to match, so the matcher is ignored; remove it"]
-    assert found.complaints[0].severity == "warning"
+    assert said(found.problems) == ["snell.toml:3: Stop has nothing to match, so the matcher is ignored; remove it"]
+    assert found.problems[0].severity == "warning"
 
 
 @pytest.mark.parametrize("matcher", ['"^(A|B)$"', '{ pattern = "^(A|B)$" }'])
@@ -207,21 +208,21 @@ def test_a_hook_has_its_own_name_or_one_made_from_its_definition():
 
 def test_what_only_another_client_can_do_is_accepted_with_a_hint():
     assert remarks('command = "x"\nrewakeMessage = "up"\nshell = "powershell"') == [
-        "hint: 4: `rewakeMessage` has no effect here: it belongs to asyncRewake",
-        "hint: 5: `shell` has no effect here: commands run in the system's shell",
+        "hint: 4: `rewakeMessage` has no effect: it belongs to asyncRewake",
+        "hint: 5: `shell` has no effect: commands run in the system's shell",
     ]
     assert remarks('command = "x"\nshell = "bash"') == []
 
 
 def test_a_condition_on_an_event_without_a_tool_draws_a_warning():
     found = parsed('[[hooks]]\nevent = "Stop"\nif = "Bash(x)"\ncommand = "x"')
-    assert said(found.complaints) == ["snell.toml:3: `if` reads tool calls, and Stop is none; remove it"]
+    assert said(found.problems) == ["snell.toml:3: `if` is for tool calls, and Stop is not a tool call; remove it"]
 
 
 def test_a_question_on_an_event_without_a_conversation_draws_a_warning():
     found = parsed('[[hooks]]\nevent = "SessionStart"\nprompt = "ok?"')
-    assert said(found.complaints) == [
-        "snell.toml:1: SessionStart has no conversation that a prompt hook could look at; use a command"
+    assert said(found.problems) == [
+        "snell.toml:1: SessionStart has no conversation that a prompt hook could read; use a command"
     ]
 
 
@@ -229,9 +230,7 @@ def test_another_programs_file_may_have_keys_of_its_own():
     text = '{"model": "x", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "later": 1}], "y": 1}]}}'
     found = parsed(text, "settings.json", is_foreign=True)
     assert [each.hook.handler for each in found.declared] == [Command("x")]
-    assert [(each.severity, each.message) for each in found.complaints] == [
-        ("hint", "`later` is not known here and ignored")
-    ]
+    assert [(each.severity, each.message) for each in found.problems] == [("hint", "`later` is unknown and ignored")]
 
 
 def test_a_hook_that_may_wake_the_agent_is_async():

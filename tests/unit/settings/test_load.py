@@ -6,7 +6,8 @@ import time
 import pytest
 
 from snell.engine.registry import Registry
-from snell.model.hooks import Command, Scope, Source, Switches
+from snell.handlers.command import Command
+from snell.model.hooks import Scope, Source, Switches
 from snell.runtime.context import is_stale
 from snell.settings.parse_types import Value
 from snell.store.in_memory import InMemoryStore
@@ -184,9 +185,9 @@ def test_what_a_users_file_said_counts_until_a_mistake_in_it_is_mended(tmp_path,
     world.user(mistake)
     broken = world.load(kept=kept)
     assert broken.hooks == before.hooks
-    assert [each.endswith("; mend it; what it said before counts until then") for each in said(broken.problems)] == [
-        True
-    ]
+    assert [
+        each.endswith("; correct it; its last readable content is used until then") for each in said(broken.problems)
+    ] == [True]
     world.user(command("other"))
     assert ids(world.load(kept=kept)) == ["other"]
     (world.places.config / "snell.toml").unlink()

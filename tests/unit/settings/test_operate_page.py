@@ -7,17 +7,17 @@ import pytest
 
 from snell.model.hooks import Scope
 from snell.settings.parse import parse
-from snell.settings.parse_types import Reading, Value
+from snell.settings.parse_types import ParseState, Value
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/howto/operate.md"
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def read(text: str, layer: str = "user") -> tuple[dict[str, object], list[str]]:
-    reading = Reading("snell.toml", layer=layer, scope=Scope.SESSION, folder="/", extra_events=frozenset())
+    reading = ParseState("snell.toml", layer=layer, scope=Scope.SESSION, folder="/", extra_events=frozenset())
     parsed = parse(text.encode(), reading)
     values: tuple[Value, ...] = parsed.values
-    return {value.name: value.value for value in values}, [each.message for each in parsed.complaints]
+    return {value.name: value.value for value in values}, [each.message for each in parsed.problems]
 
 
 def test_the_blocks_of_the_page_are_read_without_complaint():

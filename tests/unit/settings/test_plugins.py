@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.model.hooks import Command, Scope, Source
+from snell.handlers.command import Command
+from snell.model.hooks import Scope, Source
 from snell.settings.plugins import PackSource
 from snell.settings.trust import approve
 from tests.unit.settings.workbench import World, command, ids, inert, said, written

@@ -26,10 +26,10 @@ def test_plain_scalars_are_what_yaml_1_2_says():
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("a: &x 1\n", 1, "anchors and aliases are not allowed here"),
-        ("a: 1\nb: *x\n", 2, "anchors and aliases are not allowed here"),
-        ("a: !!python/object/apply:os.system ['id']\n", 1, "tags are not allowed here"),
-        ("a: !!set {x}\n", 1, "tags are not allowed here"),
+        ("a: &x 1\n", 1, "anchors and aliases are not allowed"),
+        ("a: 1\nb: *x\n", 2, "anchors and aliases are not allowed"),
+        ("a: !!python/object/apply:os.system ['id']\n", 1, "tags are not allowed"),
+        ("a: !!set {x}\n", 1, "tags are not allowed"),
         ("a: 1\nb: 2\na: 3\n", 3, "the key `a` is given twice"),
         ("a: [1\nb: 2\n", 2, "this is not valid YAML"),
         ("a: b: c\n", 1, "this is not valid YAML"),

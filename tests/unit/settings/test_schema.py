@@ -2,10 +2,12 @@
 
 import pytest
 
+from snell.settings.handler_types import handler_types
 from snell.settings.json_schema import docs_rows, json_schema, spellings
-from snell.settings.schema import ENTRY, FLAT, HANDLERS, HOOK_KEYS, IN_TABLE, TOP, TOP_KEYS
+from snell.settings.schema import ENTRY, HOOK_KEYS, TOP, TOP_KEYS
 from snell.settings.value_check import READERS
 
+HANDLERS = handler_types().all
 ALL_KEYS = [
     *TOP_KEYS,
     *(inner for key in TOP_KEYS for inner in key.inner),
@@ -16,7 +18,7 @@ ALL_KEYS = [
 
 def test_every_key_has_a_reader_and_a_line_about_it():
     assert [key.name for key in ALL_KEYS if key.type not in READERS] == []
-    assert [key.name for key in ALL_KEYS if not key.says and not key.ignored] == []
+    assert [key.name for key in ALL_KEYS if not key.help and not key.ignored] == []
 
 
 @pytest.mark.parametrize("key", HOOK_KEYS, ids=lambda key: key.name)
@@ -27,7 +29,7 @@ def test_a_key_is_found_under_all_its_spellings(key):
 def test_no_two_keys_of_one_place_share_a_spelling():
     places = {"top": TOP_KEYS, **{row.name: HOOK_KEYS + row.keys for row in HANDLERS}}
     for name, keys in places.items():
-        known = TOP if name == "top" else FLAT[name]
+        known = TOP if name == "top" else handler_types().keys_in_entry[name]
         assert [key.name for key in keys for spelled in spellings(key) if known.find(spelled) != key] == []
 
 
@@ -56,13 +58,13 @@ def test_the_json_schema_names_every_spelling_of_every_key():
         properties = schema["$defs"][row.name]["properties"]
         own = [*row.keys, *(key for key in HOOK_KEYS if key.in_handler)]
         assert [name for key in own for name in spellings(key) if name not in properties] == []
-        assert all(IN_TABLE[row.name].find(name) for name in properties)
+        assert all(handler_types().keys_in_table[row.name].find(name) for name in properties)
 
 
 def test_the_json_schema_takes_each_handler_as_a_table_and_refuses_unknown_keys():
     schema = json_schema()
     entry = schema["$defs"]["entry"]
-    tables = {name for row in HANDLERS for name in (row.name, *row.tables)}
+    tables = {name for row in HANDLERS for name in (row.name, *row.aliases)}
     refs = {
         name
         for name in tables

@@ -52,25 +52,31 @@ def test_in_the_clients_form_a_person_waits_no_longer_than_in_the_client(event, 
 @pytest.mark.parametrize(
     ("text", "remark"),
     [
-        ("timeout = 700", "`timeout` is above the cap of 600 s, which holds instead; lower it"),
-        ("timeout_ms = 700000", "`timeout_ms` is above the cap of 600 s, which holds instead; lower it"),
-        ("timeout = 30000", "`timeout` counts seconds, and 30000 are cut to 600; timeout_ms = 30000 would"),
-        ("timeout = 1000", "`timeout` counts seconds, and 1000 are cut to 600; timeout_ms = 1000 would"),
+        ("timeout = 700", "`timeout` is above the longest limit of 600 s, which is used instead; lower it"),
+        ("timeout_ms = 700000", "`timeout_ms` is above the longest limit of 600 s, which is used instead; lower it"),
+        (
+            "timeout = 30000",
+            "`timeout` is in seconds, and 30000 is above 600; write timeout_ms = 30000",
+        ),
+        (
+            "timeout = 1000",
+            "`timeout` is in seconds, and 1000 is above 600; write timeout_ms = 1000",
+        ),
     ],
 )
 def test_no_limit_exceeds_the_cap_and_a_suspicious_one_is_pointed_out(text, remark):
     found = parsed(entry(f'{text}\ncommand = "x"'))
     assert [each.hook.timeout for each in found.declared] == [600.0]
-    assert [each.removesuffix(" be milliseconds") for each in said(found.complaints)] == [f"snell.toml:3: {remark}"]
-    assert found.complaints[0].severity == "warning"
+    assert [each.removesuffix(" for milliseconds") for each in said(found.problems)] == [f"snell.toml:3: {remark}"]
+    assert found.problems[0].severity == "warning"
 
 
 @pytest.mark.proves("S1-161")
 def test_a_command_that_may_run_for_more_than_a_minute_draws_a_hint():
     found = parsed(entry('timeout = 90\ncommand = "x"'))
     assert [each.hook.timeout for each in found.declared] == [90.0]
-    assert [(each.severity, str(each)) for each in found.complaints] == [
-        ("hint", "snell.toml:3: `timeout` lets the agent wait 90 s for a command; 60 s or less is recommended")
+    assert [(each.severity, str(each)) for each in found.problems] == [
+        ("hint", "snell.toml:3: `timeout` lets the agent wait 90 s for a command hook; 60 s or less is recommended")
     ]
 
 
@@ -85,14 +91,14 @@ def test_no_hint_for_a_minute_for_the_default_or_for_other_handlers(text):
 def test_what_is_no_positive_number_is_an_error(key, value):
     found = parsed(entry(f'{key} = {value}\ncommand = "x"'))
     assert found.declared == ()
-    assert [each.line for each in found.complaints] == [3]
-    assert found.complaints[0].message.startswith(f"`{key}` must be ")
+    assert [each.line for each in found.problems] == [3]
+    assert found.problems[0].message.startswith(f"`{key}` must be ")
 
 
 def test_two_time_limits_are_an_error():
     found = parsed(entry('timeout = 1\ntimeout_ms = 1000\ncommand = "x"'))
     assert found.declared == ()
-    assert said(found.complaints) == [
+    assert said(found.problems) == [
         "snell.toml:4: the time limit is given as `timeout` and as `timeout_ms`; keep one of them"
     ]
 

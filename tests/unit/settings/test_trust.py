@@ -61,11 +61,11 @@ def test_a_project_that_nobody_approved_is_mentioned(tmp_path):
     world.brings(command("theirs"))
     path = world.brings("", "hooks/mine.py")
     loaded = world.load()
-    why = f"nothing of the project `{world.project}` was approved; run `snell trust`"
+    why = f"the project `{world.project}` is not approved; run `snell trust`"
     assert loaded.python == (PythonSource(str(path), "", why),)
     (problem,) = loaded.problems
     assert (problem.file, problem.line, problem.severity) == (f"{world.project}/.snell/snell.toml", 1, "hint")
-    assert problem.message == "this project brings hooks or settings that nobody approved, so they have no effect"
+    assert problem.message == "this project has hooks or settings that are not approved, so they have no effect"
     assert problem.advice == "run `snell trust` to see them"
 
 
@@ -111,7 +111,7 @@ def test_approving_one_thing_approves_one_thing(tmp_path):
     first = world.review().items[0]
     after = approve(world.places, world.project, [first.digest], world.env)
     assert [item.state for item in after.items] == ["approved", "new"]
-    assert inert(world.load()) == {"two": "nobody approved it; run `snell trust`"}
+    assert inert(world.load()) == {"two": "it is not approved; run `snell trust`"}
 
 
 def change_definition(world: World) -> None:
@@ -225,7 +225,7 @@ def test_settings_of_a_project_count_only_when_approved(tmp_path):
     approve(world.places, world.project, [hook.digest], world.env)
     loaded = world.load()
     assert (loaded.switches.disable_all_hooks, inert(loaded)) == (False, {})
-    assert "`disable_all_hooks` has no effect: nobody approved it" in "\n".join(said(loaded.problems))
+    assert "`disable_all_hooks` has no effect: it is not approved" in "\n".join(said(loaded.problems))
     approve(world.places, world.project, [settings.digest], world.env)
     assert world.load().switches.disable_all_hooks
     world.brings(f'disable_all_hooks = true\nrewrites_from = "policy"\n{command("theirs")}')
@@ -258,7 +258,7 @@ def test_python_files_are_pinned_by_their_bytes(tmp_path):
     loaded = world.load()
     assert [(source.digest, source.untrusted) for source in loaded.python] == [
         ("", "`.snell/hooks/mine.py` changed since it was approved; run `snell trust`"),
-        ("", "nobody approved it; run `snell trust`"),
+        ("", "it is not approved; run `snell trust`"),
     ]
     assert list(inert(loaded)) == ["f"]
 
@@ -276,7 +276,7 @@ def test_what_a_person_did_not_see_is_not_approved(tmp_path):
     seen = world.review()
     change_script(world)
     for digest in (seen.digest, seen.items[0].digest, "0" * 64):
-        with pytest.raises(TrustError, match="is not the digest of anything that this project brings now"):
+        with pytest.raises(TrustError, match="is not the digest of an item of this project"):
             approve(world.places, world.project, [digest], world.env)
     assert status(world.places, world.project).approved == ()
 

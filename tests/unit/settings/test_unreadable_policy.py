@@ -3,8 +3,9 @@
 import pytest
 
 from snell.engine.registry import Registry
+from snell.handlers.command import Command
 from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE
-from snell.model.hooks import Broken, Command, Scope
+from snell.model.hooks import Broken, Scope
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import call
 from tests.unit.settings.workbench import World, command, written
@@ -95,7 +96,7 @@ def test_a_policy_that_the_environment_names_must_be_there(tmp_path):
     world = World(tmp_path)
     loaded = world.load(SNELL_POLICY=str(tmp_path / "nowhere.toml"))
     assert list(broken(loaded)) == DENIABLE
-    assert "the file is not there" in str(loaded.problems[0])
+    assert "the file does not exist" in str(loaded.problems[0])
 
 
 def test_a_policy_that_the_environment_names_is_added_and_never_replaces_the_machines_own(tmp_path):

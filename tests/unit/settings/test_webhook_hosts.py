@@ -17,4 +17,4 @@ from tests.unit.settings.workbench import parsed, said
 def test_a_host_that_means_nothing_is_an_error_with_its_line(text, why):
     advice = "write `build.internal`, `build.internal:8080`, `10.0.0.7` or `10.0.0.0/8`"
     found = parsed(f'webhook_hosts = [\n  "10.0.0.0/8",\n  "{text}",\n]\n', layer="user")
-    assert said(found.complaints) == [f"snell.toml:3: `webhook_hosts` cannot hold `{text}`: {why}; {advice}"]
+    assert said(found.problems) == [f"snell.toml:3: `webhook_hosts` cannot hold `{text}`: {why}; {advice}"]

@@ -5,25 +5,25 @@ from typing import Any
 
 from snell.settings.load import Loaded, load
 from snell.settings.parse import parse
-from snell.settings.parse_types import Parsed, Reading
+from snell.settings.parse_types import Parsed, ParseState
 from snell.settings.trust import Review, approve, review
 from snell.system.paths import Places
 
 
 def parsed(text: str | bytes, file: str = "snell.toml", **reading) -> Parsed:
     """What a settings file with this text holds."""
-    return parse(text if isinstance(text, bytes) else text.encode("utf-8"), Reading(file, **reading))
+    return parse(text if isinstance(text, bytes) else text.encode("utf-8"), ParseState(file, **reading))
 
 
 def hook_of(text: str, file: str = "snell.toml", **reading):
     """The one hook of a settings file that has nothing wrong with it."""
     found = parsed(text, file, **reading)
-    assert (len(found.declared), said(found.complaints)) == (1, [])
+    assert (len(found.declared), said(found.problems)) == (1, [])
     return found.declared[0].hook
 
 
-def said(complaints) -> list[str]:
-    return [str(each) for each in complaints]
+def said(problems) -> list[str]:
+    return [str(each) for each in problems]
 
 
 def written(path: Path, text: str | bytes) -> Path:

@@ -13,25 +13,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from snell.model.installs import Block, Entries, FileEdit, Format, Lists, Member, Whole, Wrapped
+from snell.model.installs import FileEdit, Format, ListEntries, Member, OwnFile, TextBlock, TomlTables, WrappedCommand
 from snell.settings.problems import InvalidValueError
 from snell.settings.snell_commands import runs_shim, wrapped_command
-from snell.setup.apply_edits import foreign_hooks, is_our_file, put_in, taken_out
+from snell.setup.apply_edits import insert_edits, is_snell_file, other_hooks, remove_edits
 from snell.setup.edit_json import JsonText
 from tests.case_counts import cases
 from tests.unit.settings.awkward_files import AWKWARD
 
 SHIM = "exec '/opt/my tools/snell-hook' --client x"
 ENTRY = {"hooks": [{"type": "command", "command": "/opt/my tools/snell-hook", "args": ["--client", "claude-code"]}]}
-OURS = Lists(("hooks",), {"PreToolUse": (ENTRY,), "Stop": (ENTRY,)})
+OURS = ListEntries(("hooks",), {"PreToolUse": (ENTRY,), "Stop": (ENTRY,)})
 SERVER = {"command": "/opt/snell", "args": ["mcp"]}
-HOOKS = Entries("hooks", ({"event": "Stop", "matcher": "", "command": SHIM, "timeout": 5},))
+HOOKS = TomlTables("hooks", ({"event": "Stop", "matcher": "", "command": SHIM, "timeout": 5},))
 EDITS: dict[Format, tuple[Any, ...]] = {
-    "json": (OURS, Member(("mcpServers", "snell"), SERVER), Wrapped(("statusLine",), "exec /opt/snell statusline")),
+    "json": (
+        OURS,
+        Member(("mcpServers", "snell"), SERVER),
+        WrappedCommand(("statusLine",), "exec /opt/snell statusline"),
+    ),
     "jsonc": (OURS, Member(("mcpServers", "snell"), SERVER)),
     "toml": (Member(("mcp_servers", "snell"), SERVER), HOOKS),
     "yaml": (Member(("extensions", "snell"), {"type": "stdio", "cmd": "/opt/snell", "args": ["mcp"], "envs": {}}),),
-    "markdown": (Block("be careful\nand kind"),),
+    "markdown": (TextBlock("be careful\nand kind"),),
 }
 
 
@@ -42,10 +46,10 @@ def file(format_: Format, *edits: Any) -> FileEdit:
 @pytest.mark.parametrize(("kind", "name"), AWKWARD)
 def test_an_awkward_file_is_edited_once_and_given_back_as_it_was(kind: Format, name: str) -> None:
     before = AWKWARD[kind, name].encode()
-    after = put_in(before, file(kind))
+    after = insert_edits(before, file(kind))
     assert after != before
-    assert put_in(after, file(kind)) == after
-    left = taken_out(after, file(kind))
+    assert insert_edits(after, file(kind)) == after
+    left = remove_edits(after, file(kind))
     assert left is not None
     # An empty list of an event, or a line without its end, is all that may be different without a record of before.
     assert left == before or (kind, name) in ALMOST
@@ -61,7 +65,7 @@ def test_there_are_forty_awkward_files() -> None:
 @pytest.mark.parametrize(("kind", "name"), [each for each in AWKWARD if each[0] in ("json", "jsonc")])
 def test_every_line_that_was_there_is_there_still(kind: Format, name: str) -> None:
     before = AWKWARD[kind, name]
-    after = put_in(before.encode(), file(kind)).decode()
+    after = insert_edits(before.encode(), file(kind)).decode()
     for comment in ("// first", "// last", "/* head */", "/* one */", "/* after */", "/* tail */", "// nothing more"):
         assert (comment in after) == (comment in before)
     assert after.count("\r\n") == after.count("\n") or "\r\n" not in before
@@ -70,15 +74,15 @@ def test_every_line_that_was_there_is_there_still(kind: Format, name: str) -> No
 
 
 def test_a_new_json_file_is_plain_json_with_a_final_newline() -> None:
-    after = put_in(None, FileEdit("/x", "json", (OURS,), "hooks", {"version": 1}))
+    after = insert_edits(None, FileEdit("/x", "json", (OURS,), "hooks", {"version": 1}))
     assert json.loads(after) == {"version": 1, "hooks": {"PreToolUse": [ENTRY], "Stop": [ENTRY]}}
     assert after.endswith(b"}\n")
 
 
 def test_another_version_of_ours_is_replaced_and_not_joined() -> None:
-    older = Lists(("hooks",), {"PreToolUse": ({**ENTRY, "matcher": "*"},), "SessionStart": (ENTRY,)})
-    before = put_in(b'{"a": 1}', file("json", older))
-    assert json.loads(put_in(before, file("json", OURS))) == {
+    older = ListEntries(("hooks",), {"PreToolUse": ({**ENTRY, "matcher": "*"},), "SessionStart": (ENTRY,)})
+    before = insert_edits(b'{"a": 1}', file("json", older))
+    assert json.loads(insert_edits(before, file("json", OURS))) == {
         "a": 1,
         "hooks": {"PreToolUse": [ENTRY], "Stop": [ENTRY]},
     }
@@ -88,10 +92,10 @@ def test_a_hook_of_somebody_else_in_one_group_with_ours_stays() -> None:
     mine = {"type": "command", "command": "./mine.sh"}
     before = json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [mine, *ENTRY["hooks"]]}]}}).encode()
     theirs = {"matcher": "Bash", "hooks": [mine]}
-    after = put_in(before, file("json", OURS))
+    after = insert_edits(before, file("json", OURS))
     assert json.loads(after)["hooks"]["PreToolUse"] == [theirs, ENTRY]
-    assert foreign_hooks(after, file("json", OURS)) == ["PreToolUse: ./mine.sh"]
-    assert json.loads(taken_out(before, file("json", OURS)) or b"") == {"hooks": {"PreToolUse": [theirs]}}
+    assert other_hooks(after, file("json", OURS)) == ["PreToolUse: ./mine.sh"]
+    assert json.loads(remove_edits(before, file("json", OURS)) or b"") == {"hooks": {"PreToolUse": [theirs]}}
 
 
 def test_a_command_that_only_mentions_the_shim_is_not_ours() -> None:
@@ -106,25 +110,25 @@ def test_a_command_that_only_mentions_the_shim_is_not_ours() -> None:
     [
         ("json", '{\n  "a": 1\n  "b": 2\n}', 3, "a `,` or `}` is missing"),
         ("json", '{\n  "a": 1,\n}', 2, "there is a `,` before `}`"),
-        ("json", '{\n  // no\n  "a": 1\n}', 2, "a comment that the client would not understand"),
+        ("json", '{\n  // no\n  "a": 1\n}', 2, "the client does not accept comments"),
         ("json", '{"a": 1}\n{"b": 2}', 2, "text after the end"),
         ("json", '{"a": 1,\n "a": 2}', 2, "given twice"),
-        ("json", '{"a": "x', 1, "a text does not end"),
-        ("json", "[1]", 1, "does not hold an object"),
+        ("json", '{"a": "x', 1, "a string has no end"),
+        ("json", "[1]", 1, "does not contain a JSON object"),
         ("json", '{\n"hooks": []}', 2, "`hooks` is not an object"),
         ("json", '{"hooks": {"PreToolUse": 1}}', 1, "`hooks.PreToolUse` is not a list"),
-        ("jsonc", '{"a": 1 /* never', 1, "a comment that does not end"),
+        ("jsonc", '{"a": 1 /* never', 1, "a comment does not end"),
         ("toml", "a = 1\nb = \n", 2, "not valid TOML"),
         ("toml", "mcp_servers = 1\n", 1, "`mcp_servers.snell` is not a table"),
         ("toml", 'a = 1\nmcp_servers = { other = { command = "x" } }\nb = 2\n', 2, "nothing can be added"),
         ("yaml", "a: [1\n", 2, "not valid YAML"),
         ("yaml", "extensions: {dev: {a: 1}}\n", 1, "written on one line"),
-        ("markdown", "<!-- snell: begin; written by `snell setup`, do not edit -->\nx", 1, "does not end"),
+        ("markdown", "<!-- snell: begin; written by `snell setup`, do not edit -->\nx", 1, "has no end"),
     ],
 )
 def test_a_malformed_file_is_refused_with_its_line(kind: Format, text: str, line: int, says: str) -> None:
     with pytest.raises(InvalidValueError) as caught:
-        put_in(text.encode(), file(kind))
+        insert_edits(text.encode(), file(kind))
     assert (caught.value.line, says in caught.value.message) == (line, True), caught.value.message
 
 
@@ -132,41 +136,41 @@ def test_a_malformed_file_is_refused_with_its_line(kind: Format, text: str, line
 @pytest.mark.parametrize("kind", ["json", "jsonc", "toml", "yaml", "markdown"])
 def test_a_file_that_is_there_and_empty_is_like_none(kind: Format, text: str) -> None:
     data = text.encode()
-    assert foreign_hooks(data, file(kind)) == []
-    assert taken_out(data, file(kind)) == data
-    full = put_in(data, file(kind))
-    assert put_in(full, file(kind)) == full != data
+    assert other_hooks(data, file(kind)) == []
+    assert remove_edits(data, file(kind)) == data
+    full = insert_edits(data, file(kind))
+    assert insert_edits(full, file(kind)) == full != data
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe{\x00}\x00", b'{"a": "\xff"}', b"\x00"])
 def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
     with pytest.raises(InvalidValueError):
-        put_in(data, file("json"))
+        insert_edits(data, file("json"))
 
 
 def test_an_existing_status_line_is_wrapped_and_given_back() -> None:
-    wrapped = file("json", Wrapped(("statusLine",), "exec /opt/snell statusline"))
+    wrapped = file("json", WrappedCommand(("statusLine",), "exec /opt/snell statusline"))
     before = b'{"statusLine": {"type": "command", "command": "it\'s \\"mine\\" | cat", "padding": 0}}'
-    after = put_in(before, wrapped)
+    after = insert_edits(before, wrapped)
     command = json.loads(after)["statusLine"]["command"]
     assert wrapped_command(command) == 'it\'s "mine" | cat'
-    moved = file("json", Wrapped(("statusLine",), "exec /new/snell statusline"))
-    assert wrapped_command(json.loads(put_in(after, moved))["statusLine"]["command"]) == 'it\'s "mine" | cat'
-    assert taken_out(after, wrapped) == before
+    moved = file("json", WrappedCommand(("statusLine",), "exec /new/snell statusline"))
+    assert wrapped_command(json.loads(insert_edits(after, moved))["statusLine"]["command"]) == 'it\'s "mine" | cat'
+    assert remove_edits(after, wrapped) == before
 
 
 @pytest.mark.parametrize("inner", ["echo hi", "my-line", "it's \"mine\" | cat; echo 'two'", "echo one\necho two # end"])
 def test_without_ours_the_command_from_before_runs_by_itself(tmp_path: Path, inner: str) -> None:
     ours = tmp_path / "my tools" / "snell"
     test = f"[ -x {shlex.quote(str(ours))} ]"
-    wrapped = file("json", Wrapped(("statusLine",), f"exec {shlex.quote(str(ours))} statusline", test=test))
+    wrapped = file("json", WrappedCommand(("statusLine",), f"exec {shlex.quote(str(ours))} statusline", test=test))
     before = json.dumps({"statusLine": {"type": "command", "command": inner}}).encode()
-    older = file("json", Wrapped(("statusLine",), "exec /opt/snell statusline"))
-    after = put_in(before, wrapped)
+    older = file("json", WrappedCommand(("statusLine",), "exec /opt/snell statusline"))
+    after = insert_edits(before, wrapped)
     command = json.loads(after)["statusLine"]["command"]
     assert wrapped_command(command) == inner
-    assert put_in(after, wrapped) == put_in(put_in(before, older), wrapped) == after
-    assert taken_out(after, wrapped) == before
+    assert insert_edits(after, wrapped) == insert_edits(insert_edits(before, older), wrapped) == after
+    assert remove_edits(after, wrapped) == before
     assert run_in_shell(command) == run_in_shell(inner)
     ours.parent.mkdir()
     ours.write_text('#!/bin/sh\necho ours "$@"\n', encoding="utf-8")
@@ -176,11 +180,11 @@ def test_without_ours_the_command_from_before_runs_by_itself(tmp_path: Path, inn
 
 def test_without_ours_a_status_line_that_was_ours_alone_is_nothing(tmp_path: Path) -> None:
     gone = str(tmp_path / "snell")
-    wrapped = file("json", Wrapped(("statusLine",), f"exec {gone} statusline", test=f"[ -x {gone} ]"))
-    after = put_in(b"{}", wrapped)
+    wrapped = file("json", WrappedCommand(("statusLine",), f"exec {gone} statusline", test=f"[ -x {gone} ]"))
+    after = insert_edits(b"{}", wrapped)
     command = json.loads(after)["statusLine"]["command"]
     assert (wrapped_command(command), run_in_shell(command)) == ("", (0, ""))
-    assert taken_out(after, wrapped) == b"{}"
+    assert remove_edits(after, wrapped) == b"{}"
 
 
 def run_in_shell(command: str) -> tuple[int, str]:
@@ -189,21 +193,21 @@ def run_in_shell(command: str) -> tuple[int, str]:
 
 
 def test_a_file_suggestion_is_wrapped_only_where_there_is_one() -> None:
-    wrapped = file("json", Wrapped(("fileSuggestion",), "exec /opt/snell suggest-files", only_existing=True))
-    assert put_in(b"{}", wrapped) == b"{}"
+    wrapped = file("json", WrappedCommand(("fileSuggestion",), "exec /opt/snell suggest-files", only_existing=True))
+    assert insert_edits(b"{}", wrapped) == b"{}"
 
 
 def test_a_whole_file_of_somebody_else_is_never_replaced() -> None:
-    whole = file("whole", Whole('{"hooks": {"Stop": [{"command": "/x/snell-hook"}]}}'))
-    assert is_our_file(put_in(None, whole))
-    assert taken_out(put_in(None, whole), whole) is None
-    with pytest.raises(InvalidValueError, match="somebody else's file"):
-        put_in(b'{"hooks": {"Stop": [{"command": "mine"}]}}', whole)
+    whole = file("own file", OwnFile('{"hooks": {"Stop": [{"command": "/x/snell-hook"}]}}'))
+    assert is_snell_file(insert_edits(None, whole))
+    assert remove_edits(insert_edits(None, whole), whole) is None
+    with pytest.raises(InvalidValueError, match="a file that Snell did not write"):
+        insert_edits(b'{"hooks": {"Stop": [{"command": "mine"}]}}', whole)
 
 
 def test_toml_of_others_means_the_same_before_and_after() -> None:
     before = AWKWARD["toml", "other hooks toml"]
-    after = tomllib.loads(put_in(before.encode(), file("toml")).decode())
+    after = tomllib.loads(insert_edits(before.encode(), file("toml")).decode())
     assert after == {
         "hooks": [{"event": "Stop", "command": "say done"}, dict(HOOKS.items[0])],
         "ui": {"theme": "dark"},
@@ -225,21 +229,21 @@ def test_any_json_comes_back_byte_for_byte(value: dict[str, Any], indent: Any, a
     for name in ("hooks", "mcpServers", "statusLine"):
         value.pop(name, None)
     before = json.dumps(value, indent=indent, ensure_ascii=ascii_).encode("utf-8", "surrogatepass")
-    after = put_in(before, file("json"))
+    after = insert_edits(before, file("json"))
     assert {**json.loads(after), "hooks": 0, "mcpServers": 0, "statusLine": 0} == {
         **value,
         "hooks": 0,
         "mcpServers": 0,
         "statusLine": 0,
     }
-    assert taken_out(after, file("json")) == before
+    assert remove_edits(after, file("json")) == before
 
 
 def test_thirty_lists_in_a_large_file_cost_a_few_readings_of_it_not_thirty() -> None:
     entry = {"type": "command", "command": SHIM}
-    hooks = file("json", Lists(("hooks",), {f"Event{number}": ({"hooks": [entry]},) for number in range(30)}))
+    hooks = file("json", ListEntries(("hooks",), {f"Event{number}": ({"hooks": [entry]},) for number in range(30)}))
     large = json.dumps({"allow": [f"Bash(run {number})" for number in range(6000)]}).encode()
-    installed = put_in(large, hooks)
+    installed = insert_edits(large, hooks)
 
     def seconds(work: Callable[[], object]) -> float:
         start = time.perf_counter()
@@ -247,14 +251,14 @@ def test_thirty_lists_in_a_large_file_cost_a_few_readings_of_it_not_thirty() -> 
         return time.perf_counter() - start
 
     runs = [
-        [seconds(work) for work in (lambda: put_in(large, hooks), lambda: taken_out(installed, hooks))]
+        [seconds(work) for work in (lambda: insert_edits(large, hooks), lambda: remove_edits(installed, hooks))]
         + [seconds(lambda: JsonText(installed.decode()))]
         for _ in range(5)
     ]
     putting, taking, reading = (min(each) for each in zip(*runs, strict=True))
     assert putting < 12 * reading
     assert taking < 12 * reading
-    assert taken_out(installed, hooks) == large
+    assert remove_edits(installed, hooks) == large
 
 
 @pytest.mark.parametrize("kind", ["json", "toml", "yaml"])
@@ -267,24 +271,24 @@ def test_what_stands_under_our_name_and_is_not_ours_is_neither_replaced_nor_take
     }[kind]
     server = file(kind, Member((top, "snell"), {"command": "/opt/snell-hook", "args": ["--bridge", "mcp"]}))
     with pytest.raises(InvalidValueError):
-        put_in(theirs, server)
-    assert taken_out(theirs, server) == theirs
+        insert_edits(theirs, server)
+    assert remove_edits(theirs, server) == theirs
 
 
 def test_a_group_of_somebody_elses_hooks_under_our_name_stays() -> None:
     ours = file("json", Member(("snell",), {"Stop": [{"type": "command", "command": SHIM}]}))
     theirs = b'{"snell": {"Stop": [{"type": "command", "command": "mine"}]}}'
-    with pytest.raises(InvalidValueError, match="`snell` is there already, and it is not ours"):
-        put_in(theirs, ours)
-    assert taken_out(theirs, ours) == theirs
+    with pytest.raises(InvalidValueError, match="`snell` exists already, and is not Snell's"):
+        insert_edits(theirs, ours)
+    assert remove_edits(theirs, ours) == theirs
     older = b'{"snell": {"Stop": [{"type": "command", "command": "exec /old/snell-hook --client x"}]}}'
-    assert taken_out(put_in(older, ours), ours) == b"{}"
+    assert remove_edits(insert_edits(older, ours), ours) == b"{}"
 
 
 def test_yaml_in_braces_is_refused_with_what_to_do() -> None:
     server = file("yaml", Member(("extensions", "snell"), {"cmd": "/opt/snell-hook"}))
     for text in (b"{extensions: {}}\n", b"{other: 1}\n"):
-        with pytest.raises(InvalidValueError, match="in braces, where nothing can be added"):
-            put_in(text, server)
+        with pytest.raises(InvalidValueError, match="in braces, to which nothing can be added"):
+            insert_edits(text, server)
     with pytest.raises(InvalidValueError, match="`extensions` is written on one line"):
-        put_in(b"extensions: {a: {cmd: x}}\n", server)
+        insert_edits(b"extensions: {a: {cmd: x}}\n", server)

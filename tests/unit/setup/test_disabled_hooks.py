@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from snell.clients.installs import install_names, install_of
+from snell.clients import client_names
 from snell.model.installs import Install, Switch
 from snell.setup.disabled_hooks import disabled_hooks
-from snell.setup.plan import Options
+from snell.setup.plan import Options, find_install
 from snell.setup.status import client_checks, state_of
 from tests.unit.runtime.runtime_helpers import set_up, site_in
 
@@ -26,7 +26,7 @@ CASES = [
 def test_hooks_that_the_client_does_not_run_are_not_called_installed(
     name: str, file: str, text: str, setting: str, tmp_path: Path
 ) -> None:
-    site, path, client = site_in(tmp_path), tmp_path / file, install_of(name)
+    site, path, client = site_in(tmp_path), tmp_path / file, find_install(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     set_up(client, Options(), site, tmp_path / "state")
@@ -34,9 +34,9 @@ def test_hooks_that_the_client_does_not_run_are_not_called_installed(
     assert (state.installed, state.off) == ("off", f"`{setting}` in `{path}`")
 
 
-@pytest.mark.parametrize("name", install_names())
+@pytest.mark.parametrize("name", client_names())
 def test_nothing_is_off_where_nobody_said_so(name: str, tmp_path: Path) -> None:
-    assert disabled_hooks(install_of(name), site_in(tmp_path)) == ""
+    assert disabled_hooks(find_install(name), site_in(tmp_path)) == ""
 
 
 def test_the_file_that_counts_first_decides(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_the_file_that_counts_first_decides(tmp_path: Path) -> None:
         (tmp_path / folder / ".claude" / "settings.json").write_text(
             f'{{"disableAllHooks": {value}}}', encoding="utf-8"
         )
-    assert disabled_hooks(install_of("claude_code"), site) == ""
+    assert disabled_hooks(find_install("claude_code"), site) == ""
 
 
 def test_a_companys_files_count_whichever_of_them_says_it(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_doctor_says_that_they_are_off_and_where(tmp_path: Path) -> None:
     settings.write_text("[features]\nhooks = false\n", encoding="utf-8")
     env = {"HOME": str(site.home), "PATH": str(tools)}
     here = type(site).here(env, site.project)
-    set_up(install_of("codex"), Options(), here, tmp_path / "state")
+    set_up(find_install("codex"), Options(), here, tmp_path / "state")
     row = next(row for row in client_checks(env, site.project) if row[0] == "client: codex")
     assert row[1] == "warn"
-    assert f"`features.hooks` in `{settings}` switches them off" in row[2]
+    assert f"`features.hooks` in `{settings}` disables them" in row[2]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from snell.clients.installs import install_names, install_of
+from snell.clients import client_names
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, FileEdit, Member, SetupScope
-from snell.setup.file_changes import foreign, install, plan_change, plan_removal, records, uninstall
-from snell.setup.plan import Options, plan
+from snell.setup.file_changes import find_other_hooks, install, plan_change, plan_removal, records, uninstall
+from snell.setup.plan import Options, find_install, plan
 from tests.unit.runtime.runtime_helpers import every_install, places_in, set_up, site_in, snapshot, take_out
 
 EVERYTHING = Options(mcp=True, rules=True, worktrees=True)
@@ -27,18 +27,18 @@ def ours(version: int = 1) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("name", install_names())
+@pytest.mark.parametrize("name", client_names())
 def test_set_up_and_taken_out_a_home_is_byte_for_byte_what_it_was(name: str, scope: SetupScope, tmp_path: Path) -> None:
     site, state = site_in(tmp_path), places_in(tmp_path).state
     options = Options(scope=scope, mcp=True, rules=True)
     _furnish(site.home)
     _furnish(site.project)
     before = snapshot(site.home), snapshot(site.project)
-    set_up(install_of(name), options, site, state)
-    files = plan(install_of(name), options, site)
+    set_up(find_install(name), options, site, state)
+    files = plan(find_install(name), options, site)
     assert all(os.path.exists(file.path) for file in files)
     assert not any(plan_change(file).changes for file in files)
-    take_out(install_of(name), options, site, state)
+    take_out(find_install(name), options, site, state)
     assert (snapshot(site.home), snapshot(site.project)) == before
     assert list(records(state)) == []
 
@@ -57,7 +57,7 @@ def test_all_clients_together_leave_a_home_as_it_was_whatever_the_order(tmp_path
 
 def test_what_two_clients_share_stays_until_the_second_one_goes(tmp_path: Path) -> None:
     site, state = site_in(tmp_path), places_in(tmp_path).state
-    copilot, vscode = install_of("copilot"), install_of("vscode_copilot")
+    copilot, vscode = find_install("copilot"), find_install("vscode_copilot")
     for client in (copilot, vscode):
         set_up(client, Options(), site, state)
     shared = site.home / ".copilot" / "hooks" / "snell.json"
@@ -106,7 +106,7 @@ def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path) -
     path.write_bytes(b'{"a": 1}')
     change = plan_change(member(path))
     path.write_bytes(b'{"a": 2}')
-    with pytest.raises(SetupError, match="changed while you were looking at it; run set-up again"):
+    with pytest.raises(SetupError, match="changed since the plan was shown; run set-up again"):
         install(change, "x", state)
     assert path.read_bytes() == b'{"a": 2}'
 
@@ -147,14 +147,14 @@ def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(b"{}")
     path.chmod(0o444)
-    with pytest.raises(SetupError, match="is read-only; `chmod u\\+w` it first; nothing was changed"):
+    with pytest.raises(SetupError, match="is read-only; make it writable with `chmod u\\+w`; nothing was changed"):
         install(plan_change(member(path)), "x", tmp_path / "state")
     assert path.read_bytes() == b"{}"
 
 
 def test_a_configuration_that_is_a_directory_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "settings.json").mkdir()
-    with pytest.raises(SetupError, match="is a directory, not a file; move it away"):
+    with pytest.raises(SetupError, match="is a directory, not a file; move it elsewhere"):
         plan_change(member(tmp_path / "settings.json"))
 
 
@@ -167,7 +167,7 @@ def test_a_folder_that_is_a_file_is_a_clear_error(tmp_path: Path) -> None:
 def test_a_malformed_file_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(b'{\n  "a": \n}')
-    with pytest.raises(SetupError, match=r"settings\.json:3: a JSON value is missing here; mend it first$"):
+    with pytest.raises(SetupError, match=r"settings\.json:3: a JSON value is missing here; correct the JSON first$"):
         plan_change(member(path))
 
 
@@ -200,18 +200,18 @@ def test_two_set_ups_at_once_lose_nothing(tmp_path: Path) -> None:
     for each in threads:
         each.join(60)
     assert json.loads(path.read_bytes()) == {f"n{number}": number for number in range(8)}
-    assert all("changed while you were looking" in str(each) for each in problems)
+    assert all("changed since the plan was shown" in str(each) for each in problems)
 
 
 def test_hooks_of_others_are_reported(tmp_path: Path) -> None:
     site = site_in(tmp_path)
     _furnish(site.home)
-    claude = plan(install_of("claude_code"), Options(), site)[0]
-    assert foreign(claude) == ["Stop: say done"]
-    copilot = plan(install_of("copilot"), Options(), site)[0]
+    claude = plan(find_install("claude_code"), Options(), site)[0]
+    assert find_other_hooks(claude) == ["Stop: say done"]
+    copilot = plan(find_install("copilot"), Options(), site)[0]
     (site.home / ".copilot" / "hooks").mkdir(parents=True)
     (site.home / ".copilot" / "hooks" / "mine.json").write_bytes(b"{}")
-    assert foreign(copilot) == [str(site.home / ".copilot" / "hooks" / "mine.json")]
+    assert find_other_hooks(copilot) == [str(site.home / ".copilot" / "hooks" / "mine.json")]
 
 
 def _furnish(folder: Path) -> None:
@@ -239,7 +239,7 @@ def _furnish(folder: Path) -> None:
 
 
 def test_a_file_that_held_only_ours_goes_even_when_nobody_remembers_making_it(tmp_path: Path) -> None:
-    site, client = site_in(tmp_path), install_of("cursor")
+    site, client = site_in(tmp_path), find_install("cursor")
     set_up(client, Options(), site, tmp_path / "state")
     shutil.rmtree(tmp_path / "state")
     take_out(client, Options(), site, tmp_path / "state")

@@ -8,7 +8,7 @@ from snell.testing.case_event import case_event_from
 
 
 def happening(**fields):
-    return case_event_from(fields).happening("/project", "s1")
+    return case_event_from(fields).to_event("/project", "s1")
 
 
 def test_a_shell_call_looks_like_the_clients_own():
@@ -97,13 +97,13 @@ def test_a_recorded_payload_can_be_pasted():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"kind": "shell"}, 'the event has no `on`; say which event it is: on = "PreToolUse"'),
-        ({"on": "PreTolUse"}, "there is no event `PreTolUse`; did you mean `PreToolUse`?"),
+        ({"kind": "shell"}, 'the event has no `on`; name the event: on = "PreToolUse"'),
+        ({"on": "PreTolUse"}, "unknown event `PreTolUse`; did you mean `PreToolUse`?"),
         ({"on": 3}, "`on` must be text, not a number; put it in quotes"),
-        ({"on": "PreToolUse"}, 'PreToolUse is about a tool call; add kind = "shell" or tool = "Bash"'),
-        ({"on": "PreToolUse", "kind": "shel"}, "there is no tool kind `shel`; did you mean `shell`?"),
+        ({"on": "PreToolUse"}, 'PreToolUse needs a tool; add kind = "shell" or tool = "Bash"'),
+        ({"on": "PreToolUse", "kind": "shel"}, "unknown tool kind `shel`; did you mean `shell`?"),
         ({"on": "PreToolUse", "kind": "shell"}, 'this shell call has no `command`; add command = "..."'),
-        ({"on": "PreToolUse", "kind": "shell", "comand": "ls"}, "`comand` is not known here; did you mean `command`?"),
+        ({"on": "PreToolUse", "kind": "shell", "comand": "ls"}, "unknown field `comand`; did you mean `command`?"),
         (
             {"on": "PreToolUse", "kind": "shell", "command": ["ls"]},
             "`command` must be text, not a list; put it in quotes",
@@ -120,8 +120,8 @@ def test_a_recorded_payload_can_be_pasted():
             {"on": "PreToolUse", "tool": "Bash", "input": "ls"},
             "`input` must be a table, not text; write { name = value }",
         ),
-        ({"on": "Stop", "kind": "shell"}, "Stop is not about a tool, so `kind` means nothing; remove it"),
-        ({"on": "UserPromptSubmit", "promt": "hi"}, "`promt` is not known here; did you mean `prompt`?"),
+        ({"on": "Stop", "kind": "shell"}, "Stop has no tool, so it has no `kind`; remove it"),
+        ({"on": "UserPromptSubmit", "promt": "hi"}, "unknown field `promt`; did you mean `prompt`?"),
     ],
 )
 def test_a_mistake_is_explained(fields, message):

@@ -57,8 +57,8 @@ def test_in_a_pack_a_case_file_with_a_name_of_its_own_tests_the_whole_pack(tree)
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("none.py", "there is no `{}`; name a case file, a hook, a settings file or a folder"),
-        ("a.py", "`{}` has no cases; write them beside it, in `a.cases.toml`"),
+        ("none.py", "`{}` does not exist; name a case file, a hook, a settings file or a folder"),
+        ("a.py", "`{}` has no cases; write them next to it, in `a.cases.toml`"),
         ("a.txt", "`{}` has no cases; hooks are in .py, .toml or .json files, cases in *.cases.toml"),
     ],
 )
@@ -73,7 +73,7 @@ def test_cases_of_nothing_are_explained_with_the_nearest_hook(tree):
     file = tree("no_push.py", "no_psh.cases.toml") / "no_psh.cases.toml"
     with pytest.raises(CaseError) as caught:
         subject_of(file)
-    assert str(caught.value) == f"{file}: there is no `no_psh.py` beside it to test; did you mean `no_push`?"
+    assert str(caught.value) == f"{file}: no `no_psh.py` was found next to it; did you mean `no_push`?"
 
 
 def test_files_that_exclude_each_other_are_explained():

@@ -4,8 +4,8 @@ import pytest
 
 from snell.testing import Case, CaseError, CaseEvent, Expectation, cases_in
 
-MISSING_EXPECT = 'say what shall come of it: expect = "no_opinion", or { deny = "part of the reason" }'
-MISSING_EVENT = 'say what happens: event = { on = "PreToolUse", kind = "shell", command = "ls" }'
+MISSING_EXPECT = 'write the expected result: expect = "no_opinion", or { deny = "part of the reason" }'
+MISSING_EVENT = 'write the event: event = { on = "PreToolUse", kind = "shell", command = "ls" }'
 BEFORE = 'write before = [ { on = "UserPromptSubmit", prompt = "hi" } ]'
 EXPECT = 'write "no_opinion", "deny" or { deny = "part of the reason" }'
 EVENT = 'event = { on = "Stop" }\n'
@@ -54,14 +54,14 @@ expect = "no_opinion"
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("", 1, "the file has no cases; begin one with [[case]], then `name`, `event` and `expect`"),
-        ("[[case]\n", 1, "this is not valid TOML: expected ']]' at the end of an array declaration; mend that line"),
-        ("[[cases]]\nname = 'x'\n", 1, "`cases` does not belong here; did you mean `case`?"),
-        ("[case]\nname = 'x'\n", 1, "`case` must be a list of tables; begin each case with [[case]]"),
+        ("", 1, "the file has no cases; start one with [[case]], then `name`, `event` and `expect`"),
+        ("[[case]\n", 1, "this is not valid TOML: expected ']]' at the end of an array declaration; correct that line"),
+        ("[[cases]]\nname = 'x'\n", 1, "unknown key `cases`; did you mean `case`?"),
+        ("[case]\nname = 'x'\n", 1, "`case` must be a list of tables; start each case with [[case]]"),
         (
             "[[case]]\nevent = { on = 'Stop' }\nexpect = 'no_opinion'\n",
             1,
-            'the case has no `name`; say what it shows: name = "a force push is refused"',
+            'the case has no `name`; describe the case: name = "a force push is denied"',
         ),
         (
             "[[case]]\nname = 'x'\nevent = { on = 'Stop' }\n",
@@ -77,12 +77,12 @@ expect = "no_opinion"
         (
             "[[case]]\nname = 'x'\nexpect = 'deny'\n[case.event]\non = 'PreToolUse'\nkind = 'shel'\n",
             6,
-            "there is no tool kind `shel`; did you mean `shell`?",
+            "unknown tool kind `shel`; did you mean `shell`?",
         ),
         (
             "[[case]]\nname = 'x'\nexpect = 'deny'\nevent = { on = 'Stopp' }\n",
             4,
-            "there is no event `Stopp`; did you mean `Stop`?",
+            "unknown event `Stopp`; did you mean `Stop`?",
         ),
         (
             f"[[case]]\nname = 'x'\n{EVENT}before = {{ on = 'Stop' }}\nexpect = 'deny'\n",
@@ -92,17 +92,17 @@ expect = "no_opinion"
         (
             f"[[case]]\nname = 'x'\n{EVENT}expect = 'denied'\n",
             4,
-            "nothing can be expected as `denied`; did you mean `deny`?",
+            "`denied` cannot be expected; did you mean `deny`?",
         ),
         (
             f"[[case]]\nname = 'x'\n{EVENT}[case.expect]\nrewite = {{ command = 'x' }}\n",
             5,
-            "nothing can be expected as `rewite`; did you mean `rewrite`?",
+            "`rewite` cannot be expected; did you mean `rewrite`?",
         ),
         (
             f"[[case]]\nname = 'x'\n{EVENT}[case.expect]\nask = 'x'\ndeny = 'y'\n",
             6,
-            "a decision is ask or deny, never both; keep one of them",
+            "a decision cannot be both ask and deny; keep one of them",
         ),
         (
             f"[[case]]\nname = 'x'\n{EVENT}expect = 3\n",

@@ -65,12 +65,12 @@ def test_a_case_passes_when_what_it_names_happens(answer, expect):
         (Deny("no"), "no_opinion", "expected no_opinion, got deny `no`"),
         (Deny("no"), "allow", "expected allow, got deny `no`"),
         (Allow(), {"deny": "no"}, "expected deny with `no`, got allow"),
-        (Deny("no"), {"deny": "never"}, "the reason of the deny lacks `never`: `no`"),
-        (Deny(), {"deny": "never"}, "the reason of the deny lacks `never`: it is empty"),
-        ((Deny("no"), Note("psst")), {"deny": "no"}, "there was a note that was not expected: `psst`"),
+        (Deny("no"), {"deny": "never"}, "the reason of the deny does not contain `never`: `no`"),
+        (Deny(), {"deny": "never"}, "the reason of the deny does not contain `never`: it is empty"),
+        ((Deny("no"), Note("psst")), {"deny": "no"}, "unexpected note: `psst`"),
         (Deny("no"), {"deny": "no", "note": "psst"}, "expected a note with `psst`, there was none"),
-        (Note("hello"), {"note": ["hello", "world"]}, "the note lacks `world`: `hello`"),
-        (Stop(), {"stop": "enough"}, "the stop lacks `enough`: it is empty"),
+        (Note("hello"), {"note": ["hello", "world"]}, "the note does not contain `world`: `hello`"),
+        (Stop(), {"stop": "enough"}, "the stop does not contain `enough`: it is empty"),
     ],
 )
 def test_what_differs_is_said(answer, expect, difference):
@@ -79,7 +79,7 @@ def test_what_differs_is_said(answer, expect, difference):
 
 def test_a_failure_that_was_not_expected_fails_the_case_and_names_the_hook():
     (difference,), hint = outcome(ValueError("boom"), "no_opinion")
-    assert difference.startswith("there was a failure that was not expected: `the_hook: ValueError: boom")
+    assert difference.startswith("unexpected failure: `the_hook: ValueError: boom")
     assert hint == ""
 
 
@@ -101,7 +101,7 @@ def test_a_hook_that_does_not_apply_says_why():
 def test_an_event_that_no_hook_is_for_is_named():
     runtime = Runtime.embed()
     result = run_case(Case(name="x", event=case_event_from({"on": "Stop"}), expect=expectation_from("deny")), runtime)
-    assert (list(result.differences), result.hint) == (["expected deny, got no_opinion"], "no hook here answers Stop")
+    assert (list(result.differences), result.hint) == (["expected deny, got no_opinion"], "no hook reacts to Stop")
 
 
 def test_an_effect_that_means_nothing_on_the_event_is_explained():

@@ -46,7 +46,7 @@ def test_a_name_is_enough(tmp_path):
             ":2: `enabled` must be true or false, not text; write true or false, without quotes",
         ),
         ('name = "x"\noptions = 3\n', ":2: `options` must be a table, not a number; write { key = value }"),
-        ("name = \n", ":1: this is not valid TOML: invalid value; mend that line"),
+        ("name = \n", ":1: this is not valid TOML: invalid value; correct that line"),
     ],
 )
 def test_a_mistake_is_explained_with_its_line(tmp_path, text, message):
@@ -58,4 +58,4 @@ def test_a_mistake_is_explained_with_its_line(tmp_path, text, message):
 def test_a_folder_without_pack_toml_is_explained(tmp_path):
     with pytest.raises(SettingsError) as caught:
         read_pack(tmp_path)
-    assert str(caught.value) == f"there is no pack.toml in `{tmp_path}`; `snell new pack NAME` writes one"
+    assert str(caught.value) == f"there is no pack.toml in `{tmp_path}`; create one with `snell new pack NAME`"

@@ -52,12 +52,12 @@ def test_a_hook_says_what_it_does_under_four_headings(tmp_path):
     write_new(files_of_hook(new_hook("no_force_push"), tmp_path))
     assert path.read_text(encoding="utf-8") == (
         '"""\n'
-        "An example that works; make it yours.\n"
+        "A working example; change it as you need.\n"
         "\n"
-        "Does     Refuses the command `example`.\n"
-        "Why      It stands for what this hook is about.\n"
-        "Instead  Write here what to do instead.\n"
-        "Escape   Remove this file, or set it aside by a name that begins with `_`.\n"
+        "Does     Denies the command `example`.\n"
+        "Why      It is a placeholder.\n"
+        "Instead  Write what to do instead here.\n"
+        "Escape   Remove this file, or rename it so that it begins with `_`.\n"
         '"""\n'
         "\n"
         "from snell import Deny, ShellCall, judges\n"
@@ -67,8 +67,8 @@ def test_a_hook_says_what_it_does_under_four_headings(tmp_path):
         "def no_force_push(call: ShellCall) -> Deny | None:\n"
         '    if call.runs("example"):\n'
         "        return Deny(\n"
-        '            "no_force_push: the command `example` stands for what this hook is about",\n'
-        '            instead="write here what to do instead",\n'
+        '            "no_force_push: the command `example` is a placeholder",\n'
+        '            instead="write what to do instead here",\n'
         "        )\n"
         "    return None\n"
     )
@@ -98,16 +98,16 @@ def test_the_way_to_fire_the_event_is_shown(arguments, command):
         (("_x",), "`_x` cannot be the name of a function; did you mean `x`?"),
         (
             ("class",),
-            "`class` cannot be the name of a function; use letters, digits and `_`, beginning with a letter",
+            "`class` cannot be the name of a function; use letters, digits and `_`, starting with a letter",
         ),
-        (("",), "`` cannot be the name of a function; use letters, digits and `_`, beginning with a letter"),
-        (("x", "PreTool"), "there is no event `PreTool`; did you mean `PreToolUse`?"),
-        (("x", "PreToolUse", "shel"), "there is no tool kind `shel`; did you mean `shell`?"),
-        (("x", "Stop", "shell"), "Stop is not about a tool, so it has no `--kind`; leave it out"),
-        (("x", "PreToolUse", "", "judge"), "there is no role `judge`; did you mean `judges`?"),
+        (("",), "`` cannot be the name of a function; use letters, digits and `_`, starting with a letter"),
+        (("x", "PreTool"), "unknown event `PreTool`; did you mean `PreToolUse`?"),
+        (("x", "PreToolUse", "shel"), "unknown tool kind `shel`; did you mean `shell`?"),
+        (("x", "Stop", "shell"), "Stop has no tool, so it has no `--kind`; leave it out"),
+        (("x", "PreToolUse", "", "judge"), "unknown role `judge`; did you mean `judges`?"),
         (
             ("x", "SessionEnd", "", "judges"),
-            "nothing on SessionEnd is for a hook that judges; use --role informs or watches",
+            "SessionEnd does not support the role `judges`; use --role informs or watches",
         ),
     ],
 )
@@ -131,5 +131,5 @@ def test_nothing_is_overwritten_and_nothing_is_half_written(tmp_path):
     (tmp_path / "x.cases.toml").write_text("mine", encoding="utf-8")
     with pytest.raises(SnellError) as caught:
         write_new(files)
-    assert str(caught.value) == f"`{tmp_path}/x.cases.toml` is there already; choose another name, or remove it first"
+    assert str(caught.value) == f"`{tmp_path}/x.cases.toml` already exists; choose another name, or remove it first"
     assert [path.name for path in tmp_path.iterdir()] == ["x.cases.toml"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from snell.cli.checks import options_of_pack, text_in
 from snell.model.errors import SnellError
-from snell.packs.toolchain.rewrite_line import Redirected, redirect_command
+from snell.packs.toolchain.rewrite_line import Redirection, redirect_command
 
 EXAMPLE = "snell check redirect 'npm test -- --watch'"
 ROWS = "{id, files: {name: text}, cwd?, command}"
@@ -41,7 +41,7 @@ def show(args: argparse.Namespace) -> int:
     return 0
 
 
-def _redirect_args(args: argparse.Namespace) -> Redirected:
+def _redirect_args(args: argparse.Namespace) -> Redirection:
     if args.command is None:
         raise SnellError("no command was given", advice=f"for example: {EXAMPLE}")
     return redirect_command(options_of_pack("toolchain"), args.command, os.getcwd())

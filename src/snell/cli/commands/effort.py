@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def active() -> int:
+def active_effort() -> int:
     """Return the id of the active effort of this project. Raises SnellError if there is none."""
     found = call_operation("commands.where")["effortId"]
     if found is None:
@@ -84,7 +84,7 @@ def _log(args: argparse.Namespace) -> None:
 
 
 def _finish(args: argparse.Namespace) -> None:
-    id_ = active() if args.id is None else args.id
+    id_ = active_effort() if args.id is None else args.id
     effort = call_operation("db.effort.finish", {"id": id_, "keywords": args.keywords})
     print_one(effort, f"effort {effort['id']} finished", as_json=args.json)
 
@@ -96,7 +96,7 @@ def _list(args: argparse.Namespace) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
-    effort = call_operation("db.effort.get", {"id": active() if args.id is None else args.id})
+    effort = call_operation("db.effort.get", {"id": active_effort() if args.id is None else args.id})
     if args.json:
         print_one(effort, "", as_json=True)
     else:

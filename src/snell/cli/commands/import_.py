@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from snell.cli.python_source import visible
+from snell.cli.table import plural
 from snell.engine.explain import wrap
 from snell.model.catalogue import nearest
 from snell.model.errors import ClientError
-from snell.settings.client_hook_files import FORMS, project_files, user_files
-from snell.settings.load import imports, load
+from snell.settings.client_hook_files import CLIENT_FORMATS, project_files, user_files
+from snell.settings.load import imported_clients, load
 from snell.settings.locate import SettingsFile, home_of
 from snell.settings.parse_types import Parsed
 from snell.settings.read_file import read_file
@@ -23,22 +24,22 @@ _RUNS = ("command", "url", "prompt", "tool")  # the field that says what a handl
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("client", help=f"the client: {', '.join(FORMS)}")
+    parser.add_argument("client", help=f"the client: {', '.join(CLIENT_FORMATS)}")
     parser.add_argument("--json", action="store_true", help="print the hooks as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     name = _client_name(args.client)
     rows = [_row(file) for file in _files(name)]
-    is_on = name in imports(load(places(os.environ), Path.cwd(), os.environ).values)
+    is_on = name in imported_clients(load(places(os.environ), Path.cwd(), os.environ).values)
     if args.json:
         data = {"client": name, "runs_everywhere": is_on, "files": [row for row in rows if row["exists"]]}
         print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
         return 0
     for row in rows:
         _show(row)
-    if FORMS[name].remark:
-        print(f"note: {FORMS[name].remark}")
+    if CLIENT_FORMATS[name].remark:
+        print(f"note: {CLIENT_FORMATS[name].remark}")
     _print_advice(name, is_on, any(row["hooks"] for row in rows))
     return 0
 
@@ -46,9 +47,9 @@ def run(args: argparse.Namespace) -> int:
 def _client_name(given: str) -> str:
     name = given.strip().lower().replace("_", "-")
     name = {"claude": "claude-code", "claudecode": "claude-code"}.get(name, name)
-    if name not in FORMS:
-        near = nearest(name, FORMS)
-        advice = f"did you mean `{near}`?" if near else f"supported: {', '.join(FORMS)}"
+    if name not in CLIENT_FORMATS:
+        near = nearest(name, CLIENT_FORMATS)
+        advice = f"did you mean `{near}`?" if near else f"supported: {', '.join(CLIENT_FORMATS)}"
         raise ClientError(f"hooks of `{given}` cannot be imported", advice=advice)
     return name
 
@@ -85,7 +86,7 @@ def _row(file: SettingsFile) -> dict[str, Any]:
         }
         for each in parsed.declared
     ]
-    problems = [str(each) for each in parsed.complaints]
+    problems = [str(each) for each in parsed.problems]
     return {
         "file": str(file.path),
         "layer": file.layer,
@@ -99,7 +100,7 @@ def _show(row: dict[str, Any]) -> None:
     if not row["exists"]:
         print(f"{row['file']}: not found")
         return
-    print(f"{row['file']}: {len(row['hooks'])} hook{'' if len(row['hooks']) == 1 else 's'} besides Snell's own")
+    print(f"{row['file']}: {plural(len(row['hooks']), 'hook')} besides Snell's own")
     for hook in row["hooks"]:
         matcher = f" on {visible(hook['matcher'])}" if hook["matcher"] else ""
         only = f", only if {visible(hook['only_if'])}" if hook["only_if"] else ""

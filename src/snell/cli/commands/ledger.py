@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from snell.cli.call_operation import call_operation
-from snell.cli.charts import LONGEST_NAME, WIDEST, Bar, Chart, svg_charts, terminal_chart, without_middle
+from snell.cli.charts import LONGEST_NAME, WIDEST, Bar, Chart, shorten_middle, svg_charts, terminal_chart
 from snell.cli.colours import Colours
 from snell.cli.confirmation import require_person
 from snell.cli.ledger_export import FORMATS, export
@@ -172,7 +172,7 @@ def _line(call: Call, paint: Colours) -> str:
     colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
     status = colour(f"{call.status:<20}")
     took = f"{_seconds(call.duration_ms):>9}"
-    what = f"{without_middle(call.raw_tool_name, LONGEST_NAME):<24} {call.tool_call_id}"
+    what = f"{shorten_middle(call.raw_tool_name, LONGEST_NAME):<24} {call.tool_call_id}"
     return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from snell.cli.colours import Colours, visible
-from snell.clients import own_name
+from snell.clients import canonical_name
 from snell.model.effects import Verdict
 from snell.model.errors import SnellError
 from snell.records.decisions import Row
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 def _find(journal: StoreJournal, filters: Mapping[str, str], limit: int) -> list[Row]:
     asked = {"session_begins" if name == "session" else name: value for name, value in filters.items()}
     if client := filters.get("client"):
-        asked["client"] = own_name(client)
+        asked["client"] = canonical_name(client)
     return journal.recent(**asked, limit=limit)[::-1]
 
 

@@ -22,5 +22,6 @@ def run(args: argparse.Namespace) -> int:
     if hook.exists():
         os.execv(hook, [str(hook), "--bridge", "mcp"])
     from snell.daemon.shim_bridge import bridge
+    from snell.daemon.shim_start import start_alone
 
-    return bridge(b"mcp")
+    return bridge(b"mcp", start_alone)

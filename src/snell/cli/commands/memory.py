@@ -36,7 +36,9 @@ Show = Callable[[Mapping[str, Any]], None]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("verb", nargs="?", choices=sorted(_VERBS), help="what to do")
+    verbs = "\n".join(f"  {name:<17} {_HELP[name]}" for name in _VERBS)
+    parser.epilog = f"verbs:\n{verbs}\n\n{parser.epilog}"
+    parser.add_argument("verb", nargs="?", choices=list(_VERBS), metavar="VERB", help="what to do, see below")
     parser.add_argument("what", nargs="*", help="the text, query, ids, file or namespace")
     parser.add_argument("--project", default="", help="the project (default: this folder's; `*`: all projects)")
     parser.add_argument("--namespace", default="", help="filter by namespace; for `remember`: store in this one")
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     """Raise SnellError for arguments that cannot be right."""
     if args.verb is None:
-        raise SnellError(f"`snell memory` needs a verb: {', '.join(sorted(_VERBS))}", advice=f"try `{EXAMPLE}`")
+        raise SnellError("`snell memory` needs a verb", advice=f"`snell memory --help` lists them; try `{EXAMPLE}`")
     if args.limit is not None and args.limit < 1:
         raise SnellError(f"--limit must be at least 1, not {args.limit}")
     if args.verb == "journey" and len(args.what) != 2:
@@ -188,4 +190,30 @@ _VERBS: Mapping[str, tuple[str, Show, _MakeArguments]] = {
     "regions": ("explore.regions", show_regions, lambda _args, _text: {}),
     "map": ("explore.visualize", show_map, lambda args, _text: {"format": args.format or _map_format(args.what)}),
     "browse": ("list", show_memories, lambda _args, _text: {}),
+}
+
+_HELP: Mapping[str, str] = {
+    "remember": "TEXT: store a fact; `-` reads it from standard input",
+    "recall": "QUERY: search by words and by meaning",
+    "nearby": "ID: show the most similar memories",
+    "list": "list the newest memories",
+    "show": "ID: show one memory",
+    "forget": "ID ...: delete memories for good",
+    "namespaces": "list the namespaces",
+    "rename-namespace": "OLD NEW: rename a namespace",
+    "delete-namespace": "NAMESPACE: delete all memories of a namespace (dry run without --yes)",
+    "reinforce": "ID ...: raise the importance of memories",
+    "decay": "reduce the importance of unused memories (dry run without --yes)",
+    "stats": "count memories, and show what is not processed yet",
+    "drain": "process waiting captures now",
+    "export": "FILE: write memories to a new file",
+    "import": "FILE: read memories from a file (dry run without --yes)",
+    "health": "report problems of the memory",
+    "extract": "TEXT: find and store the facts in a longer text; `-` reads standard input",
+    "consolidate": "NAMESPACE: merge near duplicates (dry run without --yes)",
+    "journey": "ID ID: show the memories between two others",
+    "wander": "[ID]: walk randomly from memory to memory",
+    "regions": "show clusters of memories",
+    "map": "[FILE]: draw a map of the memories",
+    "browse": "search interactively",
 }

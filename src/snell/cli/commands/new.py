@@ -20,7 +20,7 @@ from snell.testing.scaffold import (
     new_hook,
     write_new,
 )
-from snell.testing.scaffold_client import files_of_client, registry_line
+from snell.testing.scaffold_client import add_to_registry, files_of_client
 
 EXAMPLE = "snell new hook no_force_push --event PreToolUse --kind shell"
 
@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     pack.epilog = "example: snell new pack tidy"
     pack.add_argument("name", help="the pack's name, a Python identifier; also the name of the folder")
     client = what.add_parser(
-        "client", help="a client's adapter", description="Create a client's adapter and golden file."
+        "client", help="a client", description="Create a client's module, registry line and golden file."
     )
     client.epilog = "example: snell new client my_agent"
     client.add_argument("name", help="the client's name, a Python identifier; run this in a clone of Snell")
@@ -83,13 +83,13 @@ def _pack(name: str) -> int:
 def _client(name: str) -> int:
     files = files_of_client(name, Path("."))
     write_new(files)
+    print(f"added `{name}` to {add_to_registry(name, Path('.'))}; add its aliases there")
     _print_steps(
         files,
-        (f"python3 dev.py test tests/golden -k {name}", "compare it with the client's payloads"),
+        (f"python3 dev.py test tests/golden tests/contracts -k {name}", "check its module and its golden file"),
         (f"snell setup {name.replace('_', '-')} --print", "show what set-up would write"),
+        ("python3 dev.py docs", "generate the pages and the table of snell-hook again"),
     )
-    print("add to CLIENTS in src/snell/clients/__init__.py:")
-    print(registry_line(name))
     return 0
 
 

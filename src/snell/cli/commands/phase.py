@@ -6,7 +6,7 @@ import select
 import sys
 
 from snell.cli.call_operation import call_operation
-from snell.cli.commands.effort import active, read_stdin
+from snell.cli.commands.effort import active_effort, read_stdin
 from snell.cli.table import print_one, print_rows
 from snell.model.errors import SnellError
 
@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.phase is None:
-        id_ = active() if args.effort is None else args.effort
+        id_ = active_effort() if args.effort is None else args.effort
         rows = call_operation("db.effort.phaseHistory", {"effortId": id_})
         print_rows(rows, COLUMNS, as_json=args.json, nothing="the effort has no phase yet")
         return 0

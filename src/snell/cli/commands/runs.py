@@ -11,12 +11,11 @@ from snell.cli.confirmation import require_person
 
 EXAMPLE = "snell runs start --minutes 30 --calls 100"
 _READ_ONLY = ("list", "show")
+_WHAT = "`approve` lets a waiting run continue; `replay` queues a call to be made again"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "what", choices=["start", "list", "show", "cancel", "approve", "finish", "replay"], help="what to do"
-    )
+    parser.add_argument("what", choices=["start", "list", "show", "cancel", "approve", "finish", "replay"], help=_WHAT)
     parser.add_argument("run", nargs="?", default="", help="the run's id (default: the last)")
     parser.add_argument("--session", default="", help="for `start`: the session that works on it (default: the last)")
     parser.add_argument("--minutes", type=int, help="for `start`: the time budget in minutes (default: 90)")
@@ -38,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
     elif "changed" in answer:
         print(f"run {answer['run']}: {'done' if answer['changed'] else 'nothing changed'}")
     else:
-        for each in answer if isinstance(answer, list) else [answer]:
-            print(_line(each))
+        runs = answer if isinstance(answer, list) else [answer]
+        print("\n".join(map(_line, runs)) or "no runs yet; `snell runs start` starts one")
     return 0
 
 

@@ -19,10 +19,9 @@ from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.settings.locate import home_of
 from snell.setup.file_changes import Change, install, plan_change, uninstall
-from snell.setup.mcp_entry import MCP_MISSING, has_mcp, mcp_advice, names_mcp
 from snell.setup.plan import Options, Site, check_scope, find_install, find_installed_clients, generate
 from snell.setup.plugin_folder import plugin_files, write_plugin
-from snell.setup.status import ClientState, removal_of, state_of, with_needed_options
+from snell.setup.status import ClientState, mcp_problem, names_mcp, removal_of, state_of, with_needed_options
 from snell.system.paths import Places, places
 
 EXAMPLE = "snell setup claude-code"
@@ -135,8 +134,8 @@ def _warn(args: argparse.Namespace, states: Sequence[ClientState], site: Site) -
     """Warn about entries that will not work everywhere."""
     if args.scope == "project" and not site.programs.is_on_path:
         print("note: `snell-hook` is not on PATH, so these files contain a path that only exists on this machine")
-    if any(names_mcp(change.file) for state in states for change in state.changes) and not has_mcp():
-        print(f"warning: the MCP server in these files cannot start: {MCP_MISSING}; {mcp_advice()}")
+    if any(names_mcp(change.file) for state in states for change in state.changes) and (problem := mcp_problem()):
+        print(f"warning: the MCP server in these files cannot start: {problem}")
 
 
 def _set_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
@@ -178,7 +177,7 @@ def _write(args: argparse.Namespace, state: ClientState, where: Places, touched:
     except SetupError as error:
         print(f"{state.install.title}: not changed: {error}")
         return False
-    print(f"{state.install.title}: {'removed' if args.uninstall else 'written'}")
+    print(f"{state.install.title}: {'removed' if args.uninstall else 'installed'}")
     for step in () if args.uninstall else state.install.after:
         print(f"  next: {step}")
     return True
@@ -196,7 +195,8 @@ def _write_file(args: argparse.Namespace, change: Change, client: str, where: Pl
 
 def _check(states: Sequence[ClientState]) -> int:
     for state in states:
-        print(f"{state.install.title}: {_IN_WORDS.get(state.installed, state.installed)}")
+        words = _IN_WORDS.get(state.installed, state.installed)
+        print(f"{state.install.title}: {words.format(client=state.install.name.replace('_', '-'))}")
         if state.problem:
             print(f"  {state.problem}")
         for change in state.changes:
@@ -204,7 +204,7 @@ def _check(states: Sequence[ClientState]) -> int:
                 print(f"  {change.file.path}: {change.file.purpose} missing or out of date")
         if state.off:
             print(f"  hooks are disabled in this client: {state.off}")
-        for name in state.foreign:
+        for name in state.other_hooks:
             print(f"  other hook program: {name}")
     current = ("yes", "nothing to install")
     return 0 if all(state.installed in current for state in states) else 1
@@ -213,8 +213,8 @@ def _check(states: Sequence[ClientState]) -> int:
 _IN_WORDS = {
     "yes": "installed and up to date",
     "off": "installed and up to date, but disabled",
-    "outdated": "installed, but out of date; `snell setup` updates it",
-    "no": "not installed",
+    "outdated": "installed, but out of date; run `snell setup {client}`",
+    "no": "not installed; run `snell setup {client}`",
 }
 
 

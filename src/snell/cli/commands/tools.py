@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 
 from snell.cli.confirmation import confirm, require_person
+from snell.cli.table import plural
 from snell.model.errors import SnellError
 from snell.redact import redact
-from snell.setup.client_mcp_servers import Configured
+from snell.setup.client_mcp_servers import ConfiguredServer
 from snell.setup.learn_tool_schemas import configured_servers, learn
 from snell.system.mcp_tool_schemas import LearnedServer, all_learned, forget
 from snell.system.paths import places
@@ -20,7 +21,9 @@ EXAMPLE = "snell tools learn"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["learn", "list", "forget"], help="what to do")
+    parser.add_argument(
+        "what", choices=["learn", "list", "forget"], help="`learn` starts the servers and reads their schemas"
+    )
     parser.add_argument("server", nargs="?", default="", help="only this server (default: all)")
     parser.add_argument("--client", default="", help="for `learn`: only servers of this client (default: of all)")
     parser.add_argument("--seconds", type=float, default=30.0, help="for `learn`: the time limit per server")
@@ -33,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         return _list(args)
     require_person(os.environ, f"`snell tools {args.what}`")
     if args.what == "forget":
-        print(f"deleted the schemas of {forget(places(os.environ).state, args.server)} servers")
+        print(f"deleted the schemas of {plural(forget(places(os.environ).state, args.server), 'server')}")
         return 0
     servers = [
         each for each in configured_servers(os.environ, Path.cwd(), args.client) if args.server in ("", each.name)
@@ -50,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     return _learn(servers, args.seconds)
 
 
-def _learn(servers: list[Configured], seconds: float) -> int:
+def _learn(servers: list[ConfiguredServer], seconds: float) -> int:
     has_failed = False
     for asked in learn(os.environ, servers, seconds):
         has_failed |= bool(asked.problem)
@@ -83,5 +86,5 @@ def _hints(row: LearnedServer, name: str) -> str:
     return f" ({', '.join(hints)})" if hints else ""
 
 
-def _address(each: Configured) -> str:
+def _address(each: ConfiguredServer) -> str:
     return redact(each.server.url or shlex.join((each.server.command, *each.server.args)))

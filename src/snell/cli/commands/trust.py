@@ -10,6 +10,7 @@ import msgspec
 
 from snell.cli.confirmation import confirm, require_person
 from snell.cli.python_source import review_source, visible
+from snell.cli.table import plural
 from snell.engine.explain import wrap
 from snell.model.errors import TrustError
 from snell.settings.locate import folder_with_notes, locate
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     root = _root(args.path, where, env)
     if args.revoke:
         number = revoke(where, root)
-        print(f"revoked {number} approvals of {root}")
+        print(f"revoked {plural(number, 'approval')} of {root}")
         return 0
     found = review(where, root, env)
     if args.json:
@@ -86,7 +87,7 @@ def _without_terminal(found: Review) -> str:
 
 
 def _show(found: Review, approved: tuple[Pin, ...]) -> None:
-    print(f"{found.root} contains {len(found.items)} item{'' if len(found.items) == 1 else 's'} to approve")
+    print(f"{found.root} contains {plural(len(found.items), 'item')} to approve")
     for item in found.items:
         print(f"\n  {visible(item.title)}  [{item.state}]  {visible(item.file)}:{item.line}")
         for line in _details(item, Path(found.root), approved):

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.cli.health import Check, Installation
+from snell.cli.table import plural
 from snell.model.protocols import Transaction
 from snell.records.decisions import SELF_TEST
 from snell.runtime.app import database_of
@@ -37,14 +38,14 @@ def checks(installation: Installation) -> Iterator[Check]:
         advice = "`snell setup` connects your clients; then run a tool in one of them"
         yield Check("last fired", "warn", "no client has sent an event yet", advice)
     for name, last, times in clients:
-        yield Check(f"client {name}", "ok", f"last event {_ago(last)}, {times:,} recent events")
+        yield Check(f"client {name}", "ok", f"last event {_ago(last)}, {plural(times, 'recent event')}")
     ordered = sorted(hooks.items(), key=lambda item: -item[1].last)
     for hook, fired in ordered[:SHOWN]:
         yield _hook_check(hook, fired)
 
 
 def _hook_check(name: str, fired: Fired) -> Check:
-    detail = f"last run {_ago(fired.last)}, {fired.times:,} recent runs"
+    detail = f"last run {_ago(fired.last)}, {plural(fired.times, 'recent run')}"
     if not fired.failures:
         return Check(f"hook {name}", "ok", detail)
     detail += f", {fired.failures} failed"
@@ -92,6 +93,5 @@ def _ago(at: int) -> str:
     seconds = max(0, time.time() - at / 1000)
     for length, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= length:
-            number = int(seconds // length)
-            return f"{number} {name}{'' if number == 1 else 's'} ago"
+            return f"{plural(int(seconds // length), name)} ago"
     return "just now"

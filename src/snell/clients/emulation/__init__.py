@@ -1,27 +1,21 @@
 """
-Voices: a client the other way round.
+Emulate a client for programs that were written as its hooks.
 
-A program that was written as a hook of one client is given every client's events as that one would report them, and
-what it answers is read as that one would read it.
+Such a program gets the events of every client in the form of its own client, and its answers are read as that client
+reads them. An emulation is a module of this package with the name of its client, and one entry here.
 """
 
-from collections.abc import Mapping
 from importlib import import_module
 
 from snell.model.protocols import ClientEmulation
 
-EMULATIONS: Mapping[str, str] = {
-    "codex": "snell.clients.emulation.codex",
-    "copilot": "snell.clients.emulation.copilot",
-    "cursor": "snell.clients.emulation.cursor",
-    "gemini": "snell.clients.emulation.gemini",
-}
+EMULATIONS = ("codex", "copilot", "cursor", "gemini")
 
 
 def emulation_for(written_for: str) -> ClientEmulation | None:
-    """The voice for `client:event`, the event in that client's own spelling; only that client's module is loaded."""
+    """Return the emulation for `client:event`, with the client's own event name; imports only that client."""
     client, _, native = written_for.partition(":")
     if client not in EMULATIONS or not native:
         return None
-    found: ClientEmulation = import_module(EMULATIONS[client]).SPEAKER(native)
+    found: ClientEmulation = import_module(f"{__name__}.{client}").EMULATION(native)
     return found

@@ -1,4 +1,4 @@
-"""What all voices have in common: tool calls in a client's own names, and a changed call back in ours."""
+"""The base of all emulations: translate tool calls into a client's names, and changed calls back."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,15 +18,15 @@ from snell.system.json_input import read_payload
 
 
 class Call(Struct, frozen=True):
-    """A tool call as one client makes it."""
+    """A tool call in a client's own names."""
 
     name: str
     input: Payload
-    is_composed: bool = False  # from several parts of ours, so that a change of it cannot be taken apart again
+    is_composed: bool = False  # made of several edits, so that a changed input cannot be translated back
 
 
 class Emulation:
-    """One event of one client."""
+    """Emulates one event of one client."""
 
     table: ClientTable
     also: Mapping[str, str] = {}  # Claude Code's tool -> this client's nearest, where its table has none
@@ -48,7 +48,7 @@ class Emulation:
         return ""
 
     def match_values(self, event: Event, given: Payload) -> Sequence[str]:
-        """The names that a matcher is compared with; none: it is not looked at."""
+        """Return the names that a matcher is compared with; empty if the event has no matcher."""
         return ()
 
     def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
@@ -59,24 +59,24 @@ class Emulation:
             fits = compile_matcher(self.pattern(matcher), self.matcher_type, event.row)
             return fits is None or any(fits(name) for name in names)
         except PatternError:
-            return True  # a pattern that cannot be read is no reason to leave a guard out
+            return True  # an invalid pattern must not skip a guard
 
     def pattern(self, matcher: str) -> str:
         return matcher
 
-    def is_unheard(self, event: Event) -> bool:
-        """For clients to which a command that ends badly is one that ran, and a tool that fails is nothing."""
+    def is_unreported(self, event: Event) -> bool:
+        """Return whether the client does not report this failure: some report failed commands only."""
         is_done = self.native.lower() == "posttooluse"
         return is_done and event.name == "PostToolUseFailure" and event.kind != "shell"
 
     def call(self, event: Event) -> Call:
-        """The event's tool call in this client's names."""
+        """Return the event's tool call in this client's names."""
         name = self.tool("Bash" if event.kind == "shell" and event.tool not in KINDS else event.tool)
         ours, is_composed = _one_edit(event.readable_input)
         return Call(name, native_input(self.table, name, ours, ours), is_composed)
 
     def tool(self, ours: str) -> str:
-        """What this client calls a tool; Claude Code's name when it has none."""
+        """Return this client's name for a tool, else Claude Code's."""
         server, method = mcp_parts(ours)
         if method and self.table.mcp_name:
             prefix, joint = self.table.mcp_name
@@ -89,32 +89,30 @@ class Emulation:
     def own_name(self, ours: str) -> str:
         return next((name for name, tool in self.table.tools.items() if tool.name == ours), "")
 
-    def ours_again(self, event: Event, changed: Any, *, is_whole: bool) -> Payload | None:
-        """An input that the program changed, in Claude Code's keys; None when that cannot be said."""
+    def claude_input(self, event: Event, changed: Any, *, is_complete: bool) -> Payload | None:
+        """Return an input that the program changed, under Claude Code's keys; None if it cannot be translated."""
         if not isinstance(changed, dict):
             return None
         call = self.call(event)
         keys = self.table.tools[call.name].keys if call.name in self.table.tools else {}
-        new = {keys.get(key, key): value for key, value in changed.items() if call.input.get(key, _NOTHING) != value}
+        new = {keys.get(key, key): value for key, value in changed.items() if call.input.get(key, _ABSENT) != value}
         if call.is_composed and new.keys() - {"file_path"}:
             return None
-        gone = {keys.get(key, key) for key in call.input.keys() - changed.keys()} if is_whole else set()
+        gone = {keys.get(key, key) for key in call.input.keys() - changed.keys()} if is_complete else set()
         return {key: value for key, value in event.tool_input.items() if key not in gone} | new
 
 
-_NOTHING = object()
+_ABSENT = object()
 
 
-def without_nested_calls(title: str) -> Payload:
-    """The answer in place of a change that cannot be carried over: nothing runs that the program did not want."""
-    why = (
-        f"a hook that was written for {title} changes this call in a way that cannot be carried over, so it is refused"
-    )
+def refuse_change(title: str) -> Payload:
+    """Return a refusal in place of a changed input that cannot be translated back."""
+    why = f"a hook that was written for {title} changes this call, and Snell cannot translate that, so it is refused"
     return {"decision": "deny", "reason": why}
 
 
 def edits_of(given: Payload) -> list[dict[str, str]]:
-    """What a call changes in a file, as old and new text; a file that is written has no old one."""
+    """Return the edits of a call, each with old and new text; a written file has no old text."""
     if isinstance(edits := given.get("edits"), list):
         return [edit for each in edits if isinstance(each, dict) for edit in edits_of(each)]
     new = text_in(given, "new_string") or text_in(given, "content") or text_in(given, "new_source")
@@ -122,7 +120,7 @@ def edits_of(given: Payload) -> list[dict[str, str]]:
 
 
 def _one_edit(given: Payload) -> tuple[Payload, bool]:
-    """Several edits of a file as one: a program that looks at the new text shall see all of it."""
+    """Join several edits of a file into one, so that a program that checks the new text gets all of it."""
     if not isinstance(given.get("edits"), list):
         return given, False
     edits = edits_of(given)
@@ -131,7 +129,7 @@ def _one_edit(given: Payload) -> tuple[Payload, bool]:
 
 
 def plain_text(value: Any) -> str:
-    """What a tool gave back, as text."""
+    """Return a tool's response as text."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -157,21 +155,23 @@ _TEXTS = (
 
 
 def result_text(event: Event) -> str:
-    """What the tool gave back, or why it failed."""
+    """Return the tool's response, or why it failed, as text."""
     return plain_text(event.tool_response) or plain_text(event.payload.get("error"))
 
 
-def object_in(text: str) -> Payload | None:
-    """The JSON object that a program printed, nothing when it printed text. Raises PayloadError."""
+def parse_object(text: str) -> Payload | None:
+    """Return the JSON object that a program printed; None if it printed text. Raises PayloadError."""
     text = text.removeprefix("\ufeff").strip()
     return read_payload(text.encode("utf-8", "replace"))[0] if text.startswith("{") else None
 
 
 def crash_outcome(said: Said) -> Outcome:
+    """Return the outcome of a program that ended with an error."""
     first = next(iter(said.stderr.strip().splitlines()), "")
     how = "a signal" if said.exit_code is None else f"exit code {said.exit_code}"
     return Outcome(failure=Failure("crash", f"{how}: {first[:300]}" if first else how))
 
 
-def unreadable(error: PayloadError) -> Outcome:
-    return Outcome(failure=Failure("output", f"the answer looks like JSON but is not: {error}"))
+def invalid_json_outcome(error: PayloadError) -> Outcome:
+    """Return the outcome of an answer that is not valid JSON."""
+    return Outcome(failure=Failure("output", f"the answer is not valid JSON: {error}"))

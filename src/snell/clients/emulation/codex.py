@@ -1,9 +1,9 @@
-"""Codex CLI's hooks, as 0.166.0 calls them: Claude Code's fields, with patches instead of edits."""
+"""Emulate Codex CLI 0.166.0: Claude Code's fields, with patches instead of edits."""
 
 from collections.abc import Mapping, Sequence
 
-from snell.clients.codex import DIALECT, TITLE
-from snell.clients.emulation.base import Call, Emulation, object_in, result_text, without_nested_calls
+from snell.clients.codex import TABLE, TITLE
+from snell.clients.emulation.base import Call, Emulation, parse_object, refuse_change, result_text
 from snell.clients.emulation.patches import as_patch
 from snell.engine.hook_output import outcome_of_object
 from snell.model.decision import Outcome
@@ -24,11 +24,13 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Codex(Emulation):
-    table = DIALECT
+    """Emulates Codex CLI."""
+
+    table = TABLE
     matcher_type = None  # a list of names or a pattern, as in Claude Code
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
-        if self.is_unheard(event):
+        if self.is_unreported(event):
             return []
         payload = event.payload
         turn = (text_in(payload, key) for key in ("turn_id", "prompt_id", "generation_id"))
@@ -46,7 +48,7 @@ class Codex(Emulation):
         return given | ({"tool_response": result_text(event)} if self.native == "PostToolUse" else {})
 
     def call(self, event: Event) -> Call:
-        """It reports its shell as `Bash`, and every change of files as a patch."""
+        """Return the call; Codex reports its shell as `Bash`, and every change of a file as a patch."""
         if event.kind in ("edit", "write"):
             return Call("apply_patch", {"command": as_patch(event)}, is_composed=True)
         call = super().call(event)
@@ -59,18 +61,18 @@ class Codex(Emulation):
         return tuple(filter(None, found))
 
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
-        """In all but the names of a changed call as Claude Code's."""
+        """Translate a changed input; None leaves any other answer to Claude Code's rules."""
         try:
-            answer = object_in(said.stdout) or {}
+            answer = parse_object(said.stdout) or {}
         except PayloadError:
             return None
         inner = answer.get("hookSpecificOutput")
         if not isinstance(inner, dict) or inner.get("updatedInput") is None or said.exit_code != 0:
             return None
-        changed = self.ours_again(event, inner["updatedInput"], is_whole=event.kind != "shell")
+        changed = self.claude_input(event, inner["updatedInput"], is_complete=event.kind != "shell")
         if changed is None:
-            return outcome_of_object(without_nested_calls(TITLE), event)
+            return outcome_of_object(refuse_change(TITLE), event)
         return outcome_of_object({**answer, "hookSpecificOutput": {**inner, "updatedInput": changed}}, event)
 
 
-SPEAKER = Codex
+EMULATION = Codex

@@ -1,8 +1,8 @@
 """
-Copilot CLI's hooks, as 1.0.102 calls them and reads what they say.
+Emulate Copilot CLI 1.0.102.
 
-An event's name in camelCase brings Copilot's own fields and tools, in PascalCase Claude's with Copilot's keys inside
-the input. Files of the second kind are VS Code's too, where exit code 2 blocks.
+An event name in camelCase gives Copilot's own fields and tools; in PascalCase it gives Claude's, with Copilot's keys
+inside the input. VS Code reads files of the second kind, too, and exit code 2 blocks there.
 """
 
 import os
@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from snell.clients.copilot import DIALECT, TITLE
+from snell.clients.copilot import TABLE, TITLE
 from snell.clients.emulation.base import (
     Emulation,
     crash_outcome,
-    object_in,
+    invalid_json_outcome,
+    parse_object,
+    refuse_change,
     result_text,
-    unreadable,
-    without_nested_calls,
 )
 from snell.engine.hook_output import outcome_of_object
 from snell.model.catalogue import canonical
@@ -30,7 +30,7 @@ from snell.model.hooks import Hook
 from snell.model.protocols import Said
 
 _SOURCES = {"startup": "new"}
-# A field in PascalCase -> the same in camelCase, where the event does not name itself.
+# A field of PascalCase events -> the same field of camelCase events, which do not name themselves.
 _CAMEL: Mapping[str, str] = {
     "session_id": "sessionId",
     "transcript_path": "transcriptPath",
@@ -45,7 +45,9 @@ _CAMEL: Mapping[str, str] = {
 
 
 class Copilot(Emulation):
-    table = DIALECT
+    """Emulates Copilot CLI."""
+
+    table = TABLE
     also: Mapping[str, str] = {"MultiEdit": "edit"}
 
     @property
@@ -57,7 +59,7 @@ class Copilot(Emulation):
         return next(iter(names), "") if self.is_camel else ours
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
-        if self.is_unheard(event):
+        if self.is_unreported(event):
             return []
         if event.name == "PermissionRequest":
             return [self._permission(event)]
@@ -82,7 +84,7 @@ class Copilot(Emulation):
             source = text_in(payload, "source")
             prompt = text_in(payload, "initial_prompt")
             return {"source": _SOURCES.get(source, source), **({"initial_prompt": prompt} if prompt else {})}
-        about: Payload = {key: payload[key] for key in _KEPT.get(event.name, ()) if key in payload}
+        about: Payload = {key: payload[key] for key in _FIELDS.get(event.name, ()) if key in payload}
         if event.name in ("Stop", "SubagentStop"):
             about |= {"stop_reason": "end_turn", "stop_hook_active": event.is_continuation}
         if event.name == "SubagentStop":
@@ -103,18 +105,18 @@ class Copilot(Emulation):
         return about
 
     def _permission(self, event: Event) -> Payload:
-        """It says this in camelCase, however the event's name is spelt."""
+        """Return the payload of a permission request, which is in camelCase for both spellings of its name."""
         call = Copilot("permissionRequest").call(event)
         now = int(datetime.now(UTC).timestamp() * 1000)
         named = {"hookName": "permissionRequest", "sessionId": event.session_id, "timestamp": now, "cwd": event.cwd}
         return {**named, "toolName": call.name, "toolInput": event.tool_input, "permissionSuggestions": []}
 
     def _subagent(self, event: Event) -> Payload:
-        """Here it mixes the two."""
+        """Return the payload of a started subagent, which has fields in both spellings."""
         kind, now = text_in(event.payload, "agent_type"), int(datetime.now(UTC).timestamp() * 1000)
         named = {"sessionId": event.session_id, "timestamp": now, "cwd": event.cwd, "agentName": kind}
-        who = {"agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": event.session_id}
-        return {**named, **who, "transcriptPath": event.transcript_path}
+        agent = {"agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": event.session_id}
+        return {**named, **agent, "transcriptPath": event.transcript_path}
 
     def match_values(self, event: Event, given: Payload) -> Sequence[str]:
         name = text_in(given, "toolName") or text_in(given, "tool_name") or text_in(event.payload, event.row.matches)
@@ -127,30 +129,30 @@ class Copilot(Emulation):
         return {"COPILOT_PROJECT_DIR": project or event.cwd}
 
     def folder(self, hook: Hook) -> str:
-        """A project's hooks start in its root, two folders above `.github/hooks` or `.github/copilot`."""
+        """Return the project's root for its hooks: two folders above `.github/hooks` or `.github/copilot`."""
         is_projects = hook.source.layer == "copilot:project"
         return os.path.dirname(os.path.dirname(os.path.dirname(hook.source.file))) if is_projects else ""
 
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
         if said.exit_code != 0:
-            return self._by_code(event, said)
+            return self._outcome_of_exit_code(event, said)
         try:
-            answer = object_in(said.stdout)
+            answer = parse_object(said.stdout)
         except PayloadError as error:
-            return unreadable(error)
+            return invalid_json_outcome(error)
         if answer is None:
             remarks = (f"printed text, which {TITLE} does not read",) if said.stdout.strip() else ()
             return Outcome(remarks=remarks)
-        return outcome_of_object(self._ours(event, answer), event)
+        return outcome_of_object(self._in_claude_form(event, answer), event)
 
-    def _by_code(self, event: Event, said: Said) -> Outcome:
+    def _outcome_of_exit_code(self, event: Event, said: Said) -> Outcome:
         outcome = crash_outcome(said)
         if event.name == "PreToolUse" or (said.exit_code == 2 and not self.is_camel):
             why = said.stderr.strip() or "the hook refused without giving a reason"
             return replace(outcome, effects=(Deny(why),), failure=None if said.exit_code == 2 else outcome.failure)
         return outcome
 
-    def _ours(self, event: Event, answer: Payload) -> Payload:
+    def _in_claude_form(self, event: Event, answer: Payload) -> Payload:
         inner = answer.get("hookSpecificOutput")
         inner = inner if isinstance(inner, dict) else {}
         result = answer.get("modifiedResult")
@@ -163,11 +165,11 @@ class Copilot(Emulation):
         if inner:
             kept = {key: value for key, value in inner.items() if key != "updatedInput"}
             ours["hookSpecificOutput"] = {**kept, "hookEventName": event.name}
-        new = self.ours_again(event, changed, is_whole=True)
-        return ours | (without_nested_calls(TITLE) if new is None else {"updatedInput": new})
+        new = self.claude_input(event, changed, is_complete=True)
+        return ours | (refuse_change(TITLE) if new is None else {"updatedInput": new})
 
 
-_KEPT: Mapping[str, tuple[str, ...]] = {
+_FIELDS: Mapping[str, tuple[str, ...]] = {
     "UserPromptSubmit": ("prompt",),
     "SessionEnd": ("reason",),
     "PreCompact": ("trigger",),
@@ -176,4 +178,4 @@ _KEPT: Mapping[str, tuple[str, ...]] = {
     "SubagentStop": ("agent_id", "agent_type", "last_assistant_message"),
 }
 
-SPEAKER = Copilot
+EMULATION = Copilot

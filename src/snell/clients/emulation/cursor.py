@@ -1,4 +1,4 @@
-"""Cursor's hooks, as its own hook module (SDK 1.0.32) calls them and reads what they say."""
+"""Emulate Cursor, as its own hook module (SDK 1.0.32) calls hooks and reads their answers."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -7,16 +7,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.clients.cursor import DIALECT, TITLE
+from snell.clients.cursor import TABLE, TITLE
 from snell.clients.emulation.base import (
     Emulation,
     crash_outcome,
     edits_of,
-    object_in,
+    invalid_json_outcome,
+    parse_object,
     plain_text,
+    refuse_change,
     result_text,
-    unreadable,
-    without_nested_calls,
 )
 from snell.clients.emulation.patches import edits_in_patch
 from snell.clients.protocol.tool_inputs import ALL_FILES
@@ -31,15 +31,14 @@ from snell.model.tools import mcp_parts
 from snell.system.files import FileError, read_capped
 from snell.system.json_output import json_bytes
 
-VERSION = "3.12.17"  # whose payloads these are; a hook may look whether it is recent enough
+VERSION = "3.12.17"  # the emulated version: a hook may require a minimum
 LONGEST_FILE = 1024 * 1024
 
-_PERMISSION = frozenset(
-    {"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "subagentStart"}
-)  # where an answer that cannot be read blocks
+# Events at which an invalid answer blocks.
+_PERMISSION = frozenset({"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "subagentStart"})
 _LOOPING = frozenset({"stop", "subagentStop"})
 _VERDICT = ("permission", "user_message", "agent_message")
-# What it reads of an answer; at every other event nothing.
+# The fields of an answer that Cursor reads; at every other event it reads none.
 _READ: Mapping[str, tuple[str, ...]] = {
     "preToolUse": (*_VERDICT, "updated_input", "additional_context"),
     "beforeShellExecution": _VERDICT,
@@ -53,12 +52,14 @@ _READ: Mapping[str, tuple[str, ...]] = {
     "stop": ("followup_message",),
     "subagentStop": ("followup_message",),
 }
-# Not Cursor's, but a program that answers so means it.
+# Claude's fields, which Cursor ignores: a program that answers with them means them.
 _CLAUDES = ("decision", "reason", "hookSpecificOutput")
 
 
 class Cursor(Emulation):
-    table = DIALECT
+    """Emulates Cursor."""
+
+    table = TABLE
     also: Mapping[str, str] = {"Edit": "Write", "MultiEdit": "Write", "NotebookEdit": "Write"}
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
@@ -105,7 +106,7 @@ class Cursor(Emulation):
         }
 
     def folder(self, hook: Hook) -> str:
-        """A user's own hooks start beside their file, as `./hooks/check.sh` there has it; a project's in its root."""
+        """Return the folder of the file for a user's hooks, and the project's root for a project's hooks."""
         beside = os.path.dirname(hook.source.file)
         return {"cursor:user": beside, "cursor:project": os.path.dirname(beside)}.get(hook.source.layer, "")
 
@@ -113,59 +114,59 @@ class Cursor(Emulation):
         is_strict = self.native in _PERMISSION
         if said.exit_code == 2:
             refuses = is_strict or self.native == "beforeSubmitPrompt"
-            remark = f"exit code 2 means nothing to {TITLE} at {self.native}"
+            remark = f"exit code 2 has no effect in {TITLE} at {self.native}"
             return Outcome((Deny(_why(said)),)) if refuses else Outcome(remarks=(remark,))
         if said.exit_code != 0:
             return crash_outcome(said)
         if not said.stdout.strip():
             return Outcome()
-        outcome = self._answered(event, said.stdout)
+        outcome = self._outcome_of_text(event, said.stdout)
         if self.native in _LOOPING and outcome.effects:
             _count(event, given["loop_count"] + 1)
         if outcome.failure is None or not is_strict:
             return outcome
-        return replace(outcome, effects=(Deny(f"{TITLE} refuses what such a hook answers wrongly"),))
+        return replace(outcome, effects=(Deny(f"{TITLE} refuses a call if the answer of such a hook is invalid"),))
 
-    def _answered(self, event: Event, text: str) -> Outcome:
+    def _outcome_of_text(self, event: Event, text: str) -> Outcome:
         if self.native not in _READ:
             return Outcome(remarks=(f"{TITLE} reads no answer at {self.native}",))
         try:
-            answer = object_in(text)
+            answer = parse_object(text)
         except PayloadError as error:
-            return unreadable(error)
+            return invalid_json_outcome(error)
         if answer is None:
             return Outcome(failure=Failure("output", "the answer is not JSON"))
-        return outcome_of_object(self._ours(event, answer), event)
+        return outcome_of_object(self._in_claude_form(event, answer), event)
 
-    def _ours(self, event: Event, answer: Payload) -> Payload:
+    def _in_claude_form(self, event: Event, answer: Payload) -> Payload:
         read = {key: answer[key] for key in (*_READ[self.native], *_CLAUDES) if answer.get(key) is not None}
         if self.native == "beforeSubmitPrompt" and read.pop("continue", True) is not True:
             read |= {"decision": "deny", "reason": text_in(answer, "user_message") or "the hook blocks this prompt"}
         if "updated_input" in read:
-            changed = self.ours_again(event, read.pop("updated_input"), is_whole=False)
-            read |= without_nested_calls(TITLE) if changed is None else {"updated_input": changed}
+            changed = self.claude_input(event, read.pop("updated_input"), is_complete=False)
+            read |= refuse_change(TITLE) if changed is None else {"updated_input": changed}
         return read
 
 
 def _why(said: Said) -> str:
     try:
-        answer = object_in(said.stdout) or {}
+        answer = parse_object(said.stdout) or {}
     except PayloadError:
         answer = {}
     words = (text_in(answer, "agent_message"), text_in(answer, "user_message"), said.stdout, said.stderr)
     return next(filter(None, map(str.strip, words)), "the hook refused without giving a reason")
 
 
-def _session(_voice: Cursor, _event: Event) -> list[Payload]:
+def _session(_emulation: Cursor, _event: Event) -> list[Payload]:
     return [{"is_background_agent": False, "composer_mode": "agent"}]
 
 
-def _session_end(_voice: Cursor, event: Event) -> list[Payload]:
+def _session_end(_emulation: Cursor, event: Event) -> list[Payload]:
     reason = text_in(event.payload, "reason") or "completed"
     return [{"reason": reason, "is_background_agent": False, "final_status": "completed"}]
 
 
-def _prompt(_voice: Cursor, event: Event) -> list[Payload]:
+def _prompt(_emulation: Cursor, event: Event) -> list[Payload]:
     return [{"prompt": event.prompt, "attachments": [], "composer_mode": "agent"}]
 
 
@@ -186,30 +187,30 @@ def _tool_failed(emulation: Cursor, event: Event) -> list[Payload]:
     return [{**_tool(emulation, event)[0], **more, "is_interrupt": event.payload.get("is_interrupt") is True}]
 
 
-def _shell(_voice: Cursor, event: Event) -> list[Payload]:
+def _shell(_emulation: Cursor, event: Event) -> list[Payload]:
     return [{"command": event.command, "cwd": event.cwd, "sandbox": False}]
 
 
-def _shell_done(_voice: Cursor, event: Event) -> list[Payload]:
+def _shell_done(_emulation: Cursor, event: Event) -> list[Payload]:
     command, output = event.command, result_text(event)
     return [{"command": command, "output": output, "duration": _duration(event), "sandbox": False}]
 
 
-def _mcp(_voice: Cursor, event: Event) -> list[Payload]:
+def _mcp(_emulation: Cursor, event: Event) -> list[Payload]:
     server, method = mcp_parts(event.tool)
     return [{"tool_name": method, "tool_input": _json(event.tool_input), "command": server}]
 
 
-def _mcp_done(_voice: Cursor, event: Event) -> list[Payload]:
+def _mcp_done(_emulation: Cursor, event: Event) -> list[Payload]:
     given = {"tool_name": mcp_parts(event.tool)[1], "tool_input": _json(event.tool_input)}
     return [{**given, "result_json": _json(event.tool_response), "duration": _duration(event)}]
 
 
-def _read(_voice: Cursor, event: Event) -> list[Payload]:
+def _read(_emulation: Cursor, event: Event) -> list[Payload]:
     return [{"file_path": path, "content": _content(path), "attachments": []} for path in _files(event)]
 
 
-def _edited(_voice: Cursor, event: Event) -> list[Payload]:
+def _file_edits(_emulation: Cursor, event: Event) -> list[Payload]:
     given = event.tool_input
     if event.tool == "Delete":
         return []
@@ -219,13 +220,13 @@ def _edited(_voice: Cursor, event: Event) -> list[Payload]:
     return [{"file_path": path, "edits": edits_of(given)} for path in _files(event)]
 
 
-def _stop(_voice: Cursor, event: Event) -> list[Payload]:
-    """Cursor itself ends a loop; a hook may count on that."""
+def _stop(_emulation: Cursor, event: Event) -> list[Payload]:
+    """Return the payload of a stop; nothing after five loops, because Cursor ends a loop then."""
     count = max(_counts.get(_turn(event), 0), 1) if event.is_continuation else 0
     return [{"status": "completed", "loop_count": count}] if count < MOST_LOOPS else []
 
 
-# How often a turn was continued, while this process knows it; without a daemon that is once.
+# How often each turn was continued, as far as this process knows; without a daemon that is once.
 _counts: dict[tuple[str, str], int] = {}
 MOST_LOOPS = 5
 MOST_TURNS = 1000
@@ -242,13 +243,13 @@ def _turn(event: Event) -> tuple[str, str]:
     return event.session_id, event.agent_id
 
 
-def _response(_voice: Cursor, event: Event) -> list[Payload]:
+def _response(_emulation: Cursor, event: Event) -> list[Payload]:
     text = text_in(event.payload, "last_assistant_message")
     return [{"text": text}] if text else []
 
 
 def _subagent(emulation: Cursor, event: Event) -> list[Payload]:
-    """Before it starts: that is when one can still refuse it."""
+    """Return the payload of a subagent before it starts, while it can be refused."""
     given = event.tool_input
     task = text_in(given, "prompt") or text_in(given, "description")
     about = {"subagent_id": event.tool_use_id, "subagent_type": text_in(given, "subagent_type"), "task": task}
@@ -264,7 +265,7 @@ def _subagent_stop(emulation: Cursor, event: Event) -> list[Payload]:
     return [{**about, **each, **more} for each in _stop(emulation, event)]
 
 
-def _compact(_voice: Cursor, event: Event) -> list[Payload]:
+def _compact(_emulation: Cursor, event: Event) -> list[Payload]:
     return [{"trigger": text_in(event.payload, "trigger") or "auto"}]
 
 
@@ -276,7 +277,7 @@ def _files(event: Event) -> list[str]:
 
 
 def _content(path: str) -> str:
-    """What stands in the file that is to be read, unless it is huge or no file at all."""
+    """Return the content of a file; empty if it is too large or cannot be read."""
     try:
         return read_capped(Path(path), LONGEST_FILE).decode("utf-8", "replace")
     except (OSError, ValueError, FileError):
@@ -310,7 +311,7 @@ _ABOUT: Mapping[str, Callable[[Cursor, Event], list[Payload]]] = {
     "beforeMCPExecution": _mcp,
     "afterMCPExecution": _mcp_done,
     "beforeReadFile": _read,
-    "afterFileEdit": _edited,
+    "afterFileEdit": _file_edits,
     "stop": _stop,
     "afterAgentResponse": _response,
     "subagentStart": _subagent,
@@ -318,4 +319,4 @@ _ABOUT: Mapping[str, Callable[[Cursor, Event], list[Payload]]] = {
     "preCompact": _compact,
 }
 
-SPEAKER = Cursor
+EMULATION = Cursor

@@ -1,4 +1,4 @@
-"""Gemini CLI's hooks, as 0.61.0 calls them and reads what they say."""
+"""Emulate Gemini CLI 0.61.0."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from snell.clients.emulation.base import (
     Emulation,
     crash_outcome,
-    object_in,
+    invalid_json_outcome,
+    parse_object,
     plain_text,
+    refuse_change,
     result_text,
-    unreadable,
-    without_nested_calls,
 )
-from snell.clients.gemini import DIALECT, TITLE
+from snell.clients.gemini import TABLE, TITLE
 from snell.engine.hook_output import outcome_of_object
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Outcome
@@ -31,12 +31,14 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "PreCompress": ("trigger",),
     "Notification": ("notification_type", "message"),
 }
-# The last two are Claude's, but a program that answers so means it.
-_TAKEN = ("additionalContext", "permissionDecision", "permissionDecisionReason")
+# The last two are Claude's: a program that answers with them means them.
+_READ = ("additionalContext", "permissionDecision", "permissionDecisionReason")
 
 
 class Gemini(Emulation):
-    table = DIALECT
+    """Emulates Gemini CLI."""
+
+    table = TABLE
     also: Mapping[str, str] = {"MultiEdit": "replace", "NotebookEdit": "replace"}
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
@@ -51,8 +53,8 @@ class Gemini(Emulation):
         for field in _FIELDS.get(self.native, ()):
             common[field] = event.payload.get(field, "")
         if self.native == "AfterAgent":
-            said = text_in(event.payload, "last_assistant_message")
-            common |= {"prompt_response": said, "stop_hook_active": event.is_continuation}
+            response = text_in(event.payload, "last_assistant_message")
+            common |= {"prompt_response": response, "stop_hook_active": event.is_continuation}
         return [common | self._tool(event)] if self.native in _TOOL_EVENTS else [common]
 
     def _tool(self, event: Event) -> Payload:
@@ -88,27 +90,27 @@ class Gemini(Emulation):
         if said.exit_code != 0:
             return crash_outcome(said)
         try:
-            answer = object_in(said.stdout)
+            answer = parse_object(said.stdout)
         except PayloadError as error:
-            return unreadable(error)
+            return invalid_json_outcome(error)
         if answer is None:
             return Outcome((Tell(said.stdout.strip()),)) if said.stdout.strip() else Outcome()
-        return outcome_of_object(self._ours(event, answer), event)
+        return outcome_of_object(self._in_claude_form(event, answer), event)
 
     def _blocks_by_code(self, event: Event, said: Said) -> bool:
-        """Any code from 3 up blocks when there is something on stderr; but a stop must be possible in the end."""
+        """Return whether the exit code blocks: 3 or more with text on stderr, but never at the end of a turn."""
         is_high = said.exit_code is not None and said.exit_code > 2
         return is_high and bool(said.stderr.strip()) and event.name not in NEVER_BLOCKED_BY_FAILURE
 
-    def _ours(self, event: Event, answer: Payload) -> Payload:
+    def _in_claude_form(self, event: Event, answer: Payload) -> Payload:
         inner = answer.get("hookSpecificOutput")
         if not isinstance(inner, dict):
             return answer
         outer = {key: value for key, value in answer.items() if key != "hookSpecificOutput"}
-        outer |= {key: inner[key] for key in _TAKEN if inner.get(key) is not None}
+        outer |= {key: inner[key] for key in _READ if inner.get(key) is not None}
         if inner.get("tool_input") is not None:
-            changed = self.ours_again(event, inner["tool_input"], is_whole=False)
-            outer |= without_nested_calls(TITLE) if changed is None else {"updatedInput": changed}
+            changed = self.claude_input(event, inner["tool_input"], is_complete=False)
+            outer |= refuse_change(TITLE) if changed is None else {"updatedInput": changed}
         return outer
 
 
@@ -123,11 +125,11 @@ def _response(event: Event) -> Payload:
 
 def _why(said: Said) -> str:
     try:
-        answer = object_in(said.stdout) or {}
+        answer = parse_object(said.stdout) or {}
     except PayloadError:
         answer = {}
     words = (text_in(answer, "reason"), said.stderr, said.stdout)
     return next(filter(None, map(str.strip, words)), "the hook refused without giving a reason")
 
 
-SPEAKER = Gemini
+EMULATION = Gemini

@@ -1,4 +1,4 @@
-"""Patches in the `*** Begin Patch` form: what one changes, and calls of other tools written as one."""
+"""Read patches in the `*** Begin Patch` form, and write calls of other tools as patches."""
 
 import os
 import re
@@ -11,7 +11,7 @@ _FILE = re.compile(r"\*\*\* (?:Add|Update|Delete) File: (.+?)\s*")
 
 
 def edits_in_patch(patch: str, cwd: str) -> dict[str, list[dict[str, str]]]:
-    """The edits of each file; empty when this is no patch."""
+    """Return the edits of each file; empty if the text is not a patch."""
     found: dict[str, tuple[list[str], list[str]]] = {}
     old: list[str] = []
     new: list[str] = []
@@ -28,7 +28,7 @@ def edits_in_patch(patch: str, cwd: str) -> dict[str, list[dict[str, str]]]:
 
 
 def as_patch(event: Event) -> str:
-    """A call that changes a file, as the patch that would do the same."""
+    """Return a call that changes a file as a patch."""
     given = event.tool_input
     text, path = text_in(given, "new_string"), text_in(given, "file_path")
     if text.lstrip().startswith(BEGIN):
@@ -36,14 +36,14 @@ def as_patch(event: Event) -> str:
     if event.tool == "Delete":
         return "\n".join([BEGIN, f"*** Delete File: {path}", END])
     if event.tool == "Write":
-        return "\n".join([BEGIN, f"*** Add File: {path}", *_marked("+", text_in(given, "content")), END])
+        return "\n".join([BEGIN, f"*** Add File: {path}", *_with_sign("+", text_in(given, "content")), END])
     hunks = [
         line
         for edit in edits_of(given)
-        for line in ("@@", *_marked("-", edit["old_string"]), *_marked("+", edit["new_string"]))
+        for line in ("@@", *_with_sign("-", edit["old_string"]), *_with_sign("+", edit["new_string"]))
     ]
     return "\n".join([BEGIN, f"*** Update File: {path}", *hunks, END])
 
 
-def _marked(sign: str, text: str) -> list[str]:
+def _with_sign(sign: str, text: str) -> list[str]:
     return [f"{sign}{line}" for line in text.splitlines()]

@@ -1,13 +1,13 @@
-// Snell in Pi: reports what happens to `snell-hook` and does what it says. Written by `snell setup pi`.
+// Snell in Pi: sends every event to `snell-hook` and applies its answer. Written by `snell setup pi`.
 //
-// Every event is one run of the command below: JSON on stdin, and on stdout nothing, or an object with some of
-// deny (a reason), input (the call as it shall run), output (what the model shall read), note and tell.
-// A command that exits with 2 refuses, with the reason on stderr. One that cannot run, is killed or prints half an
-// answer changes nothing, except at the events in REFUSED.
+// Every event runs the command below once: JSON on stdin; on stdout nothing, or an object with some of these keys:
+// deny (a reason), input (the changed call), output (the changed text for the model), note and tell.
+// Exit code 2 refuses, with the reason on stderr. A command that cannot run, is killed or prints an incomplete answer
+// changes nothing, except at the events in REFUSED.
 import { spawn } from "node:child_process"
 
 const COMMAND = ["snell-hook"]
-const REFUSED: string[] = [] // events at which what could not be checked is refused
+const REFUSED: string[] = [] // events that are refused if they cannot be checked
 const LONGEST = 630_000 // milliseconds; hooks have their own, shorter limits
 
 type Said = { deny?: string; input?: Record<string, unknown>; output?: string; note?: string; tell?: string }

@@ -1,6 +1,6 @@
 """
-What the client modules share: the tables in which a client is described, and the reading and answering by them.
+Decode payloads and encode replies for the clients that a table describes.
 
-A client's module is data. It says how that client names events, fields and tools, and what it takes for each answer;
-everything else happens here, once.
+A client's module is mostly data: how the client names events, fields and tools, and which form it takes for each
+answer. The code that reads these tables is here.
 """

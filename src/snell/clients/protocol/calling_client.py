@@ -1,9 +1,9 @@
 """
-Who is really calling. Some clients run hooks that were put into another client's file, and each speaks its own way:
-a payload that comes with `--client claude_code` may be Cursor's.
+Find out which client sent a payload.
 
-The environment alone proves nothing, because an agent that is started from another one's terminal inherits it. So the
-payload must look foreign first.
+Some clients run the hooks in another client's file and send payloads in their own form: a payload that comes with
+`--client claude_code` may be Cursor's. The environment alone proves nothing, because an agent that is started from
+another agent's terminal inherits it. So the payload has to look like another client's first.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from snell.model.events import Payload
 
 
 def calling_client(claimed: str, payload: Payload, env: Mapping[str, str]) -> str:
-    """The client that sent this payload, as far as it shows; else the one that the command line names."""
+    """Return the client that sent this payload, else the one that the command line names."""
     if claimed not in _READ_BY_OTHERS:
         return claimed
     if "cursor_version" in payload:
@@ -29,9 +29,9 @@ def calling_client(claimed: str, payload: Payload, env: Mapping[str, str]) -> st
 
 def bare_caller(payload: bytes, env: Mapping[str, str]) -> str:
     """
-    Who runs our command without its arguments; empty when nothing shows it.
+    Return the client that ran `snell-hook` without arguments; empty if the payload does not show it.
 
-    Copilot CLI does that with Claude's files: it takes the `command` of an entry and leaves its `args` out.
+    Copilot CLI does that with Claude's files: it takes the `command` of an entry and ignores its `args`.
     """
     try:
         found = msgspec.json.decode(payload)
@@ -42,13 +42,13 @@ def bare_caller(payload: bytes, env: Mapping[str, str]) -> str:
 
 
 def _is_local(payload: Payload) -> bool:
-    """VS Code says its transcript on every event; Copilot CLI only where a turn ends."""
+    """Return whether this is VS Code, which names its transcript on every event; Copilot CLI only at turn ends."""
     return "transcript_path" in payload and str(payload.get("hook_event_name")) not in _TURN_ENDS
 
 
 # Clients whose files other clients read: Claude's by Copilot CLI, VS Code, Cursor and Grok, Copilot's by VS Code,
 # Cursor's by Grok.
 _READ_BY_OTHERS = frozenset({"claude_code", "copilot", "cursor"})
-# The others among these are not known to; VS Code's payload is too much like anybody's.
+# The clients that are known to do so. VS Code is left out: its payload looks too much like other clients'.
 _LEAVE_ARGUMENTS_OUT = frozenset({"copilot", "cursor", "grok"})
 _TURN_ENDS = frozenset({"Stop", "SubagentStop", "PreCompact"})

@@ -1,11 +1,10 @@
-"""The functions of a client's module, made from its table."""
+"""Make the functions of a client's module from its table."""
 
 from collections.abc import Callable
 from typing import NoReturn
 
-from snell.clients.protocol.decode import decode as decoded
-from snell.clients.protocol.encode import cannot_answer
-from snell.clients.protocol.encode import encode as encoded
+from snell.clients.protocol.decode import decode_payload
+from snell.clients.protocol.encode import encode_decision, encode_error
 from snell.clients.protocol.table import ClientTable
 from snell.model.decision import Decision
 from snell.model.errors import PayloadError
@@ -14,34 +13,34 @@ from snell.model.protocols import Reply
 
 Decode = Callable[..., Event]
 Encode = Callable[[Decision], Reply]
-Failed = Callable[..., Reply]
+EncodeFailure = Callable[..., Reply]
 
 
-def make_codec(table: ClientTable) -> tuple[Decode, Encode, Failed]:
-    """`decode`, `encode` and `failed` of a client that a table describes."""
+def make_codec(table: ClientTable) -> tuple[Decode, Encode, EncodeFailure]:
+    """Return `decode`, `encode` and `encode_failure` of a client that a table describes."""
 
     def decode(payload: bytes, event: str = "") -> Event:
-        return decoded(table, payload, event)
+        return decode_payload(table, payload, event)
 
     def encode(decision: Decision) -> Reply:
-        return encoded(table, decision)
+        return encode_decision(table, decision)
 
-    def failed(event: str, text: str, *, blocks: bool) -> Reply:
-        return cannot_answer(table, event, text, blocks=blocks)
+    def encode_failure(event: str, text: str, *, blocks: bool) -> Reply:
+        return encode_error(table, event, text, blocks=blocks)
 
-    return decode, encode, failed
+    return decode, encode, encode_failure
 
 
-def without_hooks(title: str) -> tuple[Decode, Encode, Failed]:
-    """The same for a client that calls nobody."""
+def without_hooks(title: str) -> tuple[Decode, Encode, EncodeFailure]:
+    """Return the same functions for a client that has no hooks."""
 
     def decode(payload: bytes, event: str = "") -> NoReturn:
-        raise PayloadError(f"{title} has no hooks, so this payload is not from it", advice="say `--client generic`")
+        raise PayloadError(f"{title} has no hooks, so this payload is not from it", advice="use `--client generic`")
 
     def encode(decision: Decision) -> Reply:
         return Reply()
 
-    def failed(event: str, text: str, *, blocks: bool) -> Reply:
+    def encode_failure(event: str, text: str, *, blocks: bool) -> Reply:
         return Reply(stderr=text.encode("utf-8", "replace"), exit_code=2 if blocks else 0)
 
-    return decode, encode, failed
+    return decode, encode, encode_failure

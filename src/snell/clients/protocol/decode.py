@@ -1,4 +1,4 @@
-"""A client's payload, read by its table: Claude-shaped afterwards, and what the table does not name is kept."""
+"""Decode a client's payload by its table into Claude Code's form. Fields that the table does not name are kept."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,23 +11,23 @@ from snell.model.events import Event, Payload, text_in
 from snell.model.tools import kind_of
 from snell.system.json_input import check_tool_name, odd_fields, read_payload
 
-OWN_NAMES = ("hook_event_name", "hookEventName")  # understood whatever the client, after its own fields
+EVENT_FIELDS = ("hook_event_name", "hookEventName")  # read for every client, after its own fields
 
 
-def decode(table: ClientTable, payload: bytes, event: str = "") -> Event:
-    """The event that a payload reports; `event` is its name where the payload does not say."""
+def decode_payload(table: ClientTable, payload: bytes, event: str = "") -> Event:
+    """Return the event that a payload reports; `event` is its name if the payload has none."""
     given, flags = read_payload(payload)
-    native = _event_name(table, given) or event or _nameless(table, given)
+    native = _event_name(table, given) or event or _event_by_fields(table, given)
     if not native:
         advice = "give its name as `hook_event_name`, or with `--event` on the command line"
         raise PayloadError("the payload names no event", advice=advice)
-    shaped = _shaped(table, given)
-    if table.mend:
-        shaped = table.mend(native, shaped)
+    shaped = _rename_fields(table, given)
+    if table.adjust:
+        shaped = table.adjust(native, shaped)
     check_tool_name(shaped)
     name = _canonical(table, native, shaped)
     shaped["hook_event_name"] = name
-    tool, tool_name, ignored = _with_tool(table, shaped)
+    tool, tool_name, ignored = _rename_tool(table, shaped)
     if own := _own_names(native=native, name=name, tool=tool, tool_name=tool_name):
         shaped["native"] = own
     odd = odd_fields(shaped)
@@ -44,7 +44,7 @@ def decode(table: ClientTable, payload: bytes, event: str = "") -> Event:
 
 
 def value_at(value: Any, path: str) -> Any:
-    """What stands at a path such as `workspace_roots.0`; None when there is nothing."""
+    """Return the value at a path such as `workspace_roots.0`; None if there is none."""
     for step in path.split("."):
         if isinstance(value, dict):
             value = value.get(step)
@@ -56,16 +56,16 @@ def value_at(value: Any, path: str) -> Any:
 
 
 def texts_in(parts: list[Any]) -> list[str]:
-    """The texts in a list of content parts."""
+    """Return the texts in a list of content parts."""
     return [part if isinstance(part, str) else text_in(part, "text") for part in parts if isinstance(part, str | dict)]
 
 
 def _event_name(table: ClientTable, given: Payload) -> str:
-    names = (text_in(given, field) for field in (*table.event_fields, *OWN_NAMES))
+    names = (text_in(given, field) for field in (*table.event_fields, *EVENT_FIELDS))
     return next((name for name in names if name), "")
 
 
-def _nameless(table: ClientTable, given: Payload) -> str:
+def _event_by_fields(table: ClientTable, given: Payload) -> str:
     return next((name for name, fields in table.nameless.items() if fields <= given.keys()), "")
 
 
@@ -74,9 +74,9 @@ def _canonical(table: ClientTable, native: str, shaped: Payload) -> str:
     return table.refine(name, shaped) if table.refine else name
 
 
-def _shaped(table: ClientTable, given: Payload) -> Payload:
+def _rename_fields(table: ClientTable, given: Payload) -> Payload:
     renamed = (path for paths in table.fields.values() for path in paths if "." not in path)
-    consumed = table.drops.union(renamed, table.event_fields, OWN_NAMES)
+    consumed = table.drops.union(renamed, table.event_fields, EVENT_FIELDS)
     shaped: Payload = {"hook_event_name": ""}
     for field, paths in table.fields.items():
         found = _first(given, (*paths, field))
@@ -97,8 +97,8 @@ def _first(given: Payload, paths: Iterable[str]) -> Any:
     return next((value for path in paths if (value := value_at(given, path)) is not None), None)
 
 
-def _with_tool(table: ClientTable, shaped: Payload) -> tuple[str, str, tuple[str, ...]]:
-    """Claude's name of the tool, the client's, and what was ignored; name and input are put into the payload."""
+def _rename_tool(table: ClientTable, shaped: Payload) -> tuple[str, str, tuple[str, ...]]:
+    """Put Claude's tool name and input into the payload; return both tool names, and notes on ignored keys."""
     tool_name = text_in(shaped, "tool_name")
     if not tool_name:
         return "", "", ()
@@ -112,12 +112,12 @@ def _with_tool(table: ClientTable, shaped: Payload) -> tuple[str, str, tuple[str
 
 
 def _takes_notes(table: ClientTable, native: str, name: str) -> bool:
-    """Where a client takes no note at one event but does at another, the note had better wait."""
+    """Return False if the client takes no note at this event, but at another one: then the note can wait."""
     answers = table.answers.get(native) or table.answers.get(name)
     return bool(answers and answers.note) or not any(each.note for each in table.answers.values())
 
 
 def _own_names(*, native: str, name: str, tool: str, tool_name: str) -> dict[str, str]:
-    """The client's own names where they are not ours."""
+    """Return the client's own names where they differ from Snell's."""
     pairs = (("event", native, name), ("tool", tool_name, tool))
     return {key: theirs for key, theirs, ours in pairs if theirs != ours}

@@ -1,4 +1,4 @@
-"""What is said in words: reasons that are never empty, and what to do where a client cannot do what was asked for."""
+"""Write the texts of replies: reasons, and what to do if the client cannot do what a hook wants."""
 
 from typing import Any
 
@@ -10,41 +10,41 @@ KEEP_GOING = frozenset({"Stop", "SubagentStop", "TeammateIdle"})  # where refusi
 
 
 def reason_of(decision: Decision) -> str:
-    """Why it is refused; never empty, because a client would make up something, or not refuse at all."""
+    """Return the reason of a refusal. Never empty: without a reason some clients invent one, or do not refuse."""
     if text := decision.reason.strip():
         return text
     hooks = _hooks_of(decision)
-    return f"go on, by order of {hooks}" if decision.event.name in KEEP_GOING else f"refused by {hooks}"
+    return f"continue, as {hooks} requires" if decision.event.name in KEEP_GOING else f"refused by {hooks}"
 
 
-def asked_about(decision: Decision) -> str:
-    """Return what a person has to decide; never empty."""
-    return decision.reason.strip() or f"{_hooks_of(decision)} leaves this to a person"
+def ask_reason(decision: Decision) -> str:
+    """Return what the user has to decide; never empty."""
+    return decision.reason.strip() or f"{_hooks_of(decision)} leaves this decision to a person"
 
 
 def stop_reason(decision: Decision) -> str:
-    """Why the turn ends; empty when it does not."""
+    """Return why the turn ends; empty if it does not."""
     return decision.stop.text.strip() or f"stopped by `{decision.stop.hook}`" if decision.stop else ""
 
 
 def cannot_ask(decision: Decision, title: str, asks_when: str = "") -> str:
     """
-    Return the refusal for a call that a person has to decide, in a client that cannot ask.
+    Return the refusal of a call that the user has to decide, for a client that cannot ask.
 
-    `asks_when` tells what a person does so that it can; empty when it never does.
+    `asks_when` says what the user does so that the client can ask; empty if it never can.
     """
     is_ask, tool = decision.verdict is Verdict.ASK, decision.event.tool_name
     mode, other = (" in its present mode", f", or {asks_when}") if is_ask and asks_when else ("", "")
     verb, call = "ask" if is_ask else "wait for", f"this `{tool}` call" if tool else "it"
     return (
-        f"{asked_about(decision)}\n"
+        f"{ask_reason(decision)}\n"
         f"A person has to decide this. {title} cannot {verb} a person{mode}, so {call} is refused. "
         f"Tell the user: they can do it themselves{other}."
     )
 
 
 def cannot_change(decision: Decision, title: str, after: Any) -> str:
-    """A rewrite for a client that runs what the model asked for, or nothing."""
+    """Return the refusal of a call that a hook rewrites, for a client that cannot change calls."""
     by = changed_by(decision)
     return (
         f"{by} changes this call, and {title} cannot change it, so it is refused. Call it like this: {to_text(after)}"
@@ -52,25 +52,27 @@ def cannot_change(decision: Decision, title: str, after: Any) -> str:
 
 
 def other_prompt(decision: Decision, text: Any) -> str:
-    """A prompt cannot be replaced, so the model is given the new wording beside it."""
+    """Return a note with the new wording of a prompt: no client can replace the prompt itself."""
     return f"The user's prompt was reworded by {changed_by(decision)}. Work on this wording of it:\n{text}"
 
 
 def cannot_deliver_note(event: str, refusal: str) -> str:
-    """A refusal where the client takes none: all that is left is to tell the model."""
+    """Return a note for the model in place of a refusal that the client does not take."""
     return f"Do not act on the user's prompt: {refusal}" if event == "UserPromptSubmit" else refusal
 
 
 def not_delivered(title: str, event: str, text: str) -> str:
-    """For whoever reads the client's log: a decision that nothing in this client can express."""
-    return f"snell: {title} takes no such answer at {event}: {text}"
+    """Return a line for the client's log about a decision that this client cannot express."""
+    return f"snell: {title} cannot express this answer at {event}: {text}"
 
 
 def changed_by(decision: Decision) -> str:
+    """Return the hooks that changed the event."""
     return ", ".join(dict.fromkeys(f"`{change.hook}`" for change in decision.changes))
 
 
 def to_text(value: Any) -> str:
+    """Return a string as it is, and anything else as JSON."""
     return value if isinstance(value, str) else json_bytes(value).decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Tell whether an ask reaches a person: some clients drop one when no person is there, without a word."""
+"""Tell whether the user sees an ask: some clients silently drop it when they run without a user."""
 
 import re
 
@@ -9,13 +9,13 @@ _LETTERS = re.compile(r"-([A-Za-z]+)")  # short options may be written together,
 
 def reaches_person(table: ClientTable, hook: int) -> bool:
     """
-    Return whether a person sees an ask of the client that started the process `hook`.
+    Return whether the user sees an ask of the client that started the process `hook`.
 
-    What is not known counts as no: a refusal is seen, a dropped ask is not.
+    Returns False if that is unknown: a refusal is visible, a dropped ask is not.
     """
     if table.one_shot is None:
         return True
-    from snell.system.client_process import client_process  # an ask is rare, and this loads much
+    from snell.system.client_process import client_process  # slow to import, and asks are rare
 
     client = client_process(hook)
     return client is not None and client.has_terminal and not _is_one_shot(table.one_shot, client.words)

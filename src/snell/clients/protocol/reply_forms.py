@@ -1,4 +1,4 @@
-"""Forms that several clients take."""
+"""Forms of replies that several clients take."""
 
 from typing import Any
 
@@ -6,11 +6,12 @@ from snell.clients.protocol.table import Form, Slot
 
 
 def specific(**fields: Any) -> Form:
-    """Fields inside `hookSpecificOutput`, under the client's own name of the event."""
+    """Return a form with fields inside `hookSpecificOutput`, under the client's own name of the event."""
     return Form(json={"hookSpecificOutput": {"hookEventName": Slot.EVENT, **fields}})
 
 
 def flat(**fields: Any) -> Form:
+    """Return a form with fields at the top of the JSON object."""
     return Form(json=fields)
 
 

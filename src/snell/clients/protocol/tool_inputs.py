@@ -1,22 +1,23 @@
 """
-Tool names and inputs: from the client's into Claude's, and a rewritten input back into the client's own keys.
+Translate tool names and inputs between a client and Claude Code.
 
-What is judged must be what runs. So where an input holds a key under both names, the one that the client reads counts.
+Hooks have to judge what the client runs. So if an input has a key under both names, the client's own one is used.
 """
 
+import re
 from typing import Any
 
-from snell.clients.protocol.patch_files import files_in_patch
 from snell.clients.protocol.table import ClientTable, Tool
 from snell.model.command_words import line_of_list
 from snell.model.events import Payload
 
 ALL_FILES = "file_paths"  # every file of a call that takes several; `file_path` is the first
 JOINT = "__"
+_PATCHED_FILE = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
 
 
 def claude_tool(table: ClientTable, name: str, given: Any = None) -> str:
-    """Claude Code's name for a tool of this client; the client's own when Claude has none."""
+    """Return Claude Code's name for a tool of this client, else the client's own name."""
     if tool := _tool(table, name, given):
         return tool.name
     if table.mcp_name and name.startswith(table.mcp_name[0]):
@@ -30,7 +31,7 @@ def claude_tool(table: ClientTable, name: str, given: Any = None) -> str:
 
 
 def claude_input(table: ClientTable, name: str, given: Payload) -> tuple[Payload, tuple[str, ...]]:
-    """The input under Claude's keys, and what was ignored."""
+    """Return the input under Claude's keys, and notes on keys that were ignored."""
     tool = _tool(table, name, given)
     if tool is None:
         return (given["tool_input"] if _is_wrapped(table, given) else given), ()
@@ -39,7 +40,7 @@ def claude_input(table: ClientTable, name: str, given: Payload) -> tuple[Payload
     shaped = {tool.keys.get(key, key): value for key, value in given.items() if key not in unread} | renamed
     for key, known in tool.lists.items():
         if isinstance(values := shaped.get(key), list) and (known != "command" or _is_texts(values)):
-            shaped |= _unlisted(known, shaped.pop(key))
+            shaped |= _from_list(known, shaped.pop(key))
     if tool.is_argv and isinstance(words := shaped.get("command"), list):
         shaped["command"] = line_of_list([str(word) for word in words])
     if tool.is_patch and isinstance(patch := shaped.get("new_string"), str):
@@ -48,31 +49,38 @@ def claude_input(table: ClientTable, name: str, given: Payload) -> tuple[Payload
 
 
 def native_input(table: ClientTable, name: str, value: Any, before: Any) -> Any:
-    """A rewritten input in the client's own keys."""
+    """Return a rewritten input under the client's own keys."""
     if not isinstance(value, dict):
         return value
     tool = _tool(table, name, before, is_claudes=True)
     if tool is None:
         return {"tool_name": name, "tool_input": value} if table.wraps_mcp and JOINT in name else value
-    made_up = {ALL_FILES, *(("old_string", "file_path") if tool.is_patch else ())}
-    kept = {key: each for key, each in value.items() if key not in made_up}
+    added = {ALL_FILES, *(("old_string", "file_path") if tool.is_patch else ())}
+    kept = {key: each for key, each in value.items() if key not in added}
     for key, known in tool.lists.items():
         if known in kept:
-            kept[key] = _listed(known, kept.pop(known), before)
+            kept[key] = _to_list(known, kept.pop(known), before)
     if tool.is_argv and isinstance(kept.get("command"), str):
         kept["command"] = ["bash", "-lc", kept["command"]]
-    theirs = {ours: key for key, ours in reversed([*tool.keys.items()])}  # of two keys for one thing the first counts
+    theirs = {
+        ours: key for key, ours in reversed([*tool.keys.items()])
+    }  # of two keys with one meaning the first is used
     return {theirs.get(key, key): each for key, each in kept.items()}
 
 
 def takes_change(table: ClientTable, name: str, before: Any, after: Any) -> bool:
-    """Does the client read every key that differs? What it does not read would run as it was."""
+    """Return whether the client reads every changed key; a change that it does not read has no effect."""
     if table.rewritable is None or (table.mcp_name and name.startswith(table.mcp_name[0])):
         return True
     old, new = (native_input(table, name, value, before) for value in (before, after))
     read = table.rewritable.get(name, frozenset())
     is_known = isinstance(old, dict) and isinstance(new, dict)
     return is_known and all(key in read for key in new if key not in old or old[key] != new[key])
+
+
+def files_in_patch(patch: str) -> list[str]:
+    """Return the files that a patch in the `*** Begin Patch` form touches, in its order, each once."""
+    return list(dict.fromkeys(_PATCHED_FILE.findall(patch)))
 
 
 def _tool(table: ClientTable, name: str, given: Any, *, is_claudes: bool = False) -> Tool | None:
@@ -89,17 +97,17 @@ def _is_wrapped(table: ClientTable, given: Payload) -> bool:
 
 
 def _is_texts(values: list[Any]) -> bool:
-    """Objects and other values stay where they are: a command in them is found there."""
+    """Return whether all values are strings. Lists with other values stay lists."""
     return all(isinstance(each, str) for each in values)
 
 
-def _unlisted(known: str, values: list[Any]) -> Payload:
+def _from_list(known: str, values: list[Any]) -> Payload:
     texts = [each if isinstance(each, str) else _path_in(each) for each in values]
     return _files(texts) if known == "file_path" else {known: "\n".join(texts)}
 
 
-def _listed(known: str, value: Any, before: Any) -> list[Any]:
-    """The list again. Of several files only a call for the first could be rewritten, and then only that one is left."""
+def _to_list(known: str, value: Any, before: Any) -> list[Any]:
+    """Return a value as the client's list. Of several files only the first can be rewritten; then it alone is left."""
     is_unchanged = isinstance(before, dict) and before.get(known) == value
     several = before.get(ALL_FILES) if is_unchanged and known == "file_path" else None
     return list(several) if isinstance(several, list) else [value]

@@ -41,7 +41,7 @@ def callback_for(runtime: Runtime) -> Callback:
             reply = claude_code.encode(await runtime.decide_async(event))
         except SnellError as error:
             blocks = runtime.fails_closed(str(payload.get("cwd") or ""))
-            reply = claude_code.failed(str(payload.get("hook_event_name")), f"snell: {error}", blocks=blocks)
+            reply = claude_code.encode_failure(str(payload.get("hook_event_name")), f"snell: {error}", blocks=blocks)
         return _output(reply, str(payload.get("hook_event_name")))
 
     return snell

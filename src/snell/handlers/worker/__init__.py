@@ -1,1 +1,1 @@
-"""The worker process that runs Python hooks."""
+"""The worker: a warm child process that runs the Python hooks of files."""

@@ -1,10 +1,10 @@
 """
-The warm child process in which other people's Python hooks run.
+The main program of the worker, in which the Python hooks of files run.
 
-It reads one JSON line per request and answers in JSON lines: to `load`, what the file declares; to a run, one line for
-each hook that has something to say and a last one. Which hook is running it says in shared memory. Files are executed
-from the bytes that the parent checked, not read again. Whatever a hook prints goes to stderr and cannot be mistaken
-for an answer.
+It reads one JSON line per request and answers in JSON lines: to `load`, the hooks that the file declares; to a run, one
+line for each hook with effects or an error, and a last line. The number of the running hook is in shared memory. Files
+are executed from the bytes that the parent checked, not read again. Output of hooks goes to stderr, so that it cannot
+be mistaken for an answer.
 """
 
 import json
@@ -16,7 +16,7 @@ import types
 from collections.abc import Awaitable, Callable
 from typing import Any, BinaryIO
 
-import snell.system.msgspec_import  # noqa: F401 - before anybody else imports msgspec
+import snell.system.msgspec_import  # noqa: F401 - before any other module imports msgspec
 
 # isort: split
 import msgspec
@@ -27,23 +27,23 @@ from snell.model.events import Event
 from snell.sdk.decorators import caller_for, declarations, declared_in
 from snell.system.json_output import json_bytes
 
-Planned = tuple[str, Callable[[Event], Any] | None]
+PlannedHook = tuple[str, Callable[[Event], Any] | None]
 Address = tuple[str, str, str]  # path, digest, name of the function
 Functions = dict[tuple[str, str], dict[str, Callable[[Event], Any]]]
 
 
-class Asked(msgspec.Struct):
+class RunRequest(msgspec.Struct):
     """A request to run hooks."""
 
-    plan: int  # the number by which both sides know these hooks
+    plan: int  # the number of this set of hooks, for both sides
     number: int
     event: Event
-    hooks: tuple[Address, ...] = ()  # only where the other side does not know the plan yet
+    hooks: tuple[Address, ...] = ()  # only when the worker does not know the plan yet
 
 
-_ASKED = msgspec.json.Decoder(Asked).decode
+_DECODE_REQUEST = msgspec.json.Decoder(RunRequest).decode
 _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
-UNNOTICEABLE = 1e-4  # seconds below which a silent run is not worth an outcome of its own
+UNNOTICEABLE = 1e-4  # seconds; a shorter run without effects has no outcome of its own
 _NOT_LOADED = object()
 _NUMBERS = [number.to_bytes(4, "little") for number in range(256)]
 
@@ -53,22 +53,22 @@ def main() -> None:
     os.register_at_fork(after_in_child=lambda: _leave(requests, answers))
     progress = mmap.mmap(int(sys.argv[1]), mmap.PAGESIZE)
     loaded: Functions = {}
-    plans: dict[int, list[Planned]] = {}
+    plans: dict[int, list[PlannedHook]] = {}
     for line in requests:
         if line.startswith(b'{"load"'):
             _say(answers, _load(decode_line(line)["load"], loaded))
         else:
-            asked = _asked(line)
-            if asked.hooks:
-                plans[asked.plan] = [_planned(address, loaded) for address in asked.hooks]
-            _run(plans[asked.plan], asked, progress, answers)
+            request = _decode_request(line)
+            if request.hooks:
+                plans[request.plan] = [_planned_hook(address, loaded) for address in request.hooks]
+            _run(plans[request.plan], request, progress, answers)
 
 
-def _asked(line: bytes) -> Asked:
+def _decode_request(line: bytes) -> RunRequest:
     try:
-        return _ASKED(line)
+        return _DECODE_REQUEST(line)
     except msgspec.DecodeError:
-        return msgspec.convert(decode_line(line), Asked)
+        return msgspec.convert(decode_line(line), RunRequest)
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -82,7 +82,7 @@ def _private_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _leave(requests: BinaryIO, answers: BinaryIO) -> None:
-    """A process that a hook forked off is not the worker: it must neither hear requests nor answer them."""
+    """Close the protocol's pipes in a process that a hook forked: it must not read requests or answer them."""
     for stream, mode in ((requests, os.O_RDONLY), (answers, os.O_WRONLY)):
         nothing = os.open(os.devnull, mode)
         os.dup2(nothing, stream.fileno())
@@ -108,11 +108,11 @@ def _load(request: dict[str, str], loaded: Functions) -> dict[str, Any]:
     except SnellError as error:
         return {"error": str(error)}
     except BaseException as error:  # noqa: BLE001 - a file that exits or raises must not take the worker down
-        return {"error": _told(error, path)}
-    return {"hooks": [_described(key, function) for key, function in functions.items()]}
+        return {"error": _error_line(error, path)}
+    return {"hooks": [_description(key, function) for key, function in functions.items()]}
 
 
-def _described(name: str, function: Callable[..., Any]) -> dict[str, Any]:
+def _description(name: str, function: Callable[..., Any]) -> dict[str, Any]:
     line = function.__code__.co_firstlineno if hasattr(function, "__code__") else 0
     return {"name": name, "line": line, "doc": _doc(function), "declared": list(declarations(function))}
 
@@ -125,21 +125,21 @@ def _doc(function: Callable[..., Any]) -> str:
     return inspect.cleandoc(function.__doc__)
 
 
-def _planned(address: Address, loaded: Functions) -> Planned:
+def _planned_hook(address: Address, loaded: Functions) -> PlannedHook:
     path, digest, name = address
     return path, loaded.get((path, digest), {}).get(name)
 
 
-def _run(plan: list[Planned], asked: Asked, progress: mmap.mmap, answers: BinaryIO) -> None:
+def _run(plan: list[PlannedHook], request: RunRequest, progress: mmap.mmap, answers: BinaryIO) -> None:
     """
-    A line for each hook that has something to say, at once, and a last one with everybody's time where it matters.
+    Run hooks; answer at once for each one with effects or an error, and at the end with their times if one is long.
 
-    Most hooks have no opinion, so what every one of them costs is kept small.
+    Most hooks have no opinion, so the cost of each one is kept small.
     """
     clock, encoded = time.perf_counter, json_bytes
-    event, number = asked.event, asked.number
+    event, number = request.event, request.number
     payload = event.payload
-    came, times = encoded(payload), []
+    original, times = encoded(payload), []
     is_same = _is_same
     now = clock()
     for index, (path, function) in enumerate(plan):
@@ -151,11 +151,11 @@ def _run(plan: list[Planned], asked: Asked, progress: mmap.mmap, answers: Binary
             if result is not None:
                 answer = _answer(result, path)
         except BaseException as error:  # noqa: BLE001 - a hook that exits or raises must not take the worker down
-            answer = {"error": _told(error, path)}
+            answer = {"error": _error_line(error, path)}
         now = clock()
         times.append(now - start)
-        if not is_same(payload, came):
-            event = msgspec.structs.replace(event, payload=decode_line(came))  # the hooks after it see what really came
+        if not is_same(payload, original):
+            event = msgspec.structs.replace(event, payload=decode_line(original))  # for the next hooks
             payload = event.payload
             answer = {"error": f"{path}: it changed the event; return a Rewrite instead"}
         if answer is not None:
@@ -164,34 +164,34 @@ def _run(plan: list[Planned], asked: Asked, progress: mmap.mmap, answers: Binary
     _say(answers, {"done": times if is_long else [], "number": number})
 
 
-def _is_same(payload: Any, came: bytes) -> bool:
-    """Is the payload still what came? Asked after every hook, so the usual case is decided by one call."""
+def _is_same(payload: Any, original: bytes) -> bool:
+    """Whether the payload is unchanged. It runs after every hook, so the usual case takes one call."""
     try:
-        return _ENCODE(payload) == came
+        return _ENCODE(payload) == original
     except (ValueError, TypeError, OverflowError, RecursionError):
-        return json_bytes(payload) == came
+        return json_bytes(payload) == original
 
 
 def _answer(result: Any, path: str) -> dict[str, Any] | None:
     if result is _NOT_LOADED:
         return {"error": f"{path} has not been loaded"}
     if isinstance(result, Awaitable):
-        result = _waited_for(result)
+        result = _wait_for(result)
     effects = effects_as_data(result)
     return {"effects": msgspec.Raw(json_bytes(effects))} if effects else None
 
 
-def _waited_for(result: Any) -> Any:
+def _wait_for(result: Any) -> Any:
     import asyncio  # takes longer to import than everything else here, and most hooks are plain functions
 
-    async def awaited() -> Any:
+    async def wait() -> Any:
         return await result
 
-    return asyncio.run(awaited())
+    return asyncio.run(wait())
 
 
 def decode_line(line: bytes) -> Any:
-    """A line of the protocol; half a surrogate pair, which an embedding program may hand over, survives it."""
+    """Decode a line of the protocol; half a surrogate pair, which an embedding program may send, is kept."""
     try:
         return msgspec.json.decode(line)
     except msgspec.DecodeError:
@@ -199,13 +199,13 @@ def decode_line(line: bytes) -> Any:
 
 
 def effects_as_data(result: Any) -> list[list[Any]]:
-    """Effects as lists that survive the pipe."""
+    """Return effects as lists for the pipe."""
     given = result if isinstance(result, list | tuple) else () if result is None else (result,)
     return [_as_data(effect) for effect in given]
 
 
 def effects_from_data(data: list[list[Any]]) -> tuple[Effect, ...]:
-    """The way back."""
+    """Return the effects that `effects_as_data` wrote."""
     return tuple(_from_data(name, fields) for name, fields in data)
 
 
@@ -228,8 +228,8 @@ def _from_data(name: str, fields: dict[str, Any]) -> Effect:
     return _BY_NAME[name](**fields)
 
 
-def _told(error: BaseException, path: str) -> str:
-    """One line that says what went wrong and where in the author's file."""
+def _error_line(error: BaseException, path: str) -> str:
+    """Return one line with the error and its line in the hook author's file."""
     import traceback  # slow to import, and for mistakes alone
 
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]

@@ -1,8 +1,8 @@
 """
-The warm child in which other people's Python hooks run, as everybody else sees it.
+The worker as the runtime uses it: load files, run their hooks, replace the child process when a hook breaks it.
 
-One round trip serves all hooks of an event. The child is ended and replaced when a hook hangs or takes it down, and
-the hooks after that one still run. `worker_child.py` has the process and its pipes.
+One round trip serves all hooks of an event. The child is killed and replaced when a hook hangs or crashes it, and the
+hooks after that one still run. `process.py` has the process and its pipes.
 """
 
 import os
@@ -19,7 +19,7 @@ from snell.model.events import Event
 from snell.model.hooks import Hook
 from snell.sdk.decorators import Declaration
 
-OLD_FILES = 100  # files and earlier versions of files that a child may hold beside those in use
+OLD_FILES = 100  # unused files and old versions that a child may keep loaded
 
 
 class HookDescription(msgspec.Struct, frozen=True):
@@ -38,16 +38,16 @@ class Worker:
         self._env = dict(os.environ if env is None else env)
         self._lock = threading.Lock()
         self._child: Child | None = None
-        self._sources: dict[tuple[str, str], bytes] = {}  # what a replaced child must load again
+        self._sources: dict[tuple[str, str], bytes] = {}  # files that a new child must load
 
     def prepare(self) -> None:
-        """Let the child start while its parent has other things to do."""
+        """Start the child in advance, while the caller does other work."""
         if self._lock.acquire(blocking=False):
             try:
                 if self._child is None:
                     self._child = Child(self._env)
             except WorkerError:
-                pass  # whoever needs it will be told
+                pass  # the first request reports the error
             finally:
                 self._lock.release()
 
@@ -61,14 +61,14 @@ class Worker:
                 raise HookError(f"loading it failed: {error}", where=path) from None
         if "error" in answer:
             raise HookError(answer["error"])
-        older = [key for key in self._sources if key[0] == path][:-1]  # the last good version may still be in force
+        older = [key for key in self._sources if key[0] == path][:-1]  # the last good version may still be in use
         for key in older:
             del self._sources[key]
         self._sources[path, digest] = source
         return msgspec.convert(answer["hooks"], list[HookDescription])
 
     def forget_all_but(self, paths: Container[str]) -> None:
-        """Let a child that starts from now on load only these files."""
+        """Let new children load only these files."""
         for key in [key for key in self._sources if key[0] not in paths]:
             self._sources.pop(key, None)
 
@@ -79,16 +79,16 @@ class Worker:
 
     def begin(self, hooks: tuple[Hook, ...], event: Event) -> "WorkerCall | None":
         """
-        Start a run without waiting for anything; None when that cannot be promised (no warm child, or it is busy).
+        Start a run without waiting; None when that is not possible (no warm child, or it is busy).
 
-        Whoever gets a flight must `finish` it, in any thread.
+        The caller must `finish` the call, in any thread.
         """
         if not self._lock.acquire(blocking=False):
             return None
         child = self._child
         try:
             is_ready = child and child.is_quiet and self._sources.keys() <= child.loaded
-            if child and is_ready and child.ask(hooks, event, at_once=True):
+            if child and is_ready and child.send_request(hooks, event, at_once=True):
                 return WorkerCall(self, child, hooks, event)
         except WorkerError:
             self._end()
@@ -99,11 +99,11 @@ class Worker:
         with self._lock:
             self._end()
 
-    def finish(self, flight: "WorkerCall") -> list[Outcome]:
-        """Wait for the rest of a flight."""
+    def finish(self, call: "WorkerCall") -> list[Outcome]:
+        """Wait for the outcomes of a call that `begin` started."""
         try:
-            outcomes = self._collected(flight.child, flight.hooks)
-            return self._run_all(flight.hooks, flight.event, outcomes)
+            outcomes = self._collect(call.child, call.hooks)
+            return self._run_all(call.hooks, call.event, outcomes)
         finally:
             self._lock.release()
 
@@ -113,29 +113,29 @@ class Worker:
             start = time.monotonic()
             try:
                 child = self._ready_child()
-                child.ask(left, event)
-                outcomes += self._collected(child, left)
-            except WorkerError as error:  # it did not start, or went away before it had heard us out
+                child.send_request(left, event)
+                outcomes += self._collect(child, left)
+            except WorkerError as error:  # it did not start, or ended before it had read the request
                 self._end()
                 outcomes.append(Outcome(failure=Failure(error.kind, str(error)), seconds=time.monotonic() - start))
         return outcomes
 
-    def _collected(self, child: Child, hooks: tuple[Hook, ...]) -> list[Outcome]:
-        """The outcomes of a request, up to and including that of a hook which ended the child."""
+    def _collect(self, child: Child, hooks: tuple[Hook, ...]) -> list[Outcome]:
+        """Return the outcomes of a request, up to that of a hook which ended the child."""
         outcomes, error = child.collect(hooks)
         if error is not None:
             self._end()
         return outcomes
 
     def twin(self) -> "Worker":
-        """Another child with the same files, for hooks that nobody waits for."""
+        """Return another worker with the same files, for hooks that no caller waits for."""
         twin = Worker(self._env)
         twin._sources = self._sources
         return twin
 
     def _ready_child(self) -> Child:
         if not (self._child and self._child.is_alive) or self._is_full(self._child):
-            self._end()  # one that is gone has left its pipes behind
+            self._end()  # closes the pipes of a dead child
             self._child = Child(self._env)
         for (path, digest), source in tuple(self._sources.items()):
             if (path, digest) not in self._child.loaded:
@@ -143,7 +143,7 @@ class Worker:
         return self._child
 
     def _is_full(self, child: Child) -> bool:
-        """Whether most of what the child has loaded is old: a child cannot unload a file."""
+        """Whether the child has too many old files loaded, since it cannot unload them."""
         return len(child.loaded) > 2 * len(self._sources) + OLD_FILES
 
     def _end(self) -> None:
@@ -161,7 +161,7 @@ class WorkerCall(msgspec.Struct, frozen=True):
     event: Event
 
     def is_done_within(self, seconds: float) -> bool:
-        """Wait a moment; True when `finish` will not have to wait any more."""
+        """Wait at most this long; True when `finish` will not have to wait."""
         return self.child.has_finished(seconds)
 
     def finish(self) -> list[Outcome]:

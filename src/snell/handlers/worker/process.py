@@ -1,8 +1,8 @@
 """
-One process that runs Python hooks: its pipes, and the bytes in which it says how far it is.
+One worker process: its pipes, and the shared memory with the number of the running hook.
 
-It says nothing about a hook that had no opinion, so that most events cost one short line. Which hook is running stands
-in a few bytes of shared memory, so that the parent knows whom to blame when time runs out.
+The worker sends nothing for a hook without an opinion, so that most events cost one short line. The number of the
+running hook tells the parent which hook exceeded its time limit.
 """
 
 import mmap
@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from snell.handlers.worker.child_main import UNNOTICEABLE, Address, Asked, decode_line, effects_from_data
+from snell.handlers.worker.child_main import UNNOTICEABLE, Address, RunRequest, decode_line, effects_from_data
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, PythonFile
@@ -30,18 +30,18 @@ from snell.system.process_tree import Tree
 from snell.system.run_program import environment, spare, unspare
 
 STARTING = 20.0  # a cold interpreter on a busy machine
-LOADING = 10.0  # importing somebody's module
-LOOK_AGAIN = 0.1  # how often a waiting parent looks which hook is running
-PLANS = 64  # sets of hooks that both sides know by a number
-PIPE_SIZE = 60_000  # what surely fits into a pipe without waiting
+LOADING = 10.0  # sending a file, while the child imports another one
+LOOK_AGAIN = 0.1  # how often a waiting parent checks which hook is running
+PLANS = 64  # sets of hooks that both sides keep by number
+PIPE_SIZE = 60_000  # bytes that fit into an empty pipe without waiting
 
-_NO_TIME = Span(start=1, end=0)  # a child lives through many runs, so nothing is its own by its time of birth alone
+_NO_TIME = Span(start=1, end=0)  # a child serves many runs, so start times do not tell which processes are its own
 _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 _PROGRESS = struct.Struct("<I")
 
 
 class WorkerError(Exception):
-    """The child did not answer: it ran out of time, or it is gone."""
+    """The child did not answer: it exceeded the time limit, or it ended."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -49,18 +49,18 @@ class WorkerError(Exception):
 
 
 class Child:
-    """Starts with the object; whoever has it must `end` it."""
+    """A running worker process. The owner must `end` it."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         shared = _shared_memory()
         self._progress = mmap.mmap(shared, mmap.PAGESIZE)
         self.loaded: set[tuple[str, str]] = set()
-        self._number = 0  # of the request; an answer to another one is nobody's answer
+        self._number = 0  # of the request; an answer with another number is an error
         self._buffer = b""
-        self._mark = os.urandom(16).hex()  # by which processes that a hook started are found
+        self._mark = os.urandom(16).hex()  # in the environment, to find processes that a hook started
         self._plans: dict[int, tuple[int, tuple[Hook, ...]]] = {}
-        self._planned = 0
-        starting = CHILDREN.begin_span()  # until it is spared, it could be taken for somebody's orphan
+        self._last_plan = 0
+        starting = CHILDREN.begin_span()  # until it is spared, it could be taken for an orphan
         paths = [path for path in sys.path if path]
         code = f"import sys; sys.path[:] = {paths!r}; from snell.handlers.worker.child_main import main; main()"
         try:
@@ -91,12 +91,12 @@ class Child:
 
     @property
     def is_alive(self) -> bool:
-        """Alive, and with nothing left to say that nobody asked for."""
+        """Whether the process runs and has sent nothing unexpected."""
         return self.is_quiet and self._process.poll() is None
 
     @property
     def is_quiet(self) -> bool:
-        """Nothing has come that nobody asked for, such as the end of the process."""
+        """Whether nothing unexpected arrived, such as the end of the process."""
         return not self._buffer and not self._listening.poll(0)
 
     def load(self, path: str, digest: str, source: bytes) -> dict[str, Any]:
@@ -106,11 +106,11 @@ class Child:
         self.loaded.add((path, digest))
         return answer
 
-    def ask(self, hooks: tuple[Hook, ...], event: Event, *, at_once: bool = False) -> bool:
-        """Hand a request over; with `at_once` only if that needs no waiting."""
+    def send_request(self, hooks: tuple[Hook, ...], event: Event, *, at_once: bool = False) -> bool:
+        """Send a request; with `at_once` only if that needs no waiting."""
         plan, addresses = self._plan(hooks)
         self._number += 1
-        data = _written(Asked(plan, self._number, event, addresses)) + b"\n"
+        data = _encode_request(RunRequest(plan, self._number, event, addresses)) + b"\n"
         if at_once and len(data) > PIPE_SIZE:
             return False
         _PROGRESS.pack_into(self._progress, 0, 0)
@@ -118,33 +118,35 @@ class Child:
         return True
 
     def has_finished(self, seconds: float) -> bool:
-        """Wait for the last line of the answer, but not longer than this."""
+        """Wait for the last line of the answer, at most this long."""
         deadline = time.monotonic() + seconds
         left = seconds
         while left > 0 and self._listening.poll(left * 1000):
             if not self._read() or self._has_last_line():
-                return True  # or it is gone, which `collect` will find out
+                return True  # or it ended, which `collect` notices
             left = deadline - time.monotonic()
         return False
 
     def collect(self, hooks: tuple[Hook, ...]) -> tuple[list[Outcome], WorkerError | None]:
-        """All outcomes; those up to the culprit, and why it stopped there, when the child did not get through."""
-        if self._buffer == self._nothing_said():
+        """Return all outcomes; if a hook broke the child, the outcomes up to that hook, and the error."""
+        if self._buffer == self._quiet_answer():
             self._buffer = b""
             return [QUIET] * len(hooks), None
-        said: dict[int, Outcome] = {}
+        outcomes: dict[int, Outcome] = {}
         try:
-            seconds = self._until_last_line(hooks, said)
+            seconds = self._until_last_line(hooks, outcomes)
         except WorkerError as error:
             culprit = min(self._running(), len(hooks) - 1)
-            said[culprit] = Outcome(failure=Failure(error.kind, str(error)), seconds=hooks[culprit].time_limit)
-            return [said.get(index, QUIET) for index in range(culprit + 1)], error
+            outcomes[culprit] = Outcome(failure=Failure(error.kind, str(error)), seconds=hooks[culprit].time_limit)
+            return [outcomes.get(index, QUIET) for index in range(culprit + 1)], error
         if not seconds:
-            return [said.get(index, QUIET) for index in range(len(hooks))], None
-        return [said.get(index) or _quiet(spent) for index, spent in enumerate(seconds)], None
+            return [outcomes.get(index, QUIET) for index in range(len(hooks))], None
+        return [outcomes.get(index) or _quiet(spent) for index, spent in enumerate(seconds)], None
 
     def end(self) -> None:
-        kill_tree(Tree(self.pid, frozenset({self._mark}), _NO_TIME))  # also what a hook started and sent away
+        kill_tree(
+            Tree(self.pid, frozenset({self._mark}), _NO_TIME)
+        )  # also processes that a hook started in the background
         with suppress(OSError):
             os.killpg(self.pid, 9)
         unspare(self.pid)
@@ -157,17 +159,17 @@ class Child:
         self._progress.close()
 
     def _plan(self, hooks: tuple[Hook, ...]) -> tuple[int, tuple[Address, ...]]:
-        """The number under which the child knows these hooks, and their addresses if it does not know them yet."""
+        """Return the number of these hooks, and their addresses if the child does not know them yet."""
         known = self._plans.get(id(hooks))
         if known and known[1] is hooks:
             return known[0], ()
-        # The child keeps as many; a number that comes again means something else from then on.
-        self._planned = self._planned % PLANS + 1
-        self._plans = {key: each for key, each in self._plans.items() if each[0] != self._planned}
-        self._plans[id(hooks)] = (self._planned, hooks)
-        return self._planned, tuple(_address(hook) for hook in hooks)
+        # A number that is used again replaces the hooks that the child knows by it.
+        self._last_plan = self._last_plan % PLANS + 1
+        self._plans = {key: each for key, each in self._plans.items() if each[0] != self._last_plan}
+        self._plans[id(hooks)] = (self._last_plan, hooks)
+        return self._last_plan, tuple(_address(hook) for hook in hooks)
 
-    def _until_last_line(self, hooks: tuple[Hook, ...], said: dict[int, Outcome]) -> list[float]:
+    def _until_last_line(self, hooks: tuple[Hook, ...], outcomes: dict[int, Outcome]) -> list[float]:
         running, since = self._running(), time.monotonic()
         while True:
             now = self._running()
@@ -180,15 +182,15 @@ class Child:
                 if time.monotonic() >= deadline and self._running() == running:
                     raise WorkerError("timeout", f"did not finish within {limit:g} s")
                 continue
-            answer = self._decoded(line)
+            answer = self._decode(line)
             if not isinstance(answer, dict) or answer.get("number") != self._number:
-                raise WorkerError("crash", "an answer came that belongs to no question")
+                raise WorkerError("crash", "the worker sent an answer to no request")
             if "done" in answer:
                 return list(answer["done"])
-            said[answer["hook"]] = _outcome(answer)
+            outcomes[answer["hook"]] = _outcome(answer)
 
-    def _nothing_said(self) -> bytes:
-        """The answer to most requests, which need not be taken apart."""
+    def _quiet_answer(self) -> bytes:
+        """Return the most frequent answer, which need not be decoded: no hook has an opinion."""
         return b'{"done":[],"number":%d}\n' % self._number
 
     def _running(self) -> int:
@@ -202,7 +204,7 @@ class Child:
                 left = left[os.write(self._to, left) :]
             except BlockingIOError:
                 if not _ready(self._to, select.POLLOUT, deadline - time.monotonic()):
-                    raise WorkerError("timeout", "did not take its input in time") from None
+                    raise WorkerError("timeout", "did not read its input in time") from None
             except OSError:
                 raise WorkerError("crash", "the process of the Python hooks ended") from None
 
@@ -210,16 +212,16 @@ class Child:
         line = self._line(deadline)
         if line is None:
             raise WorkerError("timeout", "did not answer in time")
-        return self._decoded(line)
+        return self._decode(line)
 
     def _line(self, deadline: float) -> bytes | None:
-        """The next line; None when there is none before the deadline."""
+        """Return the next line; None when there is none before the deadline."""
         while b"\n" not in self._buffer:
             left = deadline - time.monotonic()
             if left <= 0 or not self._listening.poll(left * 1000):
                 return None
             if not self._read():
-                raise WorkerError("crash", "the hook took its process down")
+                raise WorkerError("crash", "the hook ended the worker process")
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
@@ -235,15 +237,15 @@ class Child:
         return self._buffer.startswith(b'{"done"') or b'\n{"done"' in self._buffer
 
     @staticmethod
-    def _decoded(line: bytes) -> Any:
+    def _decode(line: bytes) -> Any:
         try:
             return decode_line(line)
         except ValueError:
-            raise WorkerError("crash", "the hook wrote where its answer should be") from None
+            raise WorkerError("crash", "the hook wrote into the worker's answer") from None
 
 
 def _shared_memory() -> int:
-    """One page that two processes can map; a descriptor, which the caller closes."""
+    """Return the descriptor of one page of shared memory, which the caller closes."""
     if sys.platform == "linux":
         descriptor = os.memfd_create("snell-hooks")
     else:
@@ -261,11 +263,11 @@ def _ready(descriptor: int, event: int, seconds: float) -> bool:
     return bool(poll.poll(max(seconds, 0) * 1000))
 
 
-def _written(asked: Asked) -> bytes:
+def _encode_request(request: RunRequest) -> bytes:
     try:
-        return _ENCODE(asked)
-    except (ValueError, TypeError, OverflowError, RecursionError):  # what only an embedding program can hand over
-        return json_bytes({**msgspec.structs.asdict(asked), "event": msgspec.structs.asdict(asked.event)})
+        return _ENCODE(request)
+    except (ValueError, TypeError, OverflowError, RecursionError):  # values that only an embedding program can send
+        return json_bytes({**msgspec.structs.asdict(request), "event": msgspec.structs.asdict(request.event)})
 
 
 def _address(hook: Hook) -> Address:

@@ -1,4 +1,4 @@
-"""Groups of words that stand for nearly the same thing, from `concepts.txt`."""
+"""Groups of words with nearly the same meaning, from `concepts.txt`."""
 
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,7 @@ _FILE = Path(__file__).with_name("concepts.txt")
 
 @cache
 def groups_of() -> dict[str, tuple[int, ...]]:
-    """Term -> the numbers of its groups."""
+    """Return the numbers of the groups of each term."""
     found: dict[str, tuple[int, ...]] = {}
     for number, terms in enumerate(_groups()):
         for term in terms:
@@ -20,7 +20,7 @@ def groups_of() -> dict[str, tuple[int, ...]]:
 
 @cache
 def related_words(term: str) -> tuple[str, ...]:
-    """The other words of the groups that a term is in."""
+    """Return the other words of the groups that contain a term."""
     groups = _groups()
     others = (other for number in groups_of().get(term, ()) for other in groups[number])
     return tuple(dict.fromkeys(other for other in others if other != term))

@@ -1,20 +1,20 @@
 """
-Vectors from a model, for those who have one: its files on this machine, or an OpenAI-compatible endpoint.
+Select the embedding model that the settings name, and call an OpenAI-compatible endpoint.
 
-It is optional and comes second: without it memories are found by words and by the offline vectors.
+A model is optional: without one, memories are found by words and by the static vectors.
 """
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
+from snell.llm.embeddings import Embedder, EmbeddingError
 from snell.llm.embeddings.static_vectors import quantize
-from snell.model.errors import SnellError
 from snell.system.optional_packages import install_advice
 
 SECONDS = 5.0
@@ -22,37 +22,27 @@ LARGEST_ANSWER = 16 * 1024 * 1024
 LONGEST_TEXT = 8_000  # characters; models cut earlier
 
 
-class EmbeddingError(SnellError):
-    """The model that makes vectors did not."""
-
-    id = "memory.embedding"
-
-
-class Embedder(Protocol):
-    name: str
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One vector of signed bytes for each text. Raises EmbeddingError."""
-
-
 def embedder_from(options: Mapping[str, Any], state: Path | None = None) -> Embedder | None:
-    """The one that the settings ask for: `static` is none, `auto` is a model whose files are on this machine."""
+    """Return the embedder of the settings: `static` is none, `auto` is a model whose files are on this machine."""
     kind = options.get("embedding", "auto")
     if kind == "static":
         return None
     if kind in ("auto", "minilm"):
-        return _local(str(options.get("model_folder") or ""), state, is_wanted=kind == "minilm")
+        return _local_model(str(options.get("model_folder") or ""), state, is_wanted=kind == "minilm")
     if kind != "endpoint":
         known = "`auto`, `static`, `minilm` or `endpoint`"
-        raise EmbeddingError(f"`embedding` is `{str(kind)[:80]}`", where="[pack.remember]", advice=known)
+        message = f"`embedding` cannot be `{str(kind)[:80]}`"
+        raise EmbeddingError(message, where="[pack.remember]", advice=f"use {known}")
     if not options.get("endpoint"):
-        raise EmbeddingError("`endpoint` is missing", where="[pack.remember]", advice="say where the model answers")
-    key = _key_in(str(options.get("endpoint_key_file") or ""))
+        raise EmbeddingError(
+            "`endpoint` is missing", where="[pack.remember]", advice="set it to the address of the model"
+        )
+    key = _read_key(str(options.get("endpoint_key_file") or ""))
     return Endpoint(str(options["endpoint"]), str(options.get("endpoint_model") or ""), key)
 
 
-def _local(named: str, state: Path | None, *, is_wanted: bool) -> Embedder | None:
-    """A model on this machine. Nobody misses one that nobody asked for."""
+def _local_model(named: str, state: Path | None, *, is_wanted: bool) -> Embedder | None:
+    """Return the model on this machine; it is an error that there is none only if the settings ask for it."""
     from snell.llm.embeddings.minilm import has_numpy, model_folder, model_in
 
     folder = model_folder(named, state)
@@ -61,9 +51,9 @@ def _local(named: str, state: Path | None, *, is_wanted: bool) -> Embedder | Non
     if not is_wanted and not named:
         return None
     if folder:
-        told = "a model on this machine needs numpy, which is not installed"
-        raise EmbeddingError(told, advice=install_advice("embed"))
-    advice = "put its files into a folder and name that as `model_folder`"
+        message = "a model on this machine needs numpy, which is not installed"
+        raise EmbeddingError(message, advice=install_advice("embed"))
+    advice = "put its files into a folder and set `model_folder` to it"
     raise EmbeddingError("MiniLM is not installed", where="[pack.remember]", advice=advice)
 
 
@@ -87,17 +77,17 @@ class Endpoint:
         if not texts:
             return []
         body = {"model": self._model, "input": [text[:LONGEST_TEXT] for text in texts]}
-        answer = self._asked(msgspec.json.encode(body))
+        answer = self._post(msgspec.json.encode(body))
         try:
             items = msgspec.json.decode(answer, type=_Answer).data
         except msgspec.DecodeError as error:
-            raise EmbeddingError(f"{self._url} answered something else: {error}") from None
+            raise EmbeddingError(f"{self._url} did not answer in the form of the API: {error}") from None
         found = {item.index: item.embedding for item in items}
         if sorted(found) != list(range(len(texts))) or not all(found.values()):
             raise EmbeddingError(f"{self._url} answered {len(items)} vectors for {len(texts)} texts")
         return [quantize(found[number]) for number in range(len(texts))]
 
-    def _asked(self, body: bytes) -> bytes:
+    def _post(self, body: bytes) -> bytes:
         from snell.system.address_policy import RefusedError, check_url
         from snell.system.deadline import Deadline, DeadlineExceededError
         from snell.system.http_client import Call, HttpError, resolver, send_request
@@ -110,18 +100,18 @@ class Endpoint:
             # The user named this host, so it may be on the user's own network.
             allowed = (urlsplit(self._url).hostname or "",)
             target = check_url(self._url, loopback=True, allowed=allowed, resolve=resolver(deadline))
-            with send_request(Call("POST", target, headers, body), deadline) as reading:
-                if reading.status != 200:
-                    raise EmbeddingError(f"{self._url} answered with status {reading.status}")
-                return reading.read_all(LARGEST_ANSWER)
+            with send_request(Call("POST", target, headers, body), deadline) as response:
+                if response.status != 200:
+                    raise EmbeddingError(f"{self._url} answered with status {response.status}")
+                return response.read_all(LARGEST_ANSWER)
         except (HttpError, RefusedError, ValueError) as error:
             raise EmbeddingError(f"{self._url}: {error}") from None
         except DeadlineExceededError:
             raise EmbeddingError(f"{self._url} did not answer within {self._seconds:g} s") from None
 
 
-def _key_in(path: str) -> str:
-    """The key is in a file of the user's: a daemon keeps no secrets of the environment it was started in."""
+def _read_key(path: str) -> str:
+    """Read the key from a file: the daemon keeps no secrets of the environment that it was started in."""
     from snell.system.files import FileError, read_capped
 
     if not path:

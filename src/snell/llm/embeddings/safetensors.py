@@ -1,6 +1,6 @@
 """
-The numbers of a model, out of a `.safetensors` file: eight bytes with the length of a JSON header, the header, then
-the numbers of each tensor one after the other. The file is mapped, so only what is used takes memory.
+Read the tensors of a `.safetensors` file: eight bytes with the length of a JSON header, the header, then the numbers
+of each tensor. The file is memory-mapped, so only the tensors that are used take memory.
 """
 
 import math
@@ -20,7 +20,7 @@ _WIDTHS = {"F32": 4, "F16": 2, "BF16": 2}
 
 
 class TensorError(SnellError):
-    """A file that should hold a model's numbers does not."""
+    """The file is not a valid safetensors file."""
 
     id = "memory.tensors"
 
@@ -32,7 +32,7 @@ class _Entry(Struct, frozen=True):
 
 
 def tensors(path: Path) -> Mapping[str, Any]:
-    """Name -> numpy array of 32-bit floats. Raises TensorError."""
+    """Return numpy arrays of 32-bit floats by name. Raises TensorError."""
     try:
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -42,7 +42,7 @@ def tensors(path: Path) -> Mapping[str, Any]:
         begin, entries = _entries(data)
         return {name: _array(data, begin, entry) for name, entry in entries.items()}
     except (struct.error, ValueError, msgspec.MsgspecError) as error:
-        raise TensorError(f"is no file of tensors: {error}", where=f"`{path}`") from None
+        raise TensorError(f"is not a safetensors file: {error}", where=f"`{path}`") from None
 
 
 def _entries(data: mmap.mmap) -> tuple[int, dict[str, _Entry]]:
@@ -60,13 +60,12 @@ def _array(data: mmap.mmap, begin: int, entry: _Entry) -> Any:
 
     first, last = entry.data_offsets
     if entry.dtype not in _WIDTHS:
-        # Such as the positions that some files carry along. Nobody can have asked for them as floats.
-        return None
+        return None  # such as the integer positions in some files, which no caller reads
     count = math.prod(entry.shape)
     if not 0 <= first <= last <= len(data) - begin or min(entry.shape, default=1) < 0:
-        raise ValueError("a tensor lies outside of the file")
+        raise ValueError("a tensor is outside of the file")
     if last - first != count * _WIDTHS[entry.dtype]:
-        raise ValueError("a tensor has another size than its shape")
+        raise ValueError("the size of a tensor does not fit its shape")
     kind = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}[entry.dtype]
     found = numpy.frombuffer(data, dtype=kind, count=count, offset=begin + first).reshape(entry.shape)
     if entry.dtype == "BF16":  # the upper half of a 32-bit float

@@ -1,11 +1,10 @@
 """
-Vectors without a model: 256 numbers that say which words and word parts a text holds, and what they mean.
+Vectors without a model: 256 numbers from the words of a text, the parts of these words, and their meaning.
 
-What it is, honestly: every stem, every group of `concepts.txt` that a word is in, and every three letters in a row are
-hashed to a few of the 256 places with a sign (a sparse random projection). To that is added what each word means by
-itself, from the table: the mean of the directions of the words. Texts come out near each other when they share words,
-parts of words, or words that mean much the same. It knows no grammar and not which sense a word has; it needs no
-download, no package, and about a fifth of a millisecond for a sentence.
+Every stem, every group of `concepts.txt` that contains the word, and every three letters in a row are hashed to a few
+of the 256 places with a sign (a sparse random projection). The mean of the words' directions in the word table is
+added. Two texts are near each other when they share words, parts of words, or words of similar meaning. Grammar and
+the sense of a word in its context are ignored. It needs no download and no package, and takes about 0.2 ms a sentence.
 """
 
 import hashlib
@@ -24,12 +23,12 @@ from snell.llm.embeddings.optional_numpy import numpy_or_none
 from snell.llm.embeddings.stems import STOP_WORDS, stem, terms
 from snell.llm.embeddings.word_table import word_table
 
-# How vectors were made, the best last: by hashes with other weights; without the table; with it.
+# Versions of this method, the best last: hashes with other weights; without the word table; with it.
 MAKES = ("static-1", "static-2 without table", "static-2")
 SIZE = 256
-SHORT = 2_000  # characters of a text that is worth remembering
+SHORT = 2_000  # characters; the vectors of shorter texts are cached
 MASK = 0.5
-MEANING, ITSELF, GROUPS, LETTERS = 2.0, 0.6, 0.9, 0.4  # how much each says about a word
+MEANING, ITSELF, GROUPS, LETTERS = 2.0, 0.6, 0.9, 0.4  # weights
 _COMMON_WORDS = "file code make run add new work set thing way time change data value line name problem project"
 _COMMON = frozenset(stem(word) for word in _COMMON_WORDS.split())
 
@@ -38,35 +37,42 @@ Places = tuple[tuple[int, float], ...]
 
 def vector_of(text: str, weights: Mapping[str, float] | None = None) -> bytes:
     """
-    The vector, as signed bytes; only directions count, so it is scaled to use them well. `weights`: how much a term
-    tells where this is looked for, if that is known.
+    Return the vector of a text as signed bytes, scaled to use their range.
+
+    `weights` are the weights of terms in the collection that is searched, if they are known.
     """
-    counted = [(term, times * (weights or {}).get(term, 1.0)) for term, times in _weighted(terms(text))]
-    return quantize([held + meant for held, meant in zip(_held(counted), _spread(_meant(counted)), strict=True)])
+    counted = [(term, times * (weights or {}).get(term, 1.0)) for term, times in _weighted_terms(terms(text))]
+    return quantize(
+        [
+            hashed + direction
+            for hashed, direction in zip(_hash_sums(counted), _spread(_direction_sums(counted)), strict=True)
+        ]
+    )
 
 
 def wording_of(text: str) -> bytes:
     """
-    The same by its words and their parts alone, whatever they mean. Whether one text repeats another is seen by these:
-    `tea` and `coffee` are near each other, and two memories.
+    Return a vector of the words and their parts only, without their meaning.
+
+    It tells whether one text repeats another: `tea` and `coffee` have a similar meaning, but are two memories.
     """
     return _short_wording(text) if len(text) <= SHORT else _wording(text)
 
 
 def _wording(text: str) -> bytes:
-    return quantize(_held(_weighted(terms(text))))
+    return quantize(_hash_sums(_weighted_terms(terms(text))))
 
 
-_short_wording = lru_cache(maxsize=4_096)(_wording)  # who is near one text is often near the next one, too
+_short_wording = lru_cache(maxsize=4_096)(_wording)  # the same texts are compared again and again
 
 
 def make() -> str:
-    """How this installation makes vectors."""
+    """Return the version of the vectors that this installation makes."""
     return MAKES[1] if word_table().problem else MAKES[2]
 
 
 def earlier_makes() -> tuple[str, ...]:
-    """Those that know less than ours."""
+    """Return the versions before the one of this installation."""
     return MAKES[: MAKES.index(make())]
 
 
@@ -77,21 +83,21 @@ def quantize(numbers: Sequence[float]) -> bytes:
 
 
 def cosine(one: bytes, other: bytes) -> float:
-    """How near two vectors are, -1 to 1; 0 when one of them is empty or they are of different kinds."""
+    """Return the cosine of two vectors; 0 when one of them is empty or their lengths differ."""
     return cosines(one, [other])[0]
 
 
 def cosines(one: bytes, others: Sequence[bytes]) -> list[float]:
-    """The same for many."""
+    """Return the cosines of one vector and many others."""
     alike = [other for other in others if len(other) == len(one)]
-    # Loading it takes longer than these few need without it.
+    # Without numpy, a few vectors take less time than importing it.
     numpy = numpy_with_bits() if "numpy" in sys.modules and len(alike) > 1 else None
     found = iter(_by_numpy(numpy, one, alike) if numpy else _by_numbers(one, alike))
     return [next(found) if len(other) == len(one) else 0.0 for other in others]
 
 
 def numpy_with_bits() -> Any:
-    """numpy, if it is there and can count bits; everything works without it, more slowly."""
+    """Return numpy if it is installed and can count bits, else None."""
     numpy = numpy_or_none()
     return numpy if hasattr(numpy, "bitwise_count") else None
 
@@ -119,20 +125,20 @@ def _by_numbers(one: bytes, others: Sequence[bytes]) -> list[float]:
 
 
 def signature_of(vector: bytes) -> bytes:
-    """One bit for each number: is it positive?"""
+    """Return one bit for each number: 1 when it is positive."""
     bits = "".join("1" if number > 0 else "0" for number in array("b", vector))
     return int(bits or "0", 2).to_bytes((len(bits) + 7) // 8, "big")
 
 
 def telling_bits(vector: bytes) -> bytes:
-    """One bit for each number that is large enough for its sign to mean something: few, in a short question."""
+    """Return one bit for each number: 1 when it is large enough for its sign to be significant."""
     numbers = array("b", vector)
     least = MASK * math.sqrt(sum(map(mul, numbers, numbers)) / max(1, len(numbers)))
     bits = "".join("1" if abs(number) > least else "0" for number in numbers)
     return int(bits or "0", 2).to_bytes((len(bits) + 7) // 8, "big")
 
 
-def _held(counted: Iterable[tuple[str, float]]) -> list[float]:
+def _hash_sums(counted: Iterable[tuple[str, float]]) -> list[float]:
     sums = [0.0] * SIZE
     for term, strength in counted:
         for place, weight in _places_of(term):
@@ -140,7 +146,7 @@ def _held(counted: Iterable[tuple[str, float]]) -> list[float]:
     return sums
 
 
-def _meant(counted: Iterable[tuple[str, float]]) -> list[float]:
+def _direction_sums(counted: Iterable[tuple[str, float]]) -> list[float]:
     sums = [0.0] * word_table().header.size
     for term, strength in counted:
         if direction := _direction_of(term):
@@ -148,15 +154,15 @@ def _meant(counted: Iterable[tuple[str, float]]) -> list[float]:
     return sums
 
 
-def _spread(meant: Sequence[float]) -> list[float]:
-    """The numbers of the table over all places, each as often as it fits in: lengths and angles stay what they are."""
-    times = SIZE // len(meant) if meant else 0
+def _spread(directions: Sequence[float]) -> list[float]:
+    """Repeat the numbers of the word table over all places; lengths and angles stay the same."""
+    times = SIZE // len(directions) if directions else 0
     share = MEANING / math.sqrt(times) if times else 0.0
-    found = [share * each for each in meant] * times
+    found = [share * each for each in directions] * times
     return found + [0.0] * (SIZE - len(found))
 
 
-def _weighted(found: list[str]) -> Iterator[tuple[str, float]]:
+def _weighted_terms(found: list[str]) -> Iterator[tuple[str, float]]:
     pairs = (f"{first}_{second}" for first, second in pairwise(found))
     known = Counter(pair for pair in pairs if pair in groups_of())
     for term, times in (*Counter(found).items(), *known.items()):
@@ -166,7 +172,7 @@ def _weighted(found: list[str]) -> Iterator[tuple[str, float]]:
 
 @lru_cache(maxsize=20_000)
 def _places_of(term: str) -> Places:
-    """Where a term is hashed to: by itself, by its concepts, and by its letters."""
+    """Return the places and weights of a term: by its stem, its concepts and its letters."""
     sums: defaultdict[int, float] = defaultdict(float)
     groups = groups_of().get(term, ())
     letters = _letters(term)
@@ -175,7 +181,7 @@ def _places_of(term: str) -> Places:
         *((f"c:{group}", GROUPS / math.sqrt(len(groups)), 12) for group in groups),
         *((f"g:{three}", LETTERS / math.sqrt(len(letters)), 4) for three in letters),
     ):
-        for place, sign in _hashed(feature, places):
+        for place, sign in _hash_places(feature, places):
             sums[place] += sign * weight / math.sqrt(places)
     return tuple(sums.items())
 
@@ -192,7 +198,7 @@ def _letters(term: str) -> list[str]:
     return [framed[at : at + 3] for at in range(len(framed) - 2)]
 
 
-def _hashed(feature: str, places: int) -> Iterator[tuple[int, int]]:
+def _hash_places(feature: str, places: int) -> Iterator[tuple[int, int]]:
     digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=2 * places).digest()
     for at in range(places):
         yield digest[2 * at] % SIZE, 1 if digest[2 * at + 1] & 1 else -1

@@ -1,9 +1,9 @@
-"""The words of a text, as search sees them: in lower case, without their endings, identifiers also in their parts."""
+"""Split a text into search terms: words in lower case without their endings, identifiers also in their parts."""
 
 import re
 from functools import lru_cache
 
-MOST_WORDS = 4_000  # of one text; what comes later in a very long one is found by its meaning no more
+MOST_WORDS = 4_000  # of one text; later words of a longer text have no terms
 
 _WORD = re.compile(r"[^\W_](?:[\w.:/@#+-]*[\w+#])?")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
@@ -22,7 +22,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def terms(text: str) -> list[str]:
-    """All terms of a text, in order: each word, and for an identifier or a path its parts as well."""
+    """Return all terms of a text in order: each word, and also the parts of an identifier or path."""
     found: list[str] = []
     for match in _WORD.finditer(text):
         found += _terms_of(match.group()[:200])
@@ -32,31 +32,31 @@ def terms(text: str) -> list[str]:
 
 
 def telling_terms(text: str) -> list[str]:
-    """The terms that say what a text is about, each once."""
+    """Return the terms of a text without stop words, each once."""
     return [term for term in dict.fromkeys(terms(text)) if term not in STOP_WORDS and len(term) < 100]
 
 
 @lru_cache(maxsize=20_000)
 def _terms_of(word: str) -> tuple[str, ...]:
     parts = [part.lower() for part in _PART.findall(word)]
-    whole = _joined(word)
+    whole = _as_one_term(word)
     names = [whole, *parts] if len(parts) > 1 else [whole]
     return tuple(dict.fromkeys(stem(name) for name in names if name))
 
 
-def _joined(word: str) -> str:
-    """An identifier or a path as one term: whatever stood between its parts is an underscore."""
+def _as_one_term(word: str) -> str:
+    """Return an identifier or a path as one term, with underscores between its parts."""
     return re.sub(r"[^\w]+", "_", word.lower()).strip("_")
 
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """The word without an ending of the English grammar. Coarse: it only has to be the same on both sides."""
+    """Remove an English ending. It is coarse: texts and queries only have to get the same stem."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     for ending, put in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return _undoubled(word[: -len(ending)] + put)
+            return _trim_end(word[: -len(ending)] + put)
     return word
 
 
@@ -69,7 +69,7 @@ _ENDINGS = (
 )  # fmt: skip
 
 
-def _undoubled(word: str) -> str:
+def _trim_end(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
         return word[:-1]
     return word[:-1] if len(word) > 3 and word.endswith("e") else word

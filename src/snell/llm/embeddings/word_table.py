@@ -1,10 +1,10 @@
 """
-What words mean, from a table that comes with Snell: for each of some 15,000 stems a direction and the nearest stems.
+The meaning of words, from a table in the package: for each of about 15,000 stems a direction and the nearest stems.
 
-`word_table.bin` is made by `scripts/build_word_table.py`. It is read once, when something is remembered or recalled for
-the first time. Without it, or when it is damaged, a word is only itself and its groups; `problem` says so.
+`scripts/build_word_table.py` makes `word_table.bin`. It is read once, on the first use of memory. If it is missing or
+damaged, words have no meaning beyond their groups of concepts, and `problem` contains the reason.
 
-    a line of JSON that tells what follows | stems, a line each | a direction each | the nearest stems of each
+    a JSON line that describes the rest | stems, a line each | a direction each | the nearest stems of each
 """
 
 import zlib
@@ -17,8 +17,8 @@ from msgspec import Struct
 
 FILE = Path(__file__).with_name("word_table.bin")
 KIND = "snell-words-1"
-MOST_WORDS = 2**14  # the number of a stem and how near it is share two bytes
-LEAST_NEAR, NEARER = 0.4, 0.075  # cosines: what the lowest of the four degrees of nearness means, and each step
+MOST_WORDS = 2**14  # the number of a stem and its degree of nearness share two bytes
+LEAST_NEAR, NEARER = 0.4, 0.075  # cosines: of the lowest of the four degrees of nearness, and of each step
 _HALVES = tuple(((byte >> 4) - 8, (byte & 15) - 8) for byte in range(256))
 
 
@@ -26,11 +26,11 @@ class Header(Struct):
     """The first line of the file."""
 
     kind: str
-    about: str  # what it was made of, and under which licence
+    about: str  # its sources and their licence
     words: int
     size: int  # numbers of a direction, half a byte each
     near: int  # neighbours of each stem, two bytes each
-    step: float  # what one in such a number means; a direction then has a length of about one
+    step: float  # the unit of these numbers; a direction then has a length of about one
     checksum: int = 0  # of everything after this line
 
 
@@ -43,7 +43,7 @@ class WordTable(Struct, frozen=True):
     problem: str = ""
 
     def direction(self, stem: str) -> tuple[float, ...]:
-        """The stem's direction, shorter where the word is frequent; empty for a stem that the table lacks."""
+        """Return the direction of a stem, shorter for a frequent word; empty for an unknown stem."""
         at = self.places.get(stem)
         if at is None:
             return ()
@@ -53,7 +53,7 @@ class WordTable(Struct, frozen=True):
         return tuple(unit * half for byte in numbers for half in _HALVES[byte])
 
     def nearest(self, stem: str) -> dict[str, float]:
-        """The stems nearest to this one and the cosine that they have at least, the nearest first."""
+        """Return the stems nearest to this one with their least cosine, the nearest first."""
         at = self.places.get(stem)
         if at is None:
             return {}
@@ -61,12 +61,12 @@ class WordTable(Struct, frozen=True):
         row = self.neighbours[at * width : (at + 1) * width]
         numbers = (int.from_bytes(row[each : each + 2], "big") for each in range(0, width, 2))
         found = {self.stems[each >> 2]: LEAST_NEAR + NEARER * (each & 3) for each in numbers}
-        return {other: near for other, near in found.items() if other != stem}  # itself stands for nobody
+        return {other: near for other, near in found.items() if other != stem}
 
 
 @cache
 def word_table() -> WordTable:
-    """The table of this installation; an empty one that says why, if it cannot be read."""
+    """Return the table of this installation; if it cannot be read, an empty one with the problem."""
     try:
         return decode_table(FILE.read_bytes())
     except OSError as error:
@@ -76,7 +76,7 @@ def word_table() -> WordTable:
 
 
 def decode_table(data: bytes) -> WordTable:
-    """A table from its bytes. Raises ValueError."""
+    """Read a table from bytes. Raises ValueError."""
     line, _, rest = data.partition(b"\n")
     try:
         header = msgspec.json.decode(line, type=Header)
@@ -94,7 +94,7 @@ def decode_table(data: bytes) -> WordTable:
 
 
 def encode_table(header: Header, stems: Sequence[str], rows: bytes, neighbours: bytes) -> bytes:
-    """The bytes of a table, for the script that makes one."""
+    """Return the bytes of a table, for the script that makes one."""
     rest = "".join(f"{stem}\n" for stem in stems).encode() + rows + neighbours
     header = msgspec.structs.replace(header, checksum=zlib.crc32(rest))
     return msgspec.json.encode(header) + b"\n" + rest

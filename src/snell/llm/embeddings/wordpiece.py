@@ -1,6 +1,4 @@
-"""
-A text as the numbers that a BERT model reads: words in lower case without accents, cut into the longest known pieces.
-"""
+"""Tokenize a text for a BERT model: words in lower case without accents, cut into the longest known pieces."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -26,7 +24,7 @@ class WordPieces:
         self._pieces_of = lru_cache(maxsize=20_000)(self._cut)
 
     def numbers(self, text: str, most: int) -> list[int]:
-        """What the model reads, between its marks for the beginning and the end; at most so many numbers."""
+        """Return the numbers of the pieces, at most `most`, with the marks for the beginning and the end."""
         found: list[int] = []
         for word in words(text[:LONGEST_TEXT], is_lower=self._is_lower):
             found += self._pieces_of(word)
@@ -50,10 +48,10 @@ class WordPieces:
 
 
 def words(text: str, *, is_lower: bool = True) -> list[str]:
-    """Words, signs and ideographs, each by itself."""
+    """Split a text into words, punctuation marks and ideographs."""
     if is_lower:
         text = "".join(each for each in unicodedata.normalize("NFD", text.lower()) if not _is_accent(each))
-    return "".join(map(_spaced, text)).split()
+    return "".join(map(_with_spaces, text)).split()
 
 
 def _is_accent(character: str) -> bool:
@@ -61,8 +59,8 @@ def _is_accent(character: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def _spaced(character: str) -> str:
-    """A character as it counts for the border between words."""
+def _with_spaces(character: str) -> str:
+    """Return a character with spaces around it where it separates words."""
     if character.isalnum() and character < "\u3000":
         return character
     if character in "\t\n\r":

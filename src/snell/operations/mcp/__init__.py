@@ -1,1 +1,1 @@
-"""The MCP server inside the daemon: memories, and what Snell decided, for agents that speak MCP."""
+"""The MCP server inside the daemon: memories and decisions for agents that use MCP."""

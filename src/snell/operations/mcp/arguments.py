@@ -1,11 +1,11 @@
-"""What each tool takes: one struct per tool, from which its schema is made and against which calls are checked."""
+"""The arguments of each tool: one struct per tool, for its schema and to check calls."""
 
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 Text = Annotated[str, Meta(min_length=1)]
-MemoryId = Annotated[str, Meta(min_length=1, max_length=200, description="the id that `remember` or `recall` gave")]
+MemoryId = Annotated[str, Meta(min_length=1, max_length=200, description="the id that `remember` or `recall` returned")]
 MemoryIds = Annotated[list[str], Meta(min_length=1, max_length=1_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Limit = Annotated[int, Meta(ge=1, le=100)]
@@ -13,21 +13,19 @@ Namespace = Annotated[str, Meta(description="a letter, then letters, digits, `_`
 
 
 class Arguments(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What every tool takes."""
+    """The arguments of every tool."""
 
-    agent_id: Annotated[str, Meta(max_length=200, description="who is asking, if there are several")] | UnsetType = (
-        UNSET
-    )
+    agent_id: Annotated[str, Meta(max_length=200, description="the calling agent's id")] | UnsetType = UNSET
 
 
 class InProject(Arguments, kw_only=True):
     project: (
-        Annotated[str, Meta(max_length=1_024, description="default: the one you work in; `*`: all of them")] | UnsetType
+        Annotated[str, Meta(max_length=1_024, description="default: the current one; `*`: all projects")] | UnsetType
     ) = UNSET
 
 
 class OneMemory(Struct, kw_only=True, omit_defaults=True):
-    """A text to remember, in a batch. One that cannot be is refused by itself, so nothing is required of it here."""
+    """A text to remember, in a batch. The batch rejects invalid ones one by one, so few checks are made here."""
 
     content: Annotated[str, Meta(description="one fact, with its reason; 100,000 characters at most")]
     namespace: Namespace = "default"
@@ -42,7 +40,7 @@ class Remember(InProject, kw_only=True):
     tags: list[str] = []
     importance: Share = 0.5
     metadata: dict[str, Any] = {}
-    idempotency_key: Annotated[str, Meta(description="the same key again stores nothing again")] | UnsetType = UNSET
+    idempotency_key: Annotated[str, Meta(description="a repeated key does not store again")] | UnsetType = UNSET
 
 
 class RememberBatch(InProject, kw_only=True):
@@ -57,7 +55,7 @@ class Recall(InProject, kw_only=True):
 
 
 class HybridRecall(Recall, kw_only=True):
-    alpha: Annotated[float, Meta(ge=0, le=1, description="1: by meaning alone, 0: by words alone")] = 0.5
+    alpha: Annotated[float, Meta(ge=0, le=1, description="1: only by meaning, 0: only by words")] = 0.5
 
 
 class Nearby(InProject, kw_only=True):
@@ -85,9 +83,9 @@ class Journey(InProject, kw_only=True):
 
 
 class Wander(InProject, kw_only=True):
-    start_id: Annotated[str, Meta(description="default: a memory by chance")] | UnsetType = UNSET
+    start_id: Annotated[str, Meta(description="default: a random memory")] | UnsetType = UNSET
     steps: Annotated[int, Meta(ge=1, le=20)] = 10
-    temperature: Annotated[float, Meta(ge=0, le=1, description="0: always to the nearest one")] = 0.5
+    temperature: Annotated[float, Meta(ge=0, le=1, description="0: always go to the nearest one")] = 0.5
     namespace: Namespace | UnsetType = UNSET
 
 
@@ -168,13 +166,13 @@ class ImportMemories(InProject, kw_only=True):
 
 class SetupHooks(Arguments, kw_only=True):
     client: str = "claude-code"
-    python_path: Annotated[str, Meta(description="not needed: a program of Snell's own is run")] | UnsetType = UNSET
+    python_path: Annotated[str, Meta(description="not needed, ignored")] | UnsetType = UNSET
     include_session_start: bool = True
     include_mcp_config: bool = True
 
 
 class Why(InProject, kw_only=True):
-    id: Annotated[str, Meta(min_length=1, max_length=200, description="a decision's id, its beginning, or `last`")] = (
+    id: Annotated[str, Meta(min_length=1, max_length=200, description="an id, its first characters, or `last`")] = (
         "last"
     )
 

@@ -1,8 +1,7 @@
 """
-The lines of an MCP client, as the library wants them: whole messages as text.
+Read the lines of an MCP client as complete messages.
 
-Whoever sends something that is no message gets an answer that says so, since a client waits for one. The library
-itself passes such a line over.
+A line that is not a message gets an error answer, since the client waits for one; the library would ignore it.
 """
 
 import asyncio
@@ -15,11 +14,11 @@ import msgspec
 
 NO_JSON, NO_MESSAGE = -32700, -32600
 _ID = re.compile(rb'"id"[ \t]*:[ \t]*(\d{1,18}|"[^"\\\x00-\x1f]{1,200}")')
-_ENDS = 4_096  # bytes of an overlong line in which its id is looked for, at each end
+_ENDS = 4_096  # bytes at each end of an overlong line in which its id is searched
 
 
 class Lines:
-    """A stream of bytes, read as the library reads a file: line by line, as text."""
+    """A byte stream that the library can read like a text file, line by line."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -34,7 +33,7 @@ class Lines:
             return
 
     async def _line(self) -> bytes:
-        """The next line; one that is too long is dropped, and its sender told."""
+        """Return the next line; a line that is too long is dropped, and answered with an error."""
         dropped = b""
         while True:
             try:
@@ -53,20 +52,20 @@ class Lines:
             dropped = b""
 
     def _message(self, line: bytes) -> str:
-        """The line, if it is a message; an empty text otherwise."""
+        """Return the line if it is a message, else an empty text."""
         if not line.strip():
             return ""
         text = line.decode("utf-8", "replace")
         try:
-            if "\\ud" in text or "\\uD" in text:  # perhaps half of a character, which cannot be handed on
+            if "\\ud" in text or "\\uD" in text:  # perhaps a lone surrogate, which cannot be passed on
                 text = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode() + "\n"
-            told = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+            fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         except msgspec.ValidationError:
             return self._refuse(NO_MESSAGE, "a message is a JSON object", None)
         except (ValueError, RecursionError) as error:
             return self._refuse(NO_JSON, f"this is not JSON: {str(error)[:200]}", None)
-        if not told.keys() & {"method", "result", "error"}:
-            return self._refuse(NO_MESSAGE, "a message has a `method`, a `result` or an `error`", _id_in(told))
+        if not fields.keys() & {"method", "result", "error"}:
+            return self._refuse(NO_MESSAGE, "a message has a `method`, a `result` or an `error`", _id_in(fields))
         return text
 
     def _refuse(self, code: int, message: str, id_: Any) -> str:
@@ -75,8 +74,8 @@ class Lines:
         return ""
 
 
-def _id_in(told: dict[str, msgspec.Raw]) -> str | int | None:
+def _id_in(fields: dict[str, msgspec.Raw]) -> str | int | None:
     try:
-        return msgspec.json.decode(told["id"], type=str | int | None)
+        return msgspec.json.decode(fields["id"], type=str | int | None)
     except (KeyError, msgspec.DecodeError):
         return None

@@ -1,4 +1,4 @@
-"""Prompts that a person picks in the client: recall something, summarise the session."""
+"""Prompts that a user selects in the client: recall a topic, summarise the session."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -10,9 +10,9 @@ from snell.model.errors import SnellError
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
 
-RECALL = "what is known about something"
+RECALL = "recall what is known about a topic"
 FAINTEST = 0.15  # below this a memory has only some letters in common with the topic
-SUMMARISE = "what this session taught, kept for the next one"
+SUMMARISE = "store what this session learned for later sessions"
 
 
 def list_prompts() -> list[types.Prompt]:
@@ -29,7 +29,7 @@ async def get_prompt(name: str, arguments: Mapping[str, str], ask: Ask) -> types
         return await _recall(arguments.get("topic", ""), ask)
     if name == "summarise":
         return _message(SUMMARISE, _summarise(arguments.get("focus", "")))
-    raise SnellError(f"there is no prompt `{name[:80]}`", advice="there are `recall` and `summarise`")
+    raise SnellError(f"unknown prompt `{name[:80]}`", advice="use `recall` or `summarise`")
 
 
 async def _recall(topic: str, ask: Ask) -> types.GetPromptResult:

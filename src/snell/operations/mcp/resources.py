@@ -1,4 +1,4 @@
-"""What a client can read without a tool: memories, and the report of the last session."""
+"""Resources that a client can read without a tool: memories, and the reports of sessions."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -16,13 +16,13 @@ SHOWN = 20  # memories that are listed one by one
 
 
 class UnknownError(SnellError):
-    """There is no such resource."""
+    """The resource does not exist."""
 
     id = "resource"
 
 
 async def list_resources(ask: Ask) -> list[types.Resource]:
-    """The list of all, the last session, and the newest memories of the project."""
+    """Return the list of memories, the last session, and the newest memories of the project one by one."""
     newest = await ask("memory.list", {"limit": SHOWN})
     fixed = [
         types.Resource(
@@ -62,7 +62,7 @@ def templates() -> list[types.ResourceTemplate]:
 
 
 async def read(uri: str, ask: Ask) -> types.TextResourceContents:
-    """The text behind an address."""
+    """Return the content of a resource. Raises UnknownError."""
     uri = str(uri)
     if uri == MEMORIES:
         return _json(uri, await ask("memory.list", {"limit": 50}))
@@ -71,7 +71,7 @@ async def read(uri: str, ask: Ask) -> types.TextResourceContents:
     if uri.startswith("snell://sessions/"):
         found = await ask("journal.session", {"session_id": uri.removeprefix("snell://sessions/")})
         return types.TextResourceContents(uri=uri, mime_type="text/markdown", text=found["report"])
-    raise UnknownError(f"there is no resource `{uri[:200]}`", advice=f"there are `{MEMORIES}` and `{LAST_SESSION}`")
+    raise UnknownError(f"unknown resource `{uri[:200]}`", advice=f"use `{MEMORIES}` or `{LAST_SESSION}`")
 
 
 def _json(uri: str, value: Any) -> types.TextResourceContents:

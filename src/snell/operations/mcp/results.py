@@ -1,4 +1,4 @@
-"""What each tool gives back: the schemas of its structured output are made from these."""
+"""The results of each tool, from which the schemas of its structured output are made."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from snell.memory.types import Kept, Memory
 
 
 class Answer(Struct, kw_only=True, frozen=True):
-    notices: list[str] = []  # what became of captures since the last answer
+    notices: list[str] = []  # about captures since the last answer
 
 
 class Remembered(Kept, frozen=True, kw_only=True):
@@ -18,7 +18,7 @@ class Remembered(Kept, frozen=True, kw_only=True):
 
 
 class Outcome(Struct, kw_only=True, frozen=True):
-    """Of one memory in a batch."""
+    """The outcome for one memory in a batch."""
 
     status: str
     id: str = ""
@@ -39,14 +39,14 @@ class Recollection(Memory, frozen=True, kw_only=True):
 class Recalled(Answer, frozen=True, kw_only=True):
     memories: list[Recollection]
     project: str = ""
-    remark: str = ""  # where nothing was found
+    remark: str = ""  # if nothing was found
 
 
 class Forgotten(Answer, frozen=True, kw_only=True):
     forgotten: list[str]
     missing: list[str] = []
-    captures: int = 0  # of the same texts, which went with them
-    not_searched: int = 0  # older captures that may hold them too
+    captures: int = 0  # of the same texts, also deleted
+    not_searched: int = 0  # older captures that may contain them too
 
 
 class Healthy(Answer, frozen=True, kw_only=True):

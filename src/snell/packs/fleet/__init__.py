@@ -1,1 +1,1 @@
-"""Agents that work beside each other: how each is doing, and who should look."""
+"""Agents that work in parallel: the status of each, and which need attention."""

@@ -1,8 +1,8 @@
 """
-The status of an agent as the colour of its tmux pane and window.
+Show the status of an agent as the colour of its tmux pane and window.
 
-Only servers whose socket is called `fleet` or `fleet-...` are touched; everywhere else this does nothing. A more urgent
-status is shown at once; a less urgent one has to last a moment. Nothing of what tmux shows is ever read back as state.
+Only servers whose socket is called `fleet` or `fleet-...` are touched. A more urgent status is shown at once; a less
+urgent one has to last a moment. Nothing that tmux shows is ever read back as state.
 """
 
 import os
@@ -21,34 +21,34 @@ COLOURS: Mapping[str, tuple[str, str]] = {
     "done": ("#0a0a0a", "#505050"),
     "idle": ("default", "default"),
 }
-COORDINATOR = ("#1b1028", "#cba6f7")  # purple, whatever its status: it is found at once among those it manages
+COORDINATOR = ("#1b1028", "#cba6f7")  # purple with any status, so that it is found at once among its agents
 MARK = "@snell_status"
-PATIENCE = 5.0
+TMUX_SECONDS = 5.0
 
 
 def show(env: Mapping[str, str], before: str, after: str, settle: float, is_wanted: Callable[[], bool]) -> None:
-    """Paint the caller's pane, now or in a moment; nobody waits for it."""
+    """Paint the caller's pane, now or in a moment, in a thread."""
     socket, pane = socket_of(env), env.get("TMUX_PANE", "")
     if not socket or not is_pane(pane):
         return
     wait = delay(before, after, settle)
 
-    def painted() -> None:
+    def paint_if_wanted() -> None:
         if is_wanted():
             paint(socket, pane, after, is_coordinator=bool(env.get("AGENT_MANAGES", "").strip()))
 
-    job = Timer(wait, painted) if wait else Thread(target=painted)
+    job = Timer(wait, paint_if_wanted) if wait else Thread(target=paint_if_wanted)
     job.daemon = True
     job.start()
 
 
 def delay(before: str, after: str, settle: float) -> float:
-    """How long to wait: not at all for what is more urgent than what was shown."""
+    """Return how long to wait: not at all for a more urgent status than the one shown."""
     return settle if STATUSES.index(after) > STATUSES.index(before) else 0.0
 
 
 def socket_of(env: Mapping[str, str]) -> str:
-    """The socket of the caller's tmux server, if it is one of a fleet's."""
+    """Return the socket of the caller's tmux server, if it is a fleet's."""
     path = env.get("TMUX", "").split(",")[0]
     name = os.path.basename(path)
     return path if name == "fleet" or name.startswith("fleet-") else ""
@@ -59,7 +59,7 @@ def is_pane(pane: str) -> bool:
 
 
 def paint(socket: str, pane: str, status: str, *, is_coordinator: bool = False) -> bool:
-    """Colour a pane, and its window with the most urgent status of its panes. False where tmux is not there."""
+    """Colour a pane, and its window with the most urgent status of its panes. False if tmux does not respond."""
     background, foreground = COORDINATOR if is_coordinator else COLOURS[status]
     _tmux(socket, "set-option", "-p", "-t", pane, MARK, status)
     if _tmux(socket, "set-option", "-p", "-t", pane, "window-style", f"bg={background},fg={foreground}") is None:
@@ -74,7 +74,7 @@ def paint(socket: str, pane: str, status: str, *, is_coordinator: bool = False) 
 def _tmux(socket: str, *words: str) -> str | None:
     try:
         done = subprocess.run(
-            ["tmux", "-S", socket, *words], capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False
+            ["tmux", "-S", socket, *words], capture_output=True, encoding="utf-8", timeout=TMUX_SECONDS, check=False
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -1,9 +1,9 @@
 """
-How an agent is doing.
+Track the status of agents.
 
 Why      Twenty agents cannot be watched one by one.
 What     Events set the status of the agent that AGENT_ID names: working, attention, checked, error, done or idle. Its
-         coordinator (AGENT_PARENT, or one whose AGENT_MANAGES names it) hears of attention, error and done.
+         coordinator (AGENT_PARENT, or one whose AGENT_MANAGES names it) is told of attention, error and done.
 Instead  `enabled = false` in `[pack.fleet]`, or no AGENT_ID.
 """
 
@@ -17,7 +17,7 @@ from snell.work import agent_events, agents, hook_arguments
 from snell.work.errors import WorkError
 from snell.work.hook_arguments import Caller
 
-ANSWERED = "work-answered"  # a flag of events that came by a remote call, which sets the status itself
+ANSWERED = "work-answered"  # a flag of events from a remote call, which sets the status itself
 
 
 @informs(
@@ -31,20 +31,20 @@ ANSWERED = "work-answered"  # a flag of events that came by a remote call, which
     "SessionEnd",
 )
 def status(event: Event, context: Context) -> Note | None:
-    """Set the agent's status; what was signalled to a coordinator comes with its next prompt."""
+    """Set the agent's status; a coordinator gets the signals of its agents with its next prompt."""
     agent_id = context.env.get("AGENT_ID", "")
     if not agent_id or agent_id == "default" or context.database is None or ANSWERED in event.flags:
         return None
     trouble = context.marks.get(f"session:{event.session_id}", "trouble") if event.name == "Stop" else ""
     wanted = agent_events.status_after(event.name, {**event.payload, "trouble": trouble})
-    if wanted:  # what it was is asked where it is kept: people and other programs change it, too
+    if wanted:  # the status before is read from the store: users and other programs change it, too
         _set(wanted, agent_id, context)
     return _signals(agent_id, context) if event.name == "UserPromptSubmit" else None
 
 
 @informs("TeammateIdle")
 def teammate_idle(event: Event, context: Context) -> None:
-    """A teammate that is idle is done, and its coordinator hears of it."""
+    """Mark an idle teammate as done, and tell its coordinator."""
     name = text_in(event.payload, "teammate_name")
     if not name or context.database is None or ANSWERED in event.flags:
         return
@@ -57,10 +57,10 @@ def teammate_idle(event: Event, context: Context) -> None:
         team_name=text_in(event.payload, "team_name"),
     )
     try:
-        said = context.database.run(lambda tx: agent_events.teammate_idle(tx, call, Caller()))
+        result = context.database.run(lambda tx: agent_events.teammate_idle(tx, call, Caller()))
     except StoreError:
         return
-    if said["updated"]:
+    if result["updated"]:
         context.marks.put(f"agent:{name}", "status", "done")
 
 
@@ -74,7 +74,7 @@ def _set(wanted: str, agent_id: str, context: Context) -> None:
         targeted_claims=env.get("AGENT_TARGETED_CLAIMS", ""),
         pane=env.get("TMUX_PANE", ""),
     )
-    assert context.database is not None  # looked at before
+    assert context.database is not None  # checked by the caller
     try:
         changed = context.database.run(lambda tx: agent_events.set_status(tx, caller, wanted))
     except (StoreError, WorkError):
@@ -86,7 +86,7 @@ def _set(wanted: str, agent_id: str, context: Context) -> None:
 
 
 def _signals(agent_id: str, context: Context) -> Note | None:
-    assert context.database is not None  # looked at before
+    assert context.database is not None  # checked by the caller
     try:
         waiting = context.database.run(lambda tx: agents.take_signals(tx, agent_id))
     except StoreError:

@@ -1,7 +1,7 @@
 """
-What a call has left in files, as it stands there now.
+Add the text on the disk to the files that a call has written.
 
-An edit says only what it puts in, and `sed -i` not even that; what runs later is the whole file.
+An edit names only the text that it inserts, and `sed -i` not even that, but the complete file may be run later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _IN_PLACE = frozenset(("sed", "gsed", "perl", "ruby", "yq", "patch", "ed", "ex",
 
 
 def add_text_from_disk(files: Mapping[str, Value], steps: tuple[Step, ...] = ()) -> dict[str, Value]:
-    """The files, and those that a step has changed in place, with their text from the disk where there is one."""
+    """Return the files, and those that a step has edited in place, with their text on the disk."""
     changed = {path for step in steps if step.program in _IN_PLACE for path in step.writes}
     found = {**dict.fromkeys(changed, Value("")), **files}
     for path in list(found)[:MOST_READ]:
@@ -30,7 +30,7 @@ def add_text_from_disk(files: Mapping[str, Value], steps: tuple[Step, ...] = ())
     return {path: value for path, value in found.items() if value.text or value.labels or path in files}
 
 
-# Only what something runs or reads recipes from: nobody's secrets and no output belong into what is remembered.
+# Only scripts and build files: secrets and program output must not be recorded.
 _RUN = lazy_regex(
     r"(?:.+\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|lua|mk|go|rs|c)|(?:GNU)?[Mm]akefile|\.?[Jj]ustfile|Rakefile|"
     r"package\.json|Taskfile\.ya?ml|pre-\w+|post-\w+|commit-msg)"

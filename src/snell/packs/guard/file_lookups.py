@@ -1,8 +1,8 @@
 """
-What judging looks at on the disk.
+Record what judging looks at on the disk.
 
-A judgement holds for as long as it would see the same again, so every look can be noted. What is more than a look, such
-as reading git's index or following a link, is noted as something that cannot be looked up again cheaply.
+A judgement may be cached for as long as the same lookups would have the same results. Reading git's index or following
+a link cannot be repeated cheaply, so such a judgement is not cached.
 """
 
 from __future__ import annotations
@@ -14,52 +14,52 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 MISSING, PLAIN, LINK = "missing", "plain", "link"
-MOST_NOTED = 100
+MOST_LOOKUPS = 100
 
 
 class Lookups:
-    """The paths that were looked at, with what they were; `is_all` unless something else was asked, too."""
+    """The paths that were looked up, each with its kind; `are_complete` unless something else was read, too."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, str] = {}
-        self.is_all = True
+        self.are_complete = True
 
-    def holds(self) -> bool:
-        """Is everything as it was?"""
+    def are_current(self) -> bool:
+        """Tell whether every path is still of the same kind."""
         return all(_kind(path) == kind for path, kind in self.kinds.items())
 
 
 class _Thread(threading.local):
-    noted: Lookups | None = None
+    lookups: Lookups | None = None
 
 
-_thread = _Thread()  # judging is deep, and only one of its callers wants to know
+_thread = _Thread()  # avoids an argument in every function between the cache and the lookup
 
 
 @contextmanager
 def record_lookups() -> Iterator[Lookups]:
-    """Note what this thread looks at meanwhile."""
-    noted = _thread.noted = Lookups()
+    """Record the lookups of this thread until the block ends."""
+    lookups = _thread.lookups = Lookups()
     try:
-        yield noted
+        yield lookups
     finally:
-        _thread.noted = None
+        _thread.lookups = None
 
 
 def path_kind(path: str) -> str:
-    """Is there a link, something else, or nothing?"""
+    """Return whether the path is a link, something else, or missing."""
     kind = _kind(path)
-    noted = _thread.noted
-    if noted:
-        noted.kinds[path] = kind
-        noted.is_all = noted.is_all and kind != LINK and len(noted.kinds) <= MOST_NOTED
+    lookups = _thread.lookups
+    if lookups:
+        lookups.kinds[path] = kind
+        lookups.are_complete = lookups.are_complete and kind != LINK and len(lookups.kinds) <= MOST_LOOKUPS
     return kind
 
 
 def mark_unrepeatable() -> None:
-    """More is read than a look can tell; a judgement that hangs on it is not one to keep."""
-    if _thread.noted:
-        _thread.noted.is_all = False
+    """Say that more is read than the kind of a path, so that the judgement is not cached."""
+    if _thread.lookups:
+        _thread.lookups.are_complete = False
 
 
 def _kind(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Which folders of a project git keeps: read from its index, without running git."""
+"""Look up tracked folders in git's index, without running git."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,26 +6,26 @@ from pathlib import Path
 from snell.packs.guard.file_lookups import mark_unrepeatable
 
 LARGEST = 32_000_000
-_LENGTH = 0x0FFF  # of a name, in the two bytes before it; longer ones say just this
+_LENGTH = 0x0FFF  # length of a name, in the two bytes before it; longer names have this value
 
 
 def is_tracked(folder: str, project: str) -> bool:
-    """Git keeps at least one file below this folder."""
+    """Tell whether git tracks at least one file below this folder."""
     index = _index(Path(project))
     name = folder.removeprefix(f"{project.rstrip('/')}/").encode("utf-8", "surrogateescape") + b"/"
     if index[4:8] == b"\0\0\0\4":
-        return any(each.startswith(name) for each in _shortened(index))
+        return any(each.startswith(name) for each in _version_4_names(index))
     at = index.find(name)
     while at > 1:
-        told = int.from_bytes(index[at - 2 : at], "big") & _LENGTH
-        if told == min(index.find(b"\0", at) - at, _LENGTH):  # a name begins here, and is no part of another
+        length = int.from_bytes(index[at - 2 : at], "big") & _LENGTH
+        if length == min(index.find(b"\0", at) - at, _LENGTH):  # a name begins here; this is no part of another name
             return True
         at = index.find(name, at + 1)
     return False
 
 
-def _shortened(index: bytes) -> Iterator[bytes]:
-    """The names in an index of the fourth kind, where each leaves out what it shares with the one before."""
+def _version_4_names(index: bytes) -> Iterator[bytes]:
+    """Return the names in an index of version 4, where each omits the prefix it shares with the one before."""
     at, name = 12, b""
     for _ in range(int.from_bytes(index[8:12], "big")):
         at += 62 + 2 * (index[at + 60] >> 6 & 1 if at + 60 < len(index) else 0)
@@ -44,7 +44,7 @@ def _index(project: Path) -> bytes:
     git = project / ".git"
     mark_unrepeatable()
     try:
-        if git.is_file():  # a work tree of its own
+        if git.is_file():  # a linked work tree
             git = project / git.read_text("utf-8").partition("gitdir:")[2].strip()
         index = git / "index"
         return index.read_bytes() if index.stat().st_size <= LARGEST else b""

@@ -1,10 +1,10 @@
 """
-Judge what a call would do, before it does it.
+Judge what a tool call would do, before it runs.
 
-Why      An agent that is confused, hurried or misled can delete, leak or take over with one line.
-What     Commands are read as a shell would read them, unwrapped and followed; every rule looks at what they would do.
-         Files that hold secrets, and Snell's own, are guarded from every tool.
-Instead  Each answer says what to do instead; `[pack.guard.rules] NAME = "ask"` or `"off"` switches one rule.
+Why      An agent that is confused, hurried or misled can destroy or leak data with one command.
+What     Commands are parsed as a shell would parse them and followed step by step; rules judge what each step would do.
+         Files that hold secrets, and Snell's own files, are guarded from every tool.
+Instead  Each reason says what to do instead; `[pack.guard.rules] NAME = "ask"` or `"off"` sets the level of one rule.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from snell.packs.guard.edited_text import add_text_from_disk
 from snell.packs.guard.judge import ALLOW, Judgement, merge_judgements, strictest_verdict
 from snell.packs.guard.not_shell_text import drop_misread, is_shell_tool
 from snell.packs.guard.one_time_allow import record_denied, use_allowance
+from snell.packs.guard.path_classes import Workspace, effective_project
 from snell.packs.guard.presets import apply_presets
 from snell.packs.guard.rule import DENY, Finding
 from snell.packs.guard.secret_fingerprints import record_values
@@ -41,24 +42,24 @@ from snell.packs.guard.verdict_cache import cached_judgement
 from snell.sdk.decorators import informs, judges
 from snell.sdk.subjects import ShellCall, ToolCall
 
-MOST_WAITING = 64
-_waiting: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be remembered after it
+MOST_PENDING = 64
+_pending: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be recorded after it
 
 
 @judges("PreToolUse", kind="shell", on_failure="ask")
 def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tell | None:
     """Stop commands that destroy, leak or take over."""
-    if not call.command or event.kind == "mcp":  # `access` judges all of what a tool of an MCP server is told
+    if not call.command or event.kind == "mcp":  # `access` judges the complete input of an MCP tool
         return None
-    folders = _folders(event, context)
-    judgement = _judged(call.command, event, context, folders[0])
-    _keep_waiting(_key(call.command, event, folders[0]), judgement)
+    workspaces = _workspaces(event, context)
+    judgement = _judge(call.command, event, context, workspaces[0])
+    _keep_pending(_key(call.command, event, workspaces[0]), judgement)
     lines = (call.command, *other_readings(event.tool_name or event.tool, event.payload.get("tool_input")))
-    if more := [(line, folder) for folder in folders for line in lines][1:]:
-        judgement = merge_judgements([judgement, *(_judged(line, event, context, folder) for line, folder in more)])
+    if more := [(line, workspace) for workspace in workspaces for line in lines][1:]:
+        judgement = merge_judgements([judgement, *(_judge(line, event, context, each) for line, each in more)])
     if not is_shell_tool(event.tool, event.tool_name):
         judgement = drop_misread(judgement)
-    judgement = _with(
+    judgement = _add_findings(
         judgement,
         check_sent_value(context.marks, event.session_id, call.command, judgement.steps),
         check_send_after_secret(context.marks, event.session_id, judgement.steps),
@@ -67,7 +68,7 @@ def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tel
     if not isinstance(answer, Deny):
         return answer
     if use_allowance(context.state, event.session_id, call.command):
-        return Tell(f"guard: a person let this command pass once; {answer.because}")
+        return Tell(f"guard: the user allowed this command once; {answer.because}")
     record_denied(context.marks, event.session_id, call.command, answer.because)
     return answer
 
@@ -77,36 +78,41 @@ def access(call: ToolCall, event: Event, context: Context) -> Deny | Ask | Tell 
     """Guard secrets and Snell's own files from every tool, and judge a command line in any input."""
     if call.kind in ("agent", "skill", "other") and not has_command_line(call):
         return None
-    judgement = judge_call(call, *_workspace(event, context), find_snell_paths(context))
-    tells = sends_data(call)
-    value = check_value_in_tool(context.marks, event.session_id, call, tells=tells)
-    sent = ask_after_secret(context.marks, event.session_id, call.tool) if tells else None
-    copy = check_read_of_copy(context.marks, event.session_id, call, read_path(call, *_workspace(event, context)[:2]))
-    return _answer(_with(judgement, value, sent, copy), context)
+    workspace = _workspace(event, context)
+    sends = sends_data(call)
+    return _answer(
+        _add_findings(
+            judge_call(call, workspace),
+            check_value_in_tool(context.marks, event.session_id, call, sends=sends),
+            ask_after_secret(context.marks, event.session_id, call.tool) if sends else None,
+            check_read_of_copy(context.marks, event.session_id, call, read_path(call, workspace)),
+        ),
+        context,
+    )
 
 
-# Not a watcher: the next call of the session may come at once, and must find what this one leaves.
+# Not a watcher: the next call of the session may come at once and needs what this one records.
 @informs("PostToolUse", kind=("shell", "write", "edit", "mcp"))
 def remember(call: ToolCall, event: Event, context: Context) -> None:
     """Remember what was written and which secrets were read, for later calls of the session."""
     if not isinstance(call, ShellCall):
-        cwd, home, _project = _workspace(event, context)
-        record_files(context.marks, event.session_id, add_text_from_disk(written_text(call, cwd, home)))
+        written = written_text(call, _workspace(event, context))
+        record_files(context.marks, event.session_id, add_text_from_disk(written))
     elif call.command:
-        folder = _folders(event, context)[0]
-        kept = _waiting.pop(_key(call.command, event, folder), None)
-        judgement = kept or _judged(call.command, event, context, folder)
+        workspace = _workspaces(event, context)[0]
+        pending = _pending.pop(_key(call.command, event, workspace), None)
+        judgement = pending or _judge(call.command, event, context, workspace)
         record_files(context.marks, event.session_id, add_text_from_disk(judgement.files, judgement.steps))
-        _keep_read(judgement, call, event, context)
+        _record_secrets(judgement, call, event, context)
 
 
 @informs("PostToolUse", kind=("read", "search", "mcp"))
 def remember_read(call: ToolCall, event: Event, context: Context) -> None:
     """Remember that a secret was read by the client's own tool."""
-    _keep_read(judge_call(call, *_workspace(event, context), find_snell_paths(context)), call, event, context)
+    _record_secrets(judge_call(call, _workspace(event, context)), call, event, context)
 
 
-def _keep_read(judgement: Judgement, call: ToolCall, event: Event, context: Context) -> None:
+def _record_secrets(judgement: Judgement, call: ToolCall, event: Event, context: Context) -> None:
     names = secrets_read(judgement)
     for name in names:
         record_secret(context.marks, event.session_id, name)
@@ -114,13 +120,13 @@ def _keep_read(judgement: Judgement, call: ToolCall, event: Event, context: Cont
         record_values(context.marks, event.session_id, call.response)
 
 
-def _keep_waiting(key: tuple[str, ...], judgement: Judgement) -> None:
-    _waiting[key] = judgement
-    if len(_waiting) > MOST_WAITING:
-        _waiting.pop(next(iter(_waiting)), None)
+def _keep_pending(key: tuple[str, ...], judgement: Judgement) -> None:
+    _pending[key] = judgement
+    if len(_pending) > MOST_PENDING:
+        _pending.pop(next(iter(_pending)), None)
 
 
-def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
+def _add_findings(judgement: Judgement, *more: Finding | None) -> Judgement:
     added = tuple(finding for finding in more if finding is not None)
     if not added:
         return judgement
@@ -128,28 +134,25 @@ def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
     return Judgement(strictest_verdict(findings), findings, judgement.steps)
 
 
-def _judged(line: str, event: Event, context: Context, folder: str) -> Judgement:
-    """The line in this folder; where no project is known, the event's folder stays the project."""
-    files = known_files(context.marks, event.session_id)
-    cwd, home, project = _workspace(event, context)
-    return cached_judgement(
-        line, folder, home, project or (cwd if folder != cwd else ""), files, find_snell_paths(context)
-    )
+def _judge(line: str, event: Event, context: Context, workspace: Workspace) -> Judgement:
+    return cached_judgement(line, workspace, known_files(context.marks, event.session_id))
 
 
-def _folders(event: Event, context: Context) -> tuple[str, ...]:
-    """Every folder in which the command may run."""
-    cwd, home, _project = _workspace(event, context)
-    return folders_of(event.payload.get("tool_input"), cwd, home, event.client, event.tool)
-
-
-def _key(line: str, event: Event, folder: str) -> tuple[str, ...]:
-    return event.session_id, folder, line
-
-
-def _workspace(event: Event, context: Context) -> tuple[str, str, str]:
+def _workspace(event: Event, context: Context) -> Workspace:
     cwd = event.cwd or context.project_dir or "/"
-    return cwd, context.env.get("HOME") or os.path.expanduser("~"), context.project_dir
+    home = context.env.get("HOME") or os.path.expanduser("~")
+    return Workspace(cwd, home, effective_project(cwd, home, context.project_dir), find_snell_paths(context))
+
+
+def _workspaces(event: Event, context: Context) -> list[Workspace]:
+    """Return a workspace for every folder in which the command may run; the project stays the event's."""
+    start = _workspace(event, context)
+    folders = folders_of(event.payload.get("tool_input"), start.cwd, start.home, event.client, event.tool)
+    return [start.in_folder(folder) for folder in folders]
+
+
+def _key(line: str, event: Event, workspace: Workspace) -> tuple[str, ...]:
+    return event.session_id, workspace.cwd, line
 
 
 def _answer(judgement: Judgement, context: Context) -> Deny | Ask | Tell | None:

@@ -1,4 +1,4 @@
-"""Judge one command line: read it, walk through it, let every rule look at every step."""
+"""Judge one command line: parse it, follow it step by step, and call the rules for every step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 ALLOW = "allow"
 MOST_FINDINGS = 12
 
-_ORDER = {ALLOW: 0, ASK: 1, DENY: 2}
+_STRICTNESS = {ALLOW: 0, ASK: 1, DENY: 2}
 
 
 class Judgement(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Judgement(Struct, frozen=True):
     verdict: str = ALLOW
     findings: tuple[Finding, ...] = ()
     steps: tuple[Step, ...] = ()
-    files: dict[str, Value] = {}  # what the command would leave in files
+    files: dict[str, Value] = {}  # the files that the command would write, with their content
 
 
 def judge(
@@ -41,10 +41,10 @@ def judge(
     snell_paths: SnellPaths = NO_SNELL_PATHS,
 ) -> Judgement:
     """
-    What running this command would do, without running it. Never raises for bad text.
+    Return what running this command would do, without running it. Never raises for bad text.
 
     Args:
-        files: what is known about files from earlier calls.
+        files: the known content of files, from earlier calls.
         snell_paths: where Snell's own files are, besides the usual places.
     """
     budget = Budget()
@@ -52,45 +52,42 @@ def judge(
         command = command.replace("\0", "")  # as shells do
         budget.trouble("it holds characters that a shell leaves out")
     workspace = Workspace(cwd, home, effective_project(cwd, home, project), snell_paths)
-    walk, scene = _walked(command, workspace, files or {}, budget)
+    walk, scene = _walk(command, workspace, files or {}, budget)
     if "mkfifo" in command or (" & " in command and scene.files):
         # What one side of a pipe or background job reads may be written further right.
-        walk, scene = _walked(command, workspace, scene.files, budget, merges=True)
-    findings = [*_found(walk.steps, workspace, scene.links), *(FORK_BOMB.deny(why) for why in walk.bombs)]
+        walk, scene = _walk(command, workspace, scene.files, budget, merges=True)
+    findings = [*_find(walk.steps, workspace, scene.links), *(FORK_BOMB.deny(why) for why in walk.bombs)]
     if budget.troubles:
         findings.extend(find_unread(command))
-    findings.extend(UNREADABLE.ask(f"it could not be read to the end: {why}") for why in budget.troubles)
+    findings.extend(UNREADABLE.ask(f"it cannot be parsed completely: {why}") for why in budget.troubles)
     kept = _strictest_first(findings)
     return Judgement(strictest_verdict(kept), kept, tuple(walk.steps), scene.files)
 
 
-def judge_steps(
-    steps: tuple[Step, ...], cwd: str, home: str, project: str, snell_paths: SnellPaths = NO_SNELL_PATHS
-) -> Judgement:
-    """What these steps would do, where a tool other than a shell does them."""
-    findings = _strictest_first(
-        _found(list(steps), Workspace(cwd, home, effective_project(cwd, home, project), snell_paths), {})
-    )
+def judge_steps(steps: tuple[Step, ...], workspace: Workspace) -> Judgement:
+    """Return what these steps of a tool other than a shell would do."""
+    findings = _strictest_first(_find(list(steps), workspace, {}))
     return Judgement(strictest_verdict(findings), findings, steps)
 
 
-def _strictest_first(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Each once; what there is no room for is never what counts most."""
-    ordered = sorted(dict.fromkeys(findings), key=lambda finding: -_ORDER[finding.verdict])
-    return tuple(ordered[:MOST_FINDINGS])
-
-
 def merge_judgements(judgements: list[Judgement]) -> Judgement:
-    """All of them as one."""
+    """Return one judgement with all findings and steps."""
     findings = tuple(dict.fromkeys(finding for each in judgements for finding in each.findings))
-    return Judgement(strictest_verdict(findings), findings, tuple(step for each in judgements for step in each.steps))
+    steps = tuple(step for each in judgements for step in each.steps)
+    return Judgement(strictest_verdict(findings), findings, steps)
 
 
 def strictest_verdict(findings: tuple[Finding, ...]) -> str:
-    return max((finding.verdict for finding in findings), key=_ORDER.__getitem__, default=ALLOW)
+    return max((finding.verdict for finding in findings), key=_STRICTNESS.__getitem__, default=ALLOW)
 
 
-def _walked(
+def _strictest_first(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Sort the findings, each once, so that the limit never cuts off the strictest."""
+    ordered = sorted(dict.fromkeys(findings), key=lambda finding: -_STRICTNESS[finding.verdict])
+    return tuple(ordered[:MOST_FINDINGS])
+
+
+def _walk(
     command: str, workspace: Workspace, files: dict[str, Value], budget: Budget, *, merges: bool = False
 ) -> tuple[Walk, ShellState]:
     budget.commands = budget.depth = 0
@@ -107,11 +104,11 @@ def _walked(
     return walk, scene
 
 
-def _found(steps: list[Step], start: Workspace, links: Mapping[str, str]) -> list[Finding]:
+def _find(steps: list[Step], start: Workspace, links: Mapping[str, str]) -> list[Finding]:
     findings = list[Finding]()
     for step in steps:
         if step.where == HERE:
-            workspace = Workspace(step.cwd, start.home, start.project, start.snell_paths)
+            workspace = start.in_folder(step.cwd)
         else:
             workspace = Workspace(step.cwd, "/home/remote", "/workdir")
         real = follow_links(step, links, start.home, start.project)

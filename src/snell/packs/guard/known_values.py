@@ -1,10 +1,10 @@
-"""What a word or a stream is known to hold: text with gaps, and labels that say where it came from."""
+"""The known content of a word or stream: text with unknown parts, and labels for where it came from."""
 
 from msgspec import Struct
 
 from snell.system.lazy_regex import lazy_regex
 
-UNKNOWN = "\ue000"  # stands for text that only run time knows
+UNKNOWN = "\ue000"  # stands for text that is only known at run time
 BREAK = "\ue001"  # ends a field
 LONGEST_VALUE = 131_072
 
@@ -46,7 +46,7 @@ SOMETHING = Value()
 
 
 def any_of(values: "list[Value]") -> Value:
-    """One value in the place of several; its text is unknown where they differ."""
+    """Return one value for several; its text is unknown if they differ."""
     if len(values) == 1:
         return values[0]
     labels = frozenset(label for value in values for label in value.labels)
@@ -60,20 +60,18 @@ def any_of(values: "list[Value]") -> Value:
 _INSIDE = lazy_regex(rf"(?<=[A-Za-z0-9]){UNKNOWN}+|{UNKNOWN}+(?=[A-Za-z0-9])|^{UNKNOWN}+(?=-)")
 
 
-def without_unknown_parts(row: list[Value]) -> list[Value] | None:
-    """The words as they are when the gaps in them hold nothing; None where that makes no difference."""
+def drop_gaps(row: list[Value]) -> list[Value] | None:
+    """Return the words as if their unknown parts were empty; None where that makes no difference."""
     if not any(UNKNOWN in value.text for value in row):
         return None
-    words = [
-        Value(text_without_unknown_parts(value.text), value.labels) if UNKNOWN in value.text else value for value in row
-    ]
+    words = [Value(drop_text_gaps(value.text), value.labels) if UNKNOWN in value.text else value for value in row]
     return words if words != row else None
 
 
-def text_without_unknown_parts(text: str) -> str:
+def drop_text_gaps(text: str) -> str:
     return _INSIDE.sub("", text)
 
 
 def is_unset_variable(value: Value) -> bool:
-    """Nothing at all is known of it but the name of a variable."""
+    """Tell whether only the name of a variable is known."""
     return bool(value.text) and not value.text.strip(UNKNOWN + "/ ") and value.has("variable")

@@ -1,4 +1,4 @@
-"""What the tools of other servers do: their names say it, and the commands with the same effect are judged."""
+"""Translate MCP tools into commands with the same effect, by the words in the tool's name and input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from snell.packs.guard.rules import RULES
 from snell.sdk.subjects import ToolCall
 from snell.system.lazy_regex import lazy_regex
 
-# Servers that manage what runs elsewhere, and the program with the same verbs.
+# Servers that manage remote resources, and the program with the same verbs.
 _MANAGERS = {
     **dict.fromkeys(("k8s", "kubernetes", "kubectl", "openshift", "helm", "argocd"), "kubectl"),
     **{
@@ -24,35 +24,35 @@ _MANAGERS = {
     "digitalocean": "doctl",
     "neon": "neonctl",
 }
-_TAKES_DOWN = names("delete destroy terminate purge uninstall drop wipe erase nuke")
+_DELETES = names("delete destroy terminate purge uninstall drop wipe erase nuke")
 _VERB_KEYS = ("command", "subcommand", "verb", "action", "operation", "args", "arguments")
-_ABOUT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
-_REMOVES = _TAKES_DOWN | {"remove", "rm", "rmdir", "unlink", "trash"}
+_SUBJECT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
+_REMOVES = _DELETES | {"remove", "rm", "rmdir", "unlink", "trash"}
 _FORGES = names("github gitlab bitbucket gitea forgejo")
-_ENDS = names("kill killall terminate stop end signal interrupt suspend abort")
+_ENDING_VERBS = names("kill killall terminate stop end signal interrupt suspend abort")
 _PROCESS_KEYS = names("pid pids process processid processids processnumber")
-_MOST_NUMBERS = 100
+_MOST_IDS = 100
 _DATABASES = names(
     "mongodb mongo redis dynamodb elasticsearch opensearch firestore cassandra neo4j qdrant pinecone chroma"
 )
 _DATABASE_VERBS = names("drop flushall flushdb flush truncate wipe reset")
 _VAULTS = names("onepassword 1password op vault bitwarden lastpass keychain keyring doppler infisical secretsmanager")
-_LOOKING = names("get read reveal show fetch export access retrieve lookup dump")
-# What these delete is their own, or can be made again.
-_SMALL = names(
+_READING_VERBS = names("get read reveal show fetch export access retrieve lookup dump")
+# Servers whose data is local or can be rebuilt.
+_LOCAL_SERVERS = names(
     "memory filesystem files file fs playwright browser puppeteer todo todos tasks sandbox e2b chrome devtools"
 )
 
 
 def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
-    """Commands with the same effect."""
+    """Return commands that have the same effect as the tool call."""
     words, given = words_of(call.tool), call.input
     manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
-    verb = next((word for word in words if word in _TAKES_DOWN), "")
+    verb = next((word for word in words if word in _DELETES), "")
     if manager and verb:
         yield manager, verb
-    elif manager and (told := _told_verb(given)):
-        yield manager, *told
+    elif manager and (command := _deleting_command(given)):
+        yield manager, *command
     elif verb and set(words) & _FORGES and {"repository", "repo", "branch", "project", "release", "tag"} & set(words):
         yield "gh", "repo", "delete"
     if set(words) & _DATABASES and (
@@ -61,36 +61,36 @@ def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
         yield "dropdb", words[-1]
     if "git" in words[:3]:
         yield from _git(words, given)
-    if _ENDS & set(words_of(call.tool.rpartition("__")[2])):
-        yield from (("kill", number) for number in _numbers(given))
+    if _ENDING_VERBS & set(words_of(call.tool.rpartition("__")[2])):
+        yield from (("kill", number) for number in _process_ids(given))
 
 
-def _told_verb(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The command of a tool that takes any: the input names it, and what it is about."""
+def _deleting_command(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the deleting command in the input of a tool that takes any command, with its subject."""
     texts = {
         plain_name(key): " ".join(map(str, text)) if isinstance(text, list) else text for key, text in given.items()
     }
     texts = {key: text for key, text in texts.items() if isinstance(text, str)}
-    verb = next((texts[key] for key in _VERB_KEYS if _TAKES_DOWN & set(texts.get(key, "").lower().split())), "")
-    about = [texts[key] for key in _ABOUT_KEYS if texts.get(key)]
-    return (*verb.split(), *about) if verb else ()
+    verb = next((texts[key] for key in _VERB_KEYS if _DELETES & set(texts.get(key, "").lower().split())), "")
+    subjects = [texts[key] for key in _SUBJECT_KEYS if texts.get(key)]
+    return (*verb.split(), *subjects) if verb else ()
 
 
 def check_tool(call: ToolCall) -> Iterator[Finding]:
-    """What no command says as well."""
+    """Return findings for tools that no command corresponds to."""
     words = words_of(call.tool)
-    if _LOOKING & set(words) and (
+    if _READING_VERBS & set(words) and (
         _VAULTS & set(words) or {"secret", "secrets", "password", "credentials"} & set(words)
     ):
-        yield RULES["secret-stores"].ask(f"`{call.tool}` shows secrets")
-    elif _TAKES_DOWN & set(words_of(call.tool.rpartition("__")[2])) and not _SMALL & set(words):
+        yield RULES["secret-stores"].ask(f"`{call.tool}` returns secrets", call.tool)
+    elif _DELETES & set(words_of(call.tool.rpartition("__")[2])) and not _LOCAL_SERVERS & set(words):
         if _DATABASES & set(words) and _selects(call.input):
             return
-        yield RULES["infrastructure"].ask(f"`{call.tool}` deletes something that is kept elsewhere")
+        yield RULES["infrastructure"].ask(f"`{call.tool}` deletes a remote resource")
 
 
 def removes_files(call: ToolCall) -> bool:
-    """The tool deletes the files and folders that it is given."""
+    """Tell whether the tool deletes the files and folders that it is given."""
     return bool(_REMOVES & set(words_of(call.tool.rpartition("__")[2])))
 
 
@@ -99,14 +99,14 @@ def moves_files(call: ToolCall) -> bool:
 
 
 def split_notebook_cell(source: str) -> tuple[str, str]:
-    """The shell's lines of a notebook's cell, and the rest."""
+    """Return the shell lines of a notebook cell, and the other lines."""
     if re.match(r"\s*%%(?:bash|sh|script)\b", source):
         return source.split("\n", 1)[-1], ""
-    shell = "\n".join(line.lstrip()[1:] for line in source.split("\n") if _BANG.match(line))
+    shell = "\n".join(line.lstrip()[1:] for line in source.split("\n") if _SHELL_LINE.match(line))
     return shell, "\n".join(line for line in source.split("\n") if not re.match(r"\s*[!%]", line))
 
 
-_BANG = lazy_regex(r"\s*!")
+_SHELL_LINE = lazy_regex(r"\s*!")
 _GIT_VERBS = names("reset push clean checkout branch stash restore rebase tag reflog gc rm")
 
 
@@ -119,12 +119,12 @@ def _git(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str
         yield "git", verb, *flags, *modes, *actions
 
 
-def _numbers(given: Mapping[str, Any]) -> Iterator[str]:
-    """The processes that the input names by their numbers."""
+def _process_ids(given: Mapping[str, Any]) -> Iterator[str]:
+    """Return the process ids in the input."""
     for key, value in given.items():
         if plain_name(str(key)) in _PROCESS_KEYS:
             each = value if isinstance(value, list) else [value]
-            yield from (str(number).strip() for number in each[:_MOST_NUMBERS] if isinstance(number, int | str))
+            yield from (str(number).strip() for number in each[:_MOST_IDS] if isinstance(number, int | str))
 
 
 def _selects(given: Mapping[str, Any]) -> bool:

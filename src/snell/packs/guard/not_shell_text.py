@@ -1,4 +1,4 @@
-"""Text that no shell could read, in a tool that need not be a shell: prose, a formula, a program."""
+"""Ignore parse errors in tools that are not known to be a shell: the text may be prose or a program."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from snell.packs.guard.judge import Judgement, strictest_verdict
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import UNREADABLE
 
-_TOO_MUCH = (": it ", ": commands ", "longer than")  # a shell would read on where the guard gave up
+_TOO_MUCH = (": it ", ": commands ", "longer than")  # the guard gave up where a shell would go on
 
 
 def is_shell_tool(*tools: str) -> bool:
-    """One of the names of a tool, the client's or Claude Code's, says that a shell gets the text."""
+    """Tell whether one of the names of a tool, the client's or Claude Code's, is that of a shell."""
     return any(map(is_shell_by_name, tools))
 
 
 def drop_misread(judgement: Judgement) -> Judgement:
-    """The judgement without what only says that the text is no shell's."""
+    """Return the judgement without findings that only say that the text is no shell command."""
     kept = tuple(finding for finding in judgement.findings if not _is_misread(finding))
     if len(kept) == len(judgement.findings):
         return judgement

@@ -1,9 +1,9 @@
 """
-A person's word that one denied command may pass, once.
+Let a user allow one denied command, once.
 
-What was denied last is a mark. The word is a file that only a person's terminal writes: no remote call makes one, so
-that an agent which reaches the daemon cannot give itself leave. The next call of exactly that command in that session
-uses it up. Commands are compared by their hash, since what is kept as text has no secrets left.
+The last denied command is stored as a mark. The allowance is a file that only `snell allow` at a terminal writes: no
+remote call creates one, so an agent that reaches the daemon cannot allow its own commands. The next call of exactly
+that command in that session uses the allowance. Commands are compared by hash, because stored texts are redacted.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ LONGEST_SHOWN, LONGEST_FILE = 2_000, 16_384
 
 
 def record_denied(marks: Store, session_id: str, command: str, why: str) -> None:
-    """Remember what was denied last."""
+    """Remember the last denied command."""
     denied = {"session": session_id, "command": command[:LONGEST_SHOWN], "why": why, "hash": _hash(command)}
     marks.put(SCOPE, DENIED, denied)
 
@@ -34,12 +34,12 @@ def last_denied(marks: Store) -> Mapping[str, Any] | None:
 
 
 def allow_once(state: Path, session_id: str, command_hash: str) -> None:
-    """Let exactly this command pass once in its session; it takes the place of an earlier word."""
+    """Allow exactly this command once in its session; replaces an earlier allowance."""
     write_atomically(state / FILE, msgspec.json.encode({"session": session_id, "hash": command_hash}))
 
 
 def use_allowance(state: Path | None, session_id: str, command: str) -> bool:
-    """Did a person allow this command? Asking uses the allowance up."""
+    """Use the allowance for this command, and tell whether there was one."""
     if state is None:
         return False
     try:
@@ -51,7 +51,7 @@ def use_allowance(state: Path | None, session_id: str, command: str) -> bool:
     with contextlib.suppress(FileNotFoundError):
         (state / FILE).unlink()
         return True
-    return False  # another call was quicker
+    return False  # another call has used it
 
 
 def _hash(command: str) -> str:

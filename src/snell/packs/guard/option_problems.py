@@ -1,4 +1,4 @@
-"""What is wrong with what a user tells the guard: a switch that is none, a rule that there is not."""
+"""Check the guard's options: unknown rules and unknown levels."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,14 +9,14 @@ from snell.packs.guard.rules import RULES
 
 
 def option_problems(options: Mapping[str, Any]) -> list[str]:
-    return list(_of_rules(options.get("rules", {})))
+    return list(_rule_problems(options.get("rules", {})))
 
 
-def _of_rules(rules: Mapping[str, Any]) -> Iterator[str]:
+def _rule_problems(rules: Mapping[str, Any]) -> Iterator[str]:
     for name, level in rules.items():
         if name not in RULES:
             near = nearest(name, RULES)
-            hint = f"did you mean `{near}`?" if near else f"there are {', '.join(sorted(RULES))}"
-            yield f"`rules`: there is no rule `{name[:80]}`; {hint}"
+            hint = f"did you mean `{near}`?" if near else f"known rules: {', '.join(sorted(RULES))}"
+            yield f"`rules`: unknown rule `{name[:80]}`; {hint}"
         elif level not in LEVELS:
-            yield f"`rules`: `{name}` is one of {', '.join(LEVELS)}; the preset holds"
+            yield f"`rules`: `{name}` must be one of {', '.join(LEVELS)}; the preset applies"

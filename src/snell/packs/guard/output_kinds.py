@@ -45,7 +45,7 @@ _PERSONAL_PROGRAMS = names(
 
 
 def prints_secret(program: str, args: tuple[str, ...]) -> bool:
-    """A store of secrets, or a tool that prints its own token."""
+    """Tell whether the command prints secrets of a store, or a tool's own token."""
     return program in SECRET_PRINTERS and _PRINTS.match(" ".join((program, *args))) is not None
 
 

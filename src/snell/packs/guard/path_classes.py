@@ -1,4 +1,4 @@
-"""Where a path lies, as far as deleting or replacing it is concerned."""
+"""Classify paths by what deleting or replacing them would lose."""
 
 import posixpath
 import re
@@ -9,21 +9,19 @@ from snell.packs.guard.sensitive_files import is_snell_file
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 from snell.system.lazy_regex import lazy_regex
 
-ROOT, SYSTEM, HOME, HOME_PART = "the whole disk", "the system", "the home folder", "the home folder's own files"
-PROJECT_ROOT, PROJECT, BUILD, SOURCES = "the whole project", "the project", "build output", "the project's sources"
-GIT, TEMP, TEMP_ROOT, DEVICE = "the repository's history", "temporary files", "all temporary files", "a device"
-OUTSIDE, ABOVE, UNKNOWN_PLACE = (
-    "a place outside the project",
-    "the folders above the project",
-    "a place that is not known",
-)
+# Classes of paths, in words that complete "it deletes ...".
+ROOT, SYSTEM, DEVICE, OUTSIDE = "the whole disk", "system files", "a device", "a folder outside the project"
+HOME, HOME_PART, ABOVE = "the home folder", "personal files in the home folder", "the folders above the project"
+PROJECT_ROOT, PROJECT, SOURCES = "the whole project", "project files", "the project's sources"
+BUILD, GIT, TEMP, TEMP_ROOT = "build output", "the repository's history", "temporary files", "all temporary files"
+UNKNOWN_PLACE = "an unknown place"
 
 _TEMP = lazy_regex(r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/]+/[^/]+/T|/dev/shm)(?:/|$)")
 _SYSTEM = lazy_regex(
     r"^/(?:bin|boot|dev|etc|lib\w*|opt|proc|root|run|sbin|srv|sys|usr|var|System|Library|Applications|private"
     r"|Volumes|mnt|media|cores|nix|snap|home|Users|data|[A-Za-z]:|c)(?:/|$)"
 )
-_ARTEFACTS = names(
+_BUILD_NAMES = names(
     "node_modules build dist out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox .venv "
     "venv env .next .nuxt .turbo .cache coverage htmlcov .coverage .parcel-cache .svelte-kit .gradle "
     ".terraform bower_components vendor obj bin tmp temp .eggs site _site public logs log cache .output .vite "
@@ -31,7 +29,7 @@ _ARTEFACTS = names(
     ".hypothesis _build lib-cov .nyc_output dist-newstyle deriveddata pods .dart_tool zig-cache zig-out "
     "results playwright-report test-results .docusaurus .expo .serverless reports report pkg wheels"
 )
-_ARTEFACT_FILE = lazy_regex(
+_BUILD_FILE = lazy_regex(
     (
         r"\.(?:pyc|pyo|o|obj|class|log|tmp|bak|swp|orig|rej|egg-info|map|tsbuildinfo|gcda|gcno|cache|lock"
         r"|tgz|zip|gz|whl|out)$|^\.DS_Store$"
@@ -43,12 +41,14 @@ _PERSONAL = names(
     ".gnupg .aws .azure .gcloud .config .local .kube .docker .mozilla .thunderbird .password-store .bashrc .zshrc "
     ".profile .bash_profile .gitconfig .vim .emacs.d .claude .codex .gemini .cursor .mail mail"
 )
-_OF_A_HOME = names("bin public pkg vendor site logs log cache tmp temp")
-_REMADE = names("__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .ruff_cache dist build target .next")
+_USUAL_IN_HOME = names("bin public pkg vendor site logs log cache tmp temp")
+_REBUILT_NAMES = names(
+    "__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .ruff_cache dist build target .next"
+)
 _LEFTOVERS = names("orig rej swp swo ~ log tmp bak")
-_REMADE_ENDS = names("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
-# Tool chains that build machines come with; jobs delete them to make room, and a package brings them back.
-_BLOAT = lazy_regex(
+_REBUILT_SUFFIXES = names("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
+# Tool chains of build machines: jobs delete them to free disk space, and packages can restore them.
+_BUILD_MACHINE_TOOLS = lazy_regex(
     r"^/(?:usr/share/(?:dotnet|swift|miniconda|gradle[^/]*|rust|az_\w+)|"
     r"opt/(?:ghc|hostedtoolcache|google|microsoft|az|pipx|mssql-tools)|imagegeneration|"
     r"usr/lib/(?:jvm|mono|google-cloud-sdk|llvm[^/]*|firefox|heroku|node_modules)|"
@@ -57,27 +57,33 @@ _BLOAT = lazy_regex(
     r"julia[^/]*|aws[^/]*|sqlpackage|n)|"
     r"var/lib/apt/lists|var/cache/apt)(?:/|$)"
 )
-_GIT_REMADE = lazy_regex(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
+_GIT_TEMPORARY = lazy_regex(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
+_CACHES = tuple(
+    names(".cache .npm .cargo/registry .cargo/git .gradle .m2 .ivy2 .nuget .pnpm .yarn Library/Caches/ go/pkg")
+)
 _SOURCES = names("src source sources app apps packages tests test migrations .github cmd internal")
 
 
-NO_PROJECT = "/\0"  # there is no path in it
+NO_PROJECT = "/\0"  # no path is below it
 
 
 def effective_project(cwd: str, home: str, project: str = "") -> str:
-    """The project that counts: the folder itself where none is known, but none where homes lie in it."""
-    folder, own = f"{(project or cwd).rstrip('/')}/", f"{home.rstrip('/')}/"
-    return NO_PROJECT if folder == "/" or (own.startswith(folder) and own != folder) else project or cwd
+    """Return the project: the given one or the current folder, but none if it contains the home folder."""
+    folder, home_folder = f"{(project or cwd).rstrip('/')}/", f"{home.rstrip('/')}/"
+    return NO_PROJECT if folder == "/" or (home_folder.startswith(folder) and home_folder != folder) else project or cwd
 
 
 class Workspace:
-    """What the places are measured against."""
+    """The folders that paths are classified by: the current one, home, project and Snell's own."""
 
     def __init__(self, cwd: str, home: str, project: str, snell_paths: SnellPaths = NO_SNELL_PATHS) -> None:
         self.cwd, self.home, self.project, self.snell_paths = cwd, home, project, snell_paths
 
+    def in_folder(self, cwd: str) -> "Workspace":
+        return Workspace(cwd, self.home, self.project, self.snell_paths)
+
     def absolute(self, path: str) -> str:
-        """The path from the root; one that starts with something unknown stays as it is."""
+        """Return the path from the root; one that starts with an unknown part stays as it is."""
         text = path if path.startswith(("/", UNKNOWN)) else f"{self.cwd}/{path}"
         return posixpath.normpath(text).replace("//", "/")
 
@@ -88,7 +94,7 @@ def is_snell_folder(workspace: Workspace) -> bool:
 
 
 def classify_path(path: str, workspace: Workspace) -> str:
-    """The place of an absolute path, globs included."""
+    """Return the class of an absolute path, which may be a pattern."""
     if path.startswith(UNKNOWN):
         return _unknown_place(path)
     head = _without_glob(path)
@@ -97,11 +103,11 @@ def classify_path(path: str, workspace: Workspace) -> str:
     if workspace.project and head == workspace.project:
         return PROJECT_ROOT if _is_whole(path, head) else PROJECT
     is_home = bool(workspace.home) and (head == workspace.home or head.startswith(workspace.home.rstrip("/") + "/"))
-    if _TEMP.match(head) and head != workspace.project and not is_home:  # a home in a temporary folder is still a home
+    if _TEMP.match(head) and head != workspace.project and not is_home:  # a home in a temporary folder is a home
         whole = posixpath.normpath(head) in ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm")
         return TEMP_ROOT if whole and not path.endswith("*") else TEMP
     if _is_in_git(head):
-        return BUILD if _GIT_REMADE.search(head) else GIT
+        return BUILD if _GIT_TEMPORARY.search(head) else GIT
     if workspace.project and head.startswith(workspace.project.rstrip("/") + "/"):
         return HOME_PART if _is_personal(head, workspace) else _inside(head)
     if head.startswith("/dev/"):
@@ -110,35 +116,35 @@ def classify_path(path: str, workspace: Workspace) -> str:
 
 
 def is_build_output(path: str) -> bool:
-    """Something that a build makes and makes again."""
+    """Tell whether a build makes this file or folder."""
     parts = [part.lower() for part in path.split("/") if part]
     name = parts[-1] if parts else ""
-    return any(part in _ARTEFACTS for part in parts) or _ARTEFACT_FILE.search(name) is not None
+    return any(part in _BUILD_NAMES for part in parts) or _BUILD_FILE.search(name) is not None
 
 
 def _is_personal(head: str, workspace: Workspace) -> bool:
-    """Some people work right in their home: what every home has is no project's even then."""
+    """Tell whether the path is a usual folder of a home that is also the project."""
     return (
         workspace.project == workspace.home and head[len(workspace.home) + 1 :].partition("/")[0].lower() in _PERSONAL
     )
 
 
-def _is_made_here(head: str, workspace: Workspace) -> bool:
-    """Where there is no project, what a build makes right here; a home's own `bin` and its like are no such thing."""
+def _is_local_build_output(head: str, workspace: Workspace) -> bool:
+    """Tell whether the path is build output of the current folder, outside any project; not a home's own `bin`."""
     folder = f"{workspace.cwd.rstrip('/')}/"
     name = head.removeprefix(folder).partition("/")[0]
-    is_of_the_system = folder == "/" and _SYSTEM.match(head) is not None
-    return head.startswith(folder) and is_build_output(name) and name not in _OF_A_HOME and not is_of_the_system
+    is_system = folder == "/" and _SYSTEM.match(head) is not None
+    return head.startswith(folder) and is_build_output(name) and name not in _USUAL_IN_HOME and not is_system
 
 
 def is_rebuilt_name(name: str) -> bool:
-    """A name pattern that only finds what a build or an editor makes again, all of it."""
+    """Tell whether the name pattern matches only files that a build or an editor makes again."""
     plain = name.strip("*/").lower()
-    return plain in _REMADE or plain.lstrip(".") in _REMADE_ENDS
+    return plain in _REBUILT_NAMES or plain.lstrip(".") in _REBUILT_SUFFIXES
 
 
 def is_leftover_name(name: str) -> bool:
-    """A name pattern that only finds what editors and patches leave lying about."""
+    """Tell whether the name pattern matches only files that editors and patches leave behind."""
     return name.strip("*/").lower().lstrip(".") in _LEFTOVERS
 
 
@@ -150,36 +156,18 @@ def _inside(head: str) -> str:
 
 
 def _elsewhere(path: str, head: str, workspace: Workspace) -> str:
-    if workspace.project == NO_PROJECT and _is_made_here(head, workspace):
+    home = workspace.home
+    if workspace.project == NO_PROJECT and _is_local_build_output(head, workspace):
         return BUILD
-    if workspace.home and (head == workspace.home or re.fullmatch(r"/(?:root|(?:home|Users)/[^/]+)/?", head)):
+    if home and (head == home or re.fullmatch(r"/(?:root|(?:home|Users)/[^/]+)/?", head)):
         return HOME
     if workspace.project and (workspace.project + "/").startswith(head.rstrip("/") + "/"):
         return ABOVE
-    if workspace.home and head.startswith(workspace.home + "/"):
-        below = head[len(workspace.home) + 1 :]
-        if (
-            below.startswith(
-                (
-                    ".cache",
-                    ".npm",
-                    ".cargo/registry",
-                    ".cargo/git",
-                    ".gradle",
-                    ".m2",
-                    ".ivy2",
-                    ".nuget",
-                    ".pnpm",
-                    ".yarn",
-                    "Library/Caches/",
-                    "go/pkg",
-                )
-            )
-            or below == ".cache"
-        ):
-            return BUILD
-        return BUILD if is_build_output(head.rpartition("/")[2]) and "/" in below else HOME_PART
-    if _BLOAT.match(head):
+    if home and head.startswith(home + "/"):
+        below = head[len(home) + 1 :]
+        is_build = below.startswith(_CACHES) or ("/" in below and is_build_output(head.rpartition("/")[2]))
+        return BUILD if is_build else HOME_PART
+    if _BUILD_MACHINE_TOOLS.match(head):
         return BUILD
     return SYSTEM if _SYSTEM.match(head) else OUTSIDE
 
@@ -195,7 +183,7 @@ def _is_in_git(head: str) -> bool:
 
 
 def _without_glob(path: str) -> str:
-    """The folder that a pattern is about: `/a/*` and `/a/.??*` are about `/a`."""
+    """Return the folder that a pattern is about: `/a` for `/a/*` and `/a/.??*`."""
     parts = path.split("/")
     while len(parts) > 1 and parts[-1] and not parts[-1].strip("*.?[]!^{}," + UNKNOWN):
         parts.pop()

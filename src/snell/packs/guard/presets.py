@@ -1,4 +1,4 @@
-"""Presets and the switch of each rule: what becomes of a finding."""
+"""Apply the preset and the level of each rule to the findings of a judgement."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.packs.guard.judge import ALLOW, Judgement, strictest_verdict
+from snell.packs.guard.judge import Judgement, strictest_verdict
+from snell.packs.guard.path_classes import ROOT
 from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import RULES
 
 OFF, OBSERVE, ENFORCE = "off", "observe", "enforce"
 LEVELS = (OFF, OBSERVE, ASK, ENFORCE)
-PRESETS = ("strict", "standard", "relaxed")
 
-_ALWAYS_HARD = frozenset(("self", "disks", "exfiltration"))
+_ALWAYS_DENIED = frozenset(("self", "disks", "exfiltration"))  # families that `relaxed` does not relax
 
 
 def apply_presets(judgement: Judgement, options: Mapping[str, Any]) -> tuple[Judgement, tuple[Finding, ...]]:
-    """The judgement as the user wants it, and the findings that are only observed."""
+    """Return the judgement under the user's options, and the findings that are only observed."""
     if not judgement.findings:
         return judgement, ()
     preset = options.get("preset", "standard")
@@ -45,9 +45,6 @@ def _verdict(finding: Finding, preset: Any, level: Any) -> str:
         return DENY
     rule = RULES.get(finding.rule)
     family = rule.family if rule else ""
-    if preset == "relaxed" and family not in _ALWAYS_HARD and "the whole disk" not in finding.why:
+    if preset == "relaxed" and family not in _ALWAYS_DENIED and ROOT not in finding.why:
         return ASK
     return finding.verdict
-
-
-__all__ = ["ALLOW", "LEVELS", "PRESETS", "apply_presets"]

@@ -1,4 +1,4 @@
-"""Programs that read the files that their words name, and the files that some of them write when they are told so."""
+"""Recognise programs that only read the files in their arguments, and find the files that some write by option."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ READERS = names(
     "pydoc code subl xdg-open column uniq tr tac paste comm fd fdfind ag ack batcat zcat zless man time "
     "pgrep ps lsof pushd popd"
 )
-# These read, too, unless an option, a second name or a script says which file they write.
+# These only read, unless an option, a second operand or a script names a file to write.
 MAY_WRITE = names("awk gawk mawk nawk sed gsed sort xxd ruff ctags scp sftp")
 _SCRIPTED = names("awk gawk mawk nawk sed gsed scp touch")
 _BY_OPTION = {"ctags": "-f -o", "sort": "-o --output"}
@@ -31,14 +31,14 @@ _LONGEST = 8_000
 
 
 def only_reads(step: Step) -> bool:
-    """What its words name is read and not written; `written_by_arguments` says what else it writes."""
+    """Tell whether the program only reads the files in its arguments, except `written_by_arguments`."""
     if step.program in _EDITORS:
         return any(map(_ONLY_LOOKS.fullmatch, step.args))
     return step.program in READERS or step.program in MAY_WRITE
 
 
 def written_by_arguments(step: Step) -> list[str]:
-    """The files that such a program is told to write, as they are named."""
+    """Return the files that such a program is told to write, as they are named."""
     program, args = step.program, step.args
     if program in _SCRIPTED:
         return _effects(step)
@@ -55,13 +55,13 @@ def written_by_arguments(step: Step) -> list[str]:
 
 
 def _effects(step: Step) -> list[str]:
-    from snell.shell.effects import effects_of  # reads the line anew, and few commands need that
+    from snell.shell.effects import effects_of  # parses the line again, which few commands need
 
     program = {"gsed": "sed", "mawk": "awk", "nawk": "awk", "gawk": "awk"}.get(step.program, step.program)
     line = shlex.join((program, *step.args))
     is_plain = step.program in ("awk", "sed") and not re.search(r"[w>]", line[4:])
     if len(line) >= _LONGEST or is_plain:
         return []
-    # A path such as `packages/snell/` in a script looks like `s/snell/...`, too; so what follows a `w` counts as it is.
+    # A path such as `packages/snell/` in a script looks like `s/snell/...`, so text after a `w` is taken as a file.
     behind = [name for arg in step.args for name in _SED_WRITES.findall(arg)] if program == "sed" else []
     return [*effects_of(line).paths, *behind]

@@ -1,4 +1,4 @@
-"""What a rule is: its name, what it says, and the function that looks at one step."""
+"""What a rule is, and what it finds."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ DENY, ASK = "deny", "ask"
 
 
 class Finding(Struct, frozen=True):
+    """One reason to deny a command, or to ask about it."""
+
     rule: str
     verdict: str
     why: str
     instead: str = ""
+    secret: str = ""  # the secret that the command would print or copy
 
 
 class Rule(Struct, frozen=True):
-    """`flagged` and `fine` are cases: commands that the rule stops, and look-alikes that it lets pass."""
+    """`flagged` and `fine` are cases: commands that the rule stops, and similar ones that it allows."""
 
     name: str
     family: str
     instead: str
     flagged: tuple[str, ...] = ()
     fine: tuple[str, ...] = ()
-    about: str = ""  # of a rule without a file of its own
+    about: str = ""  # the documentation of a rule without a file of its own
 
-    def deny(self, why: str) -> Finding:
-        return Finding(self.name, DENY, why, self.instead)
+    def deny(self, why: str, secret: str = "") -> Finding:
+        return Finding(self.name, DENY, why, self.instead, secret)
 
-    def ask(self, why: str) -> Finding:
-        return Finding(self.name, ASK, why, self.instead)
+    def ask(self, why: str, secret: str = "") -> Finding:
+        return Finding(self.name, ASK, why, self.instead, secret)

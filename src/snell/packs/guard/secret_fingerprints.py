@@ -1,8 +1,8 @@
 """
-The values of secrets that a session has seen, as fingerprints: enough to know one again, too little to read it.
+Recognise values of secrets that a session has read, by keyed fingerprints.
 
-A value that was read and then stands in an address, a body or a message is the secret itself leaving the machine,
-whatever program or tool it was read with.
+A fingerprint does not reveal the value. A value that was read and later occurs in an address, a body or a message means
+that the secret leaves the machine, with whatever program or tool it was read.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ PRINTS = "guard/prints"
 MOST_PRINTS = 128
 LONGEST_TEXT = 65_536
 SHORTEST = 12
-ADDING = threading.Lock()  # calls that end at the same time add to the same list, each from a thread of its own
+ADDING = threading.Lock()  # calls that end at the same time extend the same list from several threads
 
-_BETWEEN = lazy_regex(r"[\s\"'`=&?,;()@{}<>\\|]+")
-_SMALLER = lazy_regex(r"[/:#.]+")
+_SEPARATORS = lazy_regex(r"[\s\"'`=&?,;()@{}<>\\|]+")
+_PARTS = lazy_regex(r"[/:#.]+")
 
 
 def record_values(marks: Store, session_id: str, response: Any) -> None:
-    """Remember what a secret looked like when it was read."""
+    """Remember the fingerprints of the values in the response that printed a secret."""
     found = [_print(form, session_id) for value in _values(text_of(response)) for form in _forms(value)]
     if not found:
         return
@@ -39,7 +39,7 @@ def record_values(marks: Store, session_id: str, response: Any) -> None:
 
 
 def has_value(marks: Store, session_id: str, given: Any) -> bool:
-    """Does this hold a value that was read from a secret before?"""
+    """Tell whether the input holds a value that the session has read from a secret."""
     kept = marks.get(f"session:{session_id}", PRINTS)
     if not isinstance(kept, list) or not kept:
         return False
@@ -48,7 +48,7 @@ def has_value(marks: Store, session_id: str, given: Any) -> bool:
 
 
 def text_of(given: Any, depth: int = 0) -> str:
-    """All the text in a tool's input or response."""
+    """Return all text in a tool's input or response."""
     if isinstance(given, str):
         return given[:LONGEST_TEXT]
     if isinstance(given, Mapping) and depth < 6:
@@ -59,7 +59,7 @@ def text_of(given: Any, depth: int = 0) -> str:
 
 
 def _values(text: str) -> Iterator[str]:
-    """Words that look made up by a machine: names of variables, hosts and folders do not."""
+    """Return words that look generated; names of variables, hosts and folders do not."""
     for word in list(dict.fromkeys(_words(text)))[:2_000]:
         has_both = re.search(r"\d", word) and re.search(r"[A-Za-z]", word)
         if has_both and not re.fullmatch(r"[A-Z_]+\d?|[\w-]+(?:\.[a-z-]+)+|[/~].*", word):
@@ -67,10 +67,10 @@ def _values(text: str) -> Iterator[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    for word in _BETWEEN.split(text):
+    for word in _SEPARATORS.split(text):
         if len(word) >= SHORTEST:
             yield word
-            yield from (part for part in _SMALLER.split(word) if part != word and len(part) >= SHORTEST)
+            yield from (part for part in _PARTS.split(word) if part != word and len(part) >= SHORTEST)
 
 
 def _forms(value: str) -> tuple[str, ...]:

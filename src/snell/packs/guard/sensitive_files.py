@@ -1,4 +1,4 @@
-"""Which files hold secrets, and which ones the guard itself stands on. Names only: nothing is opened."""
+"""Recognise, by name only, files that hold secrets, files of Snell, and files that run automatically."""
 
 import fnmatch
 import re
@@ -7,9 +7,9 @@ from functools import lru_cache
 from snell.model.tool_names import names
 from snell.system.lazy_regex import lazy_regex
 
-LONGEST_PATTERN = 1_000  # matching takes the square of its length, and no real path comes near
+LONGEST_PATTERN = 1_000  # matching time grows with the square of the length
 
-_SAMPLES = lazy_regex(
+_TEMPLATE = lazy_regex(
     r"\.(?:example|sample|template|tmpl|schema|dist|defaults?|example\.\w+)$|^(?:example|sample)\b", re.IGNORECASE
 )
 _ENV_FILE = lazy_regex(r"^\.env(?:rc)?(?:[.*?_-].*)?$|\.env$", re.IGNORECASE)
@@ -35,8 +35,8 @@ _SECRET_NAMES = names(
     ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json "
     "credentials .aws .gnupg .kube .azure .password-store"
 ) | {"login data"}
-# Lists that people keep for themselves, and keys that services hand out as a file.
-_NAMED_SO = lazy_regex(
+# Personal lists of passwords, and keys that services offer as a file.
+_PASSWORD_LIST = lazy_regex(
     r"^(?:\w+[_-])?passwords?\.(?:txt|csv|xlsx?|md)$|^(?:\w+[_-])?(?:api|access|secret)[_-]?keys?\.(?:txt|csv|json|ya?ml)$"
     r"|firebase-adminsdk[\w-]*\.json$|_accessKeys\.csv$|^rootkey\.csv$|^recovery[_-]codes?\.txt$|^seed[_-]?phrase"
 )
@@ -59,27 +59,27 @@ _SYSTEM_SECRETS = lazy_regex(
     r"^/(?:etc/(?:g?shadow-?|ssl/private|ssh/ssh_host_\w+_key)|proc/[^/]+/(?:environ|mem)|root/\."
     r"ssh)$|^/etc/ssl/private/"
 )
-_SSH_PLAIN = frozenset(("known_hosts", "config", "known_hosts.old", "environment", "allowed_signers"))
+_SSH_NO_SECRET = frozenset(("known_hosts", "config", "known_hosts.old", "environment", "allowed_signers"))
 _SECRET_FOLDERS = frozenset(
     ("certs", "secrets", ".ssh", ".aws", ".gnupg", "credentials", "private", ".kube", ".secrets", "keys")
 )
 
-_OWN = lazy_regex(
+_SNELL_FILES = lazy_regex(
     r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
     r"cache/snell(?:/|$)|etc/snell(?:/|$)"
     r"|run/user/[^/]+/snell(?:/|$))"
-    # Its programs in the folders for programs of a machine or a home; a project may have files of that name.
+    # Its programs in `bin` folders of the system or a home; a project may have files of that name.
     r"|^(?:/(?:usr/|usr/local/|opt/[^/]+/)?s?|/(?:home/[^/]+|Users/[^/]+|root)/(?:\.local/)?|.*/\.local/|\ue000.*/)"
     r"bin/snell(?:-hook)?[*?]*$|^\ue000/?snell-hook$"
 )
 PIPX_FOLDER = "pipx/venvs/snell"
-# An installed Snell, wherever it lies; a path whose beginning gets known at run time only counts by its end.
-_OWN_CODE = lazy_regex(
+# An installed Snell in any folder; a path whose beginning is only known at run time is matched by its end.
+_SNELL_CODE = lazy_regex(
     r"/(?:site|dist)-packages/(?:snell(?:/|$)|_?snell[^/]*\.(?:pth|dist-info|egg-info|egg-link|data)(?:/|$)"
     r"|__editable__[^/]*snell[^/]*$)"
     rf"|/{PIPX_FOLDER}(?:/|$)|/uv/tools/snell(?:/|$)|^\ue000/?(?:venvs|tools)/snell(?:/|$)"
-    r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|adapters|clients|doors|engine|handlers|kit|loop|machine|model|packs"
-    r"|runtime|settings|stores)(?:/|$)"
+    r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|cli|clients|daemon|embed|engine|handlers|llm|memory|model|operations"
+    r"|packs|records|redact|runtime|sdk|settings|setup|shell|store|system|testing|work)(?:/|$)"
 )
 _CLIENT_HOOKS = lazy_regex(
     r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/|managed-settings\.json)"
@@ -91,7 +91,7 @@ _CLIENT_HOOKS = lazy_regex(
 )
 
 
-_STARTS = lazy_regex(
+_STARTUP_FILE = lazy_regex(
     r"/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|inputrc|"
     r"xprofile|xinitrc|gitconfig|config/fish/config\.fish)$"
     r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
@@ -102,7 +102,7 @@ _STARTS = lazy_regex(
 
 @lru_cache(maxsize=4096)
 def secret_name(path: str, home: str = "") -> str:
-    """The path, shortened, when it names a file that holds secrets; else nothing."""
+    """Return the path, with `~` for home, if the file holds secrets; else an empty text."""
     name = path.rstrip("/").rpartition("/")[2]
     at_home = bool(home) and path == f"{home}/{name}"
     if not name or not (_holds_secret(path, name.lower()) or (at_home and name in (".npmrc", ".yarnrc.yml"))):
@@ -117,18 +117,18 @@ _PRIVATE = lazy_regex(
 
 
 def is_private(path: str) -> bool:
-    """Fine to read on this machine, and nobody else's business."""
+    """Tell whether the file is private: fine to read here, not to send."""
     return _PRIVATE.search(path) is not None
 
 
 def is_secret_folder(path: str) -> bool:
-    """The whole of this folder is likely to hold secrets."""
+    """Tell whether a folder of this name is likely to hold only secrets."""
     return path.rstrip("/").rpartition("/")[2].lower() in _SECRET_FOLDERS
 
 
 def is_snell_file(path: str) -> bool:
-    """Snell's own settings, trust, state or program; a pattern that would find them counts."""
-    if _OWN.search(path):
+    """Tell whether the path is, or as a pattern matches, Snell's settings, trust, state or program."""
+    if _SNELL_FILES.search(path):
         return True
     return (
         len(path) < LONGEST_PATTERN
@@ -138,25 +138,27 @@ def is_snell_file(path: str) -> bool:
 
 
 def is_snell_code(path: str) -> bool:
-    """A file or folder of an installed Snell."""
-    return "snell" in path and _OWN_CODE.search(path) is not None
+    """Tell whether the path belongs to an installed Snell."""
+    return "snell" in path and _SNELL_CODE.search(path) is not None
 
 
 def is_startup_file(path: str) -> bool:
-    """What is in this file is run later, without being asked for."""
-    return _STARTS.search(path) is not None
+    """Tell whether the content of the file runs automatically later."""
+    return _STARTUP_FILE.search(path) is not None
 
 
-PROXY = lazy_regex(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)")  # what `ssh` runs by itself
+PROXY = lazy_regex(
+    r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)"
+)  # commands that `ssh` runs automatically
 
 
 def is_system_program(path: str) -> bool:
-    """A file in a folder of programs, outside a project."""
+    """Tell whether the file is in a `bin` folder outside a project."""
     return (path.startswith(("/usr/", "/bin/", "/opt/")) and "/bin/" in path) or "/.local/bin/" in path
 
 
 def is_client_hook_file(path: str) -> bool:
-    """A client's file that says which hooks run."""
+    """Tell whether the file configures the hooks of a client."""
     return _CLIENT_HOOKS.search(path) is not None
 
 
@@ -165,8 +167,8 @@ def _holds_secret(path: str, name: str) -> bool:
         return True
     folder = path[: len(path) - len(name)]
     if "/.ssh/" in path or folder.rstrip("/").endswith(".ssh") or name == ".ssh":
-        return not (name in _SSH_PLAIN or name.endswith(".pub") or name.startswith("known_hosts"))
-    if _SAMPLES.search(name):
+        return not (name in _SSH_NO_SECRET or name.endswith(".pub") or name.startswith("known_hosts"))
+    if _TEMPLATE.search(name):
         return False
     if name in _SECRET_NAMES or _SECRET_PATHS.search(path) or _ENV_FILE.search(name):
         return True
@@ -176,7 +178,7 @@ def _holds_secret(path: str, name: str) -> bool:
     if _KEY_FILE.search(name):
         return not _PUBLIC.search(name)
     is_pattern = len(path) < LONGEST_PATTERN and any(mark in path for mark in "*?[")
-    return _NAMED_SO.search(name) is not None or (is_pattern and _finds_secret(path.lower()))
+    return _PASSWORD_LIST.search(name) is not None or (is_pattern and _finds_secret(path.lower()))
 
 
 _WELL_KNOWN = tuple(
@@ -191,7 +193,7 @@ _WELL_KNOWN = tuple(
 
 
 def _finds_secret(pattern: str) -> bool:
-    """A pattern that would find a well-known secret, and says so by some letters of its name."""
+    """Tell whether the pattern matches a well-known secret and has some letters of its name."""
     parts = pattern.split("/")
     for known in _WELL_KNOWN:
         tail = parts[-len(known) :]

@@ -1,8 +1,8 @@
 """
-What the guard remembers of a session: files that it saw being written, and secrets that were read.
+Remember the files that a session has written and the secrets that it has read.
 
-A script that was written in one call and is run in a later one is judged by its content; data that is sent after a
-secret was read is asked about.
+A script that one call writes and a later call runs is judged by its content. Sending data after a secret was read is
+asked about.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ FILES, SECRETS = "guard/files", "guard/secrets"
 MOST_FILES = 40
 LONGEST_TEXT = 16_384
 
-_SENDERS = frozenset(
+_SENDING_PROGRAMS = frozenset(
     ("curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "socat", "scp", "rsync", "sftp", "ftp", "telnet")
 )
-_NAMERS = frozenset(("dig", "nslookup", "host", "drill", "ping", "ssh", "mail", "mailx", "sendmail", "gh", "git"))
-_REACHING = _SENDERS | _NAMERS
+_OTHER_NETWORK_PROGRAMS = frozenset(
+    ("dig", "nslookup", "host", "drill", "ping", "ssh", "mail", "mailx", "sendmail", "gh", "git")
+)
+_NETWORK_PROGRAMS = _SENDING_PROGRAMS | _OTHER_NETWORK_PROGRAMS
 _HEADER = lazy_regex(r"(?i:authorization|x-api-key|-token)\s*:|\s-u\s|--user\b")
 _UPLOADS = lazy_regex(
     r"gh gist create|(?:mail|mailx|mutt|sendmail|swaks)\b|(?:aws s3|gsutil(?: -m)?|gcloud storage|rclone|mc|s3cmd|b2|"
@@ -41,7 +43,7 @@ _UPLOADS = lazy_regex(
 
 
 def known_files(marks: Store, session_id: str) -> dict[str, Value]:
-    """The files that this session wrote, as values for the walk."""
+    """Return the files that this session wrote, with their content."""
     kept = marks.get(f"session:{session_id}", FILES)
     if not isinstance(kept, Mapping):
         return {}
@@ -49,7 +51,7 @@ def known_files(marks: Store, session_id: str) -> dict[str, Value]:
 
 
 def record_files(marks: Store, session_id: str, written: Mapping[str, Value]) -> None:
-    """Remember files that a call has written; the oldest go first."""
+    """Remember files that a call has written; the oldest are dropped first."""
     new = {
         path: (value.text[:LONGEST_TEXT], sorted(value.labels))
         for path, value in written.items()
@@ -71,67 +73,69 @@ def record_secret(marks: Store, session_id: str, name: str) -> None:
 
 
 def secrets_read(judgement: Judgement) -> list[str]:
-    """The secrets that a command has printed or copied."""
-    return [
-        finding.why.split("`")[1]
-        for finding in judgement.findings
-        if finding.rule in ("read-secret", "secret-stores", "environment") and "`" in finding.why
-    ]
+    """Return the secrets that a command has printed or copied."""
+    return [finding.secret for finding in judgement.findings if finding.secret]
 
 
 def check_send_after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Finding | None:
-    """Something is sent elsewhere by a session that has read a secret."""
+    """Ask when a session that has read a secret sends data to another machine."""
     senders = [
         step
         for step in steps
-        if (step.program in _SENDERS and _sends(step)) or _UPLOADS.match(step.text) or _speaks(step, _POSTS)
+        if (step.program in _SENDING_PROGRAMS and _sends(step))
+        or _UPLOADS.match(step.text)
+        or _code_connects(step, _SENDS)
     ]
     return ask_after_secret(marks, session_id, senders[0].program) if senders else None
 
 
 def check_sent_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
-    """The value itself of a secret that was read stands in what is sent."""
+    """Stop a command that sends the value of a secret which the session has read."""
     reached = [
-        step for step in steps if (step.program in _REACHING and not any(map(is_local, step.args))) or _speaks(step)
+        step
+        for step in steps
+        if (step.program in _NETWORK_PROGRAMS and not any(map(is_local, step.args))) or _code_connects(step)
     ]
     if not reached or not has_value(marks, session_id, command):
         return None
-    # A token in a header is how services are used; whether this is the service it belongs to, a person knows.
+    # Services take tokens in a header; only the user knows whether this is the right service.
     verdict = AFTER_SECRET.ask if _HEADER.search(command) else AFTER_SECRET.deny
     return verdict(f"`{reached[0].program}` is given the value of a secret that this session has read")
 
 
-def check_value_in_tool(marks: Store, session_id: str, call: ToolCall, *, tells: bool) -> Finding | None:
-    """The same for tools that fetch, and for those of other servers."""
+def check_value_in_tool(marks: Store, session_id: str, call: ToolCall, *, sends: bool) -> Finding | None:
+    """Stop a web or MCP tool that is given the value of a secret which the session has read."""
     if call.kind not in ("web", "mcp") or not has_value(marks, session_id, call.input):
         return None
-    verdict = AFTER_SECRET.deny if tells or call.kind == "web" else AFTER_SECRET.ask
+    verdict = AFTER_SECRET.deny if sends or call.kind == "web" else AFTER_SECRET.ask
     return verdict(f"`{call.tool}` is given the value of a secret that this session has read")
 
 
-def ask_after_secret(marks: Store, session_id: str, teller: str) -> Finding | None:
-    """This program or tool sends something; was a secret read before?"""
+def ask_after_secret(marks: Store, session_id: str, sender: str) -> Finding | None:
+    """Ask about a program or tool that sends data, if the session has read a secret."""
     names = marks.get(f"session:{session_id}", SECRETS)
     if not isinstance(names, list) or not names:
         return None
-    return AFTER_SECRET.ask(f"`{teller}` sends data, and this session has read `{names[-1]}`")
+    return AFTER_SECRET.ask(f"`{sender}` sends data, and this session has read `{names[-1]}`")
 
 
-# Code of another language that reaches other machines, and that sends something there.
-_REACHES = lazy_regex(r"https?://(?!localhost|127\.|0\.0\.0\.0|\[::1\])|\bsocket\b|smtplib|ftplib")
-_POSTS = lazy_regex(r"\.(?:post|put|patch|sendall|sendmail|sendto)\(|\bmethod\W{1,4}(?:POST|PUT)|urlopen\([^)]*data")
+# Code of another language that connects to other machines, and that sends data there.
+_CONNECTS = lazy_regex(r"https?://(?!localhost|127\.|0\.0\.0\.0|\[::1\])|\bsocket\b|smtplib|ftplib")
+_SENDS = lazy_regex(r"\.(?:post|put|patch|sendall|sendmail|sendto)\(|\bmethod\W{1,4}(?:POST|PUT)|urlopen\([^)]*data")
 
 
-def _speaks(step: Step, how: re.Pattern[str] = _REACHES) -> bool:
+def _code_connects(step: Step, how: re.Pattern[str] = _CONNECTS) -> bool:
     code = step.code.text if step.code is not None and step.program not in SHELLS else ""
-    return bool(code) and _REACHES.search(code) is not None and how.search(code) is not None
+    return bool(code) and _CONNECTS.search(code) is not None and how.search(code) is not None
 
 
 def check_read_of_copy(marks: Store, session_id: str, call: ToolCall, path: str) -> Finding | None:
-    """A file to which this session has copied a secret, read by the client's own tool."""
+    """Ask when the client's own tool reads a file to which this session has copied a secret."""
     kept = known_files(marks, session_id).get(path) if call.kind == "read" else None
     return (
-        COPY.ask(f"`{path}` was made from `{kept.detail(SECRET)}`") if kept is not None and kept.has(SECRET) else None
+        COPY.ask(f"`{path}` is a copy of `{kept.detail(SECRET)}`, which holds secrets")
+        if kept is not None and kept.has(SECRET)
+        else None
     )
 
 

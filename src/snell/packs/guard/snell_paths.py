@@ -1,4 +1,4 @@
-"""Where Snell's own files really are: in the house that judges, and by the environment of whoever calls."""
+"""Find the folders of Snell's own files: those of this runtime, and those that the caller's environment names."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from snell.model.context import Context
 from snell.packs.guard.snell_program import NO_PROGRAM, Program, running_program
 
 _NAMES = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "PIPX_HOME", "UV_TOOL_DIR")
-_TOOLS = {"PIPX_HOME": "/venvs/snell", "UV_TOOL_DIR": "/snell"}  # where these programs put Snell
+_TOOLS = {"PIPX_HOME": "/venvs/snell", "UV_TOOL_DIR": "/snell"}  # where these programs install Snell
 
 
 class SnellPaths(Struct, frozen=True):
     folders: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()  # variables by which a command may name them
+    env: tuple[tuple[str, str], ...] = ()  # variables that a command may use for these folders
     program: Program = NO_PROGRAM
 
     def holds(self, path: str) -> bool:
-        """The path lies in one of the folders, or is one, or is a pattern or a folder that takes one along."""
+        """Tell whether the path is in one of the folders, or is a parent folder or pattern that includes one."""
         bare = path.rstrip("/")
         return any(
             f"{path}/".startswith(f"{folder}/")
@@ -31,17 +31,17 @@ class SnellPaths(Struct, frozen=True):
         )
 
 
-_PARTS = ("/config", "/state", "/run")  # of `SNELL_HOME`, which is Snell's as a whole
+_PARTS = ("/config", "/state", "/run")  # below `SNELL_HOME`
 NO_SNELL_PATHS = SnellPaths()
 
 
 def find_snell_paths(context: Context) -> SnellPaths:
     look = context.env.get
-    return _own(context.config, context.state, *(look(name, "") for name in _NAMES))
+    return _snell_paths(context.config, context.state, *(look(name, "") for name in _NAMES))
 
 
-@lru_cache(maxsize=64)  # hardly ever another, and every event asks
-def _own(config: Path | None, state: Path | None, *values: str) -> SnellPaths:
+@lru_cache(maxsize=64)  # every event asks, and the answer hardly ever changes
+def _snell_paths(config: Path | None, state: Path | None, *values: str) -> SnellPaths:
     named = zip(_NAMES, values, strict=True)
     env = tuple((name, value.rstrip("/")) for name, value in named if value.startswith("/"))
     folders = [str(folder) for folder in (config, state) if folder is not None]

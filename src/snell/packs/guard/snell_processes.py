@@ -1,4 +1,4 @@
-"""Is this number one of a process of Snell?"""
+"""Recognise the process ids of Snell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from snell.system.process_table import process_at
 
 
 def is_snell_process(number: int, snell_paths: SnellPaths) -> bool:
-    """The daemon, one of its children, or a `snell-hook`; a number below zero is that of their group."""
+    """Tell whether this is the daemon, a child of it, or a `snell-hook`; a negative number is a process group."""
     mark_unrepeatable()
     daemons = _daemons(snell_paths)
     if number < 0:
@@ -18,12 +18,12 @@ def is_snell_process(number: int, snell_paths: SnellPaths) -> bool:
     if number == os.getpid() or number in daemons:
         return True
     process = process_at(number)
-    # Only of daemons: where Snell runs inside an agent, the agent's own programs are children of this process, too.
+    # Only children of daemons: embedded in an agent, the agent's own programs are children of this process, too.
     return process is not None and (process.parent in daemons or _name(number) == "snell-hook")
 
 
 def _daemons(snell_paths: SnellPaths) -> set[int]:
-    """Who holds the daemon's lock has written its number there; it is not us where the event is decided without it."""
+    """Return the process ids in the daemons' lock files; this process may be another one."""
     found = set[int]()
     for folder in snell_paths.folders:
         for run in (f"{folder}/run", f"{os.path.dirname(folder)}/run"):
@@ -36,7 +36,7 @@ def _daemons(snell_paths: SnellPaths) -> set[int]:
 
 
 def _is_daemon(number: int) -> bool:
-    """The lock stays when the daemon has gone, and another process may have got its number since."""
+    """Tell whether the process is a daemon; the lock file stays, and its id may be reused."""
     try:
         with open(f"/proc/{number}/cmdline", "rb") as file:
             return b"snell" in file.read(4_096)

@@ -1,8 +1,8 @@
 """
-The files that Snell itself runs from: its package, the environment around it, the interpreter and `snell-hook`.
+Find the files that Snell runs from: its package, its environment, the interpreter and `snell-hook`.
 
-Whatever is changed there changes the guard. An editable install is read from a clone; the people who work on that clone
-change it all day, so a session whose project is the clone may change what lies in it.
+A change to these files changes the guard. An editable install runs from a clone; a session whose project is that clone
+may change the clone.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ _PATTERN = ("*", "?", "[", UNKNOWN)
 
 
 class Program(Struct, frozen=True, eq=False):
-    folders: tuple[str, ...] = ()  # whatever lies in them; each ends with a slash, as those below do
+    folders: tuple[str, ...] = ()  # with all their content; each ends with a slash, as those below do
     environment: tuple[str, ...] = ()  # the folder of the virtual environment, when there is one
     clone: tuple[str, ...] = ()  # of an editable install
-    files: tuple[str, ...] = ()  # how the paths of single files begin
+    files: tuple[str, ...] = ()  # prefixes of paths of single files
 
     def holds(self, path: str) -> bool:
-        """The path is one of the program's files, or lies in one of its folders."""
+        """Tell whether the path is one of the program's files, or in one of its folders."""
         bare = path.rstrip("/")
         if f"{bare}/".startswith(self.folders) or bare.startswith(self.files):
             return True
         return _is_pattern(bare) and any(_leads_into(bare, place) for place in (*self.folders, *self.files))
 
     def is_deleted_with(self, path: str) -> bool:
-        """Deleting or moving this path takes a part of the program along."""
+        """Tell whether deleting or moving this path also deletes a part of the program."""
         bare = path.rstrip("/")
         if any(place.startswith(f"{bare}/") for place in self._places):
             return True
         return _is_pattern(bare) and any(_is_above(bare, place) for place in self._places)
 
     def is_environment(self, path: str) -> bool:
-        """The path is the folder of the environment, or lies in it."""
+        """Tell whether the path is the virtual environment, or in it."""
         return f"{path}/".startswith(self.environment)
 
     def is_in_own_clone(self, path: str, project: str) -> bool:
-        """The session works on the clone that an editable install is read from, and the path lies in that clone."""
+        """Tell whether project and path are both in the clone of an editable install."""
         return f"{project}/".startswith(self.clone) and f"{path}/".startswith(self.clone)
 
     @property
@@ -61,7 +61,7 @@ NO_PROGRAM = Program()
 
 @lru_cache(maxsize=8)
 def running_program(*more: str) -> Program:
-    """The program that judges, with the places (`more`) into which other tools would have installed it."""
+    """Return the files of the running Snell, and the folders (`more`) into which other tools install it."""
     package = os.path.dirname(os.path.abspath(snell.__file__))
     above = os.path.dirname(package)
     is_installed = os.path.basename(above) in _PACKAGES
@@ -79,7 +79,7 @@ def _folders(paths: list[str]) -> tuple[str, ...]:
 
 
 def _spellings(paths: list[str]) -> list[str]:
-    """Each path as it is, without links, and as seen from a home that lies behind a link."""
+    """Return each path as given, with links resolved, and below a home folder that is a link."""
     home = os.path.expanduser("~").rstrip("/")
     really = os.path.realpath(home)
     found = dict[str, None]()
@@ -105,7 +105,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def _leads_into(pattern: str, place: str) -> bool:
-    """`/a/*/c/d` finds what lies in `/a/b/c`, and `/a/b/c*` finds `/a/b/c` itself."""
+    """Tell whether the pattern matches the place or something in it: `/a/*/c/d` for `/a/b/c`."""
     return pattern.count("/") >= place.rstrip("/").count("/") and _matches(pattern, place)
 
 
@@ -121,5 +121,5 @@ def _matches(pattern: str, place: str) -> bool:
 def _is_same(part: str, name: str) -> bool:
     if part == name:
         return True
-    is_hidden = name.startswith(".") and not part.startswith((".", UNKNOWN))  # a pattern finds no such name by itself
+    is_hidden = name.startswith(".") and not part.startswith((".", UNKNOWN))  # a pattern does not match hidden names
     return not is_hidden and fnmatch.fnmatchcase(name, part.replace(UNKNOWN, "*"))

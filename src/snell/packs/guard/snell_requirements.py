@@ -1,4 +1,4 @@
-"""The packages that Snell needs, as its installed metadata names them, and which requirements would change them."""
+"""Look up the packages that Snell needs, and check whether a requirement would change one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from snell.system.lazy_regex import lazy_regex
 
 _NAME = lazy_regex(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(.*)")
 _CLAUSE = lazy_regex(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*v?(\d[\d.]*)(\.\*)?\s*")
-KEEPS, CHANGES = "it is satisfied already", "another version would be installed"
+KEEPS, CHANGES = "keeps", "changes"  # the installed version
 
 
 @lru_cache(maxsize=1)
 def needed_packages() -> dict[str, str]:
-    """Their names, and the versions that are installed."""
-    from importlib import metadata  # slow to import, and hardly any command installs packages
+    """Return the names of the packages that Snell needs, with their installed versions."""
+    from importlib import metadata  # slow to import, and few commands install packages
 
     found = dict[str, str]()
     try:
@@ -32,12 +32,12 @@ def needed_packages() -> dict[str, str]:
 
 
 def plain_name(name: str) -> str:
-    """A package's name as indexes compare it: `Ruamel_YAML` and `ruamel.yaml` are one."""
+    """Return a package's name as indexes compare it: `Ruamel_YAML` and `ruamel.yaml` are the same."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def needed_package(requirement: str) -> str:
-    """The name of a package that Snell needs, where the requirement is about one."""
+    """Return the name of the package if Snell needs it; else an empty text."""
     found = _NAME.match(requirement)
     name = plain_name(found[1]) if found else ""
     if _is_archive(requirement):
@@ -46,7 +46,7 @@ def needed_package(requirement: str) -> str:
 
 
 def effect_of(requirement: str) -> str:
-    """What installing the requirement does to a package that Snell needs."""
+    """Return whether installing the requirement keeps or changes a package that Snell needs."""
     found = _NAME.match(requirement)
     rest = (found[2] if found else "").partition(";")[0].strip()
     if found is None or _is_archive(requirement) or rest.startswith("@"):

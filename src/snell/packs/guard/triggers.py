@@ -1,5 +1,5 @@
 """
-Which steps of a command a rule is called for.
+Decide which rules are called for a step of a command.
 
 Every rule declares its trigger next to its `find`: the programs it is about, and traits of a step that matter with any
 program, such as a redirection. A step calls only the rules whose trigger occurs in it.

@@ -1,4 +1,4 @@
-"""Judgements that are remembered: agents run the same lines again and again, and judging costs more than looking."""
+"""Cache judgements: agents run the same lines again and again, and a look into the cache is cheaper than judging."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from msgspec import Struct
 from snell.packs.guard.file_lookups import Lookups, record_lookups
 from snell.packs.guard.judge import Judgement, judge
 from snell.packs.guard.known_values import Value
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rules import UNREADABLE
 from snell.packs.guard.snell_paths import SnellPaths
 
@@ -18,37 +19,35 @@ LONGEST_LINE = 2_000
 Key = tuple[str, str, str, str, SnellPaths]
 
 
-class _Known(Struct, frozen=True):
+class _Entry(Struct, frozen=True):
     judgement: Judgement
     files: dict[str, Value]
-    noted: Lookups
+    lookups: Lookups
 
-    def holds(self, files: dict[str, Value]) -> bool:
-        return self.files == files and self.noted.holds()
-
-
-_known: OrderedDict[Key, _Known] = OrderedDict()
+    def is_current(self, files: dict[str, Value]) -> bool:
+        return self.files == files and self.lookups.are_current()
 
 
-def cached_judgement(
-    line: str, cwd: str, home: str, project: str, files: dict[str, Value], snell_paths: SnellPaths
-) -> Judgement:
-    """As `judge` says it; from memory while all that it looked at is as it was."""
-    key = (line, cwd, home, project, snell_paths)
-    known = _known.get(key)
-    if known and known.holds(files):
-        return known.judgement
-    with record_lookups() as noted:
-        judgement = judge(line, cwd, home, project, files, snell_paths)
-    if noted.is_all and len(line) <= LONGEST_LINE and not _ran_out(judgement):
-        _known[key] = _Known(judgement, files, noted)
-        if len(_known) > MOST:
-            _known.popitem(last=False)
+_cache: OrderedDict[Key, _Entry] = OrderedDict()
+
+
+def cached_judgement(line: str, workspace: Workspace, files: dict[str, Value]) -> Judgement:
+    """Return what `judge` returns, from the cache while every file it looked at is unchanged."""
+    key = (line, workspace.cwd, workspace.home, workspace.project, workspace.snell_paths)
+    entry = _cache.get(key)
+    if entry and entry.is_current(files):
+        return entry.judgement
+    with record_lookups() as lookups:
+        judgement = judge(line, workspace.cwd, workspace.home, workspace.project, files, workspace.snell_paths)
+    if lookups.are_complete and len(line) <= LONGEST_LINE and not _is_incomplete(judgement):
+        _cache[key] = _Entry(judgement, files, lookups)
+        if len(_cache) > MOST:
+            _cache.popitem(last=False)
     else:
-        _known.pop(key, None)
+        _cache.pop(key, None)
     return judgement
 
 
-def _ran_out(judgement: Judgement) -> bool:
-    """Perhaps only because this machine was busy."""
+def _is_incomplete(judgement: Judgement) -> bool:
+    """Tell whether parsing gave up, perhaps only because this machine was busy."""
     return any(finding.rule == UNREADABLE.name for finding in judgement.findings)

@@ -1,1 +1,1 @@
-"""The harness: work that was promised is finished, and what a sub-agent should bring is there."""
+"""The harness: an agent finishes what it promised, and a sub-agent leaves the files that it should."""

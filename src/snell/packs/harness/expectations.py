@@ -1,9 +1,9 @@
 """
-Remember what sub-agents were sent for.
+Remember what sub-agents were asked for.
 
-Why      When a sub-agent stops, its client does not say what it was asked, nor since when it works.
-What     Its call is remembered with the time and with whether files were asked for, until the sub-agent has stopped.
-Instead  Nothing is kept but that; the prompt itself is not.
+Why      When a sub-agent stops, its client does not report what it was asked, nor when it started.
+What     Its call is noted with the time and with whether files were asked for, until the sub-agent has stopped.
+Instead  Nothing else is stored, in particular not the prompt.
 """
 
 import re
@@ -17,10 +17,10 @@ from snell.sdk.decorators import informs
 from snell.system.lazy_regex import lazy_regex
 from snell.system.wall_clock import now_ms
 
-BEGAN, ERRANDS, AGENT = "harness/began", "harness/errands", "harness/agent/"
+BEGAN, EXPECTED, AGENT = "harness/began", "harness/expected", "harness/agent/"
 MOST = 50
 LONGEST_PROMPT = 50_000
-# A report as a thing, not `report back`; or something that is put into a file.
+# A report as a thing, not `report back`; or something that is written to a file.
 _ASKS_FOR_FILES = lazy_regex(
     r"\b(?:a|an|the|your|its|final|full|short|written|html|markdown|pdf)\s+(?:\w+\s+){0,2}report\b(?!\s+back)|\breport\.\w+"
     r"|\b(?:artefacts?|artifacts?|deliverables?|work[_ ]products?|search[_ ]results?/|write-up)\b"
@@ -31,7 +31,7 @@ _ASKS_FOR_FILES = lazy_regex(
 
 
 class Expectation(Struct, frozen=True):
-    """Since when a sub-agent works, and whether it was asked for files; None where nobody knows."""
+    """When a sub-agent started, and whether it was asked for files; None if that is unknown."""
 
     since: int = 0  # milliseconds
     is_for_files: bool | None = None
@@ -39,7 +39,7 @@ class Expectation(Struct, frozen=True):
 
 @informs("SessionStart")
 def begin(event: Event, context: Context) -> None:
-    """What was there before the session is nobody's work in it."""
+    """Note when the session started: files from before are not its work."""
     scope = _scope(event)
     if context.marks.get(scope, BEGAN) is None:
         context.marks.put(scope, BEGAN, now_ms())
@@ -47,51 +47,51 @@ def begin(event: Event, context: Context) -> None:
 
 @informs("PreToolUse", kind="agent")
 def send(event: Event, context: Context) -> None:
-    """A sub-agent is sent out."""
+    """Note a call that starts a sub-agent."""
     asked = " ".join(text_in(event.tool_input, name) for name in ("prompt", "description", "task", "instructions"))
     names = _folders(context)
     is_for_files = bool(_ASKS_FOR_FILES.search(asked[:LONGEST_PROMPT])) or any(name in asked for name in names)
-    errand = {
+    expected = {
         "id": event.tool_use_id,
         "type": text_in(event.tool_input, "subagent_type"),
         "at": now_ms(),
         "is_for_files": is_for_files,
     }
-    context.marks.put(_scope(event), ERRANDS, [*_waiting(event, context), errand][-MOST:])
+    context.marks.put(_scope(event), EXPECTED, [*_pending(event, context), expected][-MOST:])
 
 
 @informs("SubagentStart")
 def start(event: Event, context: Context) -> None:
-    """The sub-agent that was sent out first, of this type, is the one that starts."""
-    kind, waiting = text_in(event.payload, "agent_type"), _waiting(event, context)
-    errand = next((each for each in waiting if each.get("type") == kind), waiting[0] if waiting else None)
-    known = {"at": now_ms(), "is_for_files": errand.get("is_for_files") if errand else None}
+    """Match a sub-agent that starts with the first pending call of its type."""
+    kind, pending = text_in(event.payload, "agent_type"), _pending(event, context)
+    expected = next((each for each in pending if each.get("type") == kind), pending[0] if pending else None)
+    known = {"at": now_ms(), "is_for_files": expected.get("is_for_files") if expected else None}
     context.marks.put(_scope(event), f"{AGENT}{event.agent_id}", known)
-    if errand:
-        context.marks.put(_scope(event), ERRANDS, [each for each in waiting if each is not errand])
+    if expected:
+        context.marks.put(_scope(event), EXPECTED, [each for each in pending if each is not expected])
 
 
 def expectation_of(event: Event, context: Context) -> Expectation:
-    """Of the sub-agent that this event is about."""
+    """Return the expectation of the sub-agent that this event is about."""
     known = context.marks.get(_scope(event), f"{AGENT}{event.agent_id}")
     if not isinstance(known, dict):
-        sent = _waiting(event, context)
-        fitting = (each for each in sent if event.tool_use_id and each.get("id") == event.tool_use_id)
-        known = next(fitting, sent[-1] if sent else {})
+        pending = _pending(event, context)
+        fitting = (each for each in pending if event.tool_use_id and each.get("id") == event.tool_use_id)
+        known = next(fitting, pending[-1] if pending else {})
     began, asked = known.get("at") or context.marks.get(_scope(event), BEGAN), known.get("is_for_files")
     return Expectation(began if isinstance(began, int) else 0, asked if isinstance(asked, bool) else None)
 
 
 def _folders(context: Context) -> list[str]:
-    """The folders that the patterns name: a prompt with one of them speaks of what should come into it."""
+    """Return the folders that the patterns name: a prompt that contains one asks for files in it."""
     patterns = [
         each for name in ("report", "data") for each in context.options.get(name) or () if isinstance(each, str)
     ]
     return [first for pattern in patterns if (first := pattern.partition("/")[0]) and not set("*?[") & set(first)]
 
 
-def _waiting(event: Event, context: Context) -> list[dict[str, Any]]:
-    found = context.marks.get(_scope(event), ERRANDS)
+def _pending(event: Event, context: Context) -> list[dict[str, Any]]:
+    found = context.marks.get(_scope(event), EXPECTED)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 

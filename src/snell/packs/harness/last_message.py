@@ -1,4 +1,4 @@
-"""What the agent said last: from the event where the client tells, else from the end of the transcript."""
+"""Find the agent's last message: from the event if the client sends it, else from the end of the transcript."""
 
 import json
 import os
@@ -12,11 +12,12 @@ TAIL = 262_144
 
 
 def last_message(turn: Turn, event: Event) -> str:
+    """Return the agent's last message; empty if it is unknown."""
     return turn.last_message or _from_transcript(event.transcript_path)
 
 
 def _from_transcript(path: str) -> str:
-    """The last text of the assistant in a transcript of JSON lines."""
+    """Return the last text of the assistant in a transcript of JSON lines."""
     for line in _lines_from_the_end(path):
         try:
             row = json.loads(line)

@@ -1,10 +1,10 @@
 """
-Go on until the promise is kept.
+Continue until the promise is kept.
 
-Why      Agents stop early: half the work is done, and the last message says that it is all.
+Why      Agents stop early: half the work is done, and the last message says that it is complete.
 What     `snell loop start --promise TEXT`, or `/harness OBJECTIVE` as a prompt: at each stop the agent is sent back
-         with its objective, until its last words hold the promise or its iterations are used up.
-Instead  `snell loop stop`: a person can always end it. Nothing happens in a session without a loop.
+         with its objective, until its last message contains the promise or its iterations are used up.
+Instead  `snell loop stop`: a user can always end it. Nothing happens in a session without a loop.
 """
 
 import json
@@ -25,78 +25,78 @@ from snell.system.files import FileError, read_capped
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, take_over
 
 COMMAND = "/harness"
-# Stops in a row, without a tool call between them, that a client lets itself be talked out of.
+# Consecutive stops, without a tool call between them, that a client lets a hook hold up.
 CAPS = {"claude_code": 8, "grok": 8}
-CAP_VARIABLES = {"claude_code": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"}  # by which a person changes that; 0 is no cap
+CAP_VARIABLES = {"claude_code": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"}  # the user's setting; 0 is no cap
 LARGEST = 20_000
 LONGEST_OBJECTIVE = 2_000
 
 
 @judges("Stop")
 def promise(turn: Turn, event: Event, context: Context) -> Deny | Tell | None:
-    """Send the agent back while its promise is not kept; say how the loop ended."""
+    """Send the agent back while its promise is not kept; report how the loop ended."""
     loop = loop_of(event.session_id, context.marks)
-    said = last_message(turn, event) if loop else ""
-    if not loop or not said.strip():
+    message = last_message(turn, event) if loop else ""
+    if not loop or not message.strip():
         return None
-    if ending := _ending(loop, said):
+    if ending := _ending(loop, message):
         end_loop(event.session_id, context.marks)
         return Tell(ending)
     if mission_of(event.cwd).get("status") == "PLANNING":
-        return Tell("the mission is still being planned: approve its plan, then let the agent go on")
+        return Tell("the mission is still being planned: approve its plan, then let the agent continue")
     cap = _cap(event.client, context)
     if cap and loop.in_a_row >= cap:
-        return Tell(_at_the_cap(cap, loop, event, context))
+        return Tell(_on_cap(cap, loop, event, context))
     loop = replace(loop, iteration=loop.iteration + 1, in_a_row=loop.in_a_row + 1)
     save_loop(event.session_id, loop, context.marks)
     return Deny(continuation(loop, event.cwd, context))
 
 
-def _ending(loop: Loop, said: str) -> str:
-    if loop.promise in said:
-        return f"the promise is kept, after {loop.iteration} more rounds: the loop is over"
+def _ending(loop: Loop, message: str) -> str:
+    if loop.promise in message:
+        return f"the promise is kept after {loop.iteration} more iterations: the loop has ended"
     if loop.iteration >= loop.most:
-        return f"the loop stops: {loop.most} rounds are used up and `{loop.promise}` was not said"
+        return f"the loop stops: {loop.most} iterations are used up, and the agent did not write `{loop.promise}`"
     return ""
 
 
 def _cap(client: str, context: Context) -> int:
-    """How often in a row this client can be sent back; 0 where it has no cap."""
-    usual = CAPS.get(client, 0)
+    """Return how many consecutive stops of this client can be held up; 0 if it has no cap."""
+    default = CAPS.get(client, 0)
     try:
-        return max(0, int(context.env.get(CAP_VARIABLES.get(client, ""), usual)))
+        return max(0, int(context.env.get(CAP_VARIABLES.get(client, ""), default)))
     except ValueError:
-        return usual
+        return default
 
 
-def _at_the_cap(cap: int, loop: Loop, event: Event, context: Context) -> str:
-    """The client would end the turn now whatever it is told; only a supervisor can start another one."""
+def _on_cap(cap: int, loop: Loop, event: Event, context: Context) -> str:
+    """Ask a supervisor for a new window: the client would end the turn now whatever a hook replies."""
     ended = f"this client ends a turn after {cap} held stops"
     if not context.env.get(SUPERVISOR):
-        return f"{ended}, and `{loop.promise}` was not said: say anything to go on, or work under `snell run`"
+        return f"{ended}, and the agent did not write `{loop.promise}`: send a prompt to go on, or use `snell run`"
     loop = replace(loop, iteration=loop.iteration + 1)
     save_loop(event.session_id, loop, context.marks)
     ask_for_restart(event, context.marks, context.env, "loop", continuation(loop, event.cwd, context))
-    return f"{ended}; `snell run` goes on with the loop in a new window"
+    return f"{ended}; `snell run` continues the loop in a new window"
 
 
 @informs("SessionStart")
 def next_window(event: Event, context: Context) -> Note | None:
-    """Under `snell run` the loop of a window that was replaced goes on in the next one."""
+    """Continue the loop of a window that `snell run` replaced."""
     if not take_over(event, context.marks, context.env, MARK):
         return None
-    _count_anew(event, context)
+    _reset_count(event, context)
     loop = loop_of(event.session_id, context.marks)
     return Note(continuation(loop, event.cwd, context)) if loop else None
 
 
 @informs("PostToolUse", "PostToolUseFailure")
 def worked(event: Event, context: Context) -> None:
-    """A client's own count of held stops begins anew with every tool call."""
-    _count_anew(event, context)
+    """Reset the count of held stops, as the client does with every tool call."""
+    _reset_count(event, context)
 
 
-def _count_anew(event: Event, context: Context) -> None:
+def _reset_count(event: Event, context: Context) -> None:
     loop = loop_of(event.session_id, context.marks)
     if loop and loop.in_a_row:
         save_loop(event.session_id, replace(loop, in_a_row=0), context.marks)
@@ -104,10 +104,10 @@ def _count_anew(event: Event, context: Context) -> None:
 
 @informs("UserPromptSubmit")
 def begin(prompt: Prompt, event: Event, context: Context) -> Note | None:
-    """`/harness OBJECTIVE` starts a loop; every prompt lets the client's own count begin anew."""
+    """Start a loop for `/harness OBJECTIVE`; any prompt resets the count of held stops."""
     if not prompt.text.strip().startswith(f"{COMMAND} "):
-        _count_anew(event, context)
-        _be_told(prompt.text.strip(), event, context)
+        _reset_count(event, context)
+        _set_objective(prompt.text.strip(), event, context)
         return None
     objective = prompt.text.strip().removeprefix(COMMAND).strip()
     loop = Loop(str(context.options.get("promise")), objective, int(context.options.get("most_iterations", 10)))
@@ -118,36 +118,36 @@ def begin(prompt: Prompt, event: Event, context: Context) -> Note | None:
     )
 
 
-def _be_told(prompt: str, event: Event, context: Context) -> None:
-    """A loop that was begun without an objective has the next prompt for one."""
+def _set_objective(prompt: str, event: Event, context: Context) -> None:
+    """Make the next prompt the objective of a loop that has none."""
     loop = loop_of(event.session_id, context.marks)
     if loop and not loop.objective and prompt:
         save_loop(event.session_id, replace(loop, objective=prompt[:LONGEST_OBJECTIVE]), context.marks)
 
 
 def continuation(loop: Loop, cwd: str, context: Context) -> str:
-    """What the agent is told when it is sent back."""
+    """Return the text for an agent that is sent back."""
     objective = f"The objective: {loop.objective}" if loop.objective else "The objective is what you were asked to do."
     lines = [
-        f"Iteration {loop.iteration}/{loop.most}: the work is not finished, `{loop.promise}` was not said.",
+        f"Iteration {loop.iteration}/{loop.most}: the work is not finished, you did not write `{loop.promise}`.",
         objective,
-        "Look at what is already there and go on from it; do not start over. Say what is still missing, and do it.",
+        "Check what exists already and continue from there; do not start over. Say what is still missing, and do it.",
         f"End your last message with {loop.promise} when everything is done and checked.",
     ]
     return "\n".join([*lines, *_mission(cwd, context)])
 
 
 def _mission(cwd: str, context: Context) -> list[str]:
-    """What the project's files say of the mission: only where its owner trusts it, and fenced."""
+    """Return the project's mission files: only if the project is trusted, and fenced."""
     if not context.is_trusted:
         return []
     files = {"mission.json": mission_of(cwd), "mission_progress.txt": _text(cwd, "mission_progress.txt")}
-    told = [fence(value, name) for name, value in files.items() if value]
-    return [RULES, *told] if told else []
+    texts = [fence(value, name) for name, value in files.items() if value]
+    return [RULES, *texts] if texts else []
 
 
 def mission_of(cwd: str) -> dict[str, Any]:
-    """The mission file of a folder; empty where there is none."""
+    """Return the mission file of a folder; empty if there is none."""
     try:
         found = json.loads(_text(cwd, "mission.json") or "{}")
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A promise loop as it is kept for a session, also over its end: who wants what, and how far it is."""
+"""The promise loop of a session, stored also beyond the session's end."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MARK = "harness/loop"
 
 
 class Loop(Struct, frozen=True):
-    """An agent may stop when its last words hold the promise, or when its iterations are used up."""
+    """A loop: the agent may stop when its last message contains the promise, or when its iterations are used up."""
 
     promise: str
     objective: str = ""
@@ -21,7 +21,7 @@ class Loop(Struct, frozen=True):
 
 
 def loop_of(session_id: str, marks: Store) -> Loop | None:
-    """The loop of a session, if it has one."""
+    """Return the loop of a session, if it has one."""
     kept: Any = marks.get(persistent_scope(session_id), MARK)
     try:
         return convert(kept, Loop) if isinstance(kept, dict) else None

@@ -1,9 +1,9 @@
 """
-Keep what sub-agents answer.
+Store the results of sub-agents.
 
-Why      After a crash the same sub-agent is sent out again for what it already brought.
-What     With `keep_subagent_output`, the answer of a sub-agent is kept under a key made of what it was asked; with
-         `reuse_subagent_output` the same question in the same project is refused while its answer is there.
+Why      After a crash the same sub-agent is started again for a result that exists.
+What     With `keep_subagent_output`, the result of a sub-agent is stored under a key made of its input; with
+         `reuse_subagent_output` the same input in the same project is refused while its result exists.
 Instead  Both are off by default.
 """
 
@@ -26,20 +26,20 @@ LARGEST = 2_000_000
 
 @watches("PostToolUse", kind="agent", when={"keep_subagent_output": True}, waits=True)
 def keep(event: Event, context: Context) -> None:
-    """Keep a sub-agent's answer, and a summary of it."""
+    """Store a sub-agent's result, and a summary of it."""
     folder = _folder(event, context)
     if folder is None:
         return
     clean = redact_data({"input": event.tool_input, "output": event.tool_response})
-    whole = json.dumps(clean, ensure_ascii=False, default=str)[:LARGEST]
+    text = json.dumps(clean, ensure_ascii=False, default=str)[:LARGEST]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_atomically(folder / "subagent_output.json", whole.encode())
+    write_atomically(folder / "subagent_output.json", text.encode())
     write_atomically(folder / "summary.md", text_of(clean["output"])[:PREVIEW].encode())
 
 
 @judges("PreToolUse", kind="agent", when={"reuse_subagent_output": True})
 def reuse(event: Event, context: Context) -> Deny | None:
-    """Refuse to ask a sub-agent what it has answered."""
+    """Refuse to start a sub-agent whose result is stored."""
     folder = _folder(event, context)
     if folder is None:
         return None
@@ -50,18 +50,18 @@ def reuse(event: Event, context: Context) -> Deny | None:
     if not summary.strip():
         return None
     return Deny(
-        f"this sub-agent has answered already: {summary[:500]}", instead=f"read {folder / 'subagent_output.json'}"
+        f"the result of this sub-agent is stored: {summary[:500]}", instead=f"read {folder / 'subagent_output.json'}"
     )
 
 
 def task_key(given: dict[str, Any], project: str = "") -> str:
-    """The same for the same question in the same project, whatever the order of its fields."""
-    asked = json.dumps(given, sort_keys=True, default=str)
-    return hashlib.sha256(f"{project}\0{asked}".encode() if project else asked.encode()).hexdigest()[:32]
+    """Return a key that is the same for the same input in the same project, in any order of its fields."""
+    text = json.dumps(given, sort_keys=True, default=str)
+    return hashlib.sha256(f"{project}\0{text}".encode() if project else text.encode()).hexdigest()[:32]
 
 
 def text_of(value: Any) -> str:
-    """The text in an answer, in whatever way it is wrapped."""
+    """Return the text in a result, however it is wrapped."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):

@@ -1,1 +1,1 @@
-"""A report of what happened in a session, from what was recorded, so that the next one can do better."""
+"""A report of what happened in a session, from the recorded decisions."""

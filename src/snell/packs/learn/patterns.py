@@ -1,14 +1,14 @@
 """
-Let a model read the report.
+Let a model analyse the report.
 
-Why      Figures say what happened; what to make of it takes somebody who reads them.
-What     After a report is written, the model of `[model]` adds the patterns that it sees, with what speaks for each.
+Why      Figures show what happened, but not what to conclude from it.
+What     After a report is written, the model of `[model]` adds the patterns that it finds, with the evidence for each.
 Instead  `patterns = "off"`, which is the default.
 """
 
 from pathlib import Path
 
-from snell.llm.ask import answer_here
+from snell.llm.ask import answer_in_pack
 from snell.llm.messages import Message, ModelError, Question
 from snell.llm.untrusted_text import RULES, fence
 from snell.model.context import Context
@@ -18,7 +18,7 @@ from snell.redact import redact
 from snell.sdk.decorators import watches
 from snell.system.files import FileError, read_capped
 
-LIMIT = 60.0  # seconds for the model; nobody waits for it
+LIMIT = 60.0  # seconds for the model; no reply waits for it
 LARGEST = 40_000
 LONGEST = 8_000
 _SYSTEM = (
@@ -30,7 +30,7 @@ _SYSTEM = (
 
 @watches("PreCompact", "SessionEnd", when={"patterns": "model"}, timeout=LIMIT, waits=True)
 def patterns(event: Event, context: Context) -> None:
-    """Add the patterns that a model sees in the report."""
+    """Add the patterns that a model finds in the report."""
     path = context.marks.get(WRITTEN, event.session_id)
     if not isinstance(path, str):
         return
@@ -40,15 +40,15 @@ def patterns(event: Event, context: Context) -> None:
         with Path(path).open("a", encoding="utf-8") as file:
             file.write(f"\n## Patterns\n\n{_patterns(report, event)}\n")
     except (OSError, FileError):
-        return  # somebody has taken it away
+        return  # the report was removed
 
 
 def _patterns(report: str, event: Event) -> str:
-    asked = "\n".join(f"- {each}" for each in QUESTIONS)
-    text = f"{fence(report, 'the report')}\n\n{asked}"
+    questions = "\n".join(f"- {each}" for each in QUESTIONS)
+    text = f"{fence(report, 'the report')}\n\n{questions}"
     try:
-        answer = answer_here(Question(_SYSTEM, (Message("user", text),)), event, LIMIT)
+        answer = answer_in_pack(Question(_SYSTEM, (Message("user", text),)), event, LIMIT)
     except ModelError as error:
-        return f"No model has read this: {error}."
-    said = redact(answer.strip()[:LONGEST])
-    return f"Written by a model from the report above; check before you believe it.\n\n{said or 'It said nothing.'}"
+        return f"No model has analysed this: {error}."
+    found = redact(answer.strip()[:LONGEST])
+    return f"Written by a model from the report above; check it.\n\n{found or 'The answer was empty.'}"

@@ -1,11 +1,11 @@
 """
-Write down what happened.
+Write a report of the session.
 
-Why      The same detours come back in every session until somebody looks at them.
+Why      The same detours come back in every session until you look at them.
 What     When a session ends or is compacted, a Markdown report of its prompts, tools, commands, errors, refusals and
-         time, from what was recorded, without secrets. With `patterns = "model"` your language model (`[model]`) reads
-         the report afterwards and adds the patterns that it sees; nobody waits for that.
-Instead  It is off by default; `[pack.learn] enabled = true` turns it on, `folder` says where the reports go.
+         time, from the recorded decisions, without secrets. With `patterns = "model"` your language model (`[model]`)
+         reads the report afterwards and adds the patterns that it finds; no reply waits for that.
+Instead  It is off by default; `[pack.learn] enabled = true` enables it, `folder` says where the reports go.
 """
 
 import os
@@ -38,21 +38,21 @@ WRITTEN = "learn/written"  # reports that a model has not read yet, by session
 
 @informs("PreCompact", "SessionEnd", timeout=10, waits=True)
 def report(event: Event, context: Context) -> Tell | None:
-    """Write a report of the session so far, and say where it is."""
-    text = redact_data(report_of(event, _happened(event, context), str(context.options.get("agent") or "@learn")))
+    """Write a report of the session so far, and tell the user where it is."""
+    text = redact_data(report_of(event, _read_counts(event, context), str(context.options.get("agent") or "@learn")))
     folder = Path(os.path.expanduser(str(context.options.get("folder") or "~/.claude/flow-reports")))
     try:
-        path = _written(folder, event.name, str(text))
+        path = _write(folder, event.name, str(text))
     except OSError:
-        return None  # a report that cannot be written is no reason to disturb anybody
+        return None  # a report that cannot be written must not disturb the session
     if context.options.get("patterns") == "model":
-        context.marks.put(WRITTEN, event.session_id, str(path))  # not among the session's, which end with it
+        context.marks.put(WRITTEN, event.session_id, str(path))  # not among the session's marks, which end with it
     return Tell(f"flow report: {path}")
 
 
-def report_of(event: Event, happened: SessionCounts, agent: str) -> str:
-    """The report as Markdown."""
-    minutes = max(0, happened.last - happened.first) / 60_000
+def report_of(event: Event, counts: SessionCounts, agent: str) -> str:
+    """Return the report as Markdown."""
+    minutes = max(0, counts.last - counts.first) / 60_000
     head = [
         "# Flow report",
         "",
@@ -60,23 +60,23 @@ def report_of(event: Event, happened: SessionCounts, agent: str) -> str:
         f"- time: {time.strftime('%Y-%m-%dT%H:%M:%S%z')}",
         f"- session: {event.session_id or 'unknown'}",
         f"- working directory: {event.cwd or os.getcwd()}",
-        f"- {happened.events} events in {minutes:.0f} minutes",
+        f"- {counts.events} events in {minutes:.0f} minutes",
     ]
     parts = (
-        ("Prompts", _timed(happened)),
-        ("Tools", _counted(happened.tools)),
-        ("Commands", _counted(happened.commands)),
-        ("Files", _counted(happened.files)),
-        ("Errors", _listed(happened.errors)),
-        ("Refused or asked", _listed(happened.refusals)),
-        ("Rewritten by", _counted(happened.rewrites)),
+        ("Prompts", _list_prompts(counts)),
+        ("Tools", _list_counts(counts.tools)),
+        ("Commands", _list_counts(counts.commands)),
+        ("Files", _list_counts(counts.files)),
+        ("Errors", _list_items(counts.errors)),
+        ("Refused or asked", _list_items(counts.refusals)),
+        ("Rewritten by", _list_counts(counts.rewrites)),
         ("Questions", [f"- {each}" for each in QUESTIONS]),
     )
     lines = [*head, *(line for title, body in parts for line in _section(title, body))]
-    return "\n".join([*lines, "", f"Hand this to {agent} to make something of it.", ""])
+    return "\n".join([*lines, "", f"Hand this to {agent} for conclusions.", ""])
 
 
-def _happened(event: Event, context: Context) -> SessionCounts:
+def _read_counts(event: Event, context: Context) -> SessionCounts:
     database = context.database
     if database is None:
         return SessionCounts()
@@ -90,31 +90,31 @@ def _section(title: str, body: list[str]) -> list[str]:
     return ["", f"## {title}", "", *body] if body else []
 
 
-def _listed(items: list[str]) -> list[str]:
-    shown = [f"- {' '.join(each.split())[:LONGEST]}" for each in items[-SHOWN:]]
-    return [*shown, f"- ... and {len(items) - SHOWN} before these"] if len(items) > SHOWN else shown
+def _list_items(items: list[str]) -> list[str]:
+    items_shown = [f"- {' '.join(each.split())[:LONGEST]}" for each in items[-SHOWN:]]
+    return [*items_shown, f"- ... and {len(items) - SHOWN} earlier ones"] if len(items) > SHOWN else items_shown
 
 
-def _timed(happened: SessionCounts) -> list[str]:
-    """Prompts, each with the minutes until the next one."""
-    begun = [at for at, _ in happened.prompts]
-    ended = [*begun[1:], happened.last]
-    spent = [(end - begin) / 60_000 for begin, end in zip(begun, ended, strict=False)]
-    return _listed([f"{minutes:.0f} min: {text}" for minutes, (_, text) in zip(spent, happened.prompts, strict=True)])
+def _list_prompts(counts: SessionCounts) -> list[str]:
+    """List prompts, each with the minutes until the next one."""
+    starts = [at for at, _ in counts.prompts]
+    ends = [*starts[1:], counts.last]
+    spent = [(end - begin) / 60_000 for begin, end in zip(starts, ends, strict=False)]
+    return _list_items([f"{minutes:.0f} min: {text}" for minutes, (_, text) in zip(spent, counts.prompts, strict=True)])
 
 
-def _counted(items: Counter[str]) -> list[str]:
+def _list_counts(items: Counter[str]) -> list[str]:
     return [f"- {number} x {name[:LONGEST]}" for name, number in items.most_common(SHOWN)]
 
 
-def _written(folder: Path, event: str, text: str) -> Path:
-    """Two reports in one second get two names."""
+def _write(folder: Path, event: str, text: str) -> Path:
+    """Write a report to a new file; two reports in one second get two names."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for path in _names(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{event}"):
         with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
             file.write(text)
             return path
-    raise OSError("no name is free")
+    raise OSError("no file name is free")
 
 
 def _names(folder: Path, stem: str) -> Iterator[Path]:

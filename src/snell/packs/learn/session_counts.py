@@ -1,4 +1,4 @@
-"""What happened in a session, counted from the decisions that were recorded. Everything there is redacted already."""
+"""Count what happened in a session, from the recorded decisions, which are redacted already."""
 
 from collections import Counter
 from typing import Any
@@ -12,7 +12,7 @@ MOST_DECISIONS = 5_000
 
 
 class SessionCounts(Struct):
-    """A session in figures."""
+    """The figures of a session."""
 
     events: int = 0
     first: int = 0  # milliseconds since 1970
@@ -27,23 +27,23 @@ class SessionCounts(Struct):
 
 
 def count_session(tx: Transaction, session_id: str) -> SessionCounts:
-    """Read a session's last decisions, oldest first."""
+    """Count a session's last decisions, oldest first."""
     rows = tx.rows(
         "SELECT d.at, d.event, d.tool, d.verdict, t.body FROM decisions d LEFT JOIN traces t ON t.decision_id = d.id"
         " WHERE d.session_id = ? ORDER BY d.seq DESC LIMIT ?",
         session_id,
         MOST_DECISIONS,
     )
-    so_far = SessionCounts()
+    counts = SessionCounts()
     for at, event, tool, verdict, body in reversed(rows):
-        so_far.events += 1
-        so_far.first = so_far.first or at
-        so_far.last = at
-        _count(so_far, at, str(event), str(tool), str(verdict), _decoded(body))
-    return so_far
+        counts.events += 1
+        counts.first = counts.first or at
+        counts.last = at
+        _count(counts, at, str(event), str(tool), str(verdict), _decode(body))
+    return counts
 
 
-def _decoded(body: str | None) -> dict[str, Any]:
+def _decode(body: str | None) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(body or "{}")
     except msgspec.DecodeError:
@@ -51,35 +51,35 @@ def _decoded(body: str | None) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _count(so_far: SessionCounts, at: int, event: str, tool: str, verdict: str, record: dict[str, Any]) -> None:
+def _count(counts: SessionCounts, at: int, event: str, tool: str, verdict: str, record: dict[str, Any]) -> None:
     value = record.get("value")
     if event == "UserPromptSubmit" and isinstance(value, str):
-        so_far.prompts.append((at, value))
+        counts.prompts.append((at, value))
     if event == "PreToolUse":
-        so_far.tools[tool] += 1
-        _count_input(so_far, value if isinstance(value, dict) else {})
+        counts.tools[tool] += 1
+        _count_input(counts, value if isinstance(value, dict) else {})
     if (error := error_in(event, record)) is not None:
-        so_far.errors.append(f"{tool or event}: {error or 'failed'}")
+        counts.errors.append(f"{tool or event}: {error or 'failed'}")
     if verdict in ("deny", "ask"):
-        so_far.refusals.append(f"{tool or event}: {record.get('reason') or verdict}")
+        counts.refusals.append(f"{tool or event}: {record.get('reason') or verdict}")
     for change in record.get("changes", ()):
         if isinstance(change, dict):
-            so_far.rewrites[str(change.get("hook", ""))] += 1
+            counts.rewrites[str(change.get("hook", ""))] += 1
 
 
 def error_in(event: str, record: dict[str, Any]) -> str | None:
-    """What went wrong, in the tool's or the client's words; None when nothing did."""
+    """Return the error, in the tool's or the client's words; None when there was none."""
     if event in ("PostToolUseFailure", "StopFailure"):
         return str(record.get("error") or "")
     answer = record.get("value") if event == "PostToolUse" else None
     if not isinstance(answer, dict):
         return None
     code = next((answer[name] for name in ("exit_code", "exitCode", "returnCode") if name in answer), 0)
-    said = answer.get("error")
-    if not (said or answer.get("is_error") or answer.get("isError") or (isinstance(code, int) and code != 0)):
+    error = answer.get("error")
+    if not (error or answer.get("is_error") or answer.get("isError") or (isinstance(code, int) and code != 0)):
         return None
     words = next(
-        (text for text in (said, *map(answer.get, _ERROR_TEXTS)) if isinstance(text, str) and text.strip()), ""
+        (text for text in (error, *map(answer.get, _ERROR_TEXTS)) if isinstance(text, str) and text.strip()), ""
     )
     return f"exit code {code}: {words}" if code else words
 
@@ -87,9 +87,9 @@ def error_in(event: str, record: dict[str, Any]) -> str | None:
 _ERROR_TEXTS = ("stderr", "message", "output", "stdout")
 
 
-def _count_input(so_far: SessionCounts, given: dict[str, Any]) -> None:
+def _count_input(counts: SessionCounts, given: dict[str, Any]) -> None:
     command, path = given.get("command"), given.get("file_path")
     if isinstance(command, str) and command.strip():
-        so_far.commands[" ".join(command.split()[:2])] += 1
+        counts.commands[" ".join(command.split()[:2])] += 1
     if isinstance(path, str) and path:
-        so_far.files[path] += 1
+        counts.files[path] += 1

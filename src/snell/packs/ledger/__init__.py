@@ -1,1 +1,1 @@
-"""The ledger: every tool call once, and no side effect twice."""
+"""The ledger: every tool call is recorded once, and no side effect happens twice."""

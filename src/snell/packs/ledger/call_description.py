@@ -1,8 +1,9 @@
-"""One tool event as the ledger knows it: who called what, what it may change, and what came of it."""
+"""Describe one tool event for the ledger: who called what, what it may change, and its result."""
 
 import os
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -12,7 +13,6 @@ from msgspec.structs import replace
 from snell.model.command_folders import folders_of
 from snell.model.context import Context
 from snell.model.events import Event, persistent_scope, text_in
-from snell.packs.ledger.value_preview import preview
 from snell.records.idempotency import Identity, action_of, args_hash, identity_of, key_of, scope_of, sha_of
 from snell.records.ledger import LONGEST_BODY, PREVIEW, safe_id
 from snell.records.side_effects import Classification, Rule, classify
@@ -29,7 +29,7 @@ _CORRELATION = ("id", "message_id", "request_id", "messageId", "requestId")
 
 
 class NamedCall(Struct, frozen=True):
-    """What makes a call this call."""
+    """The identity of a call."""
 
     call_id: str
     run_id: str
@@ -38,29 +38,30 @@ class NamedCall(Struct, frozen=True):
     hashed: str
     key: str  # without a nonce
     scope: str
-    effort: str = ""  # of a call that is written down
-    place: str = ""  # where a shell call runs
+    effort: str = ""  # only of a call that is recorded
+    place: str = ""  # working directory of a shell call
 
     def key_in_place(self) -> str:
-        """For the same line in another directory than that of the call that has the key."""
+        """Return the key for the same command in another directory than the call that has the plain key."""
         return key_of(self.run_id, self.tool, self.hashed, self.scope, f"in {self.place}") if self.place else ""
 
     def with_nonce(self) -> str:
+        """Return a key that no other call has."""
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
 
 
 def name_call(event: Event, context: Context) -> NamedCall:
     """
-    Everything that finding a call again needs; nothing that is slow to find out.
+    Return everything that is needed to find a call again; nothing that is slow to determine.
 
-    Somebody waits for this. Between two writes to the disk every function is as good as new to the processor, so what
-    depends on the tool alone is looked up at once.
+    The tool call waits for this. Between two writes to disk the processor's caches are cold, so what depends on the
+    tool alone is cached in one look-up.
     """
     payload = event.payload
-    session = _known(event.session_id)
+    session = _safe(event.session_id)
     run = context.env.get("SNELL_RUN_ID") or context.marks.get(persistent_scope(event.session_id), MARK)
-    run = _known(run) if isinstance(run, str) and run else session
-    tool, begins, action = _about(event.tool_name or event.tool)
+    run = _safe(run) if isinstance(run, str) and run else session
+    tool, begins, action = _tool_facts(event.tool_name or event.tool)
     given = payload.get("tool_input")
     hashed = args_hash(given, tool.raw)
     scope = scope_of(tool.raw, given, hashed) if action else hashed
@@ -70,14 +71,14 @@ def name_call(event: Event, context: Context) -> NamedCall:
 
 
 @lru_cache(maxsize=512)
-def _about(tool: str) -> tuple[Identity, str, str]:
-    """A tool, how the key of a call of it goes on after the run, and what a call of it does."""
+def _tool_facts(tool: str) -> tuple[Identity, str, str]:
+    """Return a tool's identity, the part of a call's key after the run, and what a call does."""
     found = identity_of(tool)
     return found, f"|{found.namespace}|{found.name}|", action_of(found.raw)
 
 
 def name_call_fully(event: Event, context: Context) -> NamedCall:
-    """With its effort. Before a transaction begins: it may have to be read from the same database."""
+    """Return it with its effort. Call it before a transaction begins: the effort may be read from the same database."""
     return replace(name_call(event, context), effort=_effort(event, context))
 
 
@@ -87,7 +88,7 @@ class CallDescription(Struct, frozen=True):
 
 
 def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: Context) -> CallDescription:
-    """What the call may change, as far as that can be told before it runs."""
+    """Return what the call may change, as far as that is known before it runs."""
     effects = _effects(event)
     found = classify(
         tool,
@@ -97,11 +98,11 @@ def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context
         hints=_hints(event, context),
     )
     is_here = effects is not None and event.kind == "shell"  # the tool of an MCP server may run elsewhere
-    return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written(event))
+    return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written_paths(event))
 
 
 def _hints(event: Event, context: Context) -> Mapping[str, Any] | None:
-    """What the server says of its tool: with the call, or when it was last asked."""
+    """Return the server's annotations of its tool: from the call, or from the last query."""
     given = event.payload.get("tool_annotations")
     if isinstance(given, Mapping) or event.kind != "mcp":
         return given if isinstance(given, Mapping) else None
@@ -113,19 +114,19 @@ def _effects(event: Event) -> Effects | None:
     return effects_of(event.command) if event.command else None
 
 
-def _written(event: Event) -> tuple[str, ...]:
+def _written_paths(event: Event) -> tuple[str, ...]:
     path = next((event.tool_input[name] for name in ("file_path", "path") if event.tool_input.get(name)), "")
     return (path,) if event.kind in ("edit", "write") and isinstance(path, str) else ()
 
 
-def there_now(paths: tuple[str, ...], cwd: str) -> list[str]:
-    """Those of the paths that exist; what run time decides cannot be looked up."""
-    plain_paths = (path for path in paths if not any(sign in path for sign in "$*?{}`\0"))
-    return [path for path in plain_paths if os.path.lexists(os.path.join(cwd, os.path.expanduser(path)))]
+def existing_paths(paths: tuple[str, ...], cwd: str) -> list[str]:
+    """Return those of the paths that exist; a path that is only known at run time is left out."""
+    literal_paths = (path for path in paths if not any(sign in path for sign in "$*?{}`\0"))
+    return [path for path in literal_paths if os.path.lexists(os.path.join(cwd, os.path.expanduser(path)))]
 
 
 def error_of(event: Event) -> str | None:
-    """What a failed call said; None when it did not fail."""
+    """Return the error of a failed call; None when it did not fail."""
     if event.name == "PostToolUseFailure":
         return _short(event.payload.get("error"), LONGEST_ERROR) or "it failed"
     response = event.tool_response
@@ -139,18 +140,18 @@ def error_of(event: Event) -> str | None:
 
 
 def was_interrupted(event: Event) -> bool:
-    """Somebody ended it: what it had done by then nobody knows, so it did not succeed."""
+    """Whether the call was interrupted: what it had done by then is unknown, so it did not succeed."""
     response = event.tool_response
     return bool(event.payload.get("is_interrupt")) or (isinstance(response, dict) and bool(response.get("interrupted")))
 
 
 def preview_of(event: Event, failed: str | None) -> str:
-    """The beginning of what a tool brought, or of how it failed."""
+    """Return the beginning of a tool's result, or of its error."""
     return _short(event.tool_response, PREVIEW) if failed is None else failed[:PREVIEW]
 
 
 def correlation_of(response: Any) -> str:
-    """The id under which another system knows what was done."""
+    """Return the id under which another system knows the call's effect."""
     for place in _places(response):
         for name in _CORRELATION:
             value = place.get(name)
@@ -180,21 +181,21 @@ class Body(Struct, frozen=True):
 
 
 def body_of(value: Any) -> Body:
-    """What may be kept of an input or an output: redacted, and cut where it is very long."""
+    """Return what may be stored of an input or an output: redacted, and cut if it is very long."""
     if value is None:
         return Body("", 0)
-    whole = json_value(value)
-    size = len(whole) if isinstance(whole, str) else len(msgspec.json.encode(_encodable(whole)))
-    clean = redact_data(whole, LONGEST_BODY)
+    complete = json_value(value)
+    size = len(complete) if isinstance(complete, str) else len(msgspec.json.encode(_encodable(complete)))
+    clean = redact_data(complete, LONGEST_BODY)
     text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
     return Body(text if len(text) <= 2 * LONGEST_BODY else f"{text[:LONGEST_BODY]}… [cut]", size)
 
 
-_known = lru_cache(maxsize=1024)(safe_id)  # every call repeats its session and run
+_safe = lru_cache(maxsize=1024)(safe_id)  # every call repeats its session and run
 
 
 def began_at(context: Context) -> int:
-    """When the event came: the id of a decision begins with it."""
+    """Return when the event came: a decision's id begins with that."""
     text = context.decision_id.partition("-")[0]
     try:
         return int(text, 16)
@@ -203,13 +204,14 @@ def began_at(context: Context) -> int:
 
 
 def _effort(event: Event, context: Context) -> str:
-    """Which effort this belongs to, where one is known."""
+    """Return the effort that a call belongs to, if one is known."""
     kept = context.marks.get(f"session:{event.session_id}", "effort")
     named_so = kept.get("id") if isinstance(kept, dict) else kept
     return safe_id(str(named_so or context.env.get("SNELL_EFFORT") or ""))
 
 
 def who(event: Event) -> str:
+    """Return the agent or sub-agent that made the call."""
     return safe_id(event.agent_id or text_in(event.payload, "agent_type"))
 
 
@@ -222,9 +224,57 @@ def _short(value: Any, longest: int) -> str:
 
 
 def _encodable(value: Any) -> Any:
-    """Half a surrogate pair cannot be encoded; its size does not matter then."""
+    """Return None for a value with half a surrogate pair, which cannot be encoded; its size does not matter then."""
     try:
         msgspec.json.encode(value)
     except UnicodeEncodeError:
         return None
     return value
+
+
+ENOUGH = 20_000  # characters: a secret that begins in what is shown ends well within these
+SHORT = 300  # of each further text, since a short one may tell what the others are, such as the path of a secret file
+MOST = 2_000  # entries of a list or a table
+
+
+def preview(value: Any) -> Any:
+    """Return the same structure with less in it, quickly. What stays is unchanged, so that secrets are recognised."""
+    return _cut(value, [ENOUGH])
+
+
+def _cut(value: Any, left: list[int]) -> Any:
+    if isinstance(value, str):
+        text = value[: max(SHORT, left[0])]
+        left[0] -= len(text)
+        return text
+    if isinstance(value, dict):
+        return {key: _cut(each, left) for key, each in _first(value)}
+    if isinstance(value, list | tuple):
+        return [_cut(each, left) for each in islice(value, MOST if left[0] > 0 else 0)]
+    return value
+
+
+def _first(value: dict[Any, Any]) -> list[tuple[Any, Any]]:
+    """Return the first entries. INVARIANT: the path of the file that the rest came from is never left out."""
+    if len(value) <= MOST:
+        return list(value.items())
+    names = [(key, value[key]) for key in ("file_path", "filePath") if key in value]
+    return [*names, *islice(value.items(), MOST)]
+
+
+MOST_CLAIMS = 4_096
+_claimed_keys: dict[str, str] = {}  # by call, the oldest first
+
+
+def note_key(which: NamedCall, key: str) -> str:
+    """Note the key under which a call of this process is claimed; returns an earlier one, if it was another."""
+    before = _claimed_keys.get(which.call_id, key)
+    _claimed_keys[which.call_id] = key
+    if len(_claimed_keys) > MOST_CLAIMS:
+        del _claimed_keys[next(iter(_claimed_keys))]
+    return before if before != key else ""
+
+
+def claimed_key(which: NamedCall) -> str:
+    """Return the key of a claim. After a restart it is the plain one, or the row of the call has it."""
+    return _claimed_keys.get(which.call_id, which.key)

@@ -1,4 +1,4 @@
-"""What is wrong with what a user tells this pack."""
+"""Check the options of this pack."""
 
 import os
 from collections.abc import Mapping
@@ -10,12 +10,13 @@ from snell.packs.ledger.policies import read_rules
 
 
 def option_problems(options: Mapping[str, Any]) -> list[str]:
-    return [wrong for path in options.get("policies", ()) if (wrong := _unreadable(path))]
+    """Return what is problem with the options, one sentence each."""
+    return [problem for path in options.get("policies", ()) if (problem := _problem(path))]
 
 
-def _unreadable(path: Any) -> str:
+def _problem(path: Any) -> str:
     if not isinstance(path, str):
-        return "`policies` holds something that is no path"
+        return "`policies` contains an entry that is not a path"
     try:
         read_rules(Path(os.path.expanduser(path)))
     except SettingsError as error:

@@ -1,4 +1,4 @@
-"""Rules about tools: our own file, and those of the user before it. They are read again when one of them changes."""
+"""Read the rules about tools: the user's files, then our own. They are read again when one of them changes."""
 
 import os
 import tomllib
@@ -24,12 +24,12 @@ Stamps = tuple[tuple[str, int, int], ...]
 
 
 class Rules(Struct, frozen=True):
-    """What counts now. With a problem the rules are the last good ones; whoever must be sure asks for `problem`."""
+    """The current rules. With a `problem` they are the last good ones; a caller that must be sure checks it."""
 
     rules: tuple[Rule, ...]
     stamps: Stamps = ()
     problem: str = ""
-    may_relaunch: bool = False  # some rule lets calls start anew; such rules are rare
+    may_relaunch: bool = False  # a rule lets calls start again; such rules are rare
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,7 +41,7 @@ _known: dict[tuple[str, ...], Rules] = {}
 
 
 def rules_for(context: Context) -> Rules:
-    """The rules that count here: overlays in their order, then our own."""
+    """Return the rules that apply: the user's files in their order, then our own."""
     paths = _paths(context)
     known, stamps = _known.get(paths), _stamps(paths[:-1])  # our own file does not change
     if known is not None and known.stamps == stamps:
@@ -59,33 +59,33 @@ def rules_for(context: Context) -> Rules:
 
 
 def read_rules(path: Path) -> tuple[Rule, ...]:
-    """The rules of one file. Raises SettingsError with what is wrong and where."""
+    """Return the rules of one file. Raises SettingsError with what is wrong and where."""
     try:
         text = read_capped(path, LARGEST).decode()
         table = _yaml(text) if path.suffix in (".yaml", ".yml") else tomllib.loads(text)
         rules = msgspec.convert(table or {}, _File).rule
     except (OSError, FileError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise _wrong(path, str(error)) from None
-    import regex  # slow to import, and not needed before the first answer
+        raise _error(path, str(error)) from None
+    import regex  # slow to import, and not needed before the first reply
 
     for rule in rules:
         try:
             regex.compile(rule.tool)
         except regex.error as error:
-            raise _wrong(path, f"rule `{rule.id}`: `{rule.tool}` is not a pattern: {error}") from None
+            raise _error(path, f"rule `{rule.id}`: `{rule.tool}` is not a pattern: {error}") from None
     return rules
 
 
 def _paths(context: Context) -> tuple[str, ...]:
-    """An overlay that is named has to be there; those beside the settings may be."""
+    """Return the files with rules; a file in the settings must exist, those beside the settings may."""
     named = context.options.get("policies")
     chosen = [os.path.expanduser(each) for each in named if isinstance(each, str)] if named else []
-    usual = [path for path in _usual(context.config) if os.path.exists(path)] if context.config else []
-    return (*chosen, *usual, _BASE) if chosen or usual else _ONLY_BASE
+    defaults = [path for path in _default_paths(context.config) if os.path.exists(path)] if context.config else []
+    return (*chosen, *defaults, _BASE) if chosen or defaults else _ONLY_BASE
 
 
 @cache
-def _usual(config: Path) -> tuple[str, ...]:
+def _default_paths(config: Path) -> tuple[str, ...]:
     return tuple(str(config / name) for name in ("ledger.toml", "ledger.yaml"))
 
 
@@ -110,5 +110,5 @@ def _yaml(text: str) -> Any:
         raise msgspec.ValidationError(" ".join(str(error).split())) from None
 
 
-def _wrong(path: Path, what: str) -> SettingsError:
+def _error(path: Path, what: str) -> SettingsError:
     return SettingsError(f"the ledger's rules cannot be used: {what}", where=f"`{path}`", advice="correct the file")

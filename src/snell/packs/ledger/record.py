@@ -1,34 +1,35 @@
 """
-Write every tool call down, once.
+Record every tool call once.
 
-Why      What did the agent do yesterday, which of it failed, and where did the time go? Transcripts do not say.
-What     Input, output, duration, status, what it may change, who asked, in which session; redacted, after the answer.
-Instead  `snell ledger list`, `show`, `stats` and `export` tell it. `[pack.ledger] enabled = false` writes nothing.
+Why      Transcripts do not tell what the agent did yesterday, which calls failed and how long they took.
+What     Input, output, duration, status, what it may change, which agent and session; redacted, after the reply.
+Instead  `snell ledger list`, `show`, `stats` and `export` show it. `[pack.ledger] enabled = false` records nothing.
 """
+
+import time
 
 import msgspec
 
 from snell.model.context import Context
 from snell.model.events import Event
 from snell.model.protocols import Transaction
-from snell.packs.ledger import call_durations
 from snell.packs.ledger.call_description import (
     Body,
     CallDescription,
     NamedCall,
     began_at,
     body_of,
+    claimed_key,
     correlation_of,
     describe_call,
     error_of,
+    existing_paths,
     name_call,
     name_call_fully,
     preview_of,
-    there_now,
     was_interrupted,
     who,
 )
-from snell.packs.ledger.claimed_keys import key_held
 from snell.packs.ledger.policies import rules_for
 from snell.records import claims, crash_points, ledger, resume
 from snell.records.claims import Receipt
@@ -42,22 +43,22 @@ NOTHING = Body("", 0)
 
 @watches("PreToolUse", batches=True)
 def begun(event: Event, context: Context) -> None:
-    """A call is about to run, or was refused."""
+    """Record a call that is about to run, or was refused."""
     if context.database is None:
         return
-    who_what = name_call_fully(event, context)
-    call_durations.start(who_what.call_id)
-    about = describe_call(event, who_what.tool, rules_for(context).rules, context)
+    which = name_call_fully(event, context)
+    _start_clock(which.call_id)
+    about = describe_call(event, which.tool, rules_for(context).rules, context)
     request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
     crash_points.notify("before row")
-    context.database.run(lambda tx: _begin(tx, event, context, who_what, about, request))
+    context.database.run(lambda tx: _begin(tx, event, context, which, about, request))
     crash_points.notify("after row")
 
 
 def _begin(
     tx: Transaction, event: Event, context: Context, which: NamedCall, about: CallDescription, request: Body
 ) -> None:
-    key = key_held(which)
+    key = claimed_key(which)
     call = _call(tx, event, context, which, about, request, key)
     waits = context.verdict in ("ask", "defer")
     ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if waits else "running"))
@@ -69,7 +70,7 @@ def _begin(
 
 
 def _has_happened(tx: Transaction, which: NamedCall, key: str) -> bool:
-    """What was refused is the second delivery of a call that succeeded, which goes on holding its key."""
+    """Whether the refused call is the second delivery of one that succeeded, which keeps its key."""
     held = claims.holder(tx, which.run_id, key)
     if held is None or held.tool_call_id != which.call_id:
         return False
@@ -78,7 +79,7 @@ def _has_happened(tx: Transaction, which: NamedCall, key: str) -> bool:
 
 @watches("PostToolUse", "PostToolUseFailure", batches=True)
 def ended(event: Event, context: Context) -> None:
-    """A call has ended."""
+    """Record the end of a call."""
     if context.database is None:
         return
     which = name_call_fully(event, context)
@@ -107,13 +108,13 @@ def _end(
         if isinstance(measured, int | float) and not isinstance(measured, bool) and measured >= 0
         else None
     )
-    which = _numbered(tx, event, which)
+    which = _with_call_id(tx, event, which)
     known = ledger.find(tx, which.call_id)
-    key = known.idempotency_key if known and known.idempotency_key else key_held(which)
+    key = known.idempotency_key if known and known.idempotency_key else claimed_key(which)
     call = known or msgspec.structs.replace(
         _call(tx, event, context, which, about, request, key), status="running", started_at=at - (took or 0)
     )
-    steady = call_durations.corrected_duration(which.call_id, at - call.started_at)
+    steady = _corrected_duration(which.call_id, at - call.started_at)
     status = "succeeded" if failed is None else "failed"
     end = End(
         status=status,
@@ -123,7 +124,7 @@ def _end(
         external_correlation_id=correlation_of(event.tool_response),
         error_code="" if failed is None else "interrupted" if was_interrupted(event) else "error",
         error_detail=failed or "",
-        confirmed=_json(there_now(about.paths, event.cwd)) if failed is None else "[]",
+        confirmed=_json(existing_paths(about.paths, event.cwd)) if failed is None else "[]",
     )
     receipt = claims.receipt_of(tx, which.call_id)
     if receipt is None:
@@ -136,7 +137,7 @@ def _end(
 
 @watches("PermissionDenied", batches=True)
 def refused(event: Event, context: Context) -> None:
-    """The client itself, or its user, said no."""
+    """Record that the client or its user refused a call."""
     if context.database is None or not event.tool_use_id:
         return
     which = name_call(event, context)
@@ -145,14 +146,14 @@ def refused(event: Event, context: Context) -> None:
         call = ledger.find(tx, which.call_id)
         if call:
             ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0, error_code="permission"))
-        claims.release(tx, which.run_id, call.idempotency_key if call else key_held(which), which.call_id)
+        claims.release(tx, which.run_id, call.idempotency_key if call else claimed_key(which), which.call_id)
 
     context.database.run(settle)
 
 
 @watches("SessionStart", matcher="startup|resume", when={"mode": "audit"}, batches=True)
 def abandoned(event: Event, context: Context) -> None:
-    """Calls of an earlier process that never came back are abandoned."""
+    """Mark the open calls of an earlier process as abandoned."""
     if context.database is not None:
         run_id = name_call(event, context).run_id
         context.database.run(lambda tx: resume.resume(tx, run_id, now_ms()))
@@ -196,8 +197,8 @@ def _call(
     )
 
 
-def _numbered(tx: Transaction, event: Event, which: NamedCall) -> NamedCall:
-    """A client that does not number its calls: this is the end of the last one like it."""
+def _with_call_id(tx: Transaction, event: Event, which: NamedCall) -> NamedCall:
+    """Find the call that ends, for a client that does not number its calls: the last open one like it."""
     if event.tool_use_id:
         return which
     call = ledger.newest_open(tx, which.run_id, which.tool.raw, which.hashed)
@@ -223,3 +224,28 @@ def _note_in_run(tx: Transaction, call: Call) -> None:
 
 def _json(value: list[str]) -> str:
     return msgspec.json.encode(value).decode()
+
+
+MOST_CLOCKS = 4_096
+LARGEST_DRIFT_MS = 60_000  # between two clocks that are both right
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_started: dict[str, int] = {}  # by call, the oldest first
+
+
+def _start_clock(call_id: str) -> None:
+    _started[call_id] = _steady_ms()
+    if len(_started) > MOST_CLOCKS:
+        del _started[next(iter(_started))]
+
+
+def _corrected_duration(call_id: str, by_wall_clock: int) -> int | None:
+    """Return the milliseconds by CLOCK_BOOTTIME if the wall clock was set meanwhile; else None."""
+    started = _started.pop(call_id, None)
+    if started is None:
+        return None
+    took = _steady_ms() - started
+    return took if abs(took - by_wall_clock) > LARGEST_DRIFT_MS else None
+
+
+def _steady_ms() -> int:
+    return time.clock_gettime_ns(_CLOCK) // 1_000_000

@@ -1,1 +1,1 @@
-"""Notes that a session begins with and keeps: LOCAL.md, rules, and what must survive compaction."""
+"""Notes that a session starts with and keeps: LOCAL.md, rules, and what must survive compaction."""

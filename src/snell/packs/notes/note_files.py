@@ -1,4 +1,4 @@
-"""The files that notes come from, and how they are handed over: a project's words are data, not orders."""
+"""Read the files with notes and format them for the model: a project's text is data, not instructions."""
 
 import os
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ LOCAL, RESTORE = "LOCAL.md", "RECLAUDE.md"
 
 
 def local_notes(cwd: str, context: Context) -> list[str]:
-    """The user's LOCAL.md, then the project's, each with its source."""
-    own = [f"Notes of the user ({path}):\n{text}" for path, text in _own(LOCAL, context)]
-    return [*own, *_of_project(cwd, context)]
+    """Return the user's LOCAL.md, then the project's, each with its source."""
+    own = [f"Notes of the user ({path}):\n{text}" for path, text in _user_files(LOCAL, context)]
+    return [*own, *_project_notes(cwd, context)]
 
 
 def restore_notes(context: Context) -> list[str]:
-    """What the user wants the model to know again after a compaction."""
-    return [f"Rules of the user ({path}):\n{text}" for path, text in _own(RESTORE, context)]
+    """Return what the user wants the model to know again after a compaction."""
+    return [f"Rules of the user ({path}):\n{text}" for path, text in _user_files(RESTORE, context)]
 
 
-def _own(name: str, context: Context) -> Iterator[tuple[str, str]]:
+def _user_files(name: str, context: Context) -> Iterator[tuple[str, str]]:
     home = context.env.get("HOME") or os.path.expanduser("~")
     folders = [context.config] if context.config else []
     for folder in (*folders, Path(home, ".claude")):
@@ -31,8 +31,8 @@ def _own(name: str, context: Context) -> Iterator[tuple[str, str]]:
             return
 
 
-def _of_project(cwd: str, context: Context) -> Iterator[str]:
-    """Only what its owner trusts, and fenced: it informs, it does not command."""
+def _project_notes(cwd: str, context: Context) -> Iterator[str]:
+    """Yield a trusted project's notes, fenced: they inform, they do not instruct."""
     if not context.trusts_notes or not cwd:
         return
     for folder in dict.fromkeys((context.project_dir, cwd)):
@@ -46,7 +46,7 @@ def _of_project(cwd: str, context: Context) -> Iterator[str]:
 
 
 def _text(path: Path, *, follow_links: bool = True) -> str:
-    """A link in a project could lead to anything that its owner can read."""
+    """Read a file. Links in a project are not followed: they could lead to anything that its owner can read."""
     try:
         return read_capped(path, LARGEST, follow_links=follow_links).decode("utf-8", "replace").strip()
     except (OSError, FileError):

@@ -1,1 +1,1 @@
-"""Nudges: what a person types points at a command or an agent that is made for it."""
+"""Nudges: a prompt points the model at the command or agent that is made for it."""

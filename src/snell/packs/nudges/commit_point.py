@@ -1,16 +1,16 @@
 """
-Is this a good point for a commit?
+Ask for a commit at the end of a turn.
 
-Why      Work that is not committed is lost by the next mistake.
-What     When a turn ends with changes to tracked files, the agent is told once what changed and asked to commit
-         (`commit_point = "script"`), or the model of `[model]` looks at what changed and advises (`"model"`).
-Instead  `commit_point = "off"`, which is the default. It speaks at most every `commit_point_every` seconds, never
-         twice of the same changes in a session, and never while the client says that a stop was already held up.
+Why      Uncommitted work is lost by the next mistake.
+What     When a turn ends with changes to tracked files, the agent gets the list of changes once and is asked to commit
+         (`commit_point = "script"`), or the model of `[model]` reads the list and advises (`"model"`).
+Instead  `commit_point = "off"`, which is the default. It reminds at most every `commit_point_every` seconds, never
+         twice of the same changes in a session, and never after the client reports that it already held up a stop.
 """
 
 import time
 
-from snell.llm.ask import answer_here
+from snell.llm.ask import answer_in_pack
 from snell.llm.messages import Message, ModelError, Question
 from snell.llm.untrusted_text import RULES, fence
 from snell.llm.verdict_answers import outcome_of_text
@@ -41,21 +41,21 @@ def commit_point(turn: Turn, event: Event, context: Context) -> Deny | None:
 
 @informs("Stop", when={"commit_point": "model"}, waits=True, timeout=MODEL_LIMIT + 5)
 def commit_point_by_model(turn: Turn, event: Event, context: Context) -> list[Note | Tell]:
-    """Let a model say whether it is time for a commit when a turn ends with tracked changes."""
+    """Ask a model whether to commit when a turn ends with tracked changes."""
     stat = _changes(turn, event, context)
     if not stat:
         return []
     question = Question(_SYSTEM, (Message("user", fence(stat, "git diff --stat")),), begins="{")
     try:
-        answer = answer_here(question, event, MODEL_LIMIT)
+        answer = answer_in_pack(question, event, MODEL_LIMIT)
     except ModelError as error:
         raise HookError(str(error)) from None
-    # It advises and nothing more, whatever else it says.
+    # It may only advise, whatever else it answers.
     return [each for each in outcome_of_text(answer, event, begins="{").effects if isinstance(each, Note | Tell)]
 
 
 def _changes(turn: Turn, event: Event, context: Context) -> str:
-    """What changed, if it is time to speak of it; then it was spoken of."""
+    """Return what changed, if a reminder is due, and note that it was given."""
     if turn.is_continuation or not event.cwd:
         return ""
     scope, now = f"project:{context.project_dir or event.cwd}", time.time()
@@ -64,7 +64,7 @@ def _changes(turn: Turn, event: Event, context: Context) -> str:
         return ""
     stat, session = changed_files(event.cwd), f"session:{event.session_id}"
     if not stat or context.marks.get(session, MARK) == stat:
-        return ""  # the same again would go round in circles, in a client that does not say that it goes on
+        return ""  # a client that does not report continuations would loop
     context.marks.put(scope, MARK, now)
     context.marks.put(session, MARK, stat)
     return stat

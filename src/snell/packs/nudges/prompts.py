@@ -1,10 +1,10 @@
 """
-Point at what is made for the job.
+Point at the command or agent for the job.
 
-Why      A team has commands and agents for its usual jobs; people type what they want, not what it is called.
-What     The first word that names a route and asks for something adds one line for the model: `Invoke @improve.`
-         What is denied, or only spoken of (`the build is red`), takes no route.
-Instead  Say it in other words, put it in backticks, or change `[pack.nudges.routes]`.
+Why      A team has commands and agents for its usual jobs; people type what they want, not the command's name.
+What     The first keyword of a route that is used as a request adds one line for the model: `Invoke @improve.`
+         A negated keyword, or one that is only mentioned (`the build is red`), has no effect.
+Instead  Use other words, put the keyword in backticks, or change `[pack.nudges.routes]`.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ COMMIT_RULES = (
 )
 
 
-LONGEST = 10_000  # characters; whoever pastes more than that says what is wanted before it
+LONGEST = 10_000  # characters; the request comes before a longer pasted text
 
 
 @informs("UserPromptSubmit", timeout=3)
@@ -39,7 +39,7 @@ def route(prompt: Prompt, context: Context) -> list[Note | Tell] | None:
 
 
 def parts_for(prompt: str, options: Mapping[str, Any]) -> list[str]:
-    """What there is to say about a prompt."""
+    """Return the texts for a prompt."""
     prompt = prompt[:LONGEST]
     if not prompt.strip() or is_meta(prompt):
         return []
@@ -51,7 +51,7 @@ def parts_for(prompt: str, options: Mapping[str, Any]) -> list[str]:
 
 
 def keyword_for(prompt: str, options: Mapping[str, Any]) -> str:
-    """The keyword of the route that a prompt takes; empty for none."""
+    """Return the keyword of the route that a prompt takes; empty for none."""
     prompt = prompt[:LONGEST]
     if _asks_for_commit(prompt, options):
         return ""

@@ -1,9 +1,9 @@
 """
-Is a keyword meant as a request? "Build a parser" is one; "the build is broken" speaks of a thing, "we ship on Fridays"
-of a habit, "does it improve anything?" asks.
+Decide whether a keyword is a request. "Build a parser" is one; "the build is broken" names a thing, "we ship on
+Fridays" a habit, "does it improve anything?" is a question.
 
-A verb is a request where an order can stand: at the beginning of a clause, after `to`, `please`, `can you`. Only for
-the words that come with the pack: what a user listens for is the user's own choice.
+A verb is a request in the position of an imperative: at the beginning of a clause, after `to`, `please`, `can you`.
+This holds for the keywords that come with the pack; a user's own keyword always counts.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ def _words(text: str) -> frozenset[str]:
 _VERBS = _words("ship build refine learn improve distill")
 _MARKS = (",", "?")
 
-# What follows, when the keyword is a thing.
+# What follows if the keyword is a noun.
 _FOLLOWS = {
     "build": _words(
         "error errors failure failures failed fails failing fail broke broken breaks passes passed log logs directory"
@@ -42,7 +42,7 @@ _WRITES = _words(
     "write compose draft create make post turn summarise summarize prepare craft generate need want give send add"
     " as into"
 )
-# Before an order.
+# What precedes an imperative.
 _BEFORE = _words(
     ", to please pls plz and then now just also or but so let's lets me us first next finally go again ahead ok okay"
     " only simply instead later good great done fine perfect nice cool yes yep lgtm thanks green not help let claude"
@@ -50,14 +50,14 @@ _BEFORE = _words(
 )
 _YOU = _words("you we i i'd we'd someone somebody anyone")
 _MODALS = _words("can could should shall would will may might must need want")
-_BARE = _words("need want must should")  # "need improve this", said in a hurry
+_BARE = _words("need want must should")  # "need improve this", without a subject
 _SUGGESTS = _words("can could should shall would will may might must don't didn't not")  # "can you", "why don't we"
-# Before `to`: what is done, or how, and not that it be done.
+# Before `to`: a statement or a question of manner, not a request.
 _NOT_TO = _words(
     "what who where when which fails failed fail failing refuses unable able used tends supposed takes took hard easy"
     " decides said asked allowed slow fast impossible wants begins began starts started stopped"
 )
-# "How to improve it" and "trying to improve it" are wishes; of these it is a question or a story.
+# "How to improve it" and "trying to improve it" are requests; with these keywords a question or a report.
 _TRIES = _words("how trying tried try attempting")
 _NOT_TRYING = _words("ship build")
 _RUNS = _words("run start trigger kick rerun do make")  # "run the build" asks for it
@@ -65,7 +65,7 @@ _ASKS = _words("does did do is are was were has have had will would when where w
 
 
 def is_request(words: Sequence[Token], at: int, keyword: str) -> bool:
-    """Does the keyword at this place of the words ask for something?"""
+    """Whether the keyword at this position is a request."""
     before, after = _sentence(words, at)
     if after[:1] and after[0] in _FOLLOWS.get(keyword, ()):
         return False
@@ -76,22 +76,22 @@ def is_request(words: Sequence[Token], at: int, keyword: str) -> bool:
     if keyword not in _VERBS:
         return True
     if words[at].text.endswith("s") and not keyword.endswith("s"):
-        return False  # `builds`: somebody does it, or several things
+        return False  # `builds`: third person, or plural
     return _is_order(keyword, before) and not _is_question(before, after)
 
 
 def _sentence(words: Sequence[Token], at: int) -> tuple[list[str], list[str]]:
-    """The words before and after this one in the same sentence, with its commas and its question mark."""
+    """Return the words before and after this one in the same sentence, with its commas and its question mark."""
     start = at
     while start > 0 and words[start - 1].ends in ("", ","):
         start -= 1
     end = at
     while end < len(words) - 1 and words[end].ends in ("", ","):
         end += 1
-    return _said(words[start:at]), _said(words[at : end + 1])[1:]
+    return _with_marks(words[start:at]), _with_marks(words[at : end + 1])[1:]
 
 
-def _said(words: Sequence[Token]) -> list[str]:
+def _with_marks(words: Sequence[Token]) -> list[str]:
     return [part for each in words for part in (each.text, each.ends) if part == each.text or part in _MARKS]
 
 
@@ -111,7 +111,7 @@ def _is_order(keyword: str, before: list[str]) -> bool:
 
 
 def _is_question(before: list[str], after: list[str]) -> bool:
-    """A question of fact, and none that is a polite request: `would you`, `is there a way to`."""
+    """Whether it is a question of fact, not a polite request such as `would you`, `is there a way to`."""
     if after[-1:] != ["?"] or not before or before[0] not in _ASKS:
         return False
     return not {"you", "please", "way"} & {*before} and before[:2] != ["why", "not"]

@@ -1,4 +1,4 @@
-"""Which route a prompt takes: the first word that names one, in the order in which they were said."""
+"""Find the route of a prompt: the first keyword that is a request."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -22,7 +22,7 @@ _README = lazy_regex(r"\breadme\.(?:md|rst|txt)\b", re.IGNORECASE)
 
 
 def is_meta(prompt: str) -> bool:
-    """Is the prompt about hooks, agents, nudges or settings themselves? Then no route is meant."""
+    """Whether the prompt is about hooks, agents, nudges or settings themselves, so that no route is meant."""
     prompt = _OF_REACT.sub("", prompt)
     return any(pattern.search(prompt) for pattern in META)
 
@@ -30,13 +30,13 @@ def is_meta(prompt: str) -> bool:
 def route_of(
     prompt: str, routes: Mapping[str, str], matching: str = "careful", look_alikes: Collection[str] = ()
 ) -> str:
-    """The keyword of the route that a prompt takes; empty when it takes none. Look-alikes are words, not typos."""
+    """Return the keyword of the route that a prompt takes; empty for none. Look-alikes are words, not typos."""
     if matching == "seed":
         return _seed_route(prompt, routes)
     if is_meta(prompt):
         return ""
     words = tuple(tokenize(_README.sub("readme", prompt)))
-    known: dict[str, str] = {}  # a long prompt says most of its words more than once
+    known: dict[str, str] = {}  # a long prompt repeats most of its words
     for at, word in enumerate(words):
         if word.is_negated or len(word.text) < 3:
             continue
@@ -49,7 +49,7 @@ def route_of(
 
 
 def asks_for_commit(prompt: str) -> bool:
-    """Is a commit asked for? Not where one is only spoken of, and not where it is forbidden."""
+    """Whether a commit is requested, not only mentioned or forbidden."""
     if not _MAY_COMMIT.search(prompt):
         return False
     words = tuple(tokenize(prompt))
@@ -94,7 +94,7 @@ def _keyword(word: str, routes: Mapping[str, str], matching: str, look_alikes: C
 
 
 def _seed_route(prompt: str, routes: Mapping[str, str]) -> str:
-    """Words of three letters and more; near misses by plain edit distance."""
+    """Match words of three letters and more; near misses by plain edit distance."""
     if is_meta(prompt):
         return ""
     for word in (found[0] for found in re.finditer(r"[a-z]{3,}", prompt.lower())):

@@ -1,1 +1,1 @@
-"""Memory that captures itself: what is worth keeping goes into the inbox, and what fits comes back."""
+"""Automatic memory: texts worth remembering are captured, and memories that match a prompt are recalled."""

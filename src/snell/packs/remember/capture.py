@@ -1,11 +1,11 @@
 """
-Remember what was worth it.
+Capture what is worth remembering.
 
-Why      What a session found out is gone with it, and the next one finds it out again.
-What     After a tool call, before a compaction and at the end of a turn, texts that say something lasting (a decision,
-         a cause, a convention) go into the inbox `memory/` of Snell's state, without their secrets; from there they
-         become memories of this project. All of it happens after the answer.
-Instead  It is off until `[pack.remember] enabled = true`; `capture = false` keeps what is remembered by hand only.
+Why      What a session found out is lost with it, and the next one finds it out again.
+What     After a tool call, before a compaction and at the end of a turn, texts that state something lasting (a
+         decision, a cause, a convention) go into the inbox `memory/` of Snell's state, without secrets; from there they
+         become memories of this project. All of it happens after the reply.
+Instead  It is off until `[pack.remember] enabled = true`; with `capture = false` only explicit requests are stored.
 """
 
 from snell.memory.capture import CaptureResult, capture, hashes_in, inbox_of, pieces, source_of
@@ -14,37 +14,37 @@ from snell.memory.transcript_capture import capture_new, source_of_transcript
 from snell.memory.transcript_position import is_session, is_transcript
 from snell.model.context import Context
 from snell.model.events import Event
-from snell.packs.remember._skip_while_off import skip_while_off
+from snell.packs.remember.off import skip_while_off
 from snell.sdk.decorators import watches
 
 
 @watches("PostToolUse", timeout=30, waits=True)
 def after_a_tool(event: Event, context: Context) -> None:
-    """Capture what a tool call says that is worth remembering."""
+    """Capture the text of a tool call if it is worth remembering."""
     if context.options.get("capture") and not is_skipped(event.tool):
-        captured_from_tool(event, context)
+        capture_tool(event, context)
 
 
 @watches("PreCompact", timeout=60, waits=True)
 def before_compaction(event: Event, context: Context) -> None:
-    """Capture what the agent said since the last look, before its context goes."""
+    """Capture the agent's new messages before its context is compacted."""
     if context.options.get("capture"):
-        captured_from_transcript(event, context, trigger=str(event.payload.get("trigger") or "compact"))
+        capture_transcript(event, context, trigger=str(event.payload.get("trigger") or "compact"))
     else:
         skip_while_off(event, context)
 
 
 @watches("Stop", "SessionEnd", timeout=60, waits=True)
 def at_the_end(event: Event, context: Context) -> None:
-    """Capture what the agent said since the last look; not in a turn that only goes on because of a hook."""
+    """Capture the agent's new messages; not in a turn that only continues because of a hook."""
     if not context.options.get("capture"):
         skip_while_off(event, context)
     elif not event.is_continuation:
-        captured_from_transcript(event, context, trigger="session_end")
+        capture_transcript(event, context, trigger="session_end")
 
 
-def captured_from_tool(event: Event, context: Context) -> CaptureResult:
-    """One tool call, all the way; the result says what became of it."""
+def capture_tool(event: Event, context: Context) -> CaptureResult:
+    """Capture one tool call; returns the result."""
     text = content_of(event.tool, event.tool_input, event.tool_response)
     if not text.strip():
         return CaptureResult(reason="nothing to capture")
@@ -53,14 +53,14 @@ def captured_from_tool(event: Event, context: Context) -> CaptureResult:
     return capture(text, source_of(event, context, tag=event.tool, context=detail), inbox_of(context))
 
 
-def captured_from_transcript(event: Event, context: Context, *, trigger: str) -> list[CaptureResult]:
-    """What is new in the transcript, in pieces; where there is none, the last message."""
+def capture_transcript(event: Event, context: Context, *, trigger: str) -> list[CaptureResult]:
+    """Capture what is new in the transcript; without a transcript, the last message."""
     inbox = inbox_of(context)
     if inbox is None or not is_session(event.session_id):
         return []
     if is_transcript(event.transcript_path):
         return capture_new(event, context, trigger)
-    last = event.payload.get("last_assistant_message")  # some clients have no transcript that can be read
+    last = event.payload.get("last_assistant_message")  # some clients have no readable transcript
     if not isinstance(last, str):
         return []
     known, source = hashes_in(inbox), source_of_transcript(event, context, trigger)

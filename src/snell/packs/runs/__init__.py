@@ -1,1 +1,1 @@
-"""Runs: budgets, cancelling, waiting for a person, and calls that have to be made again."""
+"""Runs: budgets, cancellation, waiting for a person, and calls that have to be repeated."""

@@ -1,11 +1,11 @@
 """
-Keep a run within its bounds.
+Keep a run within its limits.
 
-Why      An agent that works alone goes on: over its time, after it was called off, past what a person should see.
-What     In a session that works for a run (`snell runs start`, or SNELL_RUN_ID): no tool runs once it is cancelled,
-         waits for a person or has used up its minutes, steps or calls; a call that has to be made again comes first.
-         One session at a time drives a run, until its turn ends.
-Instead  `snell runs approve` lets a waiting run go on, `snell runs cancel` ends it. Without a run nothing happens.
+Why      An agent that works alone does not stop: over its time, after it was cancelled, past what a person should see.
+What     In a session that works for a run (`snell runs start`, or SNELL_RUN_ID): no tool runs once the run is
+         cancelled, waits for a person or has used up its minutes, steps or calls; a call that has to be repeated comes
+         first. One session at a time works for a run, until its turn ends.
+Instead  `snell runs approve` continues a waiting run, `snell runs cancel` ends it. Without a run nothing happens.
 """
 
 from contextlib import suppress
@@ -24,59 +24,59 @@ from snell.work import runs
 from snell.work.runs import Run
 from snell.work.supervisor_state import take_over
 
-REPLAYING = "runs/replaying"  # of a session: its input was checked when it was first made
+REPLAYING = "runs/replaying"  # of a session: the input was checked the first time
 LEASE_MS = 600_000
 _RESULTS = ("TaskOutput", "TaskResult")
 
 
 @judges("PreToolUse")
 def control(event: Event, context: Context) -> Deny | None:
-    """Let a run's tools run while it may go on."""
+    """Refuse tools of a run that may not continue."""
     run_id = runs.run_of(event.session_id, context.marks, context.env)
     if context.database is None or not run_id or run_id == event.session_id:
         return None
     is_named = run_id == context.env.get("SNELL_RUN_ID")
     try:
-        refusal, is_replayed = context.database.run(lambda tx: _controlled(tx, run_id, event, is_named=is_named))
+        refusal, is_replayed = context.database.run(lambda tx: _check_call(tx, run_id, event, is_named=is_named))
     except StoreError as error:
-        return Deny(f"run `{run_id}` cannot be looked up, so nothing of it runs: {error}", instead="tell the user")
+        return Deny(f"run `{run_id}` cannot be read, so none of its tools runs: {error}", instead="tell the user")
     context.marks.put(f"session:{event.session_id}", REPLAYING, is_replayed)
     return refusal
 
 
 @informs("SessionStart")
 def next_window(event: Event, context: Context) -> None:
-    """Under `snell run` the next window of an agent works for the run of the one before, within the same bounds."""
+    """Let the next window under `snell run` work for the run of the one before, with the same limits."""
     if not take_over(event, context.marks, context.env, runs.MARK) or context.database is None:
         return
     run_id = runs.run_of(event.session_id, context.marks, context.env)
-    context.database.run(lambda tx: runs.free(tx, run_id))  # the window that had it is gone
+    context.database.run(lambda tx: runs.free(tx, run_id))  # the window that held it has ended
 
 
 @informs("Stop", "SessionEnd")
 def turn_ended(event: Event, context: Context) -> None:
-    """Whoever waits for the run may have it."""
+    """Release the run for other sessions."""
     run_id = runs.run_of(event.session_id, context.marks, context.env)
     if context.database is not None and run_id and run_id != event.session_id:
-        with suppress(StoreError):  # it ends by itself
+        with suppress(StoreError):  # the lease expires by itself
             context.database.run(lambda tx: runs.release(tx, run_id, event.session_id))
 
 
 @informs("UserPromptSubmit")
 def step(event: Event, context: Context) -> Note | None:
-    """Each prompt of a run is a step."""
+    """Count each prompt of a run as a step."""
     run_id = runs.run_of(event.session_id, context.marks, context.env)
     if context.database is None or not run_id or run_id == event.session_id:
         return None
-    run = context.database.run(lambda tx: _stepped(tx, run_id))
-    return Note(f"This session works for run {run_id}: {_left(run)}.") if run and run.steps <= 1 else None
+    run = context.database.run(lambda tx: _next_step(tx, run_id))
+    return Note(f"This session works for run {run_id}: {_budget(run)}.") if run and run.steps <= 1 else None
 
 
-def _controlled(tx: Transaction, run_id: str, event: Event, *, is_named: bool) -> tuple[Deny | None, bool]:
-    """Why this call may not run, and whether it is one that is made again."""
+def _check_call(tx: Transaction, run_id: str, event: Event, *, is_named: bool) -> tuple[Deny | None, bool]:
+    """Return why this call may not run, and whether it is the repetition of a queued one."""
     run, now = runs.find(tx, run_id), now_ms()
     if run is None:
-        # Whoever named a run wanted its bounds to hold.
+        # A user who named a run wants its limits to apply.
         return (_unknown(run_id) if is_named else None), False
     if refusal := _refusal(tx, run, event, now) or _without_lease(tx, run, event, now):
         return refusal, False
@@ -89,8 +89,8 @@ def _controlled(tx: Transaction, run_id: str, event: Event, *, is_named: bool) -
 
 def _unknown(run_id: str) -> Deny:
     return Deny(
-        f"SNELL_RUN_ID names the run `{run_id}`, and there is none",
-        instead="tell the user: `snell runs start NAME` begins one, `snell runs list` names those there are",
+        f"SNELL_RUN_ID names the run `{run_id}`, which does not exist",
+        instead="tell the user: `snell runs start NAME` starts one, `snell runs list` lists them",
     )
 
 
@@ -99,14 +99,14 @@ def _refusal(tx: Transaction, run: Run, event: Event, now: int) -> Deny | None:
         why = f": {run.cancel_reason}" if run.cancel_reason else ""
         return Deny(f"run `{run.run_id}` is cancelled{why}", instead="stop now, and say where you are")
     if run.status in runs.ENDED:
-        return Deny(f"run `{run.run_id}` is over ({run.status})", instead="stop now")
+        return Deny(f"run `{run.run_id}` has ended ({run.status})", instead="stop now")
     if event.tool_name in _RESULTS or event.tool in _RESULTS:
-        runs.wait_for_human(tx, run.run_id, now, "a sub-agent's answer was taken for a tool")
-        return Deny("what a sub-agent answers is not a tool", instead="use its answer, or start it again")
+        runs.wait_for_human(tx, run.run_id, now, "a sub-agent's result was used as a tool")
+        return Deny("the result of a sub-agent is not a tool", instead="use the result, or start the sub-agent again")
     if run.status == "waiting_for_human":
         return Deny(
             f"run `{run.run_id}` waits for a person: {run.waiting_for}",
-            instead="say what you would do next, and stop; `snell runs approve` lets it go on",
+            instead="say what you would do next, and stop; `snell runs approve` lets the run continue",
         )
     if used_up := runs.over_budget(run, now):
         runs.finish(tx, run.run_id, now, "failed")
@@ -115,35 +115,35 @@ def _refusal(tx: Transaction, run: Run, event: Event, now: int) -> Deny | None:
 
 
 def _without_lease(tx: Transaction, run: Run, event: Event, now: int) -> Deny | None:
-    """Two sessions that do the work of one run would do it twice. A lease is longer than any tool runs."""
+    """Refuse a second session: two would do the work of a run twice. A lease is longer than any tool runs."""
     if runs.lease(tx, run.run_id, event.session_id, now, LEASE_MS):
         return None
     return Deny(
-        f"run `{run.run_id}` is being worked on by session `{run.lease_owner}`",
-        instead="wait until that one has stopped, or tell the user: `snell runs approve` lets this one go on",
+        f"session `{run.lease_owner}` is working for run `{run.run_id}`",
+        instead="wait until it has stopped, or tell the user: `snell runs approve` lets this session continue",
     )
 
 
 def _other_than_queued(tx: Transaction, queued: Replay, event: Event, now: int) -> Deny | None:
-    """While a call is queued it is the only one; anything else counts as an attempt that failed."""
+    """Refuse every call but the queued one, and count it as a failed attempt."""
     tool = event.tool_name or event.tool
     same_input = args_hash(event.payload.get("tool_input"), tool) == queued.normalized_args_hash
     if tool == queued.raw_tool_name and same_input:
         replays.finish_replay(tx, queued)
         return None
-    may_go_on = replays.count_attempt(tx, queued, now)
-    wanted = f"`{queued.raw_tool_name}` has to be made again first, with the same input ({queued.tool_call_id})"
+    may_continue = replays.count_attempt(tx, queued, now)
+    wanted = f"`{queued.raw_tool_name}` has to be repeated first, with the same input ({queued.tool_call_id})"
     if event.kind in ("edit", "write"):
-        wanted = f"no file is changed before that: {wanted}"
-    return Deny(wanted, instead="make that call now" if may_go_on else "stop now: a person has to look at it")
+        wanted = f"no file may be changed before that: {wanted}"
+    return Deny(wanted, instead="make that call now" if may_continue else "stop now: a person has to check it")
 
 
-def _stepped(tx: Transaction, run_id: str) -> Run | None:
+def _next_step(tx: Transaction, run_id: str) -> Run | None:
     if runs.find(tx, run_id) is None:
         return None
     runs.next_step(tx, run_id, now_ms())
     return runs.find(tx, run_id)
 
 
-def _left(run: Run) -> str:
+def _budget(run: Run) -> str:
     return f"at most {run.max_minutes} minutes, {run.max_steps} steps and {run.max_calls} tool calls"

@@ -1,4 +1,4 @@
-"""Efforts that are begun by what an agent calls: the skill `effort`, or a phase command that brings its task."""
+"""Start efforts from an agent's calls: the skill `effort`, or a phase command that names its task."""
 
 import json
 import re
@@ -15,14 +15,14 @@ from snell.system.lazy_regex import lazy_regex
 from snell.work import artefacts, effort_commands, phases, projects, skills
 from snell.work.rows import Record
 
-USAGE = "say `start TASK SKILL [MODE]`, `resume [NUMBER]` or `log TEXT`"
+USAGE = "use `start TASK SKILL [MODE]`, `resume [NUMBER]` or `log TEXT`"
 _PHASE = lazy_regex(
     r"\s*(?:snell\s+phase|engine\s+session\s+phase)\s+(\S+)[^\n]*<<-?\s*['\"]?(\w+)['\"]?\n(.*)\n\2\s*", re.DOTALL
 )
 
 
 def run_effort_skill(event: Event, context: Context) -> Deny | list[Note] | None:
-    """The skill `effort` is done here and now; a mistake in it is refused with its usage."""
+    """Execute the skill `effort`; a mistake is refused with its usage."""
     call = call_of(event)
     if not isinstance(call, SkillCall) or not (call.skill == "effort" or call.skill.endswith(":effort")):
         return None
@@ -31,11 +31,11 @@ def run_effort_skill(event: Event, context: Context) -> Deny | list[Note] | None
         text = _VERBS[verb](event, context, rest.strip()) if verb in _VERBS else ""
     except SnellError as error:
         return Deny(str(error), instead=USAGE)
-    return [Note(text)] if text else Deny(f"the skill `effort` cannot `{verb[:40]}`", instead=USAGE)
+    return [Note(text)] if text else Deny(f"the skill `effort` has no command `{verb[:40]}`", instead=USAGE)
 
 
 def create_by_phase(event: Event, context: Context) -> None:
-    """A phase command whose proof names a task begins the effort for it, with the skill that has such a phase."""
+    """Start the effort of a phase command whose proof names a task, with the skill that has such a phase."""
     found = _PHASE.fullmatch(str(event.tool_input.get("command") or ""))
     if found is None or context.database is None:
         return
@@ -43,7 +43,7 @@ def create_by_phase(event: Event, context: Context) -> None:
         proof = json.loads(found[3])
         name = proof.get("taskName") if isinstance(proof, dict) else None
         if isinstance(name, str) and name.strip():
-            _begun(context, event, lambda tx: _from_proof(tx, event, context, found[1].strip("'\""), proof))
+            _run(context, event, lambda tx: _from_proof(tx, event, context, found[1].strip("'\""), proof))
     except (ValueError, RecursionError, SnellError):
         return
 
@@ -67,17 +67,17 @@ def _skill_with(tx: Transaction, project: Record | None, label: str) -> str:
 def _start(event: Event, context: Context, rest: str) -> str:
     words = rest.split()
     if not 2 <= len(words) <= 3:
-        raise SnellError("a task and a skill are needed")
+        raise SnellError("name a task and a skill")
     agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
     mode = words[2] if len(words) == 3 else None
-    made = _begun(
+    made = _run(
         context,
         event,
         lambda tx: effort_commands.start_effort(
             tx, event.cwd, agent, words[0], words[1], mode, client_session_id=window
         ),
     )
-    return _shown(made, "goes on" if made["resumed"] else "begins")
+    return _summary(made, "continues" if made["resumed"] else "starts")
 
 
 def _resume(event: Event, context: Context, rest: str) -> str:
@@ -85,30 +85,28 @@ def _resume(event: Event, context: Context, rest: str) -> str:
     if rest and not rest.isdecimal():
         raise SnellError(f"`{rest[:40]}` is not the number of an effort")
     id_ = int(rest) if rest else None
-    made = _begun(context, event, lambda tx: effort_commands.resume_effort(tx, event.cwd, agent, id_, window))
-    return _shown(made, "goes on")
+    made = _run(context, event, lambda tx: effort_commands.resume_effort(tx, event.cwd, agent, id_, window))
+    return _summary(made, "continues")
 
 
 def _log(event: Event, context: Context, rest: str) -> str:
     if not rest:
-        raise SnellError("there is nothing to log")
-    place = _begun(
-        context, event, lambda tx: effort_commands.locate_log(tx, event.cwd, context.env.get("AGENT_ID", ""))
-    )
+        raise SnellError("the text to log is missing")
+    place = _run(context, event, lambda tx: effort_commands.locate_log(tx, event.cwd, context.env.get("AGENT_ID", "")))
     artefacts.append(place["path"], artefacts.stamp_heading(rest))
-    assert context.database is not None  # it was there a moment ago
+    assert context.database is not None  # checked above
     context.database.run(lambda tx: effort_commands.reset_heartbeat(tx, place["effortId"]))
     return f"Logged in `{place['path']}`."
 
 
-def _begun(context: Context, event: Event, work: Any) -> Record:
-    assert context.database is not None  # looked at before
+def _run(context: Context, event: Event, work: Any) -> Record:
+    assert context.database is not None  # checked by the caller
     made: Record = context.database.run(work)
     context.marks.put(*IN_USE, True)
     return made
 
 
-def _shown(made: Record, verb: str) -> str:
+def _summary(made: Record, verb: str) -> str:
     effort, session = made["effort"], made["session"]
     declared = phases.list_phases(effort["metadata"].get("phases"))
     phase = effort["currentPhase"] or (phases.phase_label(declared[0]) if declared else "")

@@ -1,9 +1,9 @@
 """
-Why a turn ended.
+Detect why a turn ended.
 
 Why      An agent that ran into a limit looks like one that is done.
-What     The end of the transcript is looked at: a rate limit is told to the person; a context that is used up is told,
-         and under `snell run` a new window is started.
+What     The end of the transcript is read: the user is told of a rate limit or of a context that is used up; for the
+         latter `snell run` starts a new window.
 Instead  `enabled = false` in `[pack.sessions]`.
 """
 
@@ -18,14 +18,14 @@ from snell.work.supervisor_state import SUPERVISOR, ask_for_restart
 from snell.work.transcript_end import find_failure
 
 TEXTS = {
-    "exhausted": "the context is used up; in a new session the effort goes on (`snell run -- AGENT` starts one)",
-    "rate_limited": "the agent stopped at a rate limit; it is not done",
+    "exhausted": "the context is used up; a new session continues the effort (`snell run -- AGENT` starts one)",
+    "rate_limited": "the agent stopped at a rate limit; its work is not done",
 }
 
 
 @informs("Stop", "StopFailure")
 def ending(event: Event, context: Context) -> Tell | None:
-    """Tell a limit from an end."""
+    """Tell the user when a turn ended because of a limit."""
     run = context.env.get(SUPERVISOR)
     if is_idle(context, event) and not run:
         return None

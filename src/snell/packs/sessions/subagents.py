@@ -1,8 +1,8 @@
 """
-Sub-agents of an effort.
+Track sub-agents of an effort.
 
 Why      What a sub-agent does belongs to the effort, and its calls are not its parent's.
-What     Each has a session of its own on the parent's effort; what it read is known to the effort when it ends.
+What     Each has a session of its own in the parent's effort; at its end the effort gets the files that it read.
 Instead  `enabled = false` in `[pack.sessions]`.
 """
 
@@ -17,20 +17,20 @@ from snell.work import agent_events, hook_arguments
 
 @informs("SubagentStart")
 def begin(event: Event, agent: AgentRun, context: Context) -> Note | None:
-    """Begin a session for the sub-agent, and say where it may write its log."""
+    """Start a session for the sub-agent, and tell it where to write its log."""
     if is_idle(context, event) or not agent.id:
         return None
     call = hook_arguments.SubagentStart(**common(event), agent_id=agent.id, agent_type=agent.type)
-    said = in_transaction(context, lambda tx: agent_events.subagent_start(tx, call, caller_of(event, context)))
-    if not said or said["sessionId"] is None:
+    result = in_transaction(context, lambda tx: agent_events.subagent_start(tx, call, caller_of(event, context)))
+    if not result or result["sessionId"] is None:
         return None
-    rules = f" Rules: {', '.join(said['directives'])}." if said["directives"] else ""
-    return Note(f"You work on effort {said['effortId']}. Your log is `{said['logTemplate']}`.{rules}")
+    rules = f" Rules: {', '.join(result['directives'])}." if result["directives"] else ""
+    return Note(f"You work on effort {result['effortId']}. Your log is `{result['logTemplate']}`.{rules}")
 
 
 @informs("SubagentStop")
 def end(event: Event, agent: AgentRun, context: Context) -> None:
-    """End its session; the effort knows what it read."""
+    """End its session, and add the files that it read to the effort."""
     if not is_idle(context, event) and agent.id:
         call = hook_arguments.SubagentStop(**common(event), agent_id=agent.id, agent_type=agent.type)
         in_transaction(context, lambda tx: agent_events.subagent_stop(tx, call, caller_of(event, context)))
@@ -38,7 +38,7 @@ def end(event: Event, agent: AgentRun, context: Context) -> None:
 
 @informs("TaskCompleted")
 def task_completed(event: Event, context: Context) -> None:
-    """Keep it as a message; it finishes the effort only where the effort says so."""
+    """Store it as a message; it finishes the effort only if the effort is set so."""
     if is_idle(context, event):
         return
     call = hook_arguments.TaskCompleted(
@@ -52,7 +52,7 @@ def task_completed(event: Event, context: Context) -> None:
 
 @informs("ConfigChange")
 def config_changed(event: Event, context: Context) -> None:
-    """Forget what was read of skill files when one of them changed."""
+    """Drop what is cached of skill files when one of them changed."""
     if is_idle(context, event):
         return
     call = hook_arguments.ConfigChange(

@@ -1,10 +1,10 @@
 """
-Tool calls of an effort.
+Check the tool calls of an effort.
 
 Why      An agent that writes nothing down loses everything with its context.
-What     Calls are counted; `snell effort log` or a new phase starts the count anew, and the tenth call without either
-         is refused. A context that fills up is said at 80 %, urged at 90 %. Guard rules of the effort speak or refuse.
-         Sub-agents are told and never refused.
+What     Calls are counted; `snell effort log` or a new phase resets the count, and the tenth call without either is
+         refused. The agent is told when 80 % of the context are used, and urged to write a summary at 90 %. Guard rules
+         of the effort add notes or refuse. Sub-agents get notes and are never refused.
 Instead  `heartbeat`, `notice`, `warn`, `block`, `read_throttle` in `[pack.sessions]`; `blockAfter` of the effort.
 """
 
@@ -14,7 +14,7 @@ from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
 from snell.packs.sessions.caller import USAGE, caller_of, common, in_transaction, is_idle
-from snell.packs.sessions.hook_output import found_directives, injection_texts
+from snell.packs.sessions.hook_output import directives_text, injection_texts
 from snell.packs.sessions.skill_efforts import create_by_phase, run_effort_skill
 from snell.redact import redact_data
 from snell.sdk.decorators import informs, judges
@@ -22,12 +22,12 @@ from snell.system.transcripts import tail_of
 from snell.work import after_tool_call, before_tool_call, hook_arguments, transcript_import
 from snell.work.transcript_end import find_context_size, find_token_count
 
-LOOK_EVERY = 5  # calls between two looks at a transcript whose client has no status line
+LOOK_EVERY = 5  # calls between two reads of a transcript whose client has no status line
 
 
 @judges("PreToolUse")
 def heartbeat(event: Event, context: Context) -> Deny | list[Note] | None:
-    """Count the call; refuse it when it is time to write something down."""
+    """Count the call; refuse it when the agent has to write its log."""
     if event.kind == "skill" and context.database is not None and (answer := run_effort_skill(event, context)):
         return answer
     if is_idle(context, event):
@@ -41,20 +41,20 @@ def heartbeat(event: Event, context: Context) -> Deny | list[Note] | None:
         tool_use_id=event.tool_use_id,
         agent_id=event.agent_id,
     )
-    said = in_transaction(context, lambda tx: before_tool_call.pre_tool_use(tx, call, caller_of(event, context)))
-    if said is None:
+    result = in_transaction(context, lambda tx: before_tool_call.pre_tool_use(tx, call, caller_of(event, context)))
+    if result is None:
         return None
-    if not said["allow"]:
-        log = "write into the effort's log with `snell effort log TEXT`, then go on"
-        return Deny(said["reason"], instead=log if said["reasonCode"] == "heartbeat-block" else "")
-    if said["heartbeatCount"] is None and event.kind == "shell":
+    if not result["allow"]:
+        log = "write a log entry with `snell effort log TEXT`, then go on"
+        return Deny(result["reason"], instead=log if result["reasonCode"] == "heartbeat-block" else "")
+    if result["heartbeatCount"] is None and event.kind == "shell":
         create_by_phase(event, context)
-    return [Note(text) for text in said["notes"]] or None
+    return [Note(text) for text in result["notes"]] or None
 
 
 @informs("PostToolUse")
 def deliver(event: Event, context: Context) -> list[Note] | None:
-    """Deliver what waits; keep questions and answers; notice rules of directories that are new."""
+    """Deliver pending injections; store questions and answers; name the rules of new directories."""
     if is_idle(context, event):
         return None
     asks = event.tool == "AskUserQuestion"
@@ -66,18 +66,18 @@ def deliver(event: Event, context: Context) -> list[Note] | None:
         agent_id=event.agent_id,
         tool_response=redact_data(event.tool_response) if asks else None,
     )
-    said = in_transaction(context, lambda tx: after_tool_call.post_tool_use(tx, call, caller_of(event, context)))
-    if said is None or said["heartbeatCount"] is None:
+    result = in_transaction(context, lambda tx: after_tool_call.post_tool_use(tx, call, caller_of(event, context)))
+    if result is None or result["heartbeatCount"] is None:
         return None
-    if said["heartbeatCount"] % LOOK_EVERY == 1:
-        Thread(target=look_at_transcript, args=(event, context), daemon=True).start()
-    found = found_directives(said["discovered"]) if context.is_trusted else ""
-    return [Note(text) for text in (*injection_texts(said["pendingInjections"]), *([found] if found else []))] or None
+    if result["heartbeatCount"] % LOOK_EVERY == 1:
+        Thread(target=read_transcript, args=(event, context), daemon=True).start()
+    rules = directives_text(result["discovered"]) if context.is_trusted else ""
+    return [Note(text) for text in (*injection_texts(result["pendingInjections"]), *([rules] if rules else []))] or None
 
 
 @informs("PostToolUseFailure")
 def failed(event: Event, context: Context) -> None:
-    """Keep a failed call as a message of the session."""
+    """Store a failed call as a message of the session."""
     if is_idle(context, event):
         return
     error = event.payload.get("error")
@@ -93,8 +93,8 @@ def failed(event: Event, context: Context) -> None:
     in_transaction(context, lambda tx: after_tool_call.post_tool_use_failure(tx, call, caller_of(event, context)))
 
 
-def look_at_transcript(event: Event, context: Context) -> None:
-    """How full the context is, for clients without a status line; and the messages, where they are wanted."""
+def read_transcript(event: Event, context: Context) -> None:
+    """Read the context usage, for clients without a status line; and the messages, if `ingest` is set."""
     scope = f"session:{event.session_id}"
     known = context.marks.get(scope, USAGE)
     if not isinstance(known, dict) or known.get("from") == "transcript":

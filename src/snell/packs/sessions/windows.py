@@ -1,11 +1,12 @@
 """
-A context window begins, is full, and ends.
+Restore the effort in each context window.
 
-Why      A window ends; the work does not.
-What     Where an effort is active: every start of a window is a new session, linked to the one before; the model gets
-         the effort, its phase, what the last window wrote down, and the files to read. A window that compacts by
-         itself ends, and `snell run` starts the next one.
-Instead  `enabled = false` in `[pack.sessions]`. Where no task was begun nothing happens.
+Why      A window ends; the work does not. A model that does not know the state of its work asks, or guesses.
+What     If an effort is active: every start of a window is a new session, linked to the one before; the model gets the
+         effort, its phase, the summary of the last window, and the files to read. Each prompt adds one line, under a
+         hundred tokens: session, skill, phase, heartbeat. A window that compacts by itself ends, and `snell run` starts
+         the next one.
+Instead  `enabled = false` in `[pack.sessions]`. Without a task nothing happens.
 """
 
 import os
@@ -21,12 +22,12 @@ from snell.work import artefacts, hook_arguments, session_events, shared_names
 from snell.work.rows import Record
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, begin_supervision
 
-FILE_BUDGET = 4_000  # characters of files that come with the note; the rest is named
+FILE_BUDGET = 4_000  # characters of files in the note; the rest is only named
 
 
 @informs("SessionStart", waits=True)
 def restore(event: Event, session: Session, context: Context) -> Note | None:
-    """Begin a session for the effort that is active here, and say where it stands."""
+    """Start a session for the active effort, and tell the model its state."""
     run = context.env.get(SUPERVISOR)
     if run:
         begin_supervision(event, context.marks, run)
@@ -36,10 +37,20 @@ def restore(event: Event, session: Session, context: Context) -> Note | None:
 
     in_transaction(context, lambda tx: shared_names.adopt_checkout(tx, event.cwd, shared_name))
     call = hook_arguments.SessionStart(**common(event), source=session.source)
-    said = in_transaction(context, lambda tx: session_events.session_start(tx, call, caller_of(event, context)))
-    if not said or not said["found"]:
+    result = in_transaction(context, lambda tx: session_events.session_start(tx, call, caller_of(event, context)))
+    if not result or not result["found"]:
         return None
-    return Note("\n\n".join(filter(None, (session_start_text(said), _contents(said, event.cwd, context)))))
+    return Note("\n\n".join(filter(None, (session_start_text(result), _contents(result, event.cwd, context)))))
+
+
+@informs("UserPromptSubmit")
+def context(event: Event, context: Context) -> Note | None:
+    """Add one line with the state of the effort."""
+    if is_idle(context, event):
+        return None
+    call = hook_arguments.UserPrompt(**common(event), prompt="")
+    result = in_transaction(context, lambda tx: session_events.user_prompt(tx, call, caller_of(event, context)))
+    return Note(result["sessionContext"]) if result and result["sessionContext"] else None
 
 
 @informs("SessionEnd")
@@ -52,26 +63,26 @@ def end(event: Event, session: Session, context: Context) -> None:
 
 @judges("PreCompact", matcher="auto")
 def overflow(event: Event, compaction: Compaction, context: Context) -> Deny | None:
-    """End a window that is full; with a supervisor, have it start the next one instead of compacting this one."""
+    """End a window that is full; under a supervisor, ask for a new window instead of compacting."""
     run = context.env.get(SUPERVISOR)
     if is_idle(context, event) and not run:
         return None
     call = hook_arguments.PreCompact(**common(event), trigger=compaction.trigger or text_in(event.payload, "trigger"))
-    said = in_transaction(context, lambda tx: session_events.pre_compact(tx, call, caller_of(event, context))) or {}
+    result = in_transaction(context, lambda tx: session_events.pre_compact(tx, call, caller_of(event, context))) or {}
     if not run:
         return None
-    prompt = said.get("restartPrompt") or session_events.restart_prompt(None)
+    prompt = result.get("restartPrompt") or session_events.restart_prompt(None)
     ask_for_restart(event, context.marks, context.env, "compact", prompt)
     return Deny("the context is full; a new window takes over")
 
 
-def _contents(said: Record, cwd: str, context: Context) -> str:
-    """The files themselves, as far as they fit; only where the project may speak to the model."""
+def _contents(result: Record, cwd: str, context: Context) -> str:
+    """Return the files themselves, as far as they fit; only if the project is trusted."""
     if not context.is_trusted:
         return ""
     left, parts = FILE_BUDGET, []
-    for path in dict.fromkeys((*said["requiredFiles"], *said["filesToPreload"])):
-        text = _text_at(path, (cwd, said["taskDir"]), left)
+    for path in dict.fromkeys((*result["requiredFiles"], *result["filesToPreload"])):
+        text = _text_at(path, (cwd, result["taskDir"]), left)
         if text and len(text) < left:
             parts.append(f"### {path}\n{text}")
             left -= len(text)
@@ -79,6 +90,6 @@ def _contents(said: Record, cwd: str, context: Context) -> str:
 
 
 def _text_at(path: str, folders: tuple[str, ...], most: int) -> str:
-    """A path that is not whole is meant from where the agent works, or from its task."""
+    """Return the text of a file; a relative path is tried from the working directory and from the task."""
     places = (os.path.join(folder, path) for folder in folders)
     return next((text for place in places if (text := artefacts.read_text(place, most))), "")

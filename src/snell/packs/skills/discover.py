@@ -1,8 +1,8 @@
 """
-Hand over the skill that a prompt asks for.
+Add the skill that a prompt asks for.
 
-Why      A skill that nobody opens helps nobody.
-What     Skills whose name, triggers or description fit the prompt come with it: their documents while they fit, else
+Why      A skill helps only if the model reads it.
+What     Skills whose name, triggers or description match the prompt come with it: their documents if they fit, else
          their paths; each once a session. Sub-agents get the list when they start.
 Instead  Call the skill by name, or set your own words in `[pack.skills.triggers]`.
 """
@@ -28,8 +28,8 @@ FORMATS = {
     "pptx": r"\.pptx?\b|python-pptx",
     "xlsx": r"\.xlsx?\b|\.xlsm\b|openpyxl",
 }
-# What people call skills for a format, besides its own name.
-CALLED = {
+# Other words for a format in the names of skills.
+OTHER_WORDS = {
     "pdf": ("pdfs",),
     "docx": ("doc", "word"),
     "pptx": ("ppt", "powerpoint", "slides"),
@@ -42,7 +42,7 @@ LONGEST_COMMAND = 20_000
 
 @informs("UserPromptSubmit", timeout=3)
 def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
-    """The skills that a prompt asks for, each once a session."""
+    """Add the skills that a prompt asks for, each once a session."""
     if not prompt.text.strip():
         return None
     options = context.options
@@ -54,28 +54,28 @@ def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None
     if not fresh:
         return None
     context.marks.put(scope, GIVEN, [*before, *(each.skill.path for each in fresh)])
-    return Note(_handed_over(fresh, int(options.get("inject", 6000))))
+    return Note(_format_skills(fresh, int(options.get("inject", 6000))))
 
 
 @informs("SubagentStart", timeout=3)
 def with_a_subagent(event: Event, context: Context) -> Note | None:
-    """What a sub-agent could use."""
+    """List the skills for a sub-agent."""
     skills = [each for each in known_skills(context, event) if not each.is_by_name][:MOST_LISTED]
     lines = [f"- {each.name}: {_cut(each.description, LONGEST_LISTED)} ({each.path})" for each in skills]
-    return Note("Skills that are here; read the SKILL.md before using one:\n" + "\n".join(lines)) if lines else None
+    return Note("Available skills; read the SKILL.md before you use one:\n" + "\n".join(lines)) if lines else None
 
 
 @informs("PreToolUse", kind="shell", when={"document_formats": True})
 def with_a_document(call: ShellCall, event: Event, context: Context) -> Note | None:
-    """A reminder that there is a skill for this kind of document."""
+    """Remind of the skill for this kind of document."""
     if not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
         return None
     formats = [
         name for name, pattern in FORMATS.items() if re.search(pattern, call.command[:LONGEST_COMMAND], re.IGNORECASE)
     ]
     scope, mark = f"session:{event.session_id}", "skills/formats"
-    told = context.marks.get(scope, mark)
-    before = told if isinstance(told, list) else []
+    reminded = context.marks.get(scope, mark)
+    before = reminded if isinstance(reminded, list) else []
     skills = known_skills(context, event)
     fitting = {name: skill for name in formats if name not in before and (skill := _skill_for(name, skills))}
     if not fitting:
@@ -87,20 +87,20 @@ def with_a_document(call: ShellCall, event: Event, context: Context) -> Note | N
 
 
 def _skill_for(name: str, skills: list[Skill]) -> Skill | None:
-    """The one that is called like the format; else the first with a word for it in its name, such as `pdf-tools`."""
-    words = {name, *CALLED.get(name, ())}
+    """Return the skill with the format's name; else the first with a word for it in its name, such as `pdf-tools`."""
+    words = {name, *OTHER_WORDS.get(name, ())}
     named = [skill for skill in skills if not words.isdisjoint(_NAME_PARTS.split(skill.name.lower()))]
     return next((skill for skill in named if skill.name.lower() == name), named[0] if named else None)
 
 
 def known_skills(context: Context, event: Event) -> list[Skill]:
-    """The user's skills, and the project's where it is trusted."""
+    """Return the user's skills, and the project's if it is trusted."""
     home = context.env.get("HOME") or os.path.expanduser("~")
     project = context.project_dir if context.is_trusted else ""
     return skills_in(folders_for(home, project, context.options.get("folders"), context.env, event.cwd))
 
 
-def _handed_over(found: list[Ranked], budget: int) -> str:
+def _format_skills(found: list[Ranked], budget: int) -> str:
     parts = []
     for each in found:
         skill = each.skill

@@ -1,4 +1,4 @@
-"""Folders of skills that plugins and extensions bring: those that are installed and not switched off."""
+"""Find the skill folders of plugins and extensions that are installed and enabled."""
 
 import json
 import os
@@ -12,26 +12,26 @@ from snell.system.files import FileError, read_capped
 LARGEST = 2_000_000
 MOST = 200
 MANIFESTS = (".claude-plugin/plugin.json", ".codex-plugin/plugin.json")
-# Clients that keep one folder for each extension.
+# Clients with one folder for each extension.
 EXTENSIONS = (".gemini/extensions", ".qwen/extensions", ".copilot/installed-plugins", ".cursor/plugins/local")
 
 
 def plugin_folders(home: str, env: Mapping[str, str], project: str) -> Iterator[str]:
-    """The folders of skills of all plugins that count for a user, in this project if there is one to trust."""
+    """Yield the skill folders of all plugins that are active for a user, and in this project if it is trusted."""
     claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
-    for root in _of_claude(claude, project):
+    for root in _claude_plugins(claude, project):
         yield from _skills_of(root)
     codex = env.get("CODEX_HOME") or os.path.join(home, ".codex")
-    for root in _of_codex(codex):
+    for root in _codex_plugins(codex):
         yield from _skills_of(root)
     for place in EXTENSIONS:
-        for root in _inside(os.path.join(home, place)):
+        for root in _subfolders(os.path.join(home, place)):
             yield from _skills_of(root)
-            yield from (folder for each in _inside(root) for folder in _skills_of(each))
+            yield from (folder for each in _subfolders(root) for folder in _skills_of(each))
 
 
-def _of_claude(claude: str, project: str) -> Iterator[str]:
-    """What Claude Code says is installed where, without what its settings switch off here."""
+def _claude_plugins(claude: str, project: str) -> Iterator[str]:
+    """Yield the plugins that Claude Code lists as installed and its settings do not disable."""
     installed = _table(_json(os.path.join(claude, "plugins", "installed_plugins.json")).get("plugins"))
     if not installed:
         return
@@ -47,18 +47,18 @@ def _of_claude(claude: str, project: str) -> Iterator[str]:
                 yield row["installPath"]
 
 
-def _of_codex(codex: str) -> Iterator[str]:
-    """Codex keeps plugins by market, name and version; its settings say which of them are on."""
+def _codex_plugins(codex: str) -> Iterator[str]:
+    """Yield the enabled plugins of Codex, which are stored by market, name and version."""
     for name, row in list(_table(_toml(os.path.join(codex, "config.toml")).get("plugins")).items())[:MOST]:
         plugin, at, market = name.partition("@")
         if at and _table(row).get("enabled") is not False and not {"..", "."} & {plugin, market}:
-            versions = _inside(os.path.join(codex, "plugins", "cache", market, plugin))
-            newest = max(versions, key=_changed, default="")
+            versions = _subfolders(os.path.join(codex, "plugins", "cache", market, plugin))
+            newest = max(versions, key=_mtime, default="")
             yield from (newest,) if newest else ()
 
 
 def _skills_of(root: str) -> Iterator[str]:
-    """`skills`, and what the plugin's manifest names besides; nothing outside the plugin."""
+    """Yield `skills`, and the folders that the plugin's manifest names; nothing outside the plugin."""
     yield os.path.join(root, "skills")
     for manifest in MANIFESTS:
         named = _json(os.path.join(root, manifest)).get("skills")
@@ -68,7 +68,7 @@ def _skills_of(root: str) -> Iterator[str]:
                 yield path
 
 
-def _inside(folder: str) -> list[str]:
+def _subfolders(folder: str) -> list[str]:
     try:
         names = sorted(os.listdir(folder))[:MOST]
     except OSError:
@@ -76,7 +76,7 @@ def _inside(folder: str) -> list[str]:
     return [path for name in names if os.path.isdir(path := os.path.join(folder, name))]
 
 
-def _changed(path: str) -> float:
+def _mtime(path: str) -> float:
     try:
         return os.stat(path).st_mtime
     except OSError:

@@ -1,9 +1,9 @@
 """
-Which skills a prompt asks for.
+Rank the skills for a prompt.
 
-A skill's name or one of its declared triggers in the prompt is a clear hit. Words of its description count by how rare
-they are among all skills, and several of them are needed: one common word is no reason. A skill that says that no model
-may start it needs its name.
+A skill's name or one of its declared triggers in the prompt is a clear match. Words of its description count by how
+rare they are among all skills, and several of them are needed: one common word is no reason. A skill that disables
+invocation by the model needs its name.
 """
 
 import math
@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.packs.skills.skill_files import Skill
-from snell.packs.skills.words import has_blanks, holds, pad_words, pairs
+from snell.packs.skills.words import contains, has_blanks, pad_words, pairs
 
 ENOUGH = 1.0
 NAME, TRIGGER = 2.0, 1.5
@@ -43,33 +43,33 @@ class Ranked(Struct, frozen=True):
 
 
 def rank_skills(prompt: str, skills: Sequence[Skill], triggers: Mapping[str, Any] | None = None) -> list[Ranked]:
-    """The skills with anything in common with the prompt, best first."""
+    """Return the skills with anything in common with the prompt, best first."""
     text = pad_words(prompt)
-    said = {_stem(word) for word in text.split()} | pairs(text)
+    words = {_stem(word) for word in text.split()} | pairs(text)
     rarity = _rarity(skills)
-    scored = (_scored(skill, text, said, rarity, _triggers(skill, triggers or {})) for skill in skills)
+    scored = (_score(skill, text, words, rarity, _triggers(skill, triggers or {})) for skill in skills)
     return sorted((each for each in scored if each.score > 0), key=lambda each: (-each.score, each.skill.name))
 
 
 def select_skills(found: Sequence[Ranked], most: int) -> list[Ranked]:
-    """Those that the prompt clearly asks for."""
+    """Return those that the prompt clearly asks for."""
     return [each for each in found if each.score >= ENOUGH][: max(0, most)]
 
 
-def _scored(skill: Skill, text: str, said: set[str], rarity: Mapping[str, float], triggers: tuple[str, ...]) -> Ranked:
+def _score(skill: Skill, text: str, words: set[str], rarity: Mapping[str, float], triggers: tuple[str, ...]) -> Ranked:
     because = []
     score = 0.0
     name = _parts(skill.name)
-    if name.strip() not in STOP_WORDS and (holds(text, name) or holds(text, pad_words(skill.name))):
+    if name.strip() not in STOP_WORDS and (contains(text, name) or contains(text, pad_words(skill.name))):
         score += NAME
         because.append(f"name `{skill.name}`")
     if skill.is_by_name and not score:
         return Ranked(skill, 0.0, ())
     for trigger in triggers:
-        if holds(text, pad_words(trigger)):
+        if contains(text, pad_words(trigger)):
             score += TRIGGER
             because.append(f"trigger `{trigger}`")
-    common = said & (_words(skill.description) | _words(skill.name))
+    common = words & (_words(skill.description) | _words(skill.name))
     weight = sum(rarity.get(word, 0.0) for word in common)
     if weight and (score or len(common) > 1):
         score += weight
@@ -83,7 +83,7 @@ def _triggers(skill: Skill, overrides: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _rarity(skills: Sequence[Skill]) -> dict[str, float]:
-    """A word that one skill in many has says much; one that every skill has says nothing."""
+    """Return the weight of each word: high if few skills have it, none if all have it."""
     number = Counter(word for skill in skills for word in _words(skill.description) | _words(skill.name))
     total = max(len(skills), 4)
     return {
@@ -100,13 +100,13 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _parts(text: str) -> str:
-    """The words of a text, and those that a hyphen or an underscore joins as well."""
+    """Return the padded words of a text, with those that a hyphen or an underscore joins taken apart."""
     return pad_words(text.replace("-", " ").replace("_", " "))
 
 
 @lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
-    """Without the commonest endings, so that `migrates`, `migrating`, `migration` and `migrate` are one word."""
+    """Return the word without common endings: `migrates`, `migrating`, `migration` and `migrate` are one word."""
     if not word.isascii():
         return word
     word = _cut(word, "ies", "y") or ("" if word.endswith(("ss", "us", "is")) else _cut(word, "s")) or word
@@ -117,7 +117,7 @@ def _stem(word: str) -> str:
 
 
 def _cut(word: str, ending: str, other: str = "") -> str:
-    """The word without its ending, or with another; empty where too little would be left."""
+    """Return the word without its ending, or with another; empty if too little would be left."""
     is_long = len(word) - len(ending) + len(other) >= SHORTEST
     return word[: -len(ending)] + other if is_long and word.endswith(ending) else ""
 

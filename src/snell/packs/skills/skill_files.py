@@ -1,4 +1,4 @@
-"""What the SKILL.md of a skill says. A file that is not quite right is read as far as it is."""
+"""Read SKILL.md files. A file with mistakes is read as far as possible."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from snell.system.lazy_regex import lazy_regex
 
 LARGEST = 200_000
 MOST_SKILLS = 500
-DEEPEST = 3  # some keep skills in groups: `skills/office/pdf/SKILL.md`
+DEEPEST = 3  # some users group skills: `skills/office/pdf/SKILL.md`
 _NAMES = ("SKILL.md", "skill.md")
 _KEY = lazy_regex(r"([A-Za-z][\w-]*)\s*:\s*(.*)")
 _ITEM = lazy_regex(r"\s*-\s+(.*)")
@@ -26,11 +26,11 @@ class Skill(Struct, frozen=True):
     triggers: tuple[str, ...]
     path: str
     text: str  # the document, without its front matter
-    is_by_name: bool = False  # it says that only a person may start it
+    is_by_name: bool = False  # its front matter disables invocation by the model
 
 
 def skills_in(folders: list[str]) -> list[Skill]:
-    """The skills of these folders; the first of a name counts."""
+    """Return the skills of these folders; the first of a name is used."""
     found: dict[str, Skill] = {}
     for folder in dict.fromkeys(folders):
         for path in _documents(folder):
@@ -67,7 +67,7 @@ def _read(path: str, _changed: int) -> Skill | None:
         text = read_capped(Path(path), LARGEST).decode("utf-8", "replace").lstrip("\ufeff").replace("\r\n", "\n")
     except (OSError, FileError):
         return None
-    head, body = _divided(text)
+    head, body = _split(text)
     fields = front_matter(head)
     name = _text(fields, "name") or os.path.basename(os.path.dirname(path))
     triggers = fields.get("triggers") or fields.get("keywords") or []
@@ -77,7 +77,7 @@ def _read(path: str, _changed: int) -> Skill | None:
     return Skill(name[:100], _text(fields, "description")[:2_000], cleaned, path, body.strip(), by_name)
 
 
-def _divided(text: str) -> tuple[str, str]:
+def _split(text: str) -> tuple[str, str]:
     if not text.startswith("---\n"):
         return "", text
     head, mark, body = text[4:].partition("\n---")
@@ -86,19 +86,19 @@ def _divided(text: str) -> tuple[str, str]:
 
 def front_matter(head: str) -> dict[str, Any]:
     """
-    Keys of the first level, with their text or list.
+    Return the keys of the first level, with their text or list.
 
-    Written for what people write: `description: use when: x` is not valid YAML, and is understood all the same.
+    Tolerant of common mistakes: `description: use when: x` is not valid YAML, and is understood all the same.
     """
     fields: dict[str, Any] = {}
     key = ""
     for line in head.splitlines():
         found = _KEY.match(line)
         if found and not line[0].isspace():
-            key, value = found[1].lower(), _unquoted(found[2])
+            key, value = found[1].lower(), _unquote(found[2])
             fields[key] = _inline_list(value) if value.startswith("[") else "" if value in _BLOCKS else value
         elif key and (item := _ITEM.match(line)):
-            fields[key] = [*(fields[key] if isinstance(fields[key], list) else []), _unquoted(item[1])]
+            fields[key] = [*(fields[key] if isinstance(fields[key], list) else []), _unquote(item[1])]
         elif key and line.strip() and isinstance(fields[key], str):
             fields[key] = f"{fields[key]} {line.strip()}".strip()
     return fields
@@ -108,10 +108,10 @@ _BLOCKS = ("|", ">", "|-", ">-", "|+", ">+")
 
 
 def _inline_list(value: str) -> list[str]:
-    return [_unquoted(each.strip()) for each in value.strip("[]").split(",") if each.strip()]
+    return [_unquote(each.strip()) for each in value.strip("[]").split(",") if each.strip()]
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     text = text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 

@@ -1,7 +1,7 @@
 """
-Where the clients keep their skills: of a user, of a project, of plugins.
+Find the skill folders of all clients: of the user, of a project, of plugins.
 
-A folder that is not there costs one question, so the folders of every client are asked for, installed or not.
+A folder that does not exist costs one look-up, so the folders of every client are tried, installed or not.
 """
 
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 from snell.packs.skills.plugins import plugin_folders
 
-# By the folder that a client calls its own, and the variable that moves it: `{base}/skills` is looked at.
+# A client's own folder, and the variable that moves it: `{base}/skills` is read.
 USER = (
     (".claude", "CLAUDE_CONFIG_DIR"),
     (".agents", ""),
@@ -36,7 +36,7 @@ USER = (
     (".warp", ""),
     (".junie", ""),
 )
-# The same for those that follow XDG_CONFIG_HOME.
+# Folders below XDG_CONFIG_HOME.
 CONFIG = ("agents", "opencode", "goose", "crush")
 PROJECT = (
     ".claude",
@@ -64,40 +64,40 @@ PROJECT = (
     ".goose",
     ".crush",
 )
-# Roo has folders for single modes beside `skills`; OpenCode had `skill` at first.
+# Roo has folders for single modes beside `skills`; early versions of OpenCode used `skill`.
 ALSO = {".roo": "skills-*", ".config/opencode": "skill", ".opencode": "skill"}
 
 
 def folders_for(home: str, project: str, more: Any, env: Mapping[str, str] | None = None, cwd: str = "") -> list[str]:
-    """All folders to look at: those that were named, the user's, then the project's, if there is one to trust."""
+    """Return all folders: those in the settings, the user's, then the project's, if it is trusted."""
     env = env or {}
     named = [os.path.expanduser(str(each)) for each in more] if isinstance(more, list) else []
-    return [*named, *_of_user(home, env), *plugin_folders(home, env, project), *_of_project(project, cwd)]
+    return [*named, *_user_folders(home, env), *plugin_folders(home, env, project), *_project_folders(project, cwd)]
 
 
-def _of_user(home: str, env: Mapping[str, str]) -> Iterator[str]:
+def _user_folders(home: str, env: Mapping[str, str]) -> Iterator[str]:
     for folder, variable in USER:
-        yield from _under(env.get(variable) or os.path.join(home, folder), folder)
+        yield from _skill_folders(env.get(variable) or os.path.join(home, folder), folder)
     config = env.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     for folder in CONFIG:
-        yield from _under(os.path.join(config, folder), f".config/{folder}")
+        yield from _skill_folders(os.path.join(config, folder), f".config/{folder}")
     if crush := env.get("CRUSH_SKILLS_DIR"):
         yield crush
 
 
-def _of_project(project: str, cwd: str) -> Iterator[str]:
-    """From where the agent works up to the root of the project: the nearest is the most particular."""
+def _project_folders(project: str, cwd: str) -> Iterator[str]:
+    """Yield folders from the working directory up to the project's root: the nearest is the most specific."""
     if not project:
         return
     at = os.path.normpath(cwd or project)
     inside = at == project or at.startswith(project.rstrip(os.sep) + os.sep)
     while inside and at != project:
-        yield from (folder for name in PROJECT for folder in _under(os.path.join(at, name), name))
+        yield from (folder for name in PROJECT for folder in _skill_folders(os.path.join(at, name), name))
         at = os.path.dirname(at)
-    yield from (folder for name in PROJECT for folder in _under(os.path.join(project, name), name))
+    yield from (folder for name in PROJECT for folder in _skill_folders(os.path.join(project, name), name))
 
 
-def _under(base: str, name: str) -> Iterator[str]:
+def _skill_folders(base: str, name: str) -> Iterator[str]:
     yield os.path.join(base, "skills")
     also = ALSO.get(name, "")
     if also.endswith("*"):

@@ -1,8 +1,8 @@
 """
-Text as words, whatever it is written in.
+Split text into words, in any language.
 
-Chinese, Japanese, Thai and their neighbours put no blanks between words, and Korean hangs its particles on them. There
-a phrase may stand anywhere, and pairs of letters stand for words.
+Chinese, Japanese, Thai and similar languages have no blanks between words, and Korean attaches particles to them. There
+a phrase may be anywhere, and pairs of letters are used as words.
 """
 
 import unicodedata
@@ -17,11 +17,11 @@ _NO_BLANKS = (
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _RUN = lazy_regex(f"[{_NO_BLANKS}]+")
-_GRAMMAR = lazy_regex(r"[\u3040-\u309f]+")  # hiragana: endings and particles, hardly ever what a text is about
+_GRAMMAR = lazy_regex(r"[\u3040-\u309f]+")  # hiragana: endings and particles, hardly ever the subject of a text
 
 
 def pad_words(text: str) -> str:
-    """The words of a text in small letters, each with a blank before and after it."""
+    """Return the words of a text in lower case, each with a blank before and after it."""
     text = unicodedata.normalize("NFKC", text[:LONGEST]).casefold()
     if not text.isascii():
         text = "".join(each if _is_letter(each) else " " for each in text)
@@ -30,8 +30,8 @@ def pad_words(text: str) -> str:
     return f" {' '.join(_ASCII.findall(text))} "
 
 
-def holds(text: str, phrase: str) -> bool:
-    """Is a phrase in a text? Both as `spaced` gives them. Languages with endings may add some to the last word."""
+def contains(text: str, phrase: str) -> bool:
+    """Whether a phrase is in a text, both from `pad_words`. Languages with endings may add some to the last word."""
     phrase = phrase.strip()
     if not phrase:
         return False
@@ -41,7 +41,7 @@ def holds(text: str, phrase: str) -> bool:
 
 
 def pairs(text: str) -> set[str]:
-    """Pairs of letters in what is written without blanks; `text` as `spaced` gives it."""
+    """Return pairs of letters of words without blanks; `text` is from `pad_words`."""
     if text.isascii():
         return set()
     runs = _RUN.findall(text)
@@ -50,10 +50,10 @@ def pairs(text: str) -> set[str]:
 
 
 def has_blanks(word: str) -> bool:
-    """Is this a word of a language that puts blanks between words?"""
+    """Whether this is a word of a language that puts blanks between words."""
     return word.isascii() or not _RUN.search(word)
 
 
 def _is_letter(each: str) -> bool:
-    # Vowel signs are marks; without them a word of Hindi or Thai falls into pieces.
+    # Vowel signs are marks; without them a word of Hindi or Thai would be split.
     return each.isalnum() or each in "+#-" or unicodedata.category(each)[0] == "M"

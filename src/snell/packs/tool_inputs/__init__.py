@@ -1,1 +1,1 @@
-"""Tool inputs: what a call lacks is said before it fails, with an example that would pass."""
+"""Tool inputs: a call that lacks fields is refused before it fails, with an example that would pass."""

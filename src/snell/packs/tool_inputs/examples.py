@@ -1,7 +1,7 @@
 """
-An input that its schema accepts, made up from the schema: the least that it asks for.
+Generate an input that a schema accepts: the least that it requires.
 
-What cannot be made (a pattern that no simple text fits, two demands that exclude each other) is left out and named.
+A field that cannot be generated (an unusual pattern, two demands that exclude each other) is left out and named.
 """
 
 import math
@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.packs.tool_inputs.pattern_examples import text_for
+from snell.packs.tool_inputs.schema_fields import resolve_ref
 
 DEEPEST = 6
 LONGEST = 200  # characters of a text, or entries of a list, that an example may have
@@ -19,7 +20,7 @@ _FORMATS = {
     "date-time": "2025-01-31T12:00:00Z", "time": "12:00:00Z", "uuid": "123e4567-e89b-12d3-a456-426614174000",
     "hostname": "example.com", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1",
 }  # fmt: skip
-# Texts of which one fits most patterns that people write.
+# Most patterns that people write accept one of these texts.
 _TEXTS = (
     "...", "a", "A", "abc", "ABC", "1", "123", "a1", "name", "a-b", "a_b", "a.b", "/a", "/a/b", "a/b", "main", "v1.0.0",
     "1.0.0", "1.0", "true", "0", "#fff", "#ffffff", "en", "en-US", "PROJ-1", "ABC-123", "12345", "+15551234567", "10s",
@@ -28,37 +29,37 @@ _TEXTS = (
 )  # fmt: skip
 
 
-class Made(Struct, frozen=True):
+class Example(Struct, frozen=True):
     value: dict[str, Any]
-    left_out: tuple[str, ...] = ()  # fields for which nothing could be made
+    left_out: tuple[str, ...] = ()  # fields that could not be generated
 
 
-def example_of(schema: Mapping[str, Any], is_good: Any) -> Made:
-    """`is_good` says whether a value passes a schema; both are given to it."""
-    maker = _Maker(schema, is_good)
+def example_of(schema: Mapping[str, Any], is_good: Any) -> Example:
+    """Return an example. `is_good` gets a value and a schema, and says whether the value passes."""
+    maker = _Generator(schema, is_good)
     value = maker.make(schema, DEEPEST)
     fields = value if isinstance(value, dict) else {}
     wrong = {name for name in fields if not maker.fits(fields[name], maker.row_of(schema, name))}
-    return Made({name: each for name, each in fields.items() if name not in wrong}, tuple(sorted(wrong)))
+    return Example({name: each for name, each in fields.items() if name not in wrong}, tuple(sorted(wrong)))
 
 
-class _Maker:
+class _Generator:
     def __init__(self, root: Mapping[str, Any], is_good: Any) -> None:
         self._root, self._is_good = root, is_good
 
     def fits(self, value: Any, row: Any) -> bool:
-        """Does it pass, also where the schema refers to its own definitions?"""
+        """Whether a value passes, also if the schema refers to its own definitions."""
         if not isinstance(row, dict):
             return True
         shared = {key: self._root[key] for key in ("$defs", "definitions") if key in self._root}
         return bool(self._is_good(value, {**shared, **row}))
 
     def row_of(self, schema: Mapping[str, Any], name: str) -> Any:
-        properties = self._followed(schema, DEEPEST).get("properties")
+        properties = self._resolve(schema, DEEPEST).get("properties")
         return properties.get(name, {}) if isinstance(properties, dict) else {}
 
     def make(self, schema: Any, depth: int) -> Any:
-        row = self._followed(schema, depth)
+        row = self._resolve(schema, depth)
         if depth <= 0:
             return None
         for value in self._candidates(row, depth):
@@ -66,16 +67,14 @@ class _Maker:
                 return value
         return self._of_type(row, depth)
 
-    def _followed(self, schema: Any, depth: int) -> Mapping[str, Any]:
-        """What a reference inside the schema points at; nothing is fetched."""
+    def _resolve(self, schema: Any, depth: int) -> Mapping[str, Any]:
+        """Return the schema with references inside the schema resolved; nothing is fetched."""
         row = schema if isinstance(schema, dict) else {}
         for _ in range(max(1, depth)):
             ref = row.get("$ref")
             if not isinstance(ref, str) or not ref.startswith("#/"):
                 break
-            found: Any = self._root
-            for part in ref[2:].split("/"):
-                found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+            found = resolve_ref(ref, self._root)
             rest = {key: value for key, value in row.items() if key != "$ref"}
             row = {**(found if isinstance(found, dict) else {}), **rest}
         return row
@@ -88,8 +87,8 @@ class _Maker:
         for key in ("examples", "enum"):
             if isinstance(row.get(key), list):
                 yield from row[key][:50]
-        for merged in _alternatives(row):
-            yield self.make(merged, depth - 1)
+        for alternative in _alternatives(row):
+            yield self.make(alternative, depth - 1)
         yield self._of_type(row, depth)
 
     def _of_type(self, row: Mapping[str, Any], depth: int) -> Any:
@@ -122,7 +121,7 @@ class _Maker:
         first = row.get("prefixItems")
         rows = first if isinstance(first, list) else []
         made = [self.make(rows[n] if n < len(rows) else row.get("items", {}), depth - 1) for n in range(count)]
-        return _all_different(made) if row.get("uniqueItems") is True else made
+        return _make_unique(made) if row.get("uniqueItems") is True else made
 
     def _text(self, row: Mapping[str, Any]) -> str:
         least, most = row.get("minLength"), row.get("maxLength")
@@ -136,27 +135,27 @@ class _Maker:
 
 
 def _alternatives(row: Mapping[str, Any]) -> Any:
-    """The schema with one of its alternatives, or all of its parts, put into it."""
+    """Yield the schema merged with one of its alternatives, or with all of its parts."""
     parts = row.get("allOf")
     if isinstance(parts, list) and parts:
-        yield _merged(row, "allOf", *parts)
+        yield _merge(row, "allOf", *parts)
     for key in ("anyOf", "oneOf"):
         choices = row.get(key)
         for each in choices[:20] if isinstance(choices, list) else ():
-            yield _merged(row, key, each)
+            yield _merge(row, key, each)
 
 
-def _merged(row: Mapping[str, Any], key: str, *parts: Any) -> dict[str, Any]:
-    whole = {name: value for name, value in row.items() if name != key}
+def _merge(row: Mapping[str, Any], key: str, *parts: Any) -> dict[str, Any]:
+    merged = {name: value for name, value in row.items() if name != key}
     for part in (each for each in parts if isinstance(each, dict)):
         for name, value in part.items():
-            if name == "properties" and isinstance(value, dict) and isinstance(whole.get(name), dict):
-                whole[name] = {**whole[name], **value}
-            elif name == "required" and isinstance(value, list) and isinstance(whole.get(name), list):
-                whole[name] = [*whole[name], *value]
+            if name == "properties" and isinstance(value, dict) and isinstance(merged.get(name), dict):
+                merged[name] = {**merged[name], **value}
+            elif name == "required" and isinstance(value, list) and isinstance(merged.get(name), list):
+                merged[name] = [*merged[name], *value]
             else:
-                whole[name] = value
-    return whole
+                merged[name] = value
+    return merged
 
 
 def _number(row: Mapping[str, Any], *, is_whole: bool) -> float:
@@ -181,7 +180,7 @@ def _bound(row: Mapping[str, Any], name: str, exclusive: str, step: int) -> floa
     return None
 
 
-def _all_different(values: list[Any]) -> list[Any]:
+def _make_unique(values: list[Any]) -> list[Any]:
     def other(value: Any, number: int) -> Any:
         if isinstance(value, str):
             return f"{value}{number}"

@@ -1,9 +1,9 @@
 """
-Check what a tool is given.
+Check the inputs of tools.
 
 Why      A call that lacks a field fails slowly, with an error that the model has to guess at.
-What     The call is refused at once, with the fields that are missing and an example that would pass. JSON that came
-         as text is made into what it says. After a failure that speaks of validation, the right shape is shown.
+What     The call is refused at once, with the missing fields and an example that would pass. JSON that came as text
+         is parsed. After a failure that mentions validation, the right form is shown.
 Instead  `[pack.tool_inputs] mode = "off"`, or an entry of your own for the tool.
 """
 
@@ -20,7 +20,7 @@ from snell.system.lazy_regex import lazy_regex
 from snell.system.mcp_tool_schemas import LearnedTool, learned_tool
 
 MOST_INNER = 50
-REPLAYING = "runs/replaying"  # a call that is made again was looked at the first time
+REPLAYING = "runs/replaying"  # a repeated call was checked the first time
 _ODD_NAME = lazy_regex(r"[<>{}\[\]\"'`\s]")
 _MARKUP = lazy_regex(r"<[^>]*>|</?(?:parameter|argument|invoke|arg_key|arg_value)\b")
 _INVALID = lazy_regex(
@@ -33,7 +33,7 @@ _UNKNOWN = lazy_regex(r"no such tool|unknown tool|tool [`'\"]?[\w.-]+[`'\"]? (?:
 
 @rewrites("PreToolUse")
 def repair(event: Event, context: Context) -> Rewrite | None:
-    """Make JSON that came as text into what it says."""
+    """Parse JSON that came as text."""
     if context.options.get("mode") == "off":
         return None
     given = event.payload.get("tool_input")
@@ -57,10 +57,10 @@ def check(event: Event, context: Context) -> Deny | None:
 
 @informs("PreToolUse", when={"mode": "guide"})
 def mention(event: Event, context: Context) -> Note | None:
-    """Say what looks incomplete about a call that may still work."""
+    """Mention what looks incomplete about a call that may still work."""
     entry = _entry(event, context)
     if entry is None or entry.schema is not None:
-        return None  # a schema has no opinion on looks
+        return None  # with a schema every fault is hard
     lengths = {name: (_length(event.tool_input.get(name)), least) for name, least in entry.min_lengths.items()}
     poor = [
         f"{name} has {length} character{'s' if length > 1 else ''}, and {least} or more are usual"
@@ -73,7 +73,7 @@ def mention(event: Event, context: Context) -> Note | None:
 
 
 def _length(value: Any) -> int | None:
-    """Of a text; what is blank is as good as empty."""
+    """Return the length of a text, 0 for a blank one; None for other values."""
     if not isinstance(value, str):
         return None
     return len(value) if value.strip() else 0
@@ -81,13 +81,13 @@ def _length(value: Any) -> int | None:
 
 @informs("PostToolUse", "PostToolUseFailure")
 def hint(event: Event, context: Context) -> Note | None:
-    """After a failure that speaks of validation or of an unknown tool: what a good call looks like."""
+    """After a failure that mentions validation or an unknown tool, show what a good call looks like."""
     text = error_text(event)
     if context.options.get("mode") == "off" or not text:
         return None
     if _UNKNOWN.search(text):
         return Note(
-            f"There is no tool `{event.tool_name or event.tool}` here. Use one of those that are listed for you."
+            f"There is no tool `{event.tool_name or event.tool}`. Use one of the tools that are listed for you."
         )
     if not _INVALID.search(text):
         return None
@@ -96,13 +96,13 @@ def hint(event: Event, context: Context) -> Note | None:
     how = (
         f" A call that would pass: {example}"
         if example
-        else " Read the tool's description and give every field it asks for."
+        else " Read the tool's description and give every field that it requires."
     )
-    return Note(f"The input of `{event.tool_name or event.tool}` did not have the right shape.{how}")
+    return Note(f"The input of `{event.tool_name or event.tool}` did not have the right form.{how}")
 
 
 def error_text(event: Event) -> str:
-    """What a failed call said; empty when it did not fail."""
+    """Return the error of a failed call; empty when it did not fail."""
     if event.name == "PostToolUseFailure":
         return str(event.payload.get("error") or "")[:20_000]
     response = event.tool_response
@@ -114,11 +114,11 @@ def error_text(event: Event) -> str:
 
 
 def _entry(event: Event, context: Context) -> Entry | None:
-    # By the client's own name alone: another client's tool of the same kind may call its fields otherwise.
-    return entry_for(_tool(event), context.options, _learned(event, context))
+    # By the client's own name alone: another client's tool of the same kind may have other field names.
+    return entry_for(_tool(event), context.options, _learned_schema(event, context))
 
 
-def _learned(event: Event, context: Context) -> LearnedTool | None:
+def _learned_schema(event: Event, context: Context) -> LearnedTool | None:
     if event.kind != "mcp":
         return None
     days = context.options.get("learned_days")
@@ -144,11 +144,11 @@ def _refusal(event: Event, entry: Entry, missing: tuple[str, ...]) -> Deny:
 def _faults(event: Event, context: Context) -> Faults:
     entry = _entry(event, context)
     if entry is None or "tool_input" not in event.payload:
-        return Faults()  # a client that does not send inputs cannot have them judged
+        return Faults()  # a client that does not send inputs
     own = find_faults(event.payload.get("tool_input"), entry)
     if "tools" not in entry.required:
         return own
-    inner = _inner(event, context)
+    inner = _batch_faults(event, context)
     return Faults((*own.hard, *inner.hard), (*own.soft, *inner.soft))
 
 
@@ -157,14 +157,14 @@ def _odd_name(name: str) -> Deny | None:
         return None
     bare = re.split(r"[^\w.:/-]", name.strip("<>{}[]\"'` \t\n"), maxsplit=1)[0]
     if _MARKUP.search(name):
-        why = "the tool's name holds markup of its arguments"
+        why = "the tool's name contains markup of its arguments"
     else:
-        why = "the tool's name holds brackets, quotes or blanks"
+        why = "the tool's name contains brackets, quotes or blanks"
     return Deny(f"Invalid tool call: {why}.", instead=f"call `{bare}` and put the arguments into its input")
 
 
-def _inner(event: Event, context: Context) -> Faults:
-    """The calls inside a batch, one by one."""
+def _batch_faults(event: Event, context: Context) -> Faults:
+    """Check the calls inside a batch, one by one."""
     tools: Any = event.tool_input.get("tools")
     hard: list[str] = []
     soft: list[str] = []

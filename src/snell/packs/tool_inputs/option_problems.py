@@ -1,9 +1,9 @@
-"""What is wrong with what a user tells this pack: files that cannot be read, entries that say nothing."""
+"""Check the options of this pack: files that cannot be read, entries without effect."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from snell.packs.tool_inputs.input_check import unusable
+from snell.packs.tool_inputs.input_check import schema_problem
 from snell.packs.tool_inputs.tool_schemas import entry_from, is_schema, schemas_in
 
 SHORT_FORM: Mapping[str, Any] = {
@@ -16,30 +16,31 @@ SHORT_FORM: Mapping[str, Any] = {
 
 
 def option_problems(options: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the options, one sentence each."""
     found = []
     for path in options.get("files", ()):
         schemas, problem = schemas_in(str(path))
         found += [f"`files`: {path}: {problem}"] if problem else []
-        found += [f"`files`: {path}: {each}" for each in _of_entries(schemas)]
-    return [*found, *(f"`tools`: {each}" for each in _of_entries(options.get("tools", {})))]
+        found += [f"`files`: {path}: {each}" for each in _entry_problems(schemas)]
+    return [*found, *(f"`tools`: {each}" for each in _entry_problems(options.get("tools", {})))]
 
 
-def _of_entries(entries: Mapping[str, Any]) -> Iterator[str]:
+def _entry_problems(entries: Mapping[str, Any]) -> Iterator[str]:
     for tool, written in entries.items():
         if not isinstance(written, dict):
-            yield f"`{tool}` is no table, so nothing is asked of it"
+            yield f"`{tool}` is not a table, so it is ignored"
         elif not is_schema(written):
-            yield from (f"`{tool}`: {each}" for each in _of_short_form(written))
-        elif problem := unusable(entry_from(written).schema or {}):
-            yield f"`{tool}`: its schema cannot be used, so nothing is asked of it: {problem}"
+            yield from (f"`{tool}`: {each}" for each in _short_form_problems(written))
+        elif problem := schema_problem(entry_from(written).schema or {}):
+            yield f"`{tool}`: its schema cannot be used, so it is ignored: {problem}"
 
 
-def _of_short_form(written: Mapping[str, Any]) -> Iterator[str]:
+def _short_form_problems(written: Mapping[str, Any]) -> Iterator[str]:
     for key, value in written.items():
         if key not in SHORT_FORM:
-            yield f"`{key[:80]}` is not understood; there are {', '.join(SHORT_FORM)}, or a JSON Schema"
+            yield f"`{key[:80]}` is an unknown key; use {', '.join(SHORT_FORM)}, or a JSON Schema"
         elif not SHORT_FORM[key](value):
-            yield f"`{key}` does not have the right form, so it says nothing"
+            yield f"`{key}` does not have the right form, so it is ignored"
 
 
 def _are_texts(value: Any) -> bool:

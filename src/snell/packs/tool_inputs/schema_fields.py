@@ -1,10 +1,10 @@
-"""The fields that a schema knows, and which types they may have: also behind `$ref`, `allOf`, `anyOf` and `oneOf`."""
+"""Find the fields of a schema and their types, also behind `$ref`, `allOf`, `anyOf` and `oneOf`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 DEEPEST = 6
-MOST = 200  # parts of a schema that are looked at
+MOST = 200  # parts of a schema that are read
 ANYTHING = "anything"
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "array": (list,),
@@ -16,11 +16,11 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def types_in(schema: Mapping[str, Any]) -> dict[str, tuple[type, ...]]:
-    """Of each field that may be no text: the types that it may have."""
-    return {name: found for name, row in rows_in(schema).items() if (found := _no_text(row, schema))}
+    """Return the types of each field that cannot be text."""
+    return {name: found for name, row in rows_in(schema).items() if (found := _types_without_text(row, schema))}
 
 
-def _no_text(row: Any, root: Mapping[str, Any]) -> tuple[type, ...]:
+def _types_without_text(row: Any, root: Mapping[str, Any]) -> tuple[type, ...]:
     names = kinds_in(row, root)
     if "string" in names or ANYTHING in names:
         return ()
@@ -28,7 +28,7 @@ def _no_text(row: Any, root: Mapping[str, Any]) -> tuple[type, ...]:
 
 
 def rows_in(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What a schema says of each field, wherever it says so; of two the first."""
+    """Return the schema of each field; the first, if there are several."""
     rows: dict[str, Any] = {}
     for part in _parts(schema, schema, [MOST], DEEPEST):
         properties = part.get("properties")
@@ -37,7 +37,7 @@ def rows_in(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kinds_in(row: Any, root: Mapping[str, Any]) -> set[str]:
-    """The names of the types that a value may have."""
+    """Return the names of the types that a value may have."""
     names: set[str] = set()
     for part in _parts(row, root, [MOST], DEEPEST):
         kind = part.get("type")
@@ -49,12 +49,12 @@ def kinds_in(row: Any, root: Mapping[str, Any]) -> set[str]:
 
 
 def _parts(row: Any, root: Mapping[str, Any], left: list[int], depth: int) -> Iterator[Mapping[str, Any]]:
-    """A schema, and those that it is put together from."""
+    """Yield a schema, and those that it is composed of."""
     left[0] -= 1
     if not isinstance(row, dict) or depth <= 0 or left[0] < 0:
         return
     yield row
-    if found := _behind(row.get("$ref"), root):
+    if found := resolve_ref(row.get("$ref"), root):
         yield from _parts(found, root, left, depth - 1)
     for key in ("allOf", "anyOf", "oneOf"):
         inner = row.get(key)
@@ -62,8 +62,8 @@ def _parts(row: Any, root: Mapping[str, Any], left: list[int], depth: int) -> It
             yield from _parts(each, root, left, depth - 1)
 
 
-def _behind(ref: Any, root: Mapping[str, Any]) -> Any:
-    """What a reference inside the schema points at; nothing is fetched."""
+def resolve_ref(ref: Any, root: Mapping[str, Any]) -> Any:
+    """Return what a reference inside the schema points at, or None; nothing is fetched."""
     if not isinstance(ref, str) or not ref.startswith("#/"):
         return None
     found: Any = root

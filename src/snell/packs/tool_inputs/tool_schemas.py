@@ -1,7 +1,7 @@
 """
-What tools need: compact entries for those we know, JSON Schemas for those that somebody describes.
+What tools require: compact entries for known tools, JSON Schemas for those that a user or server describes.
 
-Names are compared without case: the whole name, or the part after the last `__`, `.`, `:` or `/`, so that
+Names are compared without case: the complete name, or the part after the last `__`, `.`, `:` or `/`, so that
 `mcp__mail__gmail_send_email` is found and `TodoWrite` is not taken for `Write`.
 """
 
@@ -22,8 +22,8 @@ from snell.system.lazy_regex import lazy_regex
 from snell.system.mcp_tool_schemas import LearnedTool
 
 LARGEST = 2_000_000
-# By any of these words a JSON Schema is known; none of them is part of the short form.
-_OF_A_SCHEMA = frozenset(
+# Any of these keys identifies a JSON Schema; none of them is part of the short form.
+_SCHEMA_KEYS = frozenset(
     (
         *("$schema", "$id", "$ref", "$dynamicRef", "$defs", "definitions", "type", "properties", "patternProperties"),
         *("additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties"),
@@ -34,19 +34,19 @@ _SEPARATORS = lazy_regex(r"__|[.:/]")
 
 
 class Entry(Struct, frozen=True, dict=True):
-    """What one tool needs."""
+    """What one tool requires."""
 
     required: tuple[str, ...] = ()
-    required_any: tuple[tuple[str, ...], ...] = ()  # of each group at least one
+    required_any: tuple[tuple[str, ...], ...] = ()  # at least one of each group
     min_lengths: Mapping[str, int] = {}
     example: Mapping[str, Any] = {}
     schema: Mapping[str, Any] | None = None
     is_ours: bool = False  # a schema of our own, for which the engine's small validator is enough
-    types: Mapping[str, tuple[type, ...]] = {}  # of further fields that are no text; nothing is asked of those
+    types: Mapping[str, tuple[type, ...]] = {}  # of further fields that are not text; they are not required
 
     @cached_property
-    def no_texts(self) -> Mapping[str, Any]:
-        """Of the fields that are no text: the types they should have, from the schema or from the example."""
+    def field_types(self) -> Mapping[str, Any]:
+        """The types of the fields that are not text, from the schema or from the example."""
         if self.schema is None:
             shown = {name: type(value) for name, value in self.example.items() if not isinstance(value, str)}
             return {**shown, **self.types}
@@ -90,7 +90,7 @@ KNOWN: Mapping[str, Entry] = {
 }
 
 _NUMBER, _YES_OR_NO, _LIST, _TABLE = (int, float), (bool,), (list,), (dict,)
-# Fields of the clients' own tools that are no text: where one comes as text, it is made into what it says.
+# Fields of the clients' own tools that are not text: if one comes as text, it is parsed.
 TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "Agent": {"run_in_background": _YES_OR_NO, "max_turns": _NUMBER},
     "AskUserQuestion": {"questions": _LIST, "answers": _TABLE},
@@ -114,9 +114,9 @@ TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
 
 def entry_for(tool: str, options: Mapping[str, Any], learned: LearnedTool | None = None) -> Entry | None:
     """
-    What is known about a tool.
+    Return what is known about a tool.
 
-    The user's own entries first, then files, then what its MCP server said, then ours, then the clients' own tools.
+    The user's own entries first, then files, then what its MCP server listed, then ours, then the clients' own tools.
     """
     if options.get("tools") or options.get("files"):
         own = _own(options)
@@ -140,7 +140,7 @@ def _built_in(tool: str) -> Entry | None:
 
 
 def _names(tool: str) -> tuple[str, ...]:
-    """The whole name, then the longest part after a separator, and so on."""
+    """Return the complete name, then the longest part after a separator, and so on."""
     lowered = tool.lower()
     cuts = [found.end() for found in _SEPARATORS.finditer(lowered)]
     return (lowered, *(lowered[cut:] for cut in cuts if lowered[cut:]))
@@ -157,7 +157,7 @@ def _own(options: Mapping[str, Any]) -> dict[str, Entry]:
 
 
 def entry_from(written: Mapping[str, Any]) -> Entry:
-    """An entry as somebody wrote it: the short form, or a JSON Schema. What is not understood is left out."""
+    """Return an entry from the settings: the short form, or a JSON Schema. What is not understood is ignored."""
     if is_schema(written):
         return Entry(schema=written, example=_example_in(written))
     lengths = written.get("min_lengths")
@@ -175,7 +175,7 @@ def entry_from(written: Mapping[str, Any]) -> Entry:
 
 
 def is_schema(written: Mapping[str, Any]) -> bool:
-    return not _OF_A_SCHEMA.isdisjoint(written)
+    return not _SCHEMA_KEYS.isdisjoint(written)
 
 
 def _example_in(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -185,13 +185,13 @@ def _example_in(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """A single text is as good as a list of one: what somebody asked for must not be lost on a bracket."""
+    """Return texts of a list; a single text is accepted like a list of one."""
     value = [value] if isinstance(value, str) else value
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
 
 def schemas_in(path: str) -> tuple[dict[str, Any], str]:
-    """The entries of a file, and why there are none when it cannot be read."""
+    """Return the entries of a file, and why there are none when it cannot be read."""
     path = os.path.expanduser(path)
     try:
         return _read(path, Path(path).stat().st_mtime_ns)
@@ -205,4 +205,4 @@ def _read(path: str, _changed: int) -> tuple[dict[str, Any], str]:
         found = json.loads(read_capped(Path(path), LARGEST))
     except (ValueError, OSError, FileError, RecursionError) as error:
         return {}, f"it cannot be read: {error}"
-    return (found, "") if isinstance(found, dict) else ({}, "it holds no table of tools")
+    return (found, "") if isinstance(found, dict) else ({}, "it does not contain a table of tools")

@@ -1,1 +1,1 @@
-"""The project's own commands: a test, build or lint command becomes the one that this project uses."""
+"""The project's own commands: a typed test, build or lint command becomes the one that this project uses."""

@@ -1,4 +1,4 @@
-"""What a typed command asks for: `uv run pytest -k foo` is a Python command, its job is `test`, it selects `-k foo`."""
+"""Parse what a command asks for: `uv run pytest -k foo` is a Python command, its job is `test`, it selects `-k foo`."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ SCRIPTS |= {"integration": "e2e", "test:e2e": "e2e", "test:integration": "e2e", 
 RUNNERS = (("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("python", "-m"), ("python3", "-m"))
 NPX = (("npx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "dlx"), ("yarn",), ("bunx",), ())
 
-# Cheaper than reading the line: without one of these there is nothing to find in it.
+# Cheaper than parsing the line: without one of these there is nothing to find in it.
 TOOLS = lazy_regex(
     r"\b(?:npm|yarn|pnpm|bun|bunx|npx|pytest|py\.test|go|cargo|tsc|ruff|playwright|cypress|deno|hatch"
     r"|gradlew?|mvnw?|mix|dotnet|ctest|cmake)\b",
@@ -51,7 +51,7 @@ PLAIN: tuple[tuple[tuple[str, ...], str, str], ...] = (
 PYTHON_TOOLS = ((("pytest",), "test"), (("py.test",), "test"), (("ruff", "check"), "lint"))
 NODE_TOOLS = ((("tsc",), "build"), (("playwright", "test"), "e2e"), (("cypress", "run"), "e2e"))
 
-# Arguments that mean "all of it", so that leaving them out selects nothing more and nothing less.
+# Arguments that mean "all of it", so that omitting them selects the same.
 WHOLE = {"rust": ("--workspace", "--all"), "go": ("./...",), "python": (".",), "lint": (".",)}
 INERT = ("--version", "--help", "-h", "-V", "help", "--collect-only", "--co", "--fixtures", "--list", "-c", "--watch")
 
@@ -68,17 +68,17 @@ class CommandIntent(Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Does it ask for the whole job, and nothing in particular?"""
+        """Whether it asks for the complete job, without a selection."""
         neutral = (*WHOLE.get(self.family, ()), *WHOLE.get(self.action, ()))
         return not self.is_variant and all(each in neutral for each in self.arguments)
 
 
 def command_intent(words: Sequence[str]) -> CommandIntent | None:
-    """What these words ask for; None when it is none of the jobs we know."""
+    """Return what these words ask for; None when it is no known job."""
     lowered = tuple(word.lower() for word in words[:4])
     found = _python(lowered) or _node(lowered) or _plain(lowered)
     if not found or any(each in INERT for each in words[found.arguments_at :]):
-        return None  # with those it asks about the tool, or for something that a whole run is not
+        return None  # with these it asks about the tool, or for something that differs from a complete run
     return replace(found, arguments=tuple(words[found.arguments_at :]))
 
 

@@ -1,4 +1,4 @@
-"""A project folder: what it holds, read carefully. Looking at files is not believing them: nothing here is executed."""
+"""Read the files of a project folder. They are not trusted: nothing here is executed."""
 
 import glob
 import os
@@ -30,77 +30,77 @@ class Project:
 
     def __init__(self, folder: str, above: tuple[str, ...] = ()) -> None:
         self.folder = folder
-        self._above = above  # the folders around it, nearest first
-        self.unread: list[str] = []  # what is there and could not be read, and why
+        self._above = above  # the parent folders, nearest first
+        self.unread: list[str] = []  # what exists and could not be read, and why
         self._texts: dict[str, str] = {}
-        self._worked_out: dict[str, Any] = {}
+        self._cache: dict[str, Any] = {}
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of the plain files in the folder."""
+        """The names of the regular files in the folder."""
         try:
             with os.scandir(self.folder) as entries:
                 found = {entry.name: _is_file(entry) for entry in islice(entries, MOST_NAMES)}
         except FileNotFoundError:
             return frozenset()
         except OSError as error:
-            self.cannot_use(self.folder, error.strerror or "cannot be read")
+            self.add_unread(self.folder, error.strerror or "cannot be read")
             return frozenset()
         for name in sorted(_SHOULD_BE_FILES & found.keys()):
             if not found[name]:
-                self.cannot_use(name, "is not a file")
+                self.add_unread(name, "is not a file")
         return frozenset(name for name, is_file in found.items() if is_file)
 
-    def cannot_use(self, name: str, why: str) -> None:
-        """Remember what is there and was of no use."""
-        if (told := f"{name}: {why}") not in self.unread:
-            self.unread.append(told)
+    def add_unread(self, name: str, why: str) -> None:
+        """Note a file that exists and cannot be used."""
+        if (problem := f"{name}: {why}") not in self.unread:
+            self.unread.append(problem)
 
     def has(self, *names: str) -> bool:
         return not self.names.isdisjoint(names)
 
     @cached_property
     def around(self) -> "tuple[Project, ...]":
-        """The folders of the repository around this one; a workspace keeps its lockfile in one of them."""
+        """The parent folders in the repository; a workspace has its lockfile in one of them."""
         return tuple(map(Project, self._above))
 
     def matching(self, pattern: str) -> list[str]:
-        """The files that a pattern names, as far as they are in this folder."""
+        """Return the files in this folder that match a pattern."""
         if os.path.isabs(pattern) or ".." in pattern.split("/"):
             return []
         return sorted(islice(glob.iglob(pattern, root_dir=self.folder), MOST_MATCHES))
 
-    def once(self, name: str, work_out: "Callable[[Project], T]") -> T:
-        """What somebody works out about this folder; several ask for the same."""
-        if name not in self._worked_out:
-            self._worked_out[name] = work_out(self)
-        found: T = self._worked_out[name]
+    def get_or_compute(self, name: str, compute: "Callable[[Project], T]") -> T:
+        """Compute something about this folder once; several callers ask for the same."""
+        if name not in self._cache:
+            self._cache[name] = compute(self)
+        found: T = self._cache[name]
         return found
 
     def text(self, name: str) -> str:
-        """What a file says; empty when it is not there or cannot be read."""
+        """Return the content of a file; empty when it does not exist or cannot be read."""
         if name not in self._texts:
             self._texts[name] = self._read(name)
         return self._texts[name]
 
     def _read(self, name: str) -> str:
         if os.path.isabs(name) or ".." in name.split("/"):
-            return ""  # an include may name anything; only this folder is looked at
+            return ""  # an include may name anything; only this folder is read
         try:
             return read_capped(Path(self.folder, name), LARGEST).decode("utf-8", "replace")
         except FileNotFoundError:
             return ""
         except (OSError, FileError) as error:
-            self.cannot_use(name, str(getattr(error, "strerror", None) or error))
+            self.add_unread(name, str(getattr(error, "strerror", None) or error))
             return ""
 
 
 def folders_above(cwd: str, ceiling: str = "") -> list[str]:
     """
-    The folder and those above it, up to the repository's root, or to the ceiling when one is given.
+    Return the folder and its parents, up to the repository's root, or to the ceiling when one is given.
 
-    Where there is no repository, as far as the folders are of the same owner and nobody else can write to them: what
-    lies in `/tmp` may be anybody's.
+    Outside a repository, up to the last parent of the same owner that others cannot write to: files in `/tmp` may be
+    any user's.
     """
     folder = os.path.normpath(cwd)
     home, owner = os.path.expanduser("~"), _owner(folder)
@@ -120,13 +120,13 @@ def is_repository(folder: str) -> bool:
 
 
 def _owner(folder: str) -> int | str:
-    """Whose folder it is; one that all may write to is everybody's, and one like `/tmp` is nobody's."""
+    """Return the owner of a folder; a value of its own for a shared folder like `/tmp`."""
     try:
         found = os.stat(folder)
     except OSError:
-        return folder  # like no other
+        return folder  # equal to no other
     if found.st_mode & stat.S_IWOTH:
-        return folder if found.st_mode & stat.S_ISVTX else "everybody"  # some mounted disks have nothing but such
+        return folder if found.st_mode & stat.S_ISVTX else "all users"  # as on some mounted disks
     return found.st_uid
 
 

@@ -3,8 +3,8 @@ Run the project's own commands.
 
 Why      An agent types `pytest` or `npm test` in a project that has `make test`, or `npm` where `pnpm` is meant.
 What     The runner's name changes; arguments, environment, pipes and the rest of the line stay. Nothing is approved,
-         and nothing is answered in another language: `npm test` in a project of Go stays what it is.
-Instead  Begin the command with `!` to have it run as typed, or switch off `toolchain`.
+         and a command of another language is not replaced: `npm test` in a Go project stays as it is.
+Instead  Begin the command with `!` to run it as typed, or disable `toolchain`.
 """
 
 import os
@@ -21,26 +21,26 @@ from snell.sdk.subjects import ShellCall
 @rewrites("PreToolUse", kind="shell")
 def redirect(call: ShellCall, event: Event, context: Context) -> Rewrite | None:
     """Run the project's own test, build and lint commands."""
-    # A list stays as it is, and what the tool of an MCP server runs may run on another machine.
+    # A list of words stays as it is, and a tool of an MCP server may run commands on another machine.
     if not call.command or event.kind != "shell" or call.command not in call.input.values():
         return None
-    came = redirect_command(context.options, call.command, _folder(call.cwd))
-    if came.command is None:
+    result = redirect_command(context.options, call.command, _folder(call.cwd))
+    if result.command is None:
         return None
     if context.options.get("mode") == "seed":
-        context.marks.put(f"session:{event.session_id}", _mark(event), {"command": came.command, "why": came.why})
-    return Rewrite(command=came.command, because=came.why)
+        context.marks.put(f"session:{event.session_id}", _mark(event), {"command": result.command, "why": result.why})
+    return Rewrite(command=result.command, because=result.why)
 
 
 @judges("PreToolUse", kind="shell", when={"mode": "seed"})
 def approve_redirected(call: ShellCall, event: Event, context: Context) -> Allow | None:
-    """In `seed` mode, which drops arguments and knows no languages: approve what was redirected."""
+    """In `seed` mode, which drops arguments and ignores languages: approve the redirected command."""
     scope = f"session:{event.session_id}"
-    made: Any = context.marks.get(scope, _mark(event))
-    if not isinstance(made, dict):
+    redirected: Any = context.marks.get(scope, _mark(event))
+    if not isinstance(redirected, dict):
         return None
-    context.marks.drop(scope, _mark(event))  # for this call, and not for the next that happens to be the same
-    return Allow(str(made.get("why"))) if made.get("command") == call.command else None
+    context.marks.drop(scope, _mark(event))  # for this call only
+    return Allow(str(redirected.get("why"))) if redirected.get("command") == call.command else None
 
 
 def _mark(event: Event) -> str:

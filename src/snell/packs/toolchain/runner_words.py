@@ -1,4 +1,4 @@
-"""The words of a command that name its runner, in the way of this project; everything after them stays."""
+"""Replace the words of a command that name its runner by those of the project; everything after them stays."""
 
 import os
 import shlex
@@ -10,40 +10,40 @@ from snell.packs.toolchain.projects import Project
 from snell.packs.toolchain.toolchains import Answer, Toolchain
 from snell.shell.reader import Command
 
-# Of which a project of a runner's shows signs: its lockfile, its part of pyproject.toml.
+# What shows that a project uses a runner: its lockfile, its table in pyproject.toml.
 _PYTHON_RUNNERS = {
     "uv": ("uv.lock", "[tool.uv"),
     "poetry": ("poetry.lock", "[tool.poetry"),
     "pdm": ("pdm.lock", "[tool.pdm"),
 }
-_ONE_TOOL = ("rust", "go", "elixir", "dotnet", "c")  # languages with one tool for it: what was typed is right
+_ONE_TOOL = ("rust", "go", "elixir", "dotnet", "c")  # languages with one tool: the typed command is right
 _BUILDERS = {"gradle": "gradle", "./gradlew": "gradle", "mvn": "maven", "./mvnw": "maven"}
 
 
 class Made(Struct, frozen=True):
     text: str
-    words: int  # how many words of the command it takes the place of
+    words: int  # how many words of the command they replace
 
 
-def command_for(asked: CommandIntent, command: Command, answer: Answer, project: Project) -> Made | None:
-    """What takes the place of a command; None when something that was asked for would be lost."""
+def command_for(intent: CommandIntent, command: Command, answer: Answer, project: Project) -> Made | None:
+    """Return what replaces a command; None when a selection would be lost."""
     chain, program = answer.toolchain, command.words[0].lower()
     if not chain.runs_targets:
-        if _names_its_runner(program, chain, project) or chain.family in _ONE_TOOL:
-            return _as_it_is(command, len(command.words))
+        if _keeps_its_runner(program, chain, project) or chain.family in _ONE_TOOL:
+            return _keep_words(command, len(command.words))
         if chain.family == "python" and chain.runner:
-            return _python(asked, command, chain)
+            return _python(intent, command, chain)
         if program in MANAGERS and chain.name in MANAGERS:
-            return _node(asked, command, chain.name)
+            return _node(intent, command, chain.name)
         if _BUILDERS.get(program) == chain.name:
-            return _wrapped(asked, command, answer)
-        if chain.name == "hatch" and asked.action == "test":
-            return Made(answer.command, asked.arguments_at)
-    return Made(answer.command, len(command.words)) if asked.is_whole else None
+            return _with_wrapper(intent, command, answer)
+        if chain.name == "hatch" and intent.action == "test":
+            return Made(answer.command, intent.arguments_at)
+    return Made(answer.command, len(command.words)) if intent.is_whole else None
 
 
 def seen_from(folder: str, text: str, chain: Toolchain, project: Project) -> str:
-    """The same command for somebody who is in a folder below the project."""
+    """Return the same command for a working directory below the project."""
     folder = os.path.normpath(folder)
     if project.folder == folder:
         return text
@@ -55,11 +55,11 @@ def seen_from(folder: str, text: str, chain: Toolchain, project: Project) -> str
     return first + space + rest
 
 
-def _names_its_runner(program: str, chain: Toolchain, project: Project) -> bool:
+def _keeps_its_runner(program: str, chain: Toolchain, project: Project) -> bool:
     """
-    Was a way to run it chosen that is not to be chosen again?
+    Whether the command names a runner that should not be replaced.
 
-    `poetry run` is taken for `uv run` only in a project that is locked by uv and shows no sign of poetry.
+    `poetry run` becomes `uv run` only in a project that is locked by uv and shows no sign of poetry.
     """
     if program in ("deno", "hatch"):
         return chain.name != program
@@ -70,38 +70,38 @@ def _names_its_runner(program: str, chain: Toolchain, project: Project) -> bool:
     return is_known or chain.name not in _PYTHON_RUNNERS
 
 
-def _as_it_is(command: Command, words: int) -> Made:
+def _keep_words(command: Command, words: int) -> Made:
     return Made(" ".join(command.words[:words]), words)
 
 
-def _python(asked: CommandIntent, command: Command, chain: Toolchain) -> Made:
-    """The same tool with the same arguments, started the way this project starts its tools."""
+def _python(intent: CommandIntent, command: Command, chain: Toolchain) -> Made:
+    """Return the same tool with the same arguments, started the way this project starts its tools."""
     if chain.runner == "python -m":
-        return _as_it_is(command, asked.arguments_at)  # by name or as a module: nothing to be gained
-    tool = " ".join(command.words[asked.tool_at : asked.arguments_at]).lower()
-    return Made(f"{chain.runner} {tool}", asked.arguments_at)
+        return _keep_words(command, intent.arguments_at)  # by name or as a module: no difference
+    tool = " ".join(command.words[intent.tool_at : intent.arguments_at]).lower()
+    return Made(f"{chain.runner} {tool}", intent.arguments_at)
 
 
-def _node(asked: CommandIntent, command: Command, manager: str) -> Made | None:
-    """The same script. Only npm wants `--` before the script's arguments, and keeps others for itself."""
-    old, script = command.words[0].lower(), command.words[asked.arguments_at - 1]
+def _node(intent: CommandIntent, command: Command, manager: str) -> Made | None:
+    """Return the same script. Only npm needs `--` before the script's arguments, and takes others for itself."""
+    old, script = command.words[0].lower(), command.words[intent.arguments_at - 1]
     if old == manager and command.words[1] != "run":
-        return _as_it_is(command, asked.arguments_at)
-    is_short = asked.action == "test" and script in ("test", "t", "tst") and manager != "bun"
+        return _keep_words(command, intent.arguments_at)
+    is_short = intent.action == "test" and script in ("test", "t", "tst") and manager != "bun"
     text = f"{manager} {'test' if is_short else f'run {script}'}"
-    separated = asked.arguments[:1] == ("--",)
-    if not asked.arguments or old == manager:
-        return Made(text, asked.arguments_at)
+    separated = intent.arguments[:1] == ("--",)
+    if not intent.arguments or old == manager:
+        return Made(text, intent.arguments_at)
     if old == "npm":
-        return Made(text, asked.arguments_at + 1) if separated else None
-    return Made(f"{text} --", asked.arguments_at + separated) if manager == "npm" else Made(text, asked.arguments_at)
+        return Made(text, intent.arguments_at + 1) if separated else None
+    return Made(f"{text} --", intent.arguments_at + separated) if manager == "npm" else Made(text, intent.arguments_at)
 
 
-def _wrapped(asked: CommandIntent, command: Command, answer: Answer) -> Made:
-    """The same goals with the same arguments, by the project's wrapper."""
+def _with_wrapper(intent: CommandIntent, command: Command, answer: Answer) -> Made:
+    """Return the same goals with the same arguments, run by the project's wrapper."""
     wrapper = answer.command.split()[0]
     is_wrapped = command.words[0].startswith("./")
     return Made(
-        " ".join((command.words[0] if is_wrapped else wrapper, *command.words[1 : asked.arguments_at])),
-        asked.arguments_at,
+        " ".join((command.words[0] if is_wrapped else wrapper, *command.words[1 : intent.arguments_at])),
+        intent.arguments_at,
     )

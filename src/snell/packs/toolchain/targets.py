@@ -1,5 +1,5 @@
 """
-Which targets a Makefile, justfile or Taskfile has, and what each of them runs: read as rules, not as text in which a
+Parse which targets a Makefile, justfile or Taskfile has, and what each of them runs: as rules, not as text in which a
 word occurs.
 """
 
@@ -11,12 +11,12 @@ from msgspec import Struct, field
 from snell.packs.toolchain.projects import Project
 from snell.system.lazy_regex import lazy_regex
 
-MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make looks for them
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make searches for them
 JUSTFILES = ("justfile", ".justfile", "Justfile", "JUSTFILE")
 TASKFILES = tuple(f"{name}.{end}" for name in ("Taskfile", "taskfile", "Taskfile.dist") for end in ("yml", "yaml"))
 MOST_INCLUDES = 20
 MOST_NEEDED = 50
-MOST_LINES = 10_000  # a longer one was generated, and somebody waits
+MOST_LINES = 10_000  # a longer file was generated, and a tool call waits
 
 _RULE = lazy_regex(r"(?!\t)\s*([^\s#:=][^#:=]*?)\s*::?(?![:=])(.*)")
 _INCLUDE = lazy_regex(r"\s*(?:-|s)?include\s+(.+)")
@@ -38,7 +38,7 @@ Targets = dict[str, Target]
 
 
 def what_runs(name: str, targets: Mapping[str, Target]) -> str:
-    """Everything that is run for a target, its needs included."""
+    """Return everything that is run for a target, including its needs."""
     to_do, seen = [name], dict[str, None]()
     while to_do and len(seen) < MOST_NEEDED:
         each = to_do.pop(0)
@@ -49,7 +49,7 @@ def what_runs(name: str, targets: Mapping[str, Target]) -> str:
 
 
 def make_targets(project: Project) -> Targets:
-    """The targets of the Makefile that make would read."""
+    """Return the targets of the Makefile that make would read."""
     name = next((each for each in MAKEFILES if each in project.names), "")
     found: Targets = {}
     to_read, seen = [name] if name else [], 0
@@ -80,16 +80,16 @@ def _read_makefile(text: str, found: Targets) -> list[str]:
 def _rule(names: str, rest: str, found: Targets) -> list[Target]:
     needs, _, recipe = rest.partition(";")
     if names == ".PHONY":
-        _named(needs.split(), found)
+        _get_or_add(needs.split(), found)
         return []
-    current = _named(names.split(), found)
+    current = _get_or_add(names.split(), found)
     for target in current:
         target.needs += needs.replace("|", " ").split()
     _add(recipe, current)
     return current
 
 
-def _named(names: Iterable[str], found: Targets) -> list[Target]:
+def _get_or_add(names: Iterable[str], found: Targets) -> list[Target]:
     return [found.setdefault(each, Target()) for each in names if "$" not in each and "%" not in each]
 
 
@@ -103,7 +103,7 @@ def _logical_lines(text: str) -> list[str]:
 
 
 def just_recipes(project: Project) -> Targets:
-    """The recipes of a justfile, and their aliases."""
+    """Return the recipes of a justfile, and their aliases."""
     name = next((each for each in JUSTFILES if each in project.names), "")
     found: Targets = {}
     current: list[Target] = []
@@ -113,13 +113,13 @@ def just_recipes(project: Project) -> Targets:
         elif alias := _ALIAS.match(line):
             found.setdefault(alias[1], Target()).needs.append(alias[2])
         elif recipe := _RECIPE.match(line):
-            current = _named([recipe[1]], found)
+            current = _get_or_add([recipe[1]], found)
             current[0].needs += re.findall(r"[\w-]+", recipe[2].split("#")[0])
     return found
 
 
 def task_names(project: Project) -> Targets:
-    """The tasks of a Taskfile: the keys directly under `tasks`."""
+    """Return the tasks of a Taskfile: the keys directly under `tasks`."""
     name = next((each for each in TASKFILES if each in project.names), "")
     found: Targets = {}
     indent, inside = "", False
@@ -128,7 +128,7 @@ def task_names(project: Project) -> Targets:
         if line[:1] not in ("", " ", "\t", "#"):
             inside, indent, current = line.startswith("tasks:"), "", []
         elif inside and (key := _TASK.match(line)) and key[1] == (indent := indent or key[1]):
-            current = _named([key[3]], found)
+            current = _get_or_add([key[3]], found)
             _add(line[key.end() :], current)
         else:
             _add(line, current)

@@ -1,10 +1,10 @@
 """
-The toolchains, in the order in which they are asked. A new one is one entry: a name, the language it is for, how it is
+The toolchains, in the order in which they are tried. A new one is one entry: a name, its language, how it is
 recognised, and its commands.
 
-A runner of targets (make, just, task) answers only for a target that it has, and that is not about another language.
-Of the others the first of the command's own language answers, even if it has no command for the job. Nobody answers
-for another language: `npm test` in a project of Go is a mistake that only its author can mend.
+A runner of targets (make, just, task) is used only for a target that it has, and that is not for another language. Of
+the others the first of the command's own language is used, even if it has no command for the job. None is used for
+another language: `npm test` in a Go project is a mistake that only its author can correct.
 """
 
 import json
@@ -15,7 +15,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.packs.toolchain.languages import languages_in
 from snell.packs.toolchain.projects import Project
 from snell.packs.toolchain.targets import (
     JUSTFILES,
@@ -36,30 +35,30 @@ Commands = Mapping[str, str]
 
 class Toolchain(Struct, frozen=True):
     name: str
-    family: str  # the language it is for; empty = any
+    family: str  # its language; empty = any
     is_here: Callable[[Project], bool]
     commands: Callable[[Project], Commands]  # by action
-    runs_targets: bool = False  # answers only for the targets that it has
-    runner: str = ""  # what stands before a tool of the same language, such as `uv run`
-    targets: Callable[[Project], Targets] | None = None  # where it can be seen what a target runs
-    before: str = ""  # of a user's own: the built-in one that it is asked before; empty = before all of them
+    runs_targets: bool = False  # used only for the targets that it has
+    runner: str = ""  # what precedes a tool of the same language, such as `uv run`
+    targets: Callable[[Project], Targets] | None = None  # parses what a target runs
+    before: str = ""  # of a user's own: the built-in one that it is tried before; empty = before all of them
 
 
 class Answer(Struct, frozen=True):
-    """The command of a project for a job, and whose it is."""
+    """The command of a project for a job, and its toolchain."""
 
     toolchain: Toolchain
     command: str  # empty: this toolchain has none
-    is_foreign: bool = False  # what is here is for another language
+    is_foreign: bool = False  # the toolchain is for another language
 
 
 def answer_for(
     action: str, family: str, project: Project, more: tuple[Toolchain, ...] = (), *, is_whole: bool = True
 ) -> Answer | None:
     """
-    Who answers for a job in this folder; None where no toolchain is.
+    Return the toolchain for a job in this folder; None if there is none.
 
-    A target is for the whole of a job; for a part of it the tools of the language are asked, where there are any.
+    A target is for the complete job; for a part of it the tools of the language are used, if there are any.
     """
     here = [chain for chain in in_order(more) if chain.is_here(project)]
     if not is_whole and (own := _own(family, here)):
@@ -68,7 +67,7 @@ def answer_for(
     foreign = None
     for chain in here:
         if chain.runs_targets and (command := chain.commands(project).get(action)):
-            if _is_about(family, chain, action, project, languages):
+            if _is_for_language(family, chain, action, project, languages):
                 return Answer(chain, command)
             foreign = foreign or Answer(chain, command, is_foreign=True)
     if own := _own(family, here):
@@ -82,7 +81,7 @@ def _own(family: str, here: list[Toolchain]) -> Toolchain | None:
 
 
 def in_order(more: tuple[Toolchain, ...]) -> list[Toolchain]:
-    """All toolchains in the order in which they are asked."""
+    """Return all toolchains in the order in which they are tried."""
     chains = [chain for chain in more if not chain.before]
     for built_in in TOOLCHAINS:
         chains += [chain for chain in more if chain.before == built_in.name and chain not in chains]
@@ -90,35 +89,58 @@ def in_order(more: tuple[Toolchain, ...]) -> list[Toolchain]:
     return chains
 
 
-def _is_about(family: str, chain: Toolchain, action: str, project: Project, languages: set[str]) -> bool:
-    """Is a target about this language? Its recipe tells; where that does not, the project it is in."""
+# Interpreters are no evidence: `python dev.py test` may test anything.
+_LANGUAGE_TOOLS = {
+    "python": lazy_regex(r"\b(?:pytest|py\.test|unittest|tox|nox|hatch|ruff|mypy|pyright|flake8|pylint|black|twine)\b"),
+    "node": lazy_regex(
+        r"\b(?:npm|npx|yarn|pnpm|bunx?|deno|vitest|jest|mocha|tsc|eslint|biome|playwright|cypress|webpack|vite|turbo)\b"
+    ),
+    "rust": lazy_regex(r"\b(?:cargo|rustc)\b", re.IGNORECASE),
+    "go": lazy_regex(
+        r"\bgo[)}]?\s+(?:test|build|vet|run|tool|install|generate)\b|\b(?:golangci-lint|gotestsum|staticcheck)\b",
+        re.IGNORECASE,
+    ),
+    "java": lazy_regex(r"\b(?:gradlew?|mvnw?)\b"),
+    "elixir": lazy_regex(r"\bmix\s+\w"),
+    "dotnet": lazy_regex(r"\bdotnet\b"),
+    "c": lazy_regex(r"\b(?:ctest|cmake)\b|\$[({](?:CC|CXX)[)}]"),
+}
+
+
+def languages_in(text: str) -> frozenset[str]:
+    """Return the languages whose tools a recipe runs; empty if it names none."""
+    return frozenset(language for language, tools in _LANGUAGE_TOOLS.items() if tools.search(text))
+
+
+def _is_for_language(family: str, chain: Toolchain, action: str, project: Project, languages: set[str]) -> bool:
+    """Whether a target is for this language: by its recipe; if that does not tell, by the project."""
     if chain.targets is None:
-        return chain.family in ("", family)  # its author says so
-    said = languages_in(what_runs(action, chain.targets(project))) or languages
-    return not said or family in said
+        return chain.family in ("", family)  # its settings say so
+    found = languages_in(what_runs(action, chain.targets(project))) or languages
+    return not found or family in found
 
 
 def toolchains_from(written: Mapping[str, Any]) -> tuple[Toolchain, ...]:
-    """Toolchains that a user's settings describe; what is not complete is left out."""
-    made = (_written(name, each) for name, each in written.items() if isinstance(each, dict))
+    """Return the toolchains of a user's settings; an incomplete entry is ignored."""
+    made = (_from_settings(name, each) for name, each in written.items() if isinstance(each, dict))
     return tuple(each for each in made if each)
 
 
-def _written(name: str, entry: Mapping[str, Any]) -> Toolchain | None:
-    said, files, family = entry.get("commands"), entry.get("files"), entry.get("family", "")
+def _from_settings(name: str, entry: Mapping[str, Any]) -> Toolchain | None:
+    given, files, family = entry.get("commands"), entry.get("files"), entry.get("family", "")
     before = entry.get("before") if entry.get("before") in {chain.name for chain in TOOLCHAINS} else ""
     names = [each for each in (files if isinstance(files, list) else [files]) if isinstance(each, str) and each]
-    commands = {key: value for key, value in (said if isinstance(said, dict) else {}).items() if isinstance(value, str)}
+    commands = {key: value for key, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
     if not names or not isinstance(family, str):
         return None
-    return Toolchain(name, family, _having(*names), lambda _: commands, runs_targets=True, before=before or "")
+    return Toolchain(name, family, _has_file(*names), lambda _: commands, runs_targets=True, before=before or "")
 
 
-def _having(*names: str) -> Callable[[Project], bool]:
+def _has_file(*names: str) -> Callable[[Project], bool]:
     return lambda project: project.has(*names)
 
 
-def _ending(*suffixes: str) -> Callable[[Project], bool]:
+def _has_suffix(*suffixes: str) -> Callable[[Project], bool]:
     return lambda project: any(name.endswith(suffixes) for name in project.names)
 
 
@@ -128,16 +150,16 @@ def _always(**commands: str) -> Callable[[Project], Commands]:
 
 def _runner(name: str, files: tuple[str, ...], read: Callable[[Project], Targets]) -> Toolchain:
     def found(project: Project) -> Targets:
-        return project.once(name, read)
+        return project.get_or_compute(name, read)
 
     def commands(project: Project) -> Commands:
         return {action: f"{name} {action}" for action in ACTIONS if action in found(project)}
 
-    return Toolchain(name, "", _having(*files), commands, runs_targets=True, targets=found)
+    return Toolchain(name, "", _has_file(*files), commands, runs_targets=True, targets=found)
 
 
 def _node(manager: str) -> Callable[[Project], Commands]:
-    """Node's package managers run scripts; `test` has a short form everywhere but in bun, where it means another."""
+    """Return the commands of a Node package manager: scripts; `test` has a short form, except in bun."""
 
     def commands(project: Project) -> Commands:
         short = f"{manager} run test" if manager == "bun" else f"{manager} test"
@@ -149,12 +171,12 @@ def _node(manager: str) -> Callable[[Project], Commands]:
 
 
 def scripts_of(project: Project) -> frozenset[str] | None:
-    """The scripts of the package.json; None when it cannot be read."""
+    """Return the scripts of the package.json; None when it cannot be parsed."""
     try:
         package = json.loads(project.text("package.json"))
     except (ValueError, RecursionError):
         if project.text("package.json"):
-            project.cannot_use("package.json", "is not JSON")
+            project.add_unread("package.json", "is not JSON")
         return None
     scripts = package.get("scripts") if isinstance(package, dict) else None
     return frozenset(scripts) if isinstance(scripts, dict) else frozenset()
@@ -162,8 +184,8 @@ def scripts_of(project: Project) -> frozenset[str] | None:
 
 def _manager_is(name: str, *lockfiles: str) -> Callable[[Project], bool]:
     """
-    By its lockfile; without any, by the `packageManager` that the package.json names; without that, by the same two in
-    the workspace around it; else it is npm.
+    Return a check by lockfile; without any, by the `packageManager` in package.json; without that, by the same two in
+    the parent folders; else it is npm.
     """
 
     def is_here(project: Project) -> bool:
@@ -183,7 +205,7 @@ def _manager_is(name: str, *lockfiles: str) -> Callable[[Project], bool]:
 
 
 def _has_uv(project: Project) -> bool:
-    """Its own lockfile, or that of the workspace around it."""
+    """Whether the project or the workspace around it has a lockfile of uv."""
     is_member = project.has("pyproject.toml") and not project.has("poetry.lock", "pdm.lock")
     return project.has("uv.lock") or (is_member and any(each.has("uv.lock") for each in project.around))
 
@@ -209,7 +231,7 @@ def _pyproject_with(pattern: str, *names: str) -> Callable[[Project], bool]:
 
 
 def _wrapper(project: Project, name: str) -> str:
-    """Where the wrapper of a build tool is, seen from the project: in it, or in the whole that it is a part of."""
+    """Return the relative path of a build tool's wrapper, in the project or in a parent folder."""
     folder = next((each.folder for each in (project, *project.around) if each.has(name)), None)
     return (folder and os.path.join(os.path.relpath(folder, project.folder), name)) or ""
 
@@ -224,20 +246,20 @@ TOOLCHAINS: tuple[Toolchain, ...] = (
     Toolchain(
         "cargo",
         "rust",
-        _having("Cargo.toml"),
+        _has_file("Cargo.toml"),
         _always(test="cargo test", build="cargo build", lint="cargo clippy", e2e="cargo test --test '*'"),
     ),
     Toolchain(
         "go",
         "go",
-        _having("go.mod"),
+        _has_file("go.mod"),
         _always(test="go test ./...", build="go build ./...", lint="go vet ./...", e2e="go test -tags=e2e ./..."),
     ),
     Toolchain("pnpm", "node", _manager_is("pnpm", "pnpm-lock.yaml"), _node("pnpm")),
     Toolchain("yarn", "node", _manager_is("yarn", "yarn.lock"), _node("yarn")),
     Toolchain("npm", "node", _manager_is("npm", "package-lock.json", "npm-shrinkwrap.json"), _node("npm")),
     Toolchain("bun", "node", _manager_is("bun", "bun.lockb", "bun.lock"), _node("bun")),
-    Toolchain("deno", "node", _having("deno.json", "deno.jsonc", "deno.lock"), _deno),
+    Toolchain("deno", "node", _has_file("deno.json", "deno.jsonc", "deno.lock"), _deno),
     Toolchain("uv", "python", _has_uv, _python("uv run"), runner="uv run"),
     Toolchain(
         "poetry",
@@ -246,26 +268,26 @@ TOOLCHAINS: tuple[Toolchain, ...] = (
         _python("poetry run"),
         runner="poetry run",
     ),
-    Toolchain("pdm", "python", _having("pdm.lock"), _python("pdm run"), runner="pdm run"),
+    Toolchain("pdm", "python", _has_file("pdm.lock"), _python("pdm run"), runner="pdm run"),
     Toolchain(
         "hatch",
         "python",
         _pyproject_with(r"^\[tool\.hatch\.envs\b", "hatch.toml"),
         _always(test="hatch test", lint="hatch fmt --check", e2e="hatch test tests/"),
     ),
-    Toolchain("python", "python", _having("pyproject.toml"), _python("python -m"), runner="python -m"),
-    Toolchain("tox", "python", _having("tox.ini"), _always(test="tox")),
+    Toolchain("python", "python", _has_file("pyproject.toml"), _python("python -m"), runner="python -m"),
+    Toolchain("tox", "python", _has_file("tox.ini"), _always(test="tox")),
     Toolchain(
         "python",
         "python",
-        _having("setup.py", "setup.cfg", "pytest.ini", "requirements.txt"),
+        _has_file("setup.py", "setup.cfg", "pytest.ini", "requirements.txt"),
         _python("python -m"),
         runner="python -m",
     ),
     Toolchain(
         "gradle",
         "java",
-        _having("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+        _has_file("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
         lambda project: {
             action: f"{_wrapper(project, 'gradlew') or 'gradle'} {job}"
             for action, job in (("test", "test"), ("build", "assemble"), ("lint", "check"))
@@ -274,7 +296,7 @@ TOOLCHAINS: tuple[Toolchain, ...] = (
     Toolchain(
         "maven",
         "java",
-        _having("pom.xml"),
+        _has_file("pom.xml"),
         lambda project: {
             action: f"{_wrapper(project, 'mvnw') or 'mvn'} {job}"
             for action, job in (("test", "test"), ("build", "package -DskipTests"), ("e2e", "verify"))
@@ -283,19 +305,19 @@ TOOLCHAINS: tuple[Toolchain, ...] = (
     Toolchain(
         "mix",
         "elixir",
-        _having("mix.exs"),
+        _has_file("mix.exs"),
         _always(test="mix test", build="mix compile", lint="mix format --check-formatted"),
     ),
     Toolchain(
         "dotnet",
         "dotnet",
-        _ending(".sln", ".slnx", ".csproj", ".fsproj"),
+        _has_suffix(".sln", ".slnx", ".csproj", ".fsproj"),
         _always(test="dotnet test", build="dotnet build", lint="dotnet format --verify-no-changes"),
     ),
     Toolchain(
         "cmake",
         "c",
-        _having("CMakeLists.txt"),
+        _has_file("CMakeLists.txt"),
         _always(test="ctest --test-dir build", build="cmake --build build"),
     ),
 )

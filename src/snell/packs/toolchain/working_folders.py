@@ -1,4 +1,4 @@
-"""In which folder each command of a line runs, as far as its `cd`s tell."""
+"""Determine the folder in which each command of a line runs, from its `cd`s."""
 
 import os
 import re
@@ -17,7 +17,7 @@ Stack = list[str | None]
 
 
 def with_folders(line: CommandLine, cwd: str) -> Iterator[tuple[Command, str | None]]:
-    """The commands that are no `cd`, each with its folder; None, or no row, where that cannot be told."""
+    """Yield the commands that are not `cd`, each with its folder; None, or nothing, if that is unknown."""
     has_inner_moves = any(command.depth and command.program in MOVES for command in line.commands)
     is_scoped = has_inner_moves and _is_flat(line)
     scopes: list[Stack] = [[cwd]]
@@ -25,20 +25,20 @@ def with_folders(line: CommandLine, cwd: str) -> Iterator[tuple[Command, str | N
     move: Command | None = None
     for command in line.commands:
         if command.depth and has_inner_moves and not is_scoped:
-            continue  # how far a `cd` in there reaches is hard to say
+            continue  # the scope of a `cd` in there is hard to determine
         joint = line.line[end : command.start] if end <= command.start else ""
         if is_scoped:
-            _enter_and_leave(joint, scopes)
-        is_other_way = move is not None and _is_other_way(joint, scopes[-1])
+            _update_scopes(joint, scopes)
+        runs_on_failure = move is not None and _runs_on_failure(joint, scopes[-1])
         end, move = max(end, command.end), command if command.program in MOVES else None
         if move:
             _move(move, scopes[-1])
-        elif not is_other_way and not _runs_elsewhere(command, line):
+        elif not runs_on_failure and not _runs_elsewhere(command, line):
             yield command, scopes[-1][-1]
 
 
 def _is_flat(line: CommandLine) -> bool:
-    """Do the commands stand one after the other, with nothing but operators between them?"""
+    """Whether the commands follow each other, with nothing but operators between them."""
     edges = [0, *(edge for command in line.commands for edge in (command.start, command.end)), len(line.line)]
     if edges != sorted(edges) or any(command.embedded for command in line.commands):
         return False
@@ -46,8 +46,8 @@ def _is_flat(line: CommandLine) -> bool:
     return all(_JOINTS.fullmatch(gap) for gap in gaps)
 
 
-def _enter_and_leave(joint: str, scopes: list[Stack]) -> None:
-    """A `cd` in parentheses counts in them."""
+def _update_scopes(joint: str, scopes: list[Stack]) -> None:
+    """Open and close scopes: a `cd` in parentheses is limited to them."""
     for bracket in re.findall(r"[()]", joint):
         if bracket == "(":
             scopes.append(list(scopes[-1]))
@@ -55,8 +55,8 @@ def _enter_and_leave(joint: str, scopes: list[Stack]) -> None:
             scopes.pop()
 
 
-def _is_other_way(joint: str, stack: Stack) -> bool:
-    """Does what follows a `cd` run where that failed? In a pipe or in the background it moves nobody."""
+def _runs_on_failure(joint: str, stack: Stack) -> bool:
+    """Whether what follows a `cd` runs if that failed. In a pipe or in the background a `cd` has no effect outside."""
     words = re.findall(r"&&|\|\||[|&]", joint)
     if words[:1] in (["|"], ["&"]):
         stack[-1] = None
@@ -78,7 +78,7 @@ def _move(command: Command, stack: Stack) -> None:
 
 
 def _runs_elsewhere(command: Command, line: CommandLine) -> bool:
-    """Does what wraps a command, or the `find` that runs it, change its folder?"""
+    """Whether a wrapper of a command, or the `find` that runs it, changes its folder."""
     wrapping = command.words[: len(command.words) - len(command.inner_command.words)]
     finds = (each for each in line.commands if command.depth and "find" in (each.program, each.inner_command.program))
     is_found = any(each.start < command.start and command.end <= each.end and _FOUND & {*each.words} for each in finds)

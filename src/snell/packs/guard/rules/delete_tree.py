@@ -1,14 +1,15 @@
 """
-Deleting folders that nothing makes again.
+Stop commands that delete folders which no build makes again.
 
-`rm -r` and its relatives on the disk, the system, a home folder, the whole project, its `.git`, or any place outside
-the project. Build output, dependencies and temporary files may be deleted; a folder whose name is not known until run
-time is asked about.
+This covers `rm -r` and similar commands on the disk, the system, a home folder, the whole project, its `.git` folder,
+or any place outside the project. Build output, dependencies and temporary files may be deleted. A path that is only
+known at run time is asked about.
 """
 
 import re
 from collections.abc import Iterator
 
+from snell.model.tool_names import names
 from snell.packs.guard.arguments import Arguments, parse_arguments
 from snell.packs.guard.git_index import is_tracked
 from snell.packs.guard.known_values import MOVED, UNKNOWN, is_unset_variable
@@ -42,7 +43,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="delete-tree",
     family="files",
-    instead="name the exact folder inside the project, or move it aside first",
+    instead="name the exact folder inside the project, or move it away first",
     flagged=(
         "rm -rf /",
         "rm -rf ~",
@@ -94,33 +95,13 @@ RULE = Rule(
     ),
 )
 
-REMOVERS = frozenset(
-    (
-        "rm",
-        "grm",
-        "rmdir",
-        "unlink",
-        "trash",
-        "trash-put",
-        "gio",
-        "remove-item",
-        "del",
-        "rd",
-        "erase",
-        "rimraf",
-        "srm",
-        "ri",
-        "del-cli",
-        "trash-cli",
-    )
-)
+REMOVERS = names("rm grm rmdir unlink trash trash-put gio remove-item del rd erase rimraf srm ri del-cli trash-cli")
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
 _DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
 _ALL_SOURCES = lazy_regex(
     r"(?:/(?:src|lib|app))?/\*\.(?:py|tsx?|jsx|go|rs|java|kt|swift|c|cc|cpp|rb|php|cs|sql|ex|scala)"
 )
 _WINDOWS = lazy_regex(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
-
 
 TRIGGER = Trigger(programs=REMOVERS)
 
@@ -133,8 +114,8 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _search_results(step, workspace)
     recursive = _is_recursive(step, given)
     before = [label.partition(" ")[2] for label in sorted(step.touched) if label.startswith(f"{MOVED} ")]
-    for operand in (*given.operands, *before):  # what was moved away first is still what it was
-        # All of them: behind one that is asked about may stand one that is denied.
+    for operand in (*given.operands, *before):  # a moved folder is judged by where it was before
+        # Judge all of them: one that is asked about may come before one that is denied.
         if finding := _judge(operand, step, workspace, recursive=recursive, forced=given.has("-f", "--force")):
             yield finding
     if not recursive and any(map(is_unset_variable, step.words[1:])):
@@ -156,26 +137,26 @@ def _is_recursive(step: Step, given: Arguments) -> bool:
 
 
 def _search_results(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """`rm $(find ...)`: the operands are what a search prints."""
+    """Judge `rm $(find ...)`, where the operands are what a search prints."""
     everything = next((word.text for word in step.words[1:] if word.detail("found") == "all"), "")
     if everything:
         place = classify_path(workspace.absolute(everything.partition(UNKNOWN)[0] or "."), workspace)
         verdict = RULE.deny if place in _DENIED - {TEMP_ROOT, PROJECT_ROOT} else RULE.ask
-        yield verdict(f"it deletes everything that a search without a filter finds in {place}")
+        yield verdict(f"it deletes all results of an unfiltered search of {place}")
     found = next((word.text for word in step.words[1:] if word.detail("found") == "some"), "")
-    if found and not _is_remade_or_temporary(found, workspace):
-        yield RULE.ask("it deletes whatever a search finds")
+    if found and not _is_rebuilt_or_temporary(found, workspace):
+        yield RULE.ask("it deletes the results of a search, whatever they are")
 
 
 def _with_unknown_options(operands: tuple[str, ...], step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """`rm $OPTS ~/work`: what nobody knows may hold `-rf`."""
+    """Judge `rm $OPTS ~/work`: the unknown options may include `-rf`."""
     for operand in operands:
         if operand.strip(UNKNOWN) and _judge(operand, step, workspace, recursive=True, forced=True):
-            yield RULE.ask(f"with options that get known at run time only, it may delete all of `{operand}`")
+            yield RULE.ask(f"its options are only known at run time, and with `-rf` it deletes `{operand}`")
             return
 
 
-def _is_remade_or_temporary(found: str, workspace: Workspace) -> bool:
+def _is_rebuilt_or_temporary(found: str, workspace: Workspace) -> bool:
     path = workspace.absolute(found.partition(UNKNOWN)[0] or ".")
     place, name = classify_path(path, workspace), found.rpartition("/")[2]
     return (
@@ -195,7 +176,7 @@ def _judge(operand: str, step: Step, workspace: Workspace, *, recursive: bool, f
     if _WINDOWS.match(operand):
         return RULE.deny(f"it deletes `{operand}`") if recursive else None
     if operand.rstrip("/") == "~":
-        return RULE.deny("it deletes `~`, which is the home folder once it is not quoted")
+        return RULE.deny("it deletes `~`, which is the home folder when it is not quoted")
     path = workspace.absolute(operand)
     if recursive:
         return _judge_tree(path, operand.replace(UNKNOWN, "?"), step, workspace, forced=forced)
@@ -210,7 +191,7 @@ def _judge_tree(path: str, shown: str, step: Step, workspace: Workspace, *, forc
     if step.where == CONTAINER and place not in (ROOT, HOME, SYSTEM):
         return None
     if place == UNKNOWN_PLACE:
-        return RULE.ask(f"what `{shown}` is gets known at run time only, and everything below it is deleted")
+        return RULE.ask(f"recursive delete of a path that is only known at run time: `{shown}`")
     if UNKNOWN in path and place == TEMP_ROOT:
         return None
     is_elsewhere = step.where != HERE and place in (OUTSIDE, HOME_PART)
@@ -221,14 +202,14 @@ def _judge_tree(path: str, shown: str, step: Step, workspace: Workspace, *, forc
 
 def _judge_project_part(path: str, place: str, shown: str, workspace: Workspace) -> Finding | None:
     if place == PROJECT and _ALL_SOURCES.fullmatch(path.removeprefix(workspace.project)):
-        return RULE.ask(f"it deletes all sources of one kind: `{shown}`")
-    if _is_kept(path, workspace):
-        return RULE.ask(f"git keeps what is in `{shown}`, and all of it is deleted")
+        return RULE.ask(f"it deletes all source files of one kind: `{shown}`")
+    if _is_tracked_folder(path, workspace):
+        return RULE.ask(f"it deletes a folder that git tracks: `{shown}`")
     return None
 
 
-def _is_kept(path: str, workspace: Workspace) -> bool:
-    """A folder right below the project's own that git keeps: no build makes it again."""
+def _is_tracked_folder(path: str, workspace: Workspace) -> bool:
+    """Tell whether git tracks this top-level folder of the project: then no build makes it again."""
     below = path.removeprefix(f"{workspace.project}/")
     return below != path and "/" not in below and UNKNOWN not in below and is_tracked(path, workspace.project)
 
@@ -237,7 +218,7 @@ def _judge_files(path: str, shown: str, step: Step, workspace: Workspace) -> Fin
     """Judge `rm` without `-r` of one path: files only."""
     place = classify_path(path, workspace)
     if (step.where != HERE and place != ROOT) or path.startswith("/etc/apt/sources.list.d/"):
-        return None  # where packages come from, on a machine that builds
+        return None  # package sources, which build machines replace
     return (
         _judge_system_file(place, path, shown)
         or _judge_pattern(place, path, shown)
@@ -249,11 +230,11 @@ def _judge_system_file(place: str, path: str, shown: str) -> Finding | None:
     if place != SYSTEM:
         return None
     if re.match(r"/(?:etc|bin|sbin|boot|usr|lib\w*|System)(?:/|$)", path) and UNKNOWN not in path:
-        return RULE.deny(f"it deletes a file of {place}: `{shown}`")
+        return RULE.deny(f"it deletes a system file: `{shown}`")
     if "*" in path and re.match(
         r"/(?:var/(?:lib|backups|spool|www|mail)|srv|opt|root|mnt|media|Volumes|data|home|Users)/", path
     ):
-        return RULE.deny(f"it deletes files that {place} keeps: `{shown}`")
+        return RULE.deny(f"it deletes data files of the system: `{shown}`")
     return None
 
 
@@ -263,7 +244,7 @@ def _judge_pattern(place: str, path: str, shown: str) -> Finding | None:
         return RULE.deny(f"it deletes the files of {place}: `{shown}`")
     if place in (HOME_PART, ABOVE, OUTSIDE) and "*" in name:
         everything = place != OUTSIDE and not name.strip("*.")
-        return (RULE.deny if everything else RULE.ask)(f"it deletes files of {place}: `{shown}`")
+        return (RULE.deny if everything else RULE.ask)(f"it deletes {place}: `{shown}`")
     if place == PROJECT_ROOT and path.endswith("*") and "." not in name:
         return RULE.ask(f"it deletes all files of {place}: `{shown}`")
     return None
@@ -273,7 +254,7 @@ def _judge_single_file(place: str, path: str, shown: str) -> Finding | None:
     if UNKNOWN in path:
         return None
     if is_startup_file(path) and "/.git/" not in path:
-        return RULE.ask(f"it deletes a file that shells and programs start from: `{shown}`")
+        return RULE.ask(f"it deletes a startup file: `{shown}`")
     if place == GIT and not path.endswith(".lock"):
-        return RULE.ask(f"it deletes a file of {place}: `{shown}`")
+        return RULE.ask(f"it deletes a part of {place}: `{shown}`")
     return None

@@ -1,4 +1,4 @@
-"""Writing to disks past the file system: `dd of=/dev/...`, `mkfs`, partition and volume tools."""
+"""Stop commands that write to disks directly: `dd of=/dev/...`, `mkfs`, partition and volume tools."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="disks",
     family="disks",
-    instead="work on an image file; a person can write it to a disk",
+    instead="work on an image file; the user can write it to a disk",
     flagged=(
         "dd if=/dev/zero of=/dev/sda",
         "mkfs.ext4 /dev/sdb1",
@@ -42,7 +42,7 @@ RULE = Rule(
     ),
 )
 
-# Every device is one with data on it, but for these.
+# Devices that may hold data: all except these.
 _DEVICE = lazy_regex(
     r"^/dev/(?!(?:null|zero|full|u?random|stdin|stdout|stderr|tty\w*|console|ptmx|log|kmsg|kvm|fuse)$"
     r"|(?:fd|pts|shm|tcp|udp|net|dri|snd|input|bus|cpu|hugepages|mqueue|video\d*|cu\.\w+|tty\.\w+)(?:/|$)).+"
@@ -84,7 +84,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     outputs = [arg[3:] for arg in step.args if step.program in _COPIERS and arg.startswith("of=")]
     device = next(filter(_DEVICE.match, (*step.writes, *step.appends, *outputs)), "")
     if device:
-        yield RULE.deny(f"it writes over the device `{device}`")
+        yield RULE.deny(f"it overwrites the device `{device}`")
     elif step.program in _WRITERS or step.program.startswith(_MAKERS):
         given = parse_arguments(step.args)
         if not given.has("--help", "--version", "-V"):
@@ -95,26 +95,26 @@ def _disk_tool(step: Step, given: Arguments) -> Iterator[Finding]:
     text = " ".join((step.program, *step.args))
     named = next(filter(_DEVICE.match, step.args), "")
     if _MAKES_FILE_SYSTEM.match(step.program) and named:
-        yield RULE.deny(f"it makes a new file system on `{step.args[-1]}`; what was there is gone")
+        yield RULE.deny(f"it makes a new file system on `{step.args[-1]}` and deletes what was there")
     elif step.program == "wipefs" and given.has("-a", "--all", "-o") and not given.has("-n", "--no-act"):
         yield RULE.deny("it wipes the signatures of a device")
     elif step.program in ("cp", "tee", "mv", "truncate", "shred") and named and step.args[-1] == named:
-        yield RULE.deny(f"it writes over the device `{named}`")
+        yield RULE.deny(f"it overwrites the device `{named}`")
     elif step.program in _TOOLS and step.args and _DESTROYS.match(text):
         yield RULE.deny(f"`{step.program}` destroys or changes a volume or partition")
     elif step.program in ("ddrescue", "flashcp", "bmaptool") and any(map(_DEVICE.match, step.args[1:])):
-        yield RULE.deny(f"it writes over the device `{named}`")
+        yield RULE.deny(f"it overwrites the device `{named}`")
     elif _ERASES.match(text):
         yield RULE.deny(f"`{step.program}` writes to or erases a device")
     elif step.program == "diskutil" and _ERASES_DISK.match(" ".join(step.args)):
-        yield RULE.deny("it erases or divides a disk")
+        yield RULE.deny("it erases or partitions a disk")
 
 
-_FILE = lazy_regex(r"FILE|IMG|IMAGE|ISO|OUT|PATH|TMP|TEMP|SWAP", re.IGNORECASE)  # said by the name of the variable
+_FILE = lazy_regex(r"FILE|IMG|IMAGE|ISO|OUT|PATH|TMP|TEMP|SWAP", re.IGNORECASE)  # by the name of the variable
 
 
 def _unknown_device(step: Step) -> Iterator[Finding]:
-    """The device is in a variable that nobody set here."""
+    """Judge a device whose path is in a variable that the command does not set."""
     if step.program in _COPIERS:
         targets = [Value(word.text[3:], word.labels) for word in step.words[1:] if word.text.startswith("of=")]
     elif step.program.startswith(_MAKERS):
@@ -122,4 +122,4 @@ def _unknown_device(step: Step) -> Iterator[Finding]:
     else:
         return
     if any(is_unset_variable(target) and not _FILE.search(target.detail("variable")) for target in targets):
-        yield RULE.ask("which device this is written to gets known at run time only")
+        yield RULE.ask("it writes to a device that is only known at run time")

@@ -1,4 +1,4 @@
-"""Printing the whole environment, where tokens and passwords often are."""
+"""Stop commands that print all environment variables, which often include tokens and passwords."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="environment",
     family="secrets",
-    instead="print the one variable that is needed, if it is no secret",
+    instead="print only the variable that is needed, if it is no secret",
     flagged=("env", "printenv", "export -p", "ps auxe", "env | cat", "printenv | less", "set", "env | tee"),
     fine=(
         "env FOO=1 make",
@@ -30,31 +30,30 @@ RULE = Rule(
 _SHOWS = names("cat less more most bat batcat tac nl tee column fold pr rev")
 _SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
-
 TRIGGER = Trigger(programs=_SHOWS | names("grep egrep rg ps env printenv export declare typeset set"))
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
-    """Only where nothing takes the output; a pipe into `grep` is judged by what it prints."""
+    """Judge only output that nothing else reads; a pipe into `grep` is judged by what `grep` prints."""
     if step.where != HERE or step.writes or step.appends:
         return
     if step.program == "ps":
         if any(re.fullmatch(r"[a-z]*e[a-z]*", arg) for arg in step.args):
-            yield RULE.ask("`ps` prints the environment of every process, secrets included")
-    elif not step.piped and (why := _printed_variables(step)):
-        yield RULE.ask(why)
+            yield RULE.ask("`ps` prints the environment of every process, including secrets", "ps")
+    elif not step.piped:
+        yield from _printed_variables(step)
 
 
-def _printed_variables(step: Step) -> str:
-    """Say which variables the step prints; empty for none that matter."""
+def _printed_variables(step: Step) -> Iterator[Finding]:
     program, given = step.program, step.stdin
     if program in ("grep", "egrep", "rg"):
-        is_secret = given is not None and given.has(ENVIRONMENT) and any(map(_SECRET.search, step.args))
-        return "it prints the environment variables that hold secrets" if is_secret else ""
-    if program in _SHOWS and given is not None and given.detail(ENVIRONMENT) == "all variables":
-        return f"`{program}` shows every environment variable, secrets included"
-    if program in ("env", "printenv") and all(arg.startswith("-") for arg in step.args):
-        return "`env` prints every environment variable, secrets included"
-    if program in ("export", "declare", "typeset", "set") and step.output.has(ENVIRONMENT):
-        return "it prints every variable, secrets included"
-    return ""
+        if given is not None and given.has(ENVIRONMENT) and any(map(_SECRET.search, step.args)):
+            yield RULE.ask("it prints environment variables that hold secrets")
+    elif program in _SHOWS:
+        if given is not None and given.detail(ENVIRONMENT) == "all variables":
+            yield RULE.ask(f"`{program}` prints all environment variables, including secrets", program)
+    elif program in ("env", "printenv"):
+        if all(arg.startswith("-") for arg in step.args):
+            yield RULE.ask("`env` prints all environment variables, including secrets", "env")
+    elif step.output.has(ENVIRONMENT):
+        yield RULE.ask("it prints all variables, including secrets")

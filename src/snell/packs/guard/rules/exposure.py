@@ -1,8 +1,8 @@
 """
-Opening up, unguarding or stopping what others use.
+Stop commands that expose, unprotect or stop remote resources which others use.
 
-Logs and guards of a cloud account that are switched off, data that everybody may then read, new keys for somebody, and
-services that are stopped or scaled down to nothing. What is stopped can be started again and is asked about.
+This covers disabling the logs or the protection of a cloud account, making data public, and adding new keys. Stopping a
+service or scaling it to zero can be undone and is asked about.
 """
 
 import re
@@ -18,7 +18,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="exposure",
     family="infrastructure",
-    instead="say what should change and why, and let a person change it",
+    instead="say what should change and why, and let the user change it",
     flagged=(
         "aws cloudtrail stop-logging --name main",
         "gcloud storage buckets add-iam gs://b --member=allUsers",
@@ -66,7 +66,6 @@ _STOPS = lazy_regex(
 )
 _DRY = lazy_regex(r"--dry-?run|--help|--generate-cli-skeleton|--check(?=\s|$)")
 
-
 TRIGGER = Trigger(programs=_PROGRAMS)
 
 
@@ -75,6 +74,6 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if _DRY.search(text):
         return
     if _LOOSENS.match(text):
-        yield RULE.deny(f"`{step.text[:80]}` takes away what protects something that others use")
+        yield RULE.deny(f"`{step.text[:80]}` removes the protection of a remote resource")
     elif _STOPS.match(text):
-        yield RULE.ask(f"`{step.text[:80]}` stops something that others may use")
+        yield RULE.ask(f"`{step.text[:80]}` stops a service that others may use")

@@ -1,7 +1,8 @@
 """
-Throwing away uncommitted work.
+Stop git commands that throw away uncommitted work.
 
-`git reset --hard`, `git clean -f`, `git checkout -- file`, `git restore file`, `git switch -f`, `git stash drop`.
+This covers `git reset --hard`, `git clean -f`, `git checkout -- file`, `git restore file`, `git switch -f` and
+`git stash drop`.
 """
 
 import itertools
@@ -19,20 +20,16 @@ RULE = Rule(
     family="git",
     instead="keep the work first: `git stash push -u`, or commit it on a branch",
     flagged=(
-        *(
-            "git reset --hard HEAD~1",
-            "git clean -fdx",
-            "git checkout -- .",
-            "git restore src/a.py",
-            "git switch -f main",
-        ),
-        *(
-            "git stash drop",
-            "git -C sub reset --hard",
-            "git checkout HEAD -- a b",
-            "git checkout .",
-            "git worktree remove --force ../wt",
-        ),
+        "git reset --hard HEAD~1",
+        "git clean -fdx",
+        "git checkout -- .",
+        "git restore src/a.py",
+        "git switch -f main",
+        "git stash drop",
+        "git -C sub reset --hard",
+        "git checkout HEAD -- a b",
+        "git checkout .",
+        "git worktree remove --force ../wt",
     ),
     fine=(
         "git reset --soft HEAD~1",
@@ -45,7 +42,6 @@ RULE = Rule(
 )
 
 _PATHS = lazy_regex(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
-
 
 TRIGGER = Trigger(programs=frozenset(("git", "hub")))
 
@@ -61,7 +57,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
 def _reset(words: list[str]) -> str:
     for mode in ("--hard", "--merge", "--keep"):
         if any(len(word) > 2 and mode.startswith(word.lower()) for word in words if word.startswith("--")):
-            return f"`git reset {mode}` throws uncommitted changes away"
+            return f"`git reset {mode}` discards uncommitted changes"
     return ""
 
 
@@ -69,7 +65,7 @@ def _clean(words: list[str]) -> str:
     given = parse_arguments(words, "-e --exclude")
     if given.has("-n", "--dry-run", "-i", "--interactive"):
         return ""
-    return "`git clean` deletes files that git does not know, for good" if given.has("-f", "--force") else ""
+    return "`git clean` deletes untracked files, which git cannot restore" if given.has("-f", "--force") else ""
 
 
 def _checkout(words: list[str]) -> str:
@@ -77,19 +73,19 @@ def _checkout(words: list[str]) -> str:
     if given.has("-p", "--patch"):
         return ""
     if given.has("-f", "--force"):
-        return "`git checkout --force` throws uncommitted changes away"
+        return "`git checkout --force` discards uncommitted changes"
     creates = given.has("-b", "-B", "--orphan")
     if given.has("--pathspec-from-file"):
-        return "`git checkout` of paths replaces uncommitted changes"
+        return "`git checkout` of paths discards uncommitted changes"
     if "--" in words and words[-1] != "--":
-        return "`git checkout -- paths` replaces uncommitted changes"
+        return "`git checkout -- paths` discards uncommitted changes"
     tracked = next((after for word, after in itertools.pairwise(words) if word in ("--track", "-t")), "")
     operands = [
         word for word in given.operands if word != "-" and not (word == tracked and word in ("direct", "inherit"))
     ]
     is_path = len(operands) > 1 or (len(operands) == 1 and _PATHS.search(operands[0]) is not None)
     if not creates and is_path and not (len(operands) < 2 and given.has("--detach", "--track", "-t")):
-        return "`git checkout` of paths replaces uncommitted changes"
+        return "`git checkout` of paths discards uncommitted changes"
     return ""
 
 
@@ -99,14 +95,14 @@ def _restore(words: list[str]) -> str:
     if staged or given.has("-p", "--patch"):
         return ""
     if given.operands or given.has("--pathspec-from-file"):
-        return "`git restore` replaces uncommitted changes"
+        return "`git restore` discards uncommitted changes"
     return ""
 
 
 def _switch(words: list[str]) -> str:
     given = parse_arguments(words, "-c -C --create --force-create --orphan --conflict")
     if given.has("-f", "--force", "--discard-changes"):
-        return "`git switch --force` throws uncommitted changes away"
+        return "`git switch --force` discards uncommitted changes"
     return ""
 
 
@@ -124,17 +120,17 @@ def _worktree(words: list[str]) -> str:
 
 def _submodule(words: list[str]) -> str:
     if words[:1] in (["deinit"], ["update"]) and parse_arguments(words[1:]).has("-f", "--force"):
-        return "`git submodule` with `--force` throws changes in the submodule away"
+        return "`git submodule` with `--force` discards changes in the submodule"
     return ""
 
 
 def _index(words: list[str]) -> str:
     given = parse_arguments(words)
-    return "`git checkout-index -f` replaces uncommitted changes" if given.has("-f", "--force") else ""
+    return "`git checkout-index -f` discards uncommitted changes" if given.has("-f", "--force") else ""
 
 
 def _read_tree(words: list[str]) -> str:
-    return "`git read-tree --reset -u` throws uncommitted changes away" if "--reset" in words and "-u" in words else ""
+    return "`git read-tree --reset -u` discards uncommitted changes" if "--reset" in words and "-u" in words else ""
 
 
 def _rm(words: list[str]) -> str:

@@ -1,8 +1,8 @@
 """
-Running text that is hidden in an encoding, or that only run time knows.
+Stop commands that run code which is encoded, or only known at run time.
 
-What an encoding hides is read where it can be, and judged like any other command; running it is still denied, because
-nobody encodes what they want others to read. Code that cannot be known is asked about.
+Encoded text is decoded where possible and judged like any other command; running it is denied in any case, because
+there is no good reason to hide a command. Code that is only known at run time is asked about.
 """
 
 import re
@@ -18,7 +18,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="hidden-code",
     family="execution",
-    instead="write the commands out, so that they can be read before they run",
+    instead="write the commands as plain text, so that they can be reviewed before they run",
     flagged=(
         "echo cm0gLXJmIC8= | base64 -d | sh",
         'eval "$X"',
@@ -50,7 +50,6 @@ RULE = Rule(
     ),
 )
 
-
 TRIGGER = Trigger(prefixes=(UNKNOWN,), traits=CODE)
 
 
@@ -59,20 +58,20 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if code is None:
         yield from _unknown_program(step)
     elif code.has(DECODED):
-        yield RULE.deny(f"`{step.program}` runs text that was hidden in an encoding")
+        yield RULE.deny(f"`{step.program}` runs code that was hidden by an encoding")
     elif code.has(FED):
-        yield RULE.ask("words from a pipe become code")
+        yield RULE.ask("it runs words from a pipe as code")
     elif _is_opaque(step, code) and not _is_printed_code(code):
-        yield RULE.ask(f"what `{step.program}` runs gets known at run time only")
+        yield RULE.ask(f"`{step.program}` runs code that is only known at run time")
 
 
 def _is_printed_code(code: Value) -> bool:
-    """`eval "$(ssh-agent)"`: a program prints it that is known to be made for this."""
+    """Tell whether a program printed the code that is made for this: `eval "$(ssh-agent)"`."""
     return code.text == UNKNOWN and code.has(INIT)
 
 
 def _is_opaque(step: Step, code: Value) -> bool:
-    """A gap where a command could be; a gap in an argument is judged with its command."""
+    """Tell whether a command may be in an unknown part; unknown arguments are judged with their command."""
     text = code.text
     if UNKNOWN not in text or code.has(NETWORK):
         return False
@@ -82,20 +81,20 @@ def _is_opaque(step: Step, code: Value) -> bool:
 
 
 def _unknown_program(step: Step) -> Iterator[Finding]:
-    """A command whose name is not known; the name of its variable may say enough."""
+    """Judge a program that is only known at run time, unless the name of its variable says what it is."""
     if not step.program.startswith(UNKNOWN) or step.program.strip(UNKNOWN) or step.where != HERE:
         return
     if any(_DANGEROUS.fullmatch(arg) for arg in step.args):
-        yield RULE.ask("which program this is gets known at run time only, and it is given dangerous options")
+        yield RULE.ask("it runs a program that is only known at run time, with dangerous options")
     elif (not step.args or set(step.args) - _HARMLESS) and not any(
         _TOOL.fullmatch(label) for label in step.words[0].labels
     ):
-        yield RULE.ask("which program this is gets known at run time only")
+        yield RULE.ask("it runs a program that is only known at run time")
 
 
 _HARMLESS = frozenset(("--help", "-h", "--version", "-V", "version", "help"))
 _DANGEROUS = lazy_regex(r"-\w*[rR]\w*f\w*|-\w*f\w*[rR]\w*|--no-preserve-root|--hard|--force")
-# `$PYTHON`, `${CC}`, `$VENV_PYTHON`, `$KUBECTL_BIN`: a tool is where it is written which one.
+# `$PYTHON`, `${CC}`, `$VENV_PYTHON`, `$KUBECTL_BIN`: the name says which tool it is.
 _TOOL = lazy_regex(
     r"(?:variable (?:\w+_)?(?:PYTHON\d*|PIP\d*|CC|CXX|CPP|LD|AR|NM|STRIP|MAKE|NINJA|CMAKE|CTEST|GO|GOLANG|NODE|NPM|"
     r"NPX|YARN"

@@ -1,5 +1,5 @@
 """
-Tearing down what runs elsewhere: clouds, clusters, containers' data, hosted repositories, backups.
+Stop commands that delete remote resources: clouds, clusters, hosted repositories, backups.
 
 Reading, planning and dry runs are fine.
 """
@@ -19,27 +19,23 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="infrastructure",
     family="infrastructure",
-    instead="show the plan (`plan`, `--dry-run`), and let a person run it",
+    instead="show the plan (`plan`, `--dry-run`), and let the user run it",
     flagged=(
-        *(
-            "terraform destroy",
-            "kubectl delete ns prod",
-            "kubectl delete pods --all",
-            "kubectl -n prod delete pod web-1",
-            "helm uninstall web",
-            "aws s3 rm s3://b --recursive",
-            "docker system prune -a --volumes",
-        ),
-        *(
-            "gh repo delete o/r",
-            "gcloud projects delete p",
-            "curl -X DELETE https://api.example/v1/projects/4",
-            "docker volume rm data",
-            "docker rm -f $(docker ps -aq)",
-            "npm unpublish x",
-            "docker-compose down -v",
-            "az group delete -n list",
-        ),
+        "terraform destroy",
+        "kubectl delete ns prod",
+        "kubectl delete pods --all",
+        "kubectl -n prod delete pod web-1",
+        "helm uninstall web",
+        "aws s3 rm s3://b --recursive",
+        "docker system prune -a --volumes",
+        "gh repo delete o/r",
+        "gcloud projects delete p",
+        "curl -X DELETE https://api.example/v1/projects/4",
+        "docker volume rm data",
+        "docker rm -f $(docker ps -aq)",
+        "npm unpublish x",
+        "docker-compose down -v",
+        "az group delete -n list",
     ),
     fine=(
         "terraform plan",
@@ -183,7 +179,7 @@ _DENIED = (
         r"decommission|removenode|assassinate)(?=\s|$)|es_\w+ delete|elasticdump .*delete|curator .*delete"
     ),
 )
-# Programs that manage what runs or is kept elsewhere. Whatever the noun, these verbs take it away.
+# Programs that manage remote resources. Whatever the noun, these verbs delete it.
 _MANAGERS = names(
     "aws gcloud gsutil az oci ibmcloud aliyun tccli doctl linode-cli hcloud vultr-cli scw civo exo upctl openstack "
     "nova "
@@ -236,7 +232,7 @@ def _takes_value(option: str) -> bool:
 _SWITCH = lazy_regex(r"--(?:yes|quiet|force|debug|verbose|no-|non-interactive|all|recursive|delete|remove|json)")
 
 
-# What comes first says what is done: the rest names what is looked at.
+# The first words say what is done; the rest names what is read.
 _LOOKERS = names("kubectl oc k helm gh glab aws gcloud az terraform tofu docker podman")
 _LOOKS = lazy_regex(
     r"\S+ (?:--?\S+[= ]\S+ )*?(?:auth can-i|explain|get|describe|logs|top|wait|diff|help|completion|"
@@ -247,7 +243,7 @@ _LOOKS = lazy_regex(
 
 
 def _verb(args: tuple[str, ...]) -> str:
-    """The first word that takes something away."""
+    """Return the first word that deletes something."""
     before = ""
     for arg in args[:14]:
         if _VERB.match(arg) and not _takes_value(before) and arg.lower() not in _KEEPS:
@@ -267,17 +263,17 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if _only_looks(program, step.args, text):
         return
     verb = _verb(step.args) if program in _MANAGERS else ""
-    if verb and not _is_local_thing(program, step.args):
-        yield RULE.deny(f"`{program} ... {verb}` takes down or deletes something that runs or is kept elsewhere")
+    if verb and not _is_local_resource(program, step.args):
+        yield RULE.deny(f"`{program} ... {verb}` deletes or takes down a remote resource")
         return
     for pattern in _PATTERNS.get(program, ()):
         found = pattern.match(text)
-        if found and not _is_own_service(text):
+        if found and not _is_local_service(text):
             verdict = RULE.ask if _is_small(text) else RULE.deny
-            yield verdict(f"`{found[0][:80]}` takes down or deletes something that runs or is kept elsewhere")
+            yield verdict(f"`{found[0][:80]}` deletes or takes down a remote resource")
             return
-    if program in ("docker", "podman", "nerdctl") and _is_every_one(step):
-        yield RULE.deny(f"`{program} {step.args[0]}` is given everything that it lists, of this project or not")
+    if program in ("docker", "podman", "nerdctl") and _deletes_all_listed(step):
+        yield RULE.deny(f"`{program} {step.args[0]}` acts on everything that it lists, including other projects")
 
 
 def _only_looks(program: str, args: tuple[str, ...], text: str) -> bool:
@@ -286,15 +282,15 @@ def _only_looks(program: str, args: tuple[str, ...], text: str) -> bool:
     return program in ("kubectl", "oc", "k") and _is_one_pod(args)
 
 
-def _is_every_one(step: Step) -> bool:
-    """`docker rm -f $(docker ps -aq)`: a list without a filter names what other people and projects run, too."""
+def _deletes_all_listed(step: Step) -> bool:
+    """Tell whether a list without a filter is deleted: `docker rm -f $(docker ps -aq)`."""
     words = [word for word in step.words[1:] if word.text not in ("container", "image", "volume", "network")]
     takes = bool(words) and words[0].text in ("rm", "rmi", "kill", "stop", "remove")
     return takes and any(word.has("every") for word in words[1:])
 
 
-def _is_local_thing(program: str, args: tuple[str, ...]) -> bool:
-    """Clusters, packages and machines that exist for tests and are made again."""
+def _is_local_resource(program: str, args: tuple[str, ...]) -> bool:
+    """Tell whether the program manages local clusters, packages or machines that can be rebuilt."""
     if program in ("kind", "minikube", "k3d", "vcluster"):
         return True
     if program in ("npm", "pnpm", "yarn", "cargo", "gem", "pod", "conda"):
@@ -303,7 +299,7 @@ def _is_local_thing(program: str, args: tuple[str, ...]) -> bool:
 
 
 def _is_one_pod(args: tuple[str, ...]) -> bool:
-    """`kubectl delete pod web-1`: whatever keeps it running starts another."""
+    """Tell whether one pod is deleted, which its controller starts again: `kubectl delete pod web-1`."""
     given = parse_arguments(args, "-n --namespace --context -l --selector --field-selector --grace-period")
     where = " ".join(given.values.values())
     return (
@@ -319,18 +315,18 @@ _LIVE = lazy_regex(r"prod|live|kube-system", re.IGNORECASE)
 
 
 def _is_small(text: str) -> bool:
-    """Undoing it is work, not loss: one's own containers and local addresses."""
+    """Tell whether the loss is small: unused containers and images can be rebuilt."""
     if re.match(r"(?:docker|podman|nerdctl) (?:system|container|image|network|builder|buildx) prune", text):
         return "--volumes" not in text
     return False
 
 
-# Ports behind which a data store, a secret store or a cluster listens, on this machine or another.
+# Ports of data stores, secret stores and clusters, on this machine or another.
 _STORES = lazy_regex(r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b")
 
 
-def _is_own_service(text: str) -> bool:
-    """A request to what is being developed here."""
+def _is_local_service(text: str) -> bool:
+    """Tell whether the request goes to a service in development on this machine."""
     return _LOCAL_REQUEST.match(text) is not None and _STORES.search(text) is None
 
 

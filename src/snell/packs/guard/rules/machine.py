@@ -1,4 +1,4 @@
-"""Stopping the machine, its services, its network or other people's processes."""
+"""Stop commands that stop the machine, its services, its network, or processes of other users."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="machine",
     family="system",
-    instead="stop the one process by its number, or let a person do it",
+    instead="stop one process by its id, or let the user do it",
     flagged=(
         "shutdown -h now",
         "kill -9 -1",
@@ -88,26 +88,9 @@ _PROGRAMS = names(
     "loginctl update-alternatives wg-quick tailscale brew "
     "killall5 hostnamectl apparmor_parser auditctl history mount umount apt apt-get dpkg dnf yum pacman"
 )
-_HARD = frozenset(
-    (
-        "killall5",
-        "loginctl",
-        "iptables",
-        "ip6tables",
-        "nft",
-        "ufw",
-        "pfctl",
-        "setenforce",
-        "csrutil",
-        "spctl",
-        "auditctl",
-        "sysctl",
-        "nvram",
-        "fdesetup",
-        "tccutil",
-        "kextload",
-        "flashrom",
-    )
+_HARD = names(
+    "killall5 loginctl iptables ip6tables nft ufw pfctl setenforce csrutil spctl auditctl sysctl nvram fdesetup "
+    "tccutil kextload flashrom"
 )
 _PACKAGE_MANAGERS = names("apt apt-get dnf yum zypper apk pacman dpkg rpm snap brew")
 _KILLERS = frozenset(("kill", "pkill", "killall", "skill"))
@@ -141,15 +124,15 @@ def _service(args: tuple[str, ...]) -> Iterator[Finding]:
     verb = next((arg for arg in args if arg in _SERVICE_VERBS), "")
     if verb and "--user" not in args:
         critical = verb in ("poweroff", "reboot", "halt", "emergency", "rescue") or any(map(_GUARDS.match, args))
-        yield (RULE.deny if critical else RULE.ask)(f"it makes a service of the machine {verb}")
+        yield (RULE.deny if critical else RULE.ask)(f"it runs `{verb}` on a system service")
 
 
 def _settings(step: Step) -> Iterator[Finding]:
     text = " ".join((step.program, *step.args))
     if any(map(_ESSENTIAL.match, step.args)) and _REMOVES.match(text):
-        yield RULE.deny(f"`{step.text}` removes what the machine needs to run")
+        yield RULE.deny(f"`{step.text}` removes a package that the system needs")
     elif step.program in _PROGRAMS and _TEXTS.match(text):
-        yield (RULE.deny if step.program in _HARD else RULE.ask)(f"`{step.text}` changes the machine for everybody")
+        yield (RULE.deny if step.program in _HARD else RULE.ask)(f"`{step.text}` changes the machine for all its users")
 
 
 def _kill(step: Step) -> Iterator[Finding]:
@@ -157,16 +140,16 @@ def _kill(step: Step) -> Iterator[Finding]:
     if step.program == "kill":
         targets = [arg for arg in args if re.fullmatch(r"-?\d+|\$\$", arg)]
         if ("-1" in targets[-1:] and len(args) > 1) or args[-1:] == ("1",):
-            yield RULE.deny("it kills every process of the user, or the first process of the machine")
+            yield RULE.deny("it kills all processes of the user, or process 1")
     elif parse_arguments(args, "-u -U -f").has("-u", "-U") and not _names_program(args):
-        yield RULE.deny(f"it kills every process of a user: `{step.text}`")
+        yield RULE.deny(f"it kills all processes of a user: `{step.text}`")
     elif any(arg in ("-9", "-KILL", "-SIGKILL") for arg in args):
         if step.program == "killall" or parse_arguments(args, "-u -U -f").has("-u", "-U"):
-            yield RULE.ask(f"it kills every process of that name or user, whoever started it: `{step.text}`")
+            yield RULE.ask(f"it kills all processes of that name or user, not only your own: `{step.text}`")
         elif not any(not arg.startswith("-") for arg in args) or args[-1] in (".", ".*", ""):
-            yield RULE.deny("it kills every process")
+            yield RULE.deny("it kills all processes")
         elif "-f" in args:
-            yield RULE.ask(f"it kills by a pattern that may match more than is meant: `{step.text}`")
+            yield RULE.ask(f"it kills by a pattern that may match other processes: `{step.text}`")
 
 
 def _names_program(args: tuple[str, ...]) -> bool:

@@ -1,8 +1,8 @@
 """
-Replacing or emptying files outside the project that other programs stand on.
+Stop commands that replace or empty files outside the project that other programs need.
 
-Redirections, `tee`, `cp`, `mv`, `truncate`, `dd` and `sed -i` that write to the system's files, and moves that take a
-whole folder away.
+This covers redirections, `tee`, `cp`, `mv`, `truncate`, `dd` and `sed -i` that write to system files, and commands that
+move or pack a folder away.
 """
 
 import re
@@ -36,7 +36,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="overwrite",
     family="files",
-    instead="write inside the project, and let a person change the system's files",
+    instead="write inside the project, and let the user change system files",
     flagged=(
         "echo x > /etc/passwd",
         "mv /* /tmp",
@@ -73,7 +73,6 @@ _FINE = lazy_regex(
     r"unprivileged_userns|perf_event)\w*$)|^/usr/local/"
 )
 
-
 TRIGGER = Trigger(
     programs=names("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"),
     traits=WRITES,
@@ -87,35 +86,35 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     yield from findings
     if not any(finding.verdict == DENY for finding in findings):
         yield from _emptied_files(step, workspace)
-        yield from _taken_away(step, workspace)
+        yield from _deleting_transfers(step, workspace)
 
 
 def _system_files(step: Step) -> Iterator[Finding]:
     for path in (*step.writes, *step.appends):
         if path == "/etc/hosts" and (path in step.appends or "-a" in step.args):
             if _PUBLIC_NAME.search(_added_text(step)):
-                yield RULE.ask("a name that others own then leads somewhere else")
-            continue  # another name for an address, which is easy to see and to take back
+                yield RULE.ask("it points a public host name at another address in `/etc/hosts`")
+            continue  # a private host name is easy to see and to remove
         if _SYSTEM.match(path) and not _FINE.match(path) and UNKNOWN not in path:
-            yield RULE.deny(f"it changes a file of the system: `{path}`")
+            yield RULE.deny(f"it changes a system file: `{path}`")
             return
 
 
-def _taken_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """Moving, packing and synchronising delete the source, or what the target had."""
+def _deleting_transfers(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge moving, packing and synchronising, which delete the source or what the target had."""
     if step.program in ("mv", "gmv"):
         yield from _moved_folders(step, workspace)
     elif (step.program in ("tar", "gtar") and "--remove-files" in step.args) or _packs_away(step):
         yield from _packed_away(step, workspace)
     elif step.program in ("tar", "bsdtar", "unzip", "cpio", "pax") and "/" in step.writes:
-        yield RULE.deny("it unpacks over the whole disk")
+        yield RULE.deny(f"it unpacks over {ROOT}")
     elif step.program == "rsync" and "--remove-source-files" in step.args and not parse_arguments(step.args).has("-n"):
-        yield RULE.ask("it deletes the source after copying it")
+        yield RULE.ask("it deletes the source files after copying them")
     elif step.program == "rsync" and any(arg.startswith("--delete") or arg == "--del" for arg in step.args):
         yield from _synced_folder(step, workspace)
 
 
-# Names from which programs, updates and answers come.
+# Hosts that programs and updates are downloaded from.
 _PUBLIC_NAME = lazy_regex(
     r"[\s.](?:github|githubusercontent|gitlab|google|googleapis|apple|microsoft|windowsupdate|ubuntu|debian|fedoraproject|"
     r"amazonaws|cloudflare|docker|mozilla|anthropic|openai)\.\w+(?:\s|$)",
@@ -130,16 +129,16 @@ def _added_text(step: Step) -> str:
 _NOTHING = lazy_regex(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
 
 
-def _says_nothing(step: Step) -> bool:
+def _prints_nothing(step: Step) -> bool:
     if step.program in (":", "true"):
-        return not step.output.text  # programs that write what is not known stand here, too
+        return not step.output.text  # also stands for programs with unknown output
     return (step.program == "echo" and not step.args) or (
         step.program in ("sed", "gsed") and any(re.fullmatch(r"(?:1,\$)?d", arg) for arg in step.args)
     )
 
 
 def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """Writing nothing, or noise, over what is there; writing it without end."""
+    """Judge writing nothing, or noise, over existing files, and writing without end."""
     noise = [arg for arg in (*step.args, *step.reads) if _NOTHING.match(arg)]
     endless = step.program == "yes" or (
         any("null" not in arg for arg in noise)
@@ -152,30 +151,30 @@ def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.ask(f"it writes to `{path.replace(UNKNOWN, '?')}` until the disk is full")
         place, name = classify_path(path, workspace), path.rpartition("/")[2]
         if place in (ROOT, HOME) and name == UNKNOWN and path.count(UNKNOWN) == 1:
-            yield RULE.deny(f"it writes over whatever is found in {place}")
+            yield RULE.deny(f"it overwrites whatever a search of {place} finds")
             return
-        empties = noise or step.program in ("truncate", "fallocate") or _says_nothing(step)
+        empties = noise or step.program in ("truncate", "fallocate") or _prints_nothing(step)
         if empties and "*" in name and place in (PROJECT, SOURCES) and not is_build_output(path):
-            yield RULE.ask(f"it empties files of {place}: `{path}`")
+            yield RULE.ask(f"it empties {place}: `{path}`")
             continue
         if empties and place == HOME_PART and UNKNOWN not in path:
-            yield RULE.ask(f"it empties a file of {place}: `{path}`")
+            yield RULE.ask(f"it empties {place}: `{path}`")
 
 
 def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
     given = parse_arguments(step.args, "-t --target-directory")
     if given.operands[-1:] == ("/dev/null",):
-        yield RULE.deny("what is moved to `/dev/null` is gone")
+        yield RULE.deny("it deletes files by moving them to `/dev/null`")
     sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
     for source in sources:
         place = classify_path(workspace.absolute(source), workspace)
         if place in (ROOT, HOME, ABOVE, GIT, PROJECT_ROOT) and not (place == GIT and UNKNOWN in source):
             if place == PROJECT_ROOT and "*" in source:
                 continue
-            yield RULE.deny(f"it moves {place} away: `{source}`")
+            yield RULE.deny(f"it moves {place}: `{source}`")
             return
         if place == SYSTEM and re.match(r"^/(?:etc|bin|sbin|boot|usr|lib\w*|var|System)(?:/[^/]*)?$", source):
-            yield RULE.deny(f"it moves a part of {place} away: `{source}`")
+            yield RULE.deny(f"it moves {place}: `{source}`")
             return
 
 
@@ -189,7 +188,7 @@ def _packed_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
     places = [classify_path(workspace.absolute(arg), workspace) for arg in step.args if not arg.startswith("-")]
     gone = next((place for place in places if place in (ROOT, HOME, HOME_PART, ABOVE, GIT, PROJECT_ROOT, SYSTEM)), "")
     if gone or "/dev/null" in step.args:
-        yield RULE.deny(f"it deletes {gone or 'what it has packed'} after packing it")
+        yield RULE.deny(f"it deletes {gone or 'the files'} after packing")
 
 
 def _synced_folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -200,4 +199,4 @@ def _synced_folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
     place = OUTSIDE if ":" in operands[-1] else classify_path(workspace.absolute(operands[-1]), workspace)
     if place not in (PROJECT, BUILD, TEMP, SOURCES):
         verdict = RULE.deny if place in (ROOT, HOME, SYSTEM, PROJECT_ROOT, ABOVE) else RULE.ask
-        yield verdict(f"it deletes what is in `{operands[-1]}` and not in the source")
+        yield verdict(f"it deletes files in `{operands[-1]}` that the source does not have")

@@ -1,9 +1,9 @@
 """
-Changing the program that guards.
+Stop changes to the installed program of Snell.
 
-Snell's package, its environment's `site-packages` with every `.pth`, the interpreter, `snell-hook` and the links to it,
-and the places where pipx and uv keep it. Reading there and copying from there are free. The clone of an editable
-install may be changed by sessions whose project is that clone.
+This covers Snell's package, its environment's `site-packages` with every `.pth` file, the interpreter, `snell-hook` and
+links to it, and the folders where pipx and uv install it. Reading and copying these files is fine. The clone of an
+editable install may be changed in sessions whose project is that clone.
 """
 
 import os
@@ -30,7 +30,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="own-code",
     family="self",
-    instead="leave Snell's program as it is, and let a person change, update or remove it at a terminal",
+    instead="leave Snell's program as it is, and let the user change, update or remove it at a terminal",
     flagged=(
         "sed -i s/deny/allow/ ~/.venv/lib/python3.12/site-packages/snell/packs/guard/guard.py",
         "echo 'import x' > ~/.venv/lib/python3.12/site-packages/snell.pth",
@@ -56,22 +56,21 @@ RULE = Rule(
 _MOVERS = frozenset(("mv", "gmv"))
 _UNPACKERS = names("tar bsdtar gtar unzip patch cpio pax 7z 7za")
 _COPIERS = names("cp gcp ln install rsync ditto") | _MOVERS
-_TOLD_BY_WORDS = REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | {"git", "hub", "mount"}
-# Programs that change nothing more than what their words and their output say.
-_HARMLESS = _TOLD_BY_WORDS | SHELLS | frozenset(LANGUAGES) | _COPIERS
+_CHANGES_BY_ARGUMENTS = REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | {"git", "hub", "mount"}
+# Programs that change only what their arguments and redirections name.
+_HARMLESS = _CHANGES_BY_ARGUMENTS | SHELLS | frozenset(LANGUAGES) | _COPIERS
 _HARMLESS |= names(
     "dd tee zip gzip pip pipx uv mkdir touch export env set local declare kill pkill pgrep killall ps fuser lsof"
 )
 _PROGRAMS = ("snell", "snell-hook", "bin/snell", "bin/snell-hook")
-FILE, GONE, INTO = "a file", "gone with all below it", "a folder into which something is written"
-OVER = "a folder that another one is laid over"
-_TAKES_RIGHTS = lazy_regex(
+FILE, GONE, INTO = "file", "deleted or moved with its content", "folder that files are written to"
+OVER = "folder that another one is copied over"
+_LOCKING_MODE = lazy_regex(
     r"0*[0-3]?[0-4]\d\d|0*\d{0,2}"
     r"|(?:.*,)?(?:[ugoa]*[ua][ugoa]*)?(?:-[rwxXst]*[rxX][rwxXst]*|=[wst]*)(?:,.*)?"
 )
 
-
-TRIGGER = Trigger(programs=_TOLD_BY_WORDS | TOLD_TO_WRITE, traits=WRITES | SWEEPS | MAY_CHANGE_SNELL)
+TRIGGER = Trigger(programs=_CHANGES_BY_ARGUMENTS | TOLD_TO_WRITE, traits=WRITES | SWEEPS | MAY_CHANGE_SNELL)
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -80,44 +79,44 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     named = [workspace.absolute(each) for each in written_by_arguments(step)]
     for path, how in (*((each, FILE) for each in named), *_changes(step, workspace)):
         if _is_guarded(path, workspace):
-            yield RULE.deny(f"it changes `{_show(path)}`, a part of the program that guards")
+            yield RULE.deny(f"it changes `{_show(path)}`, a part of the installed Snell")
             return
         if how != FILE and _is_changed_below(path, how, workspace):
-            yield RULE.deny(f"it changes what lies in `{_show(path)}`, and so the program that guards")
+            yield RULE.deny(f"it changes files of Snell in `{_show(path)}`")
             return
     if not (step.program in _HARMLESS or is_versioned(step.program) or only_reads(step)):
         yield from _may_change(step, workspace)
 
 
 def _may_change(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """Other programs that are given a path of Snell's program may write there."""
+    """Judge other programs with a path of Snell, which may write there."""
     for arg in step.args:
         path = workspace.absolute(arg.rpartition("=")[2]) if "snell" in arg and len(arg) < 4_000 else ""
         if path and not arg.startswith("-") and " " not in arg and _is_guarded(path, workspace):
-            yield RULE.ask(f"`{step.program}` may change `{_show(path)}`, a part of the program that guards")
+            yield RULE.ask(f"`{step.program}` may change `{_show(path)}`, a part of the installed Snell")
             return
 
 
 def _changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
-    """The paths that the step changes, and how."""
+    """Return the paths that the step changes, and how."""
     for path in (*step.writes, *step.appends):
         yield path, GONE if step.program == "rsync" and any(arg.startswith("--del") for arg in step.args) else FILE
     if step.program in _COPIERS:
-        yield from _laid_over(step, workspace)
+        yield from _copied_over(step, workspace)
     if step.sweeps:
-        yield from _swept(step, workspace)
+        yield from _search_changes(step, workspace)
     if step.program in CHANGERS:
-        yield from _of_rights(step, workspace)
+        yield from _permission_changes(step, workspace)
     elif step.program in ("git", "hub"):
-        yield from _of_git(step, workspace)
+        yield from _git_changes(step, workspace)
     elif step.program in _UNPACKERS:
         if _unpacks_here(step):
             yield workspace.cwd, INTO
     else:
-        yield from _taken_away(step, workspace)
+        yield from _removed_paths(step, workspace)
 
 
-def _taken_away(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+def _removed_paths(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     how, operands = GONE, tuple[str, ...]()
     if step.program in REMOVERS or step.program in WIPERS:
         how = FILE if step.sweeps and step.filtered else GONE
@@ -129,26 +128,26 @@ def _taken_away(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     yield from ((workspace.absolute(each), how) for each in operands)
 
 
-def _of_rights(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
-    """Files lose or change their rights; who may not enter a folder reads nothing below it, either."""
+def _permission_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Return files whose permissions change; a locked folder also locks what is below it."""
     words = [arg for arg in step.args if not re.fullmatch(r"-[Rfvchn]+|--[\w-]+.*", arg)]
-    locks = step.program == "chmod" and words and _TAKES_RIGHTS.fullmatch(words[0])
+    locks = step.program == "chmod" and words and _LOCKING_MODE.fullmatch(words[0])
     for each in words[1:]:
         yield workspace.absolute(each), GONE if locks else OVER if step.program == "chown" else FILE
 
 
-def _laid_over(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
-    """What is copied, moved or linked gets its own name in a folder; `x/.` and `x/*` are spread over it."""
+def _copied_over(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Return what is copied, moved or linked into a folder; `x/.` and `x/*` are copied over the folder itself."""
     given = parse_arguments(step.args, "-t --target-directory -S --suffix -m -o -g")
     sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
-    spreads = given.has("-n", "-T", "--no-dereference", "--no-target-directory")
+    replaces_folder = given.has("-n", "-T", "--no-dereference", "--no-target-directory")
     for folder in step.writes:
-        if spreads or any(each.endswith(("/.", "/*", "/")) for each in sources):
+        if replaces_folder or any(each.endswith(("/.", "/*", "/")) for each in sources):
             yield folder, OVER
         yield from ((f"{folder}/{_name(each)}", OVER) for each in sources if _name(each).strip("."))
 
 
-def _swept(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+def _search_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     found = names_deleted(step)
     if found is not None and not (found and all(map(is_rebuilt_name, found))):
         finds_all = not step.filtered or any("snell" in name for name in found)
@@ -161,7 +160,7 @@ def _moved_paths(step: Step) -> tuple[str, ...]:
     return given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
 
 
-def _of_git(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+def _git_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     command, words = git_command(step)
     if command in GIT_CHANGES_FILES:
         named = parse_arguments(step.args, "-C --git-dir --work-tree -c").values
@@ -170,7 +169,7 @@ def _of_git(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
 
 
 def _unpacks_here(step: Step) -> bool:
-    """An archive or a patch is written to the folder in which it runs."""
+    """Tell whether an archive or a patch is unpacked in the current folder."""
     if step.writes or step.program in ("patch", "cpio", "pax"):
         return not step.writes
     lists = step.program == "unzip" and parse_arguments(step.args).has("-l", "-p", "-t", "-v")
@@ -180,7 +179,7 @@ def _unpacks_here(step: Step) -> bool:
 
 def _is_guarded(path: str, workspace: Workspace) -> bool:
     program = workspace.snell_paths.program
-    if not (is_snell_code(path) or program.holds(path) or _is_link_to_own(path)):
+    if not (is_snell_code(path) or program.holds(path) or _is_link_to_snell(path)):
         return False
     return not program.is_in_own_clone(path, workspace.project)
 
@@ -188,7 +187,7 @@ def _is_guarded(path: str, workspace: Workspace) -> bool:
 def _is_changed_below(path: str, how: str, workspace: Workspace) -> bool:
     program = workspace.snell_paths.program
     if classify_path(path, workspace) in (ROOT, HOME):
-        return False  # other rules deny that, and say it better
+        return False  # other rules deny that with a better reason
     if how == GONE:
         changed = program.is_deleted_with(path) or _holds_link(path)
     elif how == OVER:
@@ -198,8 +197,8 @@ def _is_changed_below(path: str, how: str, workspace: Workspace) -> bool:
     return changed and not program.is_in_own_clone(path, workspace.project)
 
 
-def _is_link_to_own(path: str) -> bool:
-    """A link to `snell-hook`, perhaps under another name."""
+def _is_link_to_snell(path: str) -> bool:
+    """Tell whether the path is a link to a program of Snell, perhaps under another name."""
     if path_kind(path) != LINK:
         return False
     real = os.path.realpath(path)
@@ -207,9 +206,9 @@ def _is_link_to_own(path: str) -> bool:
 
 
 def _holds_link(folder: str) -> bool:
-    """The folder, or the one for programs in it, holds links to Snell's programs."""
+    """Tell whether the folder, or its `bin` folder, holds links to Snell's programs."""
     bare = folder.removesuffix("/*")
-    return any(_is_link_to_own(f"{bare}/{name}") for name in _PROGRAMS)
+    return any(_is_link_to_snell(f"{bare}/{name}") for name in _PROGRAMS)
 
 
 def _show(path: str) -> str:

@@ -1,8 +1,8 @@
 """
-Switching the guard off from inside.
+Stop commands that disable Snell.
 
-Snell's settings, trust, state and program, the clients' files that say which hooks run, and the commands that loosen
-it (`snell trust`, `snell pause`, `snell setup`): those are for a person at a terminal.
+This covers changes to Snell's settings, trust and state, to the client files that configure hooks, and the `snell`
+commands that only the user may run, at a terminal (`snell trust`, `snell pause`, `snell setup`).
 """
 
 import re
@@ -22,40 +22,36 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="own-files",
     family="self",
-    instead="say what should change, and let a person change it at a terminal",
+    instead="say what should change, and let the user change it at a terminal",
     flagged=(
-        *(
-            "echo x > ~/.config/snell/trust.json",
-            "rm -rf .snell",
-            "echo x > $SNELL_HOME/config/snell.toml",
-            "cp x ${XDG_CONFIG_HOME:-~/.config}/snell/snell.toml",
-            "snell trust --all",
-            "sed -i s/a/b/ .claude/settings.json",
-        ),
-        *(
-            "SNELL_POLICY=/tmp/none snell daemon",
-            "mv ~/.local/state/snell /tmp/x",
-            "git -C ~/.config/snell clean -n -f",
-            "cp x ~/.claude/settings.json",
-            "snell allow",
-            "ln -sf /bin/true ~/.local/bin/snell",
-            "claude --settings '{\"disableAllHooks\": true}' -p hi",
-            "CLAUDE_CONFIG_DIR=/tmp/x claude -p hi",
-            "rm -rf ~/.claude",
-            "tar xf x.tar -C ~/.claude",
-            "snell daemon kill",
-            "gemini --yolo -p hi",
-            "snell ledger release last",
-            "snell ledger --json release toolu_1",
-            "env -u CLAUDECODE snell ledger release lost",
-            "CLAUDECODE= snell runs approve r1",
-            "CLAUDECODE='' AI_AGENT= python3 -m snell runs finish r1",
-            "python -I -m snell setup --uninstall --yes",
-            "python3 -Im snell pause 10",
-            "env CLAUDECODE= AI_AGENT= snell runs cancel r1",
-            "snell tools learn --yes",
-            "unset CLAUDECODE; snell tools forget mail",
-        ),
+        "echo x > ~/.config/snell/trust.json",
+        "rm -rf .snell",
+        "echo x > $SNELL_HOME/config/snell.toml",
+        "cp x ${XDG_CONFIG_HOME:-~/.config}/snell/snell.toml",
+        "snell trust --all",
+        "sed -i s/a/b/ .claude/settings.json",
+        "SNELL_POLICY=/tmp/none snell daemon",
+        "mv ~/.local/state/snell /tmp/x",
+        "git -C ~/.config/snell clean -n -f",
+        "cp x ~/.claude/settings.json",
+        "snell allow",
+        "ln -sf /bin/true ~/.local/bin/snell",
+        "claude --settings '{\"disableAllHooks\": true}' -p hi",
+        "CLAUDE_CONFIG_DIR=/tmp/x claude -p hi",
+        "rm -rf ~/.claude",
+        "tar xf x.tar -C ~/.claude",
+        "snell daemon kill",
+        "gemini --yolo -p hi",
+        "snell ledger release last",
+        "snell ledger --json release toolu_1",
+        "env -u CLAUDECODE snell ledger release lost",
+        "CLAUDECODE= snell runs approve r1",
+        "CLAUDECODE='' AI_AGENT= python3 -m snell runs finish r1",
+        "python -I -m snell setup --uninstall --yes",
+        "python3 -Im snell pause 10",
+        "env CLAUDECODE= AI_AGENT= snell runs cancel r1",
+        "snell tools learn --yes",
+        "unset CLAUDECODE; snell tools forget mail",
     ),
     fine=(
         "snell why 3",
@@ -76,17 +72,19 @@ RULE = Rule(
     ),
 )
 
-_LOOSENS = frozenset(
+_WEAKENING = frozenset(
     ("trust", "pause", "setup", "uninstall", "allow", "stop", "unsetup", "disable", "off", "resume", "forget", "purge")
 )
-# Verbs that loosen something only behind these.
-_LOOSENS_BEHIND = {
+# Sub-commands that weaken Snell, by command.
+_WEAKENING_SUBCOMMANDS = {
     "ledger": frozenset(("release",)),
     "runs": frozenset(("approve", "cancel", "finish")),
     "tools": frozenset(("learn", "forget")),
 }
 _OFF = frozenset(("off", "false", "disable", "disabled", "none", "kill", "restart", "reset", "remove", "unhook"))
-_ASKING = frozenset(("check", "test", "fire", "why", "log", "memory", "effort", "task", "phase", "run", "runs", "loop"))
+_HARMLESS_COMMANDS = frozenset(
+    ("check", "test", "fire", "why", "log", "memory", "effort", "task", "phase", "run", "runs", "loop")
+)
 _VARIABLES = lazy_regex(r"^SNELL_(?!IDLE$)")
 _OTHER_HOME = lazy_regex(
     r"^(?:SNELL_(?!IDLE$)\w+|HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CONFIG_DIR|XDG_CONFIG_HOME)$"
@@ -95,12 +93,11 @@ _CLIENTS = names("snell claude codex gemini snell-hook qwen opencode copilot cur
 _CLIENT_FOLDER = lazy_regex(
     r"(?:^|/)\.(?:claude|codex|gemini|cursor|qwen|factory|grok|copilot|kimi-code|opencode|windsurf)/?$"
 )
-_TAKERS = names("rm mv shred trash cp rsync ditto tar bsdtar unzip")
-_UNASKED = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
-
+_FOLDER_CHANGERS = names("rm mv shred trash cp rsync ditto tar bsdtar unzip")
+_NO_PROMPTS = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
 TRIGGER = Trigger(
-    programs=TOLD_TO_WRITE | _CLIENTS | _TAKERS | {"export", "unset", "declare"},
+    programs=TOLD_TO_WRITE | _CLIENTS | _FOLDER_CHANGERS | {"export", "unset", "declare"},
     prefixes=("python",),
     traits=WRITES | SWEEPS | MAY_CHANGE_PATH | MAY_CHANGE_SNELL | IN_SNELL_FOLDER,
 )
@@ -111,11 +108,11 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         return
     for path in (*step.writes, *step.appends, *map(workspace.absolute, written_by_arguments(step))):
         if _is_guarded(path, workspace):
-            yield RULE.deny(f"it changes `{path}`, on which the guard stands")
+            yield RULE.deny(f"it changes `{path}`, which Snell or a client's hooks depend on")
             return
-    yield from _command(step)
+    yield from _snell_command(step)
     yield from _client(step)
-    if step.program in _TAKERS:
+    if step.program in _FOLDER_CHANGERS:
         yield from _folder(step, workspace)
     if not only_reads(step):
         yield from _named_paths(step, workspace)
@@ -123,12 +120,12 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 def _named_paths(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if any("disableAllHooks" in arg for arg in step.args):
-        yield RULE.deny("it starts a client or leaves a setting without any hooks")
-    if step.program in ("rsync", "cp", "ln", "git") and not _touches(step, workspace):
+        yield RULE.deny("it disables all hooks (`disableAllHooks`)")
+    if step.program in ("rsync", "cp", "ln", "git") and not _writes_guarded(step, workspace):
         return
     for path in _paths(step, workspace):
         if _is_guarded(path, workspace):
-            yield RULE.deny(f"`{step.program}` changes `{path}`, on which the guard stands")
+            yield RULE.deny(f"`{step.program}` changes `{path}`, which Snell or a client's hooks depend on")
             return
 
 
@@ -136,7 +133,7 @@ def _is_guarded(path: str, workspace: Workspace) -> bool:
     return is_snell_file(path) or is_client_hook_file(path) or workspace.snell_paths.holds(path)
 
 
-def _touches(step: Step, workspace: Workspace) -> bool:
+def _writes_guarded(step: Step, workspace: Workspace) -> bool:
     if step.program == "git":
         command, _words = git_command(step)
         return command in GIT_CHANGES_FILES
@@ -145,47 +142,47 @@ def _touches(step: Step, workspace: Workspace) -> bool:
 
 
 def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
-    at_home = is_snell_folder(workspace)
+    in_snell_folder = is_snell_folder(workspace)
     for arg in step.args:
         for text in (arg, arg.partition("=")[2]):
-            named = "snell" in text or "/" in text or text.startswith(".") or at_home
+            named = "snell" in text or "/" in text or text.startswith(".") or in_snell_folder
             if text and named and len(text) < 4000 and not re.search(r"[ (]", text) and not text.startswith("-"):
                 yield workspace.absolute(text) + ("/" if text.endswith("/") else "")
     yield from step.sweeps
-    if at_home and step.program in ("git", "tar", "unzip", "make", "touch", "patch", "bash", "sh"):
+    if in_snell_folder and step.program in ("git", "tar", "unzip", "make", "touch", "patch", "bash", "sh"):
         yield workspace.cwd + "/"
 
 
-def _command(step: Step) -> Iterator[Finding]:
-    module, behind = module_run(step.args) if step.program.startswith("python") else ("", ())
-    words = behind if module == "snell" else step.args
+def _snell_command(step: Step) -> Iterator[Finding]:
+    module, rest = module_run(step.args) if step.program.startswith("python") else ("", ())
+    words = rest if module == "snell" else step.args
     if step.program == "snell" or module == "snell":
-        verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _LOOSENS]
-        verbs += [arg for arg in words[1:] if arg in _LOOSENS_BEHIND.get(words[0], ())]
+        verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _WEAKENING]
+        verbs += [arg for arg in words[1:] if arg in _WEAKENING_SUBCOMMANDS.get(words[0], ())]
         if verbs and not {"--list", "--help", "-h", "list", "show", "--show", "--dry-run", "--print", "status"} & set(
             words
         ):
-            yield RULE.deny(f"`snell {' '.join(words[:2])}` is for a person at a terminal")
-        elif words[:1] and words[0] not in _ASKING and _OFF & set(words[1:]) | (_OFF & set(words[:1])):
-            yield RULE.deny(f"`snell {' '.join(words[:3])}` is for a person at a terminal")
+            yield RULE.deny(f"`snell {' '.join(words[:2])}` may only be run by the user at a terminal")
+        elif words[:1] and words[0] not in _HARMLESS_COMMANDS and _OFF & set(words[1:]) | (_OFF & set(words[:1])):
+            yield RULE.deny(f"`snell {' '.join(words[:3])}` may only be run by the user at a terminal")
 
 
 def _client(step: Step) -> Iterator[Finding]:
-    """Snell or a client with other settings than its user's, or one that asks nobody."""
+    """Judge starting Snell or a client with other settings, or a client that asks no user for permission."""
     if step.program in ("export", "unset", "declare") and any(map(_VARIABLES.match, step.args)):
-        yield RULE.ask("it changes where Snell finds its settings")
+        yield RULE.ask("it changes where Snell reads its settings")
     if step.program not in _CLIENTS:
         return
     if any(_OTHER_HOME.match(name) for name, _value in step.env) or (
         step.program == "claude" and {"--settings", "--bare", "--setting-sources"} & set(step.args)
     ):
-        yield RULE.deny("it runs Snell or a client with other settings than its user's")
-    elif any(map(_UNASKED.search, step.args)):
-        yield RULE.ask(f"it starts `{step.program}` so that it asks nobody before it acts")
+        yield RULE.deny("it runs Snell or a client with other settings than the user's")
+    elif any(map(_NO_PROMPTS.search, step.args)):
+        yield RULE.ask(f"it starts `{step.program}` without permission prompts")
 
 
 def _folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """A client's whole folder, hooks and all, taken away or written over."""
+    """Judge deleting, moving or replacing a client's complete folder with its hooks."""
     operands = parse_arguments(step.args).operands
     if step.program in ("rm", "mv", "shred", "trash"):
         gone = operands[:-1] if step.program == "mv" else operands
@@ -195,5 +192,5 @@ def _folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
         gone = tuple(step.writes) if step.program in ("tar", "bsdtar", "unzip") else ()
     for name in gone:
         if _CLIENT_FOLDER.search(workspace.absolute(name)):
-            yield RULE.deny(f"it takes away or replaces `{name}`, in which the client's hooks are")
+            yield RULE.deny(f"it deletes, moves or replaces `{name}`, which holds the client's hooks")
             return

@@ -1,8 +1,8 @@
 """
-Removing, replacing or updating Snell with a package manager.
+Stop package managers from removing, replacing or updating Snell.
 
-`pip`, `uv`, `pipx` and their like, when they name Snell or all that they have installed. Installing other packages is
-free, and so is an environment that is named and does not run Snell.
+This covers `pip`, `uv`, `pipx` and similar tools when they name Snell, a package that it needs, or everything that is
+installed. Other packages may be installed, and so may anything in another environment that the command names.
 """
 
 import re
@@ -27,7 +27,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="own-install",
     family="self",
-    instead="leave Snell installed as it is, and let a person update or remove it at a terminal",
+    instead="leave Snell installed as it is, and let the user update or remove it at a terminal",
     flagged=(
         "pip uninstall -y snell",
         "python3 -m pip install --force-reinstall snell",
@@ -64,9 +64,9 @@ RULE = Rule(
 _PIP = lazy_regex(r"pip[\d.]*$")
 _PYTHON = lazy_regex(r"(?:python|pypy|py)[\d.]*$")
 _REQUIREMENT = lazy_regex(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNORECASE)
-_PLACE = lazy_regex(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
+_SNELL_SOURCE = lazy_regex(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
 _NAMED = lazy_regex(r"(?<![A-Za-z0-9-])snell(?:-hook|-daemon)?(?![A-Za-z0-9-])")
-_NAMED_SO = lazy_regex(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
+_PROJECT_NAME = lazy_regex(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
 _OTHERS = names(
     "systemctl launchctl brew npm apt apt-get dnf yum conda mamba micromamba snap rye service poetry pdm hatch"
 )
@@ -88,13 +88,13 @@ _LARGEST = 65_536
 
 
 class _Call(Struct, frozen=True):
-    """A package manager, what it is told to do, and in which environment where that is said."""
+    """A package manager, its command, and the environment that is named, if any."""
 
     tool: str
     verb: str
     given: Arguments
     python: str = ""
-    active: str = ""  # the environment that a variable names; `pip` itself does not read it
+    active: str = ""  # from `VIRTUAL_ENV`, which `pip` itself does not read
 
 
 TRIGGER = Trigger(
@@ -108,17 +108,17 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         return
     if step.program in _OTHERS:
         if any(map(_OTHERS_VERBS.match, step.args)) and any(map(_NAMED.search, step.args)):
-            yield RULE.deny("it removes, replaces or stops the program that guards")
+            yield RULE.deny("it removes, replaces or stops Snell")
         return
     call = _call(step)
     if call is None or call.given.has("--dry-run", "--help", "-h"):
         return
     if call.tool == "venv":
-        yield from _made_anew(call, workspace)
+        yield from _judge_environment(call, workspace)
     elif call.tool in ("pipx", "uv tool"):
-        yield from _as_tool(call, workspace)
+        yield from _judge_tool(call, workspace)
     elif not _is_elsewhere(call, workspace):
-        yield from _as_package(call, workspace, takes_all=any(map(_is_of_pip, step.words)))
+        yield from _judge_package(call, workspace, takes_all=any(map(_is_of_pip, step.words)))
 
 
 def _call(step: Step) -> _Call | None:
@@ -130,7 +130,7 @@ def _call(step: Step) -> _Call | None:
     if program in ("venv", "virtualenv"):
         return _Call("venv", "", parse_arguments(words, "-p --python"))
     if program == "uv":
-        return _of_uv(words, active)
+        return _uv_call(words, active)
     if program == "pip-sync":
         given = parse_arguments(words, f"{_VALUED} --python-executable")
         return _Call("pip", "sync", given, given.values.get("--python-executable") or python, active)
@@ -145,7 +145,7 @@ def _call(step: Step) -> _Call | None:
 
 
 def _run_by_python(step: Step) -> tuple[str, list[str]]:
-    """The module that an interpreter runs, or the words that a short program gives to pip."""
+    """Return the module that an interpreter runs, or the words that a short program passes to pip."""
     module, words = module_run(step.args)
     if module:
         return module, list(words)
@@ -158,7 +158,7 @@ def _run_by_python(step: Step) -> tuple[str, list[str]]:
     return "", []
 
 
-def _of_uv(words: list[str], environment: str) -> _Call | None:
+def _uv_call(words: list[str], environment: str) -> _Call | None:
     verb, rest = _verb(words)
     if verb == "venv":
         return _Call("venv", "", parse_arguments(rest, "-p --python"))
@@ -173,7 +173,7 @@ def _of_uv(words: list[str], environment: str) -> _Call | None:
 
 
 def _verb(words: list[str]) -> tuple[str, list[str]]:
-    """The first word that is no option, and what follows; an option before it may have a word of its own."""
+    """Return the first word that is no option, and the other words; an option before it may take a value."""
     at, skip = 0, False
     while at < len(words) and (skip or words[at].startswith("-")):
         skip = not skip and words[at] in ("--python", "-p", "--directory", "--project", "--log", "--cache-dir")
@@ -187,109 +187,109 @@ def _named_environment(call: _Call) -> str:
 
 
 def _is_elsewhere(call: _Call, workspace: Workspace) -> bool:
-    """The environment is named, by its interpreter or its folder, and is not the one that runs Snell."""
+    """Tell whether the command names an environment that does not run Snell."""
     named = _named_environment(call)
-    return named != PIPX_FOLDER and "/" in named and not _is_own_environment(named, workspace)
+    return named != PIPX_FOLDER and "/" in named and not _runs_snell(named, workspace)
 
 
-def _is_own_environment(named: str, workspace: Workspace) -> bool:
+def _runs_snell(named: str, workspace: Workspace) -> bool:
     path, program = workspace.absolute(named), workspace.snell_paths.program
     return is_snell_code(path) or program.holds(path) or program.is_environment(path)
 
 
-def _is_here(call: _Call, workspace: Workspace) -> bool:
-    """The environment is the one that runs Snell: named, active, or the project's own where none is named."""
+def _is_snell_environment(call: _Call, workspace: Workspace) -> bool:
+    """Tell whether the environment runs Snell: the named one, the active one, or else the project's own."""
     named = _named_environment(call) or call.active
     if named == PIPX_FOLDER or "/" in named:
-        return named == PIPX_FOLDER or _is_own_environment(named, workspace)
+        return named == PIPX_FOLDER or _runs_snell(named, workspace)
     return any(folder.startswith(f"{workspace.project}/") for folder in workspace.snell_paths.program.environment)
 
 
 def _is_of_pip(word: Value) -> bool:
-    """What `pip freeze` and its like print: the names of all that is installed."""
+    """Tell whether the word is output of `pip freeze` or similar: the names of all packages."""
     program = word.detail("output")
     return program == "uv" or _PIP.match(program) is not None
 
 
-def _as_package(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
+def _judge_package(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
     if call.verb in ("uninstall", "remove"):
-        yield from _removed(call, workspace, takes_all=takes_all)
-    elif call.verb == "sync" and _is_here(call, workspace) and not _is_developed(workspace):
-        yield RULE.deny("it removes every package that its list does not name, from the program that guards")
+        yield from _judge_uninstall(call, workspace, takes_all=takes_all)
+    elif call.verb == "sync" and _is_snell_environment(call, workspace) and not _is_development(workspace):
+        yield RULE.deny("it removes every package that its list does not name, including those that Snell needs")
     elif call.verb == "install":
         edited = [call.given.values[name] for name in ("-e", "--editable") if name in call.given.values]
         named = [each for each in (*call.given.operands, *edited) if _is_snell(each, workspace)]
-        if named and (call.given.has(*_REPLACES) or not all(map(_is_plain, named))):
-            yield from _replaced(named[0], workspace)
-        elif _is_here(call, workspace) and not _is_developed(workspace):
-            yield from _needs_changed(call)
+        if named and (call.given.has(*_REPLACES) or not all(map(_is_name_only, named))):
+            yield from _judge_replacement(named[0], workspace)
+        elif _is_snell_environment(call, workspace) and not _is_development(workspace):
+            yield from _judge_needed_packages(call)
 
 
-def _removed(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
-    """Snell itself, or in the environment that runs it what it needs; a list of packages may name all of that."""
+def _judge_uninstall(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
+    """Judge removing Snell, or packages that it needs; a file with a list may name any package."""
     operands = call.given.operands
     if call.python == PIPX_FOLDER or any(map(_REQUIREMENT.match, operands)):
-        yield RULE.deny("it removes the program that guards, or what that needs")
+        yield RULE.deny("it removes Snell or a package that Snell needs")
         return
-    is_here, is_listed = _is_here(call, workspace), not _LISTS.isdisjoint(call.given.values)
-    if _is_developed(workspace):
+    is_here, is_listed = _is_snell_environment(call, workspace), not _LISTS.isdisjoint(call.given.values)
+    if _is_development(workspace):
         return
     if takes_all or any(map(needed_package, operands)) or (is_here and is_listed):
-        yield (RULE.deny if is_here else RULE.ask)("it may remove what the program that guards needs")
+        yield (RULE.deny if is_here else RULE.ask)("it may remove packages that Snell needs")
     elif is_here and any(UNKNOWN in each for each in operands):
-        yield RULE.ask("it removes packages that cannot be told, and may take what the program that guards needs")
+        yield RULE.ask("it removes packages that are only known at run time and that Snell may need")
 
 
-def _needs_changed(call: _Call) -> Iterator[Finding]:
+def _judge_needed_packages(call: _Call) -> Iterator[Finding]:
     if not frozenset(_TARGETS).isdisjoint(call.given.values):
-        yield RULE.deny("it puts packages over those of the program that guards")
+        yield RULE.deny("it overwrites packages in the environment of Snell")
         return
     needed = list(filter(needed_package, call.given.operands))
     if any(effect_of(each) == CHANGES for each in needed):
-        yield RULE.deny("it puts another version in the place of a package that the program that guards needs")
+        yield RULE.deny("it installs another version of a package that Snell needs")
     elif needed and call.given.has(*_REPLACES):
-        yield RULE.ask("it replaces a package that the program that guards needs")
+        yield RULE.ask("it replaces a package that Snell needs")
 
 
-def _is_developed(workspace: Workspace) -> bool:
+def _is_development(workspace: Workspace) -> bool:
     folders = workspace.snell_paths.program.environment
     return any(
         workspace.snell_paths.program.is_in_own_clone(folder.rstrip("/"), workspace.project) for folder in folders
     )
 
 
-def _replaced(named: str, workspace: Workspace) -> Iterator[Finding]:
-    """A clone of Snell is installed by the people who work on it: asked about, unless it is what runs already."""
+def _judge_replacement(named: str, workspace: Workspace) -> Iterator[Finding]:
+    """Judge installing another Snell: asked about in a clone of Snell, unless that clone already runs."""
     path = workspace.absolute(named.partition("[")[0])
     if workspace.snell_paths.program.is_in_own_clone(path, workspace.project):
         return
     works_on_it = f"{path}/".startswith(f"{workspace.project}/") and _is_clone(workspace.project)
     verdict = RULE.ask if works_on_it else RULE.deny
-    yield verdict(f"it puts `{named}` in the place of the program that guards")
+    yield verdict(f"it replaces Snell with `{named}`")
 
 
-def _as_tool(call: _Call, workspace: Workspace) -> Iterator[Finding]:
+def _judge_tool(call: _Call, workspace: Workspace) -> Iterator[Finding]:
     given, verb = call.given, call.verb
     named = [each for each in given.operands if _is_snell(each, workspace)]
     everything = verb in ("uninstall-all", "reinstall-all") or (verb == "uninstall" and given.has("--all"))
-    replaces = verb == "install" and (given.has(*_REPLACES, "--from") or not all(map(_is_plain, named)))
+    replaces = verb == "install" and (given.has(*_REPLACES, "--from") or not all(map(_is_name_only, named)))
     changes = verb in ("uninstall", "reinstall", "upgrade", "uninject") or replaces
     if everything or (named and changes):
-        yield RULE.deny(f"`{call.tool} {verb}` removes or replaces the program that guards")
+        yield RULE.deny(f"`{call.tool} {verb}` removes or replaces Snell")
     elif verb == "upgrade-all" or (verb == "upgrade" and given.has("--all")) or (named and verb == "inject"):
-        yield RULE.ask(f"`{call.tool} {verb}` may change the program that guards")
+        yield RULE.ask(f"`{call.tool} {verb}` may change Snell")
 
 
-def _made_anew(call: _Call, workspace: Workspace) -> Iterator[Finding]:
+def _judge_environment(call: _Call, workspace: Workspace) -> Iterator[Finding]:
     folder = workspace.absolute(next(iter(call.given.operands), ".venv"))
     program = workspace.snell_paths.program
     is_ours = program.is_environment(folder) and not program.is_in_own_clone(folder, workspace.project)
     if is_ours and call.given.has("--clear", "-c"):
-        yield RULE.deny(f"it empties `{folder}`, the environment of the program that guards")
+        yield RULE.deny(f"it empties `{folder}`, the environment of Snell")
 
 
-def _is_plain(requirement: str) -> bool:
-    """Just the name: nothing is installed where Snell is already there."""
+def _is_name_only(requirement: str) -> bool:
+    """Tell whether the requirement is only the name, which installs nothing where Snell is installed."""
     found = _REQUIREMENT.fullmatch(requirement)
     return found is not None and not found[1]
 
@@ -301,13 +301,13 @@ def _is_snell(text: str, workspace: Workspace) -> bool:
         return False
     bare = text.partition("[")[0].partition("#")[0]
     bare = re.sub(r"(?<=\w)@[\w.-]+$", "", bare).removesuffix(".git")
-    return _PLACE.search(bare) is not None or ("://" not in bare and _is_clone(workspace.absolute(bare)))
+    return _SNELL_SOURCE.search(bare) is not None or ("://" not in bare and _is_clone(workspace.absolute(bare)))
 
 
 def _is_clone(folder: str) -> bool:
     mark_unrepeatable()
     try:
         file = Path(folder, "pyproject.toml")
-        return file.stat().st_size <= _LARGEST and _NAMED_SO.search(file.read_text("utf-8")) is not None
+        return file.stat().st_size <= _LARGEST and _PROJECT_NAME.search(file.read_text("utf-8")) is not None
     except (OSError, ValueError):
         return False

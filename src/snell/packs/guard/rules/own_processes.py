@@ -1,8 +1,8 @@
 """
-Ending or stopping the processes that guard.
+Stop commands that end or suspend Snell's processes.
 
-The daemon, its children and `snell-hook`: by number, by name, by a pattern that finds them, or by what another command
-says their number is. Looking at processes is free, and so are signals to all others.
+This covers the daemon, its children and `snell-hook`: by process id, by name, by a pattern that matches them, or by an
+id that another command prints. Listing processes and signalling other processes is fine.
 """
 
 import re
@@ -21,7 +21,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="own-processes",
     family="self",
-    instead="leave Snell's processes alone; end one of your own by its number (`kill PID`) or its job (`kill %1`)",
+    instead="leave Snell's processes alone; end one of your own by its id (`kill PID`) or its job (`kill %1`)",
     flagged=(
         "pkill snell",
         "killall snell-hook",
@@ -52,7 +52,6 @@ _ENDERS = _BY_NAME | {"kill", "fuser", "tskill", "xkill", "gdb", "lldb"}
 _WHOLE = lazy_regex(r"-\w*f\w*|--full")
 _HARMLESS = lazy_regex(r"-(?:s\s*)?(?:0|CONT|SIGCONT|18|WINCH|SIGWINCH|l|L)|--list|--table|--help")
 
-
 TRIGGER = Trigger(programs=_ENDERS)
 
 
@@ -63,29 +62,29 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if any(word.has(PROCESS) for word in step.words) or any(
         is_snell_process(each, workspace.snell_paths) for each in _numbers(args)
     ):
-        yield RULE.deny("it ends or stops a process of the program that guards")
+        yield RULE.deny("it ends or suspends a process of Snell")
     elif program in _BY_NAME:
         named = finds_snell(args, is_whole=any(map(_WHOLE.fullmatch, args)))
         if named:
             verdict = RULE.ask if named == WITH_OTHERS else RULE.deny
-            yield verdict(f"`{step.text}` ends or stops a process of the program that guards")
+            yield verdict(f"`{step.text}` ends or suspends a process of Snell")
     elif program == "fuser" and any(re.match(r"-\w*k|--kill", arg) for arg in args):
         paths = [workspace.absolute(arg) for arg in args if not arg.startswith("-")]
         if any(
             is_snell_file(path) or workspace.snell_paths.holds(path) or workspace.snell_paths.program.holds(path)
             for path in paths
         ):
-            yield RULE.deny("it ends whatever uses a file of the program that guards")
+            yield RULE.deny("it ends the processes that use a file of Snell")
 
 
 def _is_harmless(args: tuple[str, ...]) -> bool:
-    """It asks whether a process is there, lets it go on, or lists the names of signals."""
+    """Tell whether the signal only checks or continues a process, or the command only lists signals."""
     signal = " ".join(args[:2]) if args[:1] in (("-s",), ("-n",), ("--signal",)) else "".join(args[:1])
     return _HARMLESS.fullmatch(signal.replace("--signal ", "-s ").replace("-n ", "-s ")) is not None
 
 
 def _numbers(args: tuple[str, ...]) -> Iterator[int]:
-    """The processes and, with a minus, the groups of processes that `kill` is given; not the signal."""
+    """Return the ids of processes and, negative, of process groups, without the signal."""
     for index, arg in enumerate(args):
         is_signal = arg.startswith("-") if index == 0 else args[index - 1] in ("-s", "-n", "--signal")
         if not is_signal and re.fullmatch(r"-?\d{1,9}", arg):

@@ -1,7 +1,7 @@
 """
-Opening up, taking over or locking away files by their permissions.
+Stop commands that open files to all users, lock them, or let them run with more rights.
 
-`chmod 777`, `chmod -R` and `chown -R` on the system, home or root, and set-user-id bits.
+This covers `chmod 777`, `chmod -R` and `chown -R` on the system, a home folder or the disk, and set-user-id bits.
 """
 
 import re
@@ -19,7 +19,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="permissions",
     family="system",
-    instead="give the one file the one permission it needs (`chmod u+x script.sh`)",
+    instead="give only the permission that the file needs (`chmod u+x script.sh`)",
     flagged=(
         "chmod -R 777 /",
         "chmod -R 000 /etc",
@@ -47,7 +47,6 @@ _OPEN = lazy_regex(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?
 _SHOWS = lazy_regex(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
-
 TRIGGER = Trigger(programs=CHANGERS)
 
 
@@ -59,7 +58,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     recursive, has_mode = given.has("-R", "--recursive"), not given.has("--reference")
     mode, targets = given.operands[0] if has_mode else "", given.operands[has_mode:]
     if step.program == "setcap":
-        yield RULE.deny(f"it gives a program more rights than its user has: `{mode}`")
+        yield RULE.deny(f"it gives a program capabilities that its user does not have: `{mode}`")
         return
     for target in targets:
         path = workspace.absolute(target)
@@ -70,9 +69,9 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.deny(f"it changes the permissions of {place}: `{target}`")
             return
     if step.program == "chmod" and _SETUID.match(mode):
-        yield RULE.deny(f"`{mode}` lets whoever runs the file act as its owner")
+        yield RULE.deny(f"`{mode}` sets the set-user-id bit: the file then runs with its owner's rights")
     elif step.program == "chmod" and recursive and _OPEN.match(mode) and "." in targets:
-        yield RULE.ask(f"`chmod -R {mode}` lets everybody on the machine change these files")
+        yield RULE.ask(f"`chmod -R {mode}` lets every user of this machine change these files")
 
 
 def _wide_place(target: str, mode: str, step: Step, workspace: Workspace, *, recursive: bool) -> str:

@@ -1,4 +1,4 @@
-"""Users, passwords and who may become root."""
+"""Stop commands that change users, passwords or root access, or that open a root shell."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="privileges",
     family="system",
-    instead="let a person who administers the machine do this",
+    instead="let an administrator of the machine do this",
     flagged=(
         "echo 'me ALL=NOPASSWD: ALL' >> /etc/sudoers",
         "passwd root",
@@ -48,7 +48,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     yield from _other_user(step)
     changed = next(filter(_FILES.search, (*step.writes, *step.appends)), "") if step.where == HERE else ""
     if changed:
-        yield RULE.deny(f"`{changed}` decides who may do what on this machine")
+        yield RULE.deny(f"it changes `{changed}`, which controls access to this machine")
     elif step.program in _ENGINES and "run" in step.args[:3]:
         yield from _container(step)
 
@@ -56,15 +56,15 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
 def _other_user(step: Step) -> Iterator[Finding]:
     program, args = step.program, set(step.args)
     if program == "nsenter" and re.search(r"(?:-t|--target)[= ]?1\b", " ".join(step.args)):
-        yield RULE.deny("it steps out of the container into the machine")
+        yield RULE.deny("it leaves the container and enters the host")
     elif (program in ("sudo", "doas") and {"-i", "-s", "--login", "--shell"} & args) or (
         step.elevated and program in _SHELLS and not args and step.stdin is None
     ):
-        yield RULE.ask("it opens a shell of the administrator")
+        yield RULE.ask("it opens a root shell")
     elif program == "su" and step.where == HERE and "-c" not in args:
-        yield RULE.ask("it becomes another user")
+        yield RULE.ask("it switches to another user")
     elif program in _ACCOUNTS and not {"--help", "--version", "-S", "--status"} & args:
-        yield RULE.deny(f"`{program}` changes who may use this machine")
+        yield RULE.deny(f"`{program}` changes the users of this machine")
 
 
 def _container(step: Step) -> Iterator[Finding]:
@@ -79,10 +79,10 @@ def _container(step: Step) -> Iterator[Finding]:
         if _HOST_ROOT.match(mount) or re.search(r"(?:source|src)=/(?:,|$|etc|root)", arg):
             sock = "docker.sock" in mount
             yield (RULE.ask if sock else RULE.deny)(
-                f"the container gets the machine's own `{mount.partition(':')[0] or '/'}`"
+                f"the container gets access to the host's `{mount.partition(':')[0] or '/'}`"
             )
             return
     if any(re.search(r"(?:qemu-user-static|tonistiigi/binfmt)", arg) for arg in step.args):
         return
     if "--privileged" in step.args or "--pid=host" in step.args:
-        yield RULE.ask("the container gets the rights of the machine's administrator")
+        yield RULE.ask("the container gets root access to the host")

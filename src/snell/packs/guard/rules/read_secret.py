@@ -1,8 +1,9 @@
 """
-Reading or copying files that hold secrets.
+Stop commands that read or copy files which hold secrets.
 
-Private keys, credentials of clouds and registries, `.env` files, keychains, browser profiles. What a command prints
-goes to the model and into the records. Names are enough: listing, checking and templates (`.env.example`) are fine.
+This covers private keys, credentials of clouds and registries, `.env` files, keychains and browser profiles: what a
+command prints goes to the model and into the records. Listing such files, checking that they exist, and
+reading templates (`.env.example`) is fine.
 """
 
 import itertools
@@ -22,7 +23,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="read-secret",
     family="secrets",
-    instead="ask the person for the one value that is needed, or read a template such as `.env.example`",
+    instead="ask the user for the value that is needed, or read a template such as `.env.example`",
     flagged=(
         "cat ~/.ssh/id_rsa",
         "ca${z}t ~/.ssh/id_rsa",
@@ -67,7 +68,6 @@ _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", 
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
 _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 
-
 TRIGGER = Trigger(
     programs=_READERS
     | _SEARCHERS
@@ -78,34 +78,34 @@ TRIGGER = Trigger(
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
-        yield from _elsewhere(step, workspace)
+        yield from _outside_this_machine(step, workspace)
         return
     for path in (*_paths(step, workspace), *step.reads):
         secret = secret_name(path, workspace.home)
         if secret:
             verdict = RULE.ask if step.program in _SOFT and re.search(r"\.env|secrets?\.", secret) else RULE.deny
-            yield verdict(f"`{secret}` holds secrets")
+            yield verdict(f"`{secret}` holds secrets", secret)
     yield from _replaced_secrets(step, workspace)
     yield from _printed_secrets(step)
     yield from _printed_copies(step)
     yield from _secret_search(step, workspace)
 
 
-def _elsewhere(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """In a container or on another machine: what is printed there comes here."""
+def _outside_this_machine(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge a step in a container or on another machine, whose output is printed here."""
     found = [
         secret for path in (*_paths(step, workspace), *step.reads) if (secret := secret_name(path, workspace.home))
     ]
     if found and step.program not in _SOFT:
-        yield RULE.ask(f"`{found[0]}` holds secrets, there as here")
+        yield RULE.ask(f"`{found[0]}` holds secrets in the container or on the other machine", found[0])
 
 
 def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
-    """The files that the words of a program make it read."""
+    """Return the files that the arguments of a program make it read."""
     if step.program in ("docker", "podman", "nerdctl"):
         yield from _mounted_paths(step, workspace)
-    elif step.program in _OWN_WAYS:
-        yield from _OWN_WAYS[step.program](step, workspace)
+    elif step.program in _SPECIAL:
+        yield from _SPECIAL[step.program](step, workspace)
     elif step.program in _READERS and step.program != "tee":
         args = _file_arguments(step)
         yield from (workspace.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
@@ -139,7 +139,7 @@ def _in_git(step: Step, _workspace: Workspace) -> Iterator[str]:
 
 
 def _mounted_paths(step: Step, workspace: Workspace) -> Iterator[str]:
-    """`docker cp` of a secret, and a mount of the folder in which the keys are."""
+    """Return what `docker cp` copies, and mounted folders of keys."""
     if step.args[:1] == ("cp",):
         yield from (workspace.absolute(arg) for arg in step.args[1:-1] if not arg.startswith("-"))
     for before, arg in itertools.pairwise(step.args):
@@ -159,11 +159,11 @@ def _from_url(step: Step, _workspace: Workspace) -> Iterator[str]:
     yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
 
 
-_OWN_WAYS = {"git": _in_git, "ssh-keygen": _key, "curl": _from_url}
+_SPECIAL = {"git": _in_git, "ssh-keygen": _key, "curl": _from_url}
 
 
 def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """Secrets that are emptied or deleted; writing a new one is how they come to be."""
+    """Judge emptying and deleting secrets; programs that create them are fine."""
     if step.program in _WRITERS:
         return
     targets = [
@@ -178,50 +178,50 @@ def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
         secret = secret_name(path, workspace.home)
         if secret and not path.startswith("/tmp/"):
             soft = re.search(r"\.env", secret)
-            yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets")
+            yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets", secret)
 
 
 def _printed_secrets(step: Step) -> Iterator[Finding]:
-    """`echo $API_KEY`, `printenv TOKEN`, and a file that was copied from a secret one."""
+    """Judge `echo $API_KEY` and `printenv TOKEN`."""
     if step.writes or step.appends or step.piped:
         return
     if step.program in ("echo", "printf") and any(word.has(SECRET) for word in step.words[1:]):
         detail = next(word.detail(SECRET) for word in step.words[1:] if word.has(SECRET))
-        yield RULE.ask(f"it prints a secret: `{detail}`")
+        yield RULE.ask(f"it prints a secret: `{detail}`", detail)
     elif step.program == "printenv" and step.output.has(ENVIRONMENT):
         name = step.output.detail(ENVIRONMENT)
         if re.search(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL", name):
-            yield RULE.ask(f"it prints a secret: `{name}`")
+            yield RULE.ask(f"it prints a secret: `{name}`", name)
 
 
 def _printed_copies(step: Step) -> Iterator[Finding]:
-    """A file that this line or this session has made from one that holds secrets."""
-    made = next((label for label in sorted(step.touched) if label.startswith(f"{SECRET} ")), "")
+    """Judge printing a file that this command or session has made from a secret one."""
+    made = next((label.partition(" ")[2] for label in sorted(step.touched) if label.startswith(f"{SECRET} ")), "")
     shows = step.program in _READERS - _SOFT and step.program not in ("wc", "file", "du", "sum", "tee", "rsync", "scp")
     if made and shows and not (step.writes or step.appends or step.piped):
-        yield RULE.ask(f"`{made.partition(' ')[2]}` holds secrets, and what is read was made from it")
+        yield RULE.ask(f"it prints a copy of `{made}`, which holds secrets", made)
 
 
-_HUNTED = lazy_regex(
+_SECRET_PATTERN = lazy_regex(
     r"BEGIN.*(?:PRIVATE|RSA|OPENSSH)|PRIVATE KEY|AKIA|ghp_|sk-|xox[bp]|(?:api|secret|access|private)\W{0,4}_?key"
     r"|passw(?:or)?d|secret|token|credential",
     re.IGNORECASE,
 )
-_KEPT_LINES = lazy_regex(r"/\.\w+_history$")
+_HISTORY_FILE = lazy_regex(r"/\.\w+_history$")
 
 
 def _secret_search(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """Looking for secrets through a whole home folder, a disk, or what was typed before."""
-    if step.program not in _SEARCHERS or not any(map(_HUNTED.search, step.args)):
+    """Judge a search for secrets in a home folder, on the disk, or in the history of commands."""
+    if step.program not in _SEARCHERS or not any(map(_SECRET_PATTERN.search, step.args)):
         return
     given = parse_arguments(step.args, "-e -f -m -A -B -C --include --exclude -g -t")
     everywhere = step.program in ("rg", "ag", "ack") or given.has("-r", "-R", "--recursive", "-d")
     paths = [workspace.absolute(name) for name in given.operands[1:] or given.operands]
     read = step.stdin.detail(PRIVATE) if step.stdin is not None else ""
-    if read == "history" or any(_KEPT_LINES.search(path) for path in (*paths, read)):
-        yield RULE.ask("it looks for secrets in what was typed before")
+    if read == "history" or any(_HISTORY_FILE.search(path) for path in (*paths, read)):
+        yield RULE.ask("it searches the command history for secrets")
     elif everywhere and any(_is_wide(path, workspace) for path in paths):
-        yield RULE.ask("it looks for secrets through the whole disk or home folder")
+        yield RULE.ask("it searches the disk or home folder for secrets")
 
 
 def _is_wide(path: str, workspace: Workspace) -> bool:

@@ -1,11 +1,12 @@
 """
-Asking a store of secrets to show them.
+Stop commands that print secrets from a secret store.
 
-Keychains, password managers and cloud secret stores when they are told to print, and tools that print their own token.
+This covers keychains, password managers, cloud secret stores, and tools that print their own token.
 """
 
 from collections.abc import Iterator
 
+from snell.model.tool_names import names
 from snell.packs.guard.output_kinds import SECRET_PRINTERS, prints_secret
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
@@ -33,31 +34,19 @@ _METADATA = lazy_regex(
     r"(?:https?://)?(?:169\.254\.(?:169\.254|170\.2)|metadata\.google\.internal|100\.100\.100\.200|"
     r"\[fd00:ec2::254\])(?:[:/]|$)"
 )
-
+_DENIED = names("security secret-tool mimikatz lazagne gpg git keyring gcore procdump gdb")
 
 TRIGGER = Trigger(programs=SECRET_PRINTERS, traits=ADDRESS)
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if any(map(_METADATA.match, step.args)):
-        yield RULE.deny("a cloud machine's own credentials are at that address")
+        yield RULE.deny("it reads the cloud machine's own credentials from the metadata address")
         return
-    if prints_secret(step.program, step.args) and not _is_needed(step):
-        hard = step.program in (
-            "security",
-            "secret-tool",
-            "mimikatz",
-            "lazagne",
-            "gpg",
-            "git",
-            "keyring",
-            "gcore",
-            "procdump",
-            "gdb",
-        )
-        yield (RULE.deny if hard else RULE.ask)(f"`{step.program}` is told to print secrets")
+    if prints_secret(step.program, step.args) and not _decrypts_for_build(step):
+        yield (RULE.deny if step.program in _DENIED else RULE.ask)(f"`{step.program}` prints secrets", step.program)
 
 
-def _is_needed(step: Step) -> bool:
-    """`sops -d x > y`, `aws kms decrypt ... > y`: a build decrypts into a file or into the program that needs it."""
+def _decrypts_for_build(step: Step) -> bool:
+    """Tell whether a build decrypts into a file or a program: `sops -d x > y`."""
     return step.program in ("sops", "age") and (bool(step.writes) or step.piped)

@@ -1,6 +1,4 @@
-"""
-What runs later, without being asked for: shell start files, timers, services, git hooks, library preloads.
-"""
+"""Stop commands that change what runs automatically: startup files, timers, services, git hooks, preloads."""
 
 import itertools
 import re
@@ -18,7 +16,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="startup",
     family="system",
-    instead="say what should be added, and let a person add it",
+    instead="say what should be added, and let the user add it",
     flagged=(
         "echo 'alias ls=rm' >> ~/.bashrc",
         "crontab -r",
@@ -47,11 +45,10 @@ _EXPORTS = lazy_regex(
     r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=(?!['\"]?(?:/tmp|/var/tmp|/dev/shm|\.:))[^;&|`]*"
     r"|eval \"\$\((?:\S*/)?(?:brew|pyenv|rbenv|nodenv|direnv|starship|zoxide|mise|fnm|opam|conda) [\w -]+\)\")\n?"
 )
-_LOADERS = frozenset(
+_LOADER_VARIABLES = frozenset(
     ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PROMPT_COMMAND", "GIT_SSH_COMMAND")
 )
 _HARMLESS_PRELOAD = lazy_regex(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
-
 
 TRIGGER = Trigger(
     programs=names("crontab enable at batch launchctl systemctl export declare typeset git npm pnpm yarn"),
@@ -66,42 +63,44 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         if is_startup_file(path) and not (path in step.appends and _EXPORTS.fullmatch(step.output.text)):
             adds = path in step.appends and not path.startswith("/etc")
             yield (RULE.ask if adds or "/.git/hooks/" in path else RULE.deny)(
-                f"`{path}` is run later, without being asked for"
+                f"it changes `{path}`, which runs automatically"
             )
             continue
-        if _shadows(path):
-            yield RULE.deny(f"`{path}` then runs in the place of a program of the system")
+        if _replaces_program(path):
+            yield RULE.deny(f"`{path}` would run instead of a system program")
             return
     yield from _timers(step)
     if step.env or step.program in ("export", "declare", "typeset"):
-        yield from _searched_first(step)
+        yield from _search_paths(step)
     for name, value in step.env:
-        if name in _LOADERS - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
-            yield RULE.deny(f"{name} puts `{value}` into every program that starts")
+        if name in _LOADER_VARIABLES - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
+            yield RULE.deny(f"{name} loads `{value}` into every program")
             return
 
 
-# Programs that everybody calls by name; one of that name in a folder that is searched first takes their place.
-_EVERYDAY = lazy_regex(
+# Everyday programs: a file of the same name in a folder that comes first in PATH replaces them.
+_EVERYDAY_PROGRAM = lazy_regex(
     r"/(?:\.local/bin|bin|usr/local/s?bin|\.cargo/bin|go/bin|opt/homebrew/bin)/(?:ls|cat|cp|mv|rm|ps|sudo|su|ssh|scp|git|"
     r"ba?sh|zsh|curl|wget|passwd|login|less|grep|find|top|env|id|which|man|gpg|ssh-add|apt|apt-get|brew)$"
 )
 _UNSAFE_FOLDER = lazy_regex(r"(?:/tmp|/var/tmp|/dev/shm)(?:/(?![^:]*(?:/bin|/\.bin|made-here))[^:]*)?(?::|$)|\.?:")
-_LOADS = names(
+_LOADER_OPTIONS = names(
     "PYTHONSTARTUP NODE_OPTIONS PERL5OPT RUBYOPT GIT_EXEC_PATH GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS PYTHONHOME"
 )
 
 
-def _shadows(path: str) -> bool:
-    return _EVERYDAY.search(path) is not None and not path.startswith("/bin/")
+def _replaces_program(path: str) -> bool:
+    return _EVERYDAY_PROGRAM.search(path) is not None and not path.startswith("/bin/")
 
 
-def _searched_first(step: Step) -> Iterator[Finding]:
-    """`PATH=/tmp/x:$PATH` and its like: a folder where anybody may put a program comes before the system's own."""
-    told = [arg.partition("=")[::2] for arg in step.args] if step.program in ("export", "declare", "typeset") else []
-    for name, value in (*step.env, *told):
-        if (name == "PATH" and _UNSAFE_FOLDER.match(value)) or (name in _LOADS and _TEMPORARY.search(value)):
-            yield RULE.ask(f"{name} puts programs from `{value.partition(':')[0]}` in the place of the usual ones")
+def _search_paths(step: Step) -> Iterator[Finding]:
+    """Judge `PATH=/tmp/x:$PATH`, which puts a folder that every user can write to before the system's own."""
+    exported = (
+        [arg.partition("=")[::2] for arg in step.args] if step.program in ("export", "declare", "typeset") else []
+    )
+    for name, value in (*step.env, *exported):
+        if (name == "PATH" and _UNSAFE_FOLDER.match(value)) or (name in _LOADER_OPTIONS and _TEMPORARY.search(value)):
+            yield RULE.ask(f"{name} makes programs from `{value.partition(':')[0]}` run instead of the usual ones")
 
 
 _TEMPORARY = lazy_regex(r"(?:^|[\s=:]|-[rM])(?:/tmp|/var/tmp|/dev/shm)/")
@@ -110,17 +109,17 @@ _TEMPORARY = lazy_regex(r"(?:^|[\s=:]|-[rM])(?:/tmp|/var/tmp|/dev/shm)/")
 def _timers(step: Step) -> Iterator[Finding]:
     args = step.args
     if step.program == "crontab" and "-l" not in args:
-        yield (RULE.ask if "-e" in args else RULE.deny)("it changes what runs by timer")
+        yield (RULE.ask if "-e" in args else RULE.deny)("it changes the timer jobs")
     elif step.program == "enable" and "-f" in args:
-        yield RULE.deny("it loads a program into the shell itself")
+        yield RULE.deny("it loads a library into the shell")
     elif step.program in ("at", "batch") and not {"-l", "-V"} & set(args):
-        yield RULE.ask("it runs something later")
+        yield RULE.ask("it runs a command later")
     elif step.program == "launchctl" and args[:1] and args[0] in _LAUNCHCTL_VERBS:
-        yield RULE.deny("it changes what the system starts by itself")
+        yield RULE.deny("it changes what the system starts automatically")
     elif step.program == "systemctl" and {"enable", "link", "edit"} & set(args[:3]):
-        yield RULE.ask("it changes what the system starts by itself")
+        yield RULE.ask("it changes what the system starts automatically")
     elif step.program == "export" and any(arg.startswith(("LD_PRELOAD=", "DYLD_INSERT_LIBRARIES=")) for arg in args):
-        yield RULE.deny("it puts a library into every program that starts")
+        yield RULE.deny("it loads a library into every program")
     elif step.program in ("git", "npm", "pnpm", "yarn"):
         yield from _connections(step)
 
@@ -129,14 +128,14 @@ _LAUNCHCTL_VERBS = frozenset(("load", "bootstrap", "submit", "enable", "unload",
 
 
 def _connections(step: Step) -> Iterator[Finding]:
-    """Settings that decide where git and package managers connect to, and what git runs."""
+    """Judge settings for where git and package managers connect to, and for what git runs."""
     is_git_config = step.program == "git" and "config" in step.args
-    if is_git_config and _sends_elsewhere(step.args):
-        yield RULE.ask("git then fetches from and pushes to another place than its addresses say")
+    if is_git_config and _changes_host(step.args):
+        yield RULE.ask("it makes git use another host than its addresses say")
     elif _disables_tls_checks(step.args):
-        yield RULE.ask("it stops checking who is at the other end of a connection")
+        yield RULE.ask("it disables TLS certificate checks")
     elif is_git_config and _sets_git_program(step.args):
-        yield RULE.ask("it changes which programs git runs by itself")
+        yield RULE.ask("it changes which programs git runs automatically")
 
 
 def _sets_git_program(args: tuple[str, ...]) -> bool:
@@ -153,8 +152,8 @@ def _disables_tls_checks(args: tuple[str, ...]) -> bool:
     )
 
 
-def _sends_elsewhere(args: tuple[str, ...]) -> bool:
-    """`url.NEW.insteadOf OLD`, where NEW is another host than OLD."""
+def _changes_host(args: tuple[str, ...]) -> bool:
+    """Tell whether `url.NEW.insteadOf OLD` names another host."""
     for name, old in itertools.pairwise(args):
         found = re.fullmatch(r"url\.(.+)\.(?:insteadof|pushinsteadof)", name, re.IGNORECASE)
         if found and _host(found[1]) and _host(old) and _host(found[1]) != _host(old):

@@ -1,6 +1,4 @@
-"""
-Hiding what was done: the shell's history, the system's logs and records.
-"""
+"""Stop commands that hide what was done: they clear the shell history or the system logs."""
 
 from collections.abc import Iterator
 
@@ -14,7 +12,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="traces",
     family="system",
-    instead="leave history and logs as they are; a person can clear them",
+    instead="leave history and logs as they are; the user can clear them",
     flagged=(
         "history -c",
         "unset HISTFILE",
@@ -37,7 +35,6 @@ _LOGS = lazy_regex(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
 _WHO = lazy_regex(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var/log/?\*?$|^/var/log/\*")
 _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
-
 TRIGGER = Trigger(
     programs=_DESTROYERS | {"history", "unset", "set", "export", "declare", "typeset", "journalctl"},
     traits=ENV | WRITES,
@@ -54,9 +51,9 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         or (step.program == "set" and step.args[:2] == ("+o", "history"))
         or any(name == "HISTFILE" and value in ("", "/dev/null") for name, value in _set(step))
     ):
-        yield RULE.deny("nothing of what follows is kept in the shell's history")
+        yield RULE.deny("it stops recording the shell's history")
     elif step.program == "journalctl" and any(arg.startswith("--vacuum") for arg in step.args):
-        yield RULE.ask("it deletes records of the system")
+        yield RULE.ask("it deletes system logs")
     else:
         yield from _destroyed_records(step, workspace)
 
@@ -73,8 +70,8 @@ def _destroyed_records(step: Step, workspace: Workspace) -> Iterator[Finding]:
         paths += [workspace.absolute(arg) for arg in step.args if not arg.startswith("-")]
     for path in paths:
         if _HISTORY.search(path):
-            yield RULE.deny(f"it empties or deletes a history: `{path}`")
+            yield RULE.deny(f"it empties or deletes a history file: `{path}`")
             return
         if _LOGS.match(path) and step.program not in ("cp", "mv", "tee", "ln", "dd"):
             verdict = RULE.deny if _WHO.search(path) else RULE.ask
-            yield verdict(f"it empties or deletes records of the system: `{path}`")
+            yield verdict(f"it empties or deletes a system log: `{path}`")

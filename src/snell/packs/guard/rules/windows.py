@@ -1,6 +1,4 @@
-"""
-What destroys, weakens or takes over a Windows machine, in `cmd` and in PowerShell.
-"""
+"""Stop commands that destroy, weaken or take over a Windows machine, in `cmd` or PowerShell."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="windows",
     family="system",
-    instead="let a person who administers the machine do this",
+    instead="let an administrator of the machine do this",
     flagged=(
         "vssadmin delete shadows /all /quiet",
         "reg delete HKLM/Software /f",
@@ -74,21 +72,20 @@ _FIRST = names(
 )
 _LISTS = frozenset(("get-childitem", "gci", "dir", "ls"))
 
-
 TRIGGER = Trigger(programs=_FIRST | {"remove-item", "ri", "rm", "del"}, prefixes=("remove-az", "stop-az"))
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     program = step.program
     if program in ("remove-item", "ri", "rm", "del") and step.stdin is not None and _lists_all(step):
-        yield RULE.deny("it deletes everything that a search without a filter finds")
+        yield RULE.deny("it deletes all results of an unfiltered search")
     if program not in _FIRST and not program.startswith(("remove-az", "stop-az")):
         return
     text = " ".join((program, *step.args))[:2000]
     if _DENIED.match(text):
         yield RULE.deny(f"`{step.text[:80]}` destroys, weakens or takes over the machine")
     elif _ASKED.match(text):
-        yield RULE.ask(f"`{step.text[:80]}` changes the machine for everybody")
+        yield RULE.ask(f"`{step.text[:80]}` changes the machine for all its users")
 
 
 _FETCHES_AND_RUNS = lazy_regex(
@@ -99,9 +96,9 @@ _FETCHES_AND_RUNS = lazy_regex(
 
 
 def find_unread(command: str) -> Iterator[Finding]:
-    """PowerShell that cannot be read as a shell's text."""
+    """Judge PowerShell text that is no valid shell command."""
     if _FETCHES_AND_RUNS.match(command[:4000]):
-        yield RULE.deny("it runs what comes from the network, unseen")
+        yield RULE.deny("it runs code from the network that was not reviewed")
 
 
 def _lists_all(step: Step) -> bool:

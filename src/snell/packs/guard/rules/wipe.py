@@ -1,4 +1,4 @@
-"""Wiping files so that nobody can bring them back: `shred`, `wipe`, `srm -rf`, `cipher /w`."""
+"""Stop commands that wipe files beyond recovery: `shred`, `wipe`, `scrub`."""
 
 from collections.abc import Iterator
 
@@ -11,13 +11,12 @@ from snell.packs.guard.triggers import Trigger
 RULE = Rule(
     name="wipe",
     family="files",
-    instead="delete with `rm`, or leave it to a person",
+    instead="delete with `rm`, or leave it to the user",
     flagged=("shred -u notes.txt", "wipe -rf data", "scrub disk.img"),
     fine=("shred --help", "man shred"),
 )
 
 WIPERS = frozenset(("shred", "wipe", "scrub", "bcwipe"))
-
 
 TRIGGER = Trigger(programs=WIPERS)
 
@@ -25,4 +24,4 @@ TRIGGER = Trigger(programs=WIPERS)
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     given = parse_arguments(step.args, "-n -s")
     if given.operands and not given.has("--help"):
-        yield RULE.deny(f"it wipes `{given.operands[0]}` for good")
+        yield RULE.deny(f"it wipes `{given.operands[0]}` so that it cannot be recovered")

@@ -10,16 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.tool_names import names
-from snell.packs.guard.known_values import (
-    BREAK,
-    EMPTY,
-    SOMETHING,
-    UNKNOWN,
-    Value,
-    any_of,
-    text_without_unknown_parts,
-    without_unknown_parts,
-)
+from snell.packs.guard.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, any_of, drop_gaps, drop_text_gaps
 from snell.packs.guard.sensitive_files import PROXY, is_startup_file, is_system_program
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
@@ -187,7 +178,7 @@ class Walk:
         rows = fields(node.words, scene, self.capture) if node.words else [[]]
         call = self._streams(Call((), stdin, env), node.redirects, scene)
         labels = frozenset[str]()
-        for row in filter(None, map(without_unknown_parts, rows)):
+        for row in filter(None, map(drop_gaps, rows)):
             labels |= self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects).labels
         outputs = [self._one(replace(call, words=tuple(row)), scene, node.redirects) for row in rows]
         return any_of(outputs).with_labels(*labels) if outputs else EMPTY
@@ -337,11 +328,7 @@ class Walk:
             return replace(call, reads=(*call.reads, path), stdin=stdin.with_labels(*target.labels), opens=opens)
         if redirect.fd == "2" or path == "/dev/null":
             return call if path.startswith("/dev/") or not path else replace(call, appends=(*call.appends, path))
-        paths = (
-            (path, text_without_unknown_parts(path))
-            if UNKNOWN in path and text_without_unknown_parts(path) != path
-            else (path,)
-        )
+        paths = (path, drop_text_gaps(path)) if UNKNOWN in path and drop_text_gaps(path) != path else (path,)
         if operator in (">>", "&>>"):
             return replace(call, appends=(*call.appends, *paths))
         return replace(call, writes=(*call.writes, *paths))

@@ -1,4 +1,4 @@
-"""The bare behaviour: what looks like a job becomes the project's command for it, whole and approved."""
+"""The mode `seed`: a command that looks like a job is replaced completely by the project's command, and approved."""
 
 import re
 
@@ -34,7 +34,7 @@ _PYTHON = {"test": "pytest", "lint": "ruff check .", "e2e": "pytest tests/", "sm
 
 
 def action_of(command: str) -> str:
-    """The job of the first detector that matches; a leading `!` means none."""
+    """Return the job of the first detector that matches; a leading `!` means none."""
     text = command.strip()
     if text.startswith("!"):
         return ""
@@ -42,7 +42,7 @@ def action_of(command: str) -> str:
 
 
 def project_command(action: str, project: Project) -> str:
-    """The command of the first toolchain that is there; only a Makefile without the word is passed over."""
+    """Return the command of the first toolchain that exists; only a Makefile without the target is skipped."""
     makefile = project.text("Makefile") if project.has("Makefile") else ""
     if f"{action}:" in makefile or (".PHONY:" in makefile and action in makefile):
         return f"make {action}"

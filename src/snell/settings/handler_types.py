@@ -1,0 +1,161 @@
+"""
+The types of handlers: what each module in `handlers/` declares, and the registry that finds them.
+
+Handlers are a layer above settings, so their modules are loaded by name: those in the table `snell.handlers.HANDLERS`,
+and those that other distributions declare in the entry-point group `snell.handlers`, as `TYPE = "their.module"`.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from msgspec import Struct
+
+from snell.model.context import Context
+from snell.model.decision import Outcome
+from snell.model.errors import SettingsError
+from snell.model.events import Event
+from snell.model.hooks import DEFAULT_TIMEOUT, LONGEST_TIMEOUT, Handler, Hook
+from snell.settings.parse_types import ParseState
+from snell.settings.schema import ENTRY, HOOK_KEYS, Key, Spellings, fold_spelling
+from snell.system.distributions import any_declares
+
+if TYPE_CHECKING:
+    from snell.settings.command_files import NamedFiles  # slow to import, and only needed in projects
+
+GROUP = "snell.handlers"
+
+
+class HandlerEntry(Struct, frozen=True):
+    """The checked keys of one entry, for the `parse` function of a handler type."""
+
+    values: Mapping[str, Any]
+    lines: Mapping[str, int]
+    line: int
+    state: ParseState
+
+    def line_of(self, name: str) -> int:
+        return self.lines.get(name, self.line)
+
+
+class HandlerType(Struct, frozen=True, kw_only=True):
+    """One way of running a hook: its keys in a settings file, and what the runtime must know to run it."""
+
+    name: str
+    help: str
+    settings: type[Handler]  # the struct that an entry becomes; its fields are named like the keys
+    keys: tuple[Key, ...]
+    default_timeout: float = DEFAULT_TIMEOUT  # seconds
+    recommended_timeout: float = LONGEST_TIMEOUT  # a longer time limit gets a hint
+    aliases: tuple[str, ...] = ()  # further names of its table, and further values of `type`
+    identified_by: tuple[str, ...] = ()  # keys that show which type is meant where an entry has no `type`
+    defaults_by_name: Mapping[str, Mapping[str, Any]] = {}  # where defaults depend on the name that the entry uses
+    parse: Callable[[HandlerEntry], Handler] | None = None  # instead of `build`
+    files: Callable[[Any, Path, Mapping[str, str]], "NamedFiles"] | None = None  # local files that `snell trust` pins
+    extra: str = ""  # the extra of Snell that it needs
+    waits_for_network: bool = False  # such hooks cost a thread and nothing more, so many may run at a time
+    asks_model: bool = False  # needs a conversation; and its extra only if the model is asked over HTTP
+
+    def handler_for(self, entry: HandlerEntry) -> Handler:
+        """Make the handler that an entry describes. Raises InvalidValueError."""
+        return (self.parse or self.build)(entry)
+
+    def build(self, entry: HandlerEntry) -> Handler:
+        """Make the struct of this type from the values of its keys."""
+        return self.settings(**{key.name: entry.values[key.name] for key in self.keys if key.name in entry.values})
+
+
+class HandlerModule(Protocol):
+    """What a module of a handler has."""
+
+    TYPE: HandlerType
+
+    def run(self, hook: Hook, event: Event, context: Context) -> Outcome: ...
+
+
+class HandlerTypes:
+    """The handler types of this installation, found by the words of a settings file."""
+
+    def __init__(self) -> None:
+        self.all: tuple[HandlerType, ...] = ()
+        self.not_loaded: dict[str, str] = {}  # why a type of another distribution cannot be used, by its name
+        self.keys_in_entry: dict[str, Spellings] = {}  # keys of an entry without a table for its handler, by type
+        self.keys_in_table: dict[str, Spellings] = {}  # keys of a handler's own table, by type
+        self._by_name: dict[str, HandlerType] = {}
+
+    def add(self, added: HandlerType) -> None:
+        """Register a type. Raises SettingsError when one of its words already means something else."""
+        taken = {fold_spelling(name): each.name for each in self.all for name in each.identified_by}
+        taken |= {name: each.name for name, each in self._by_name.items()}
+        for name in (added.name, *added.aliases, *added.identified_by):
+            if other := taken.get(fold_spelling(name)):
+                raise SettingsError(f"`{name}` already means a {other} handler")
+        if common := next((key.name for key in added.keys if ENTRY.find(key.name)), ""):
+            raise SettingsError(f"`{common}` is already a key of every hook")
+        self.all += (added,)
+        self._by_name |= {fold_spelling(name): added for name in (added.name, *added.aliases)}
+        self.keys_in_entry[added.name] = Spellings(HOOK_KEYS + added.keys)
+        self.keys_in_table[added.name] = Spellings(added.keys + tuple(key for key in HOOK_KEYS if key.in_handler))
+
+    def find(self, name: str) -> HandlerType | None:
+        """Return the type with this name or alias."""
+        return self._by_name.get(fold_spelling(name))
+
+    def has_key(self, name: str) -> bool:
+        """Whether any type has a key of this name."""
+        return any(keys.find(name) for keys in self.keys_in_table.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for each in self.all for name in (each.name, *each.aliases))
+
+    @property
+    def entry_words(self) -> tuple[str, ...]:
+        """The words of which an entry needs one: an identifying key, or the name of a handler's table."""
+        return tuple(word for each in self.all for word in (*each.identified_by, each.name, *each.aliases))
+
+
+@cache
+def handler_types() -> HandlerTypes:
+    """Load every handler type, once per process."""
+    types = HandlerTypes()
+    for module in _built_in_modules().values():
+        types.add(_load(module).TYPE)
+    for name, module in _entry_point_modules().items():
+        try:
+            added = _load(module).TYPE
+            if added.name != name:
+                raise SettingsError(f"its entry point is `{name}`, and its type is `{added.name}`")
+            types.add(added)
+        except SettingsError as error:
+            types.not_loaded[name] = str(error)
+        except Exception as error:  # noqa: BLE001 - code of another distribution must not stop the settings
+            types.not_loaded[name] = f"{type(error).__name__}: {error}"
+    return types
+
+
+@cache
+def handler_module(kind: str) -> HandlerModule | None:
+    """Load the module that runs one kind of hook; None when there is none."""
+    name = _built_in_modules().get(kind) or _entry_point_modules().get(kind)
+    return _load(name) if name else None
+
+
+def _load(module: str) -> HandlerModule:
+    return cast("HandlerModule", import_module(module))
+
+
+def _built_in_modules() -> Mapping[str, str]:
+    modules: Mapping[str, str] = import_module("snell.handlers").HANDLERS
+    return modules
+
+
+@cache
+def _entry_point_modules() -> Mapping[str, str]:
+    if not any_declares(GROUP):
+        return {}
+    from importlib.metadata import entry_points  # slow to import, and only needed with such a distribution
+
+    return {point.name: point.module for point in entry_points(group=GROUP)}
