@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """
-Everything a contributor runs, from a bare clone: python3 dev.py VERB.
+Run the checks, tests and tools of this project: python3 dev.py VERB.
 
-The first call makes .venv from the locked requirements; later calls find its stamp and start at once.
+The first call creates .venv from the locked requirements; later calls find its stamp file and start at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scripts.test_runs import run_suite
 
 VERBS = {
     "demo": "run the scripted coding session",
-    "test": "run the fast tests, then those that start processes; other arguments go to one pytest run",
+    "test": "run the tests; other arguments go to one pytest run",
     "adapters": "test the adapters against the real agent libraries, which go into an environment of their own",
     "lint": "check format, style, types and import rules",
     "bench": "measure, and compare with peers and limits",
@@ -35,9 +35,9 @@ VERBS = {
 
 
 def main() -> int:
-    if sys.version_info < (3, 11):  # noqa: UP036 a bare machine may start this with anything
+    if sys.version_info < (3, 11):  # noqa: UP036 any Python may start this file
         stop(f"Python {sys.version.split()[0]} is too old: run this with Python 3.11 or newer")
-    options, rest = parsed_arguments()
+    options, rest = parse_arguments()
     if options.verb == "requirements":  # reads data files only, so it needs no environment
         print(report(as_json=options.json))
         return 0
@@ -50,8 +50,8 @@ def main() -> int:
     return verbs[options.verb](rest)
 
 
-def parsed_arguments() -> tuple[argparse.Namespace, list[str]]:
-    """The options of dev.py itself, and the words that it passes on to the program behind the verb."""
+def parse_arguments() -> tuple[argparse.Namespace, list[str]]:
+    """Return the options of dev.py itself, and the arguments that go to the program behind the verb."""
     parser = argument_parser()
     options, rest = parser.parse_known_args()
     if rest and options.verb == "requirements":  # there is no program behind it that could refuse them
@@ -66,7 +66,7 @@ def argument_parser() -> argparse.ArgumentParser:
         verb: verbs.add_parser(verb, help=text, description=text, allow_abbrev=False) for verb, text in VERBS.items()
     }
     made["test"].add_argument("--nightly", action="store_true", help="also the long tests (SNELL_NIGHTLY=1)")
-    live = "instead, hold conversations in real coding agents, installed with npm (default: in all that are known)"
+    live = "run only the conversations in real coding agents, installed with npm (default: in all known ones)"
     made["test"].add_argument("--live", nargs="*", metavar="CLIENT", help=live)
     made["requirements"].add_argument("--json", action="store_true", help="print one JSON object")
     return parser
@@ -80,24 +80,26 @@ def test(rest: Sequence[str], *, nightly: bool) -> int:
     left_out = ["not live"] if nightly else ["not nightly", "not live"]
     env = {"SNELL_NIGHTLY": "1"} if nightly else {}
 
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # without cached bytecode every worker compiles every test again
+
     def pytest(words: Sequence[str]) -> int:
         return run(PYTHON, "-m", "pytest", *words, env=env)
 
     if rest:
         return pytest(["-m", " and ".join(left_out), *rest])
     adopt_orphans()
-    return run_suite(pytest, [" and ".join([each, *left_out]) for each in ("not process", "process")])
+    return run_suite(pytest, " and ".join(left_out))
 
 
 def adapters(rest: Sequence[str]) -> int:
-    """Warnings of other people's libraries are theirs to mend."""
+    """Test the adapters; warnings of the agent libraries are not errors."""
     python = ensure_adapters()
     where = [] if any(word.startswith("tests/") for word in rest) else ["tests/adapters"]
     return run(python, "-m", "pytest", "-W", "default", *where, *rest, env={"PYTHONPATH": "src"})
 
 
 def test_live(clients: Sequence[str], rest: Sequence[str]) -> int:
-    """Only these: they install hundreds of megabytes, once. Without npm they are skipped, and say so."""
+    """Run only the live tests, which install hundreds of megabytes once; without npm they are skipped."""
     env = {"SNELL_LIVE_CLIENTS": " ".join(clients)}
     adopt_orphans()
     return run(PYTHON, "-m", "pytest", "-m", "live", "-rs", "-n", "2", "tests/live", *rest, env=env) or end_leftovers()
@@ -148,7 +150,7 @@ def run_file(name: str, rest: Sequence[str]) -> int:
 
 
 def run(*command: str | Path, env: Mapping[str, str] | None = None) -> int:
-    """Run inside .venv, from the root, and pass the exit code on."""
+    """Run a command inside .venv, from the root of the tree, and return its exit code."""
     path = os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])
     inside = {**os.environ, "VIRTUAL_ENV": str(VENV), "PATH": path, **(env or {})}
     code = run_and_reap(command, ROOT, inside)

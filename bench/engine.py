@@ -1,4 +1,4 @@
-"""The engine alone, in process: dispatch compared with pluggy, and matching as the number of hooks grows."""
+"""Measure the engine alone, in process: dispatch against pluggy, and matching as the number of hooks grows."""
 
 import random
 from collections.abc import Callable

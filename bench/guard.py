@@ -1,9 +1,9 @@
 """
-The guard alone, in process: what judging one command costs, and how often it is right on each part of its corpus.
+Measure the guard alone, in process: the time for one command, and how often it is right on each part of its corpus.
 
 One command a line: family, tab, command. A quarter of the large files, chosen by hash, is kept aside while rules are
 made. The `blind` files were put aside when they were written: which of their rows fail has never been listed. But
-whoever wrote them also changed rules, with their totals in sight; commands by somebody else may do worse.
+their author also changed rules and saw the totals, so commands by other authors may be judged less well.
 """
 
 import hashlib

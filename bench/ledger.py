@@ -146,7 +146,7 @@ def verifying_over_five_seconds(records: int = 100_000, **_: int) -> Measured:
 
 
 def _deciding(runtime: Runtime, name: str = "PreToolUse") -> Callable[[], object]:
-    """Deciding a call that nobody made before, until its answer leaves."""
+    """Return a function that decides a call with a new id, up to the moment when its answer leaves."""
     numbers = iter(range(10**9))
 
     def decide() -> object:

@@ -1,4 +1,4 @@
-"""Many agents at once, each sending its next event when it has its answer: how many are served, and is any lost?"""
+"""Measure many agents at once, each sending its next event after its answer: events per second, errors, lost rows."""
 
 import functools
 import os
@@ -186,7 +186,7 @@ def _children(process: int) -> list[int]:
 
 
 def _descriptors(process: int) -> int:
-    """The fewest of several looks: a question about its state, or the database's log being put away, has some open."""
+    """Return the smallest of several counts: a status request or a checkpoint of the database opens some."""
     found = []
     for _ in range(20):
         found.append(len(os.listdir(f"/proc/{process}/fd")))

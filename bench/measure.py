@@ -1,4 +1,4 @@
-"""Interleaved measuring: all candidates take turns, so that a busy moment hits all of them."""
+"""Measure candidates in turns, so that a busy moment of the machine affects all of them."""
 
 import resource
 import subprocess
@@ -46,4 +46,4 @@ def _cpu_seconds(argv: Sequence[str]) -> float:
 
 
 class NotHere(Exception):  # noqa: N818 - not an error: what would be measured is not on this machine
-    """Why a figure cannot be had here."""
+    """Why a figure cannot be measured on this machine."""

@@ -1,4 +1,4 @@
-"""Secrets out of text: one pass for all formats, over one search per rule; and whether that grows with the text."""
+"""Measure redaction: one pass for all formats against one search per rule, and its growth with the text."""
 
 import re
 import time

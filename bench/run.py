@@ -1,4 +1,4 @@
-"""Print the score card: each figure with its bar, and whether it was kept."""
+"""Print each figure with its limit, and whether the limit was kept."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""What it costs to import Snell, in CPU time of a fresh interpreter."""
+"""Measure the import of Snell, in CPU time of a fresh interpreter."""
 
 from bench.measure import interleaved_processes, python
 

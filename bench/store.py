@@ -1,4 +1,4 @@
-"""The small row that is committed before every answer: what it costs, and whether that grows with the file."""
+"""Measure the row that is committed before every answer: its cost, and its growth with the file."""
 
 import os
 import tempfile

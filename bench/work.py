@@ -1,4 +1,4 @@
-"""What keeping track of an effort costs at a tool call."""
+"""Measure what tracking an effort adds to a tool call."""
 
 import tempfile
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """
-Make .venv match the lock, from a bare machine.
+Create .venv from the locked requirements, or bring it up to date.
 
-uv does the work (from the PATH, else fetched into .tools); where it cannot, venv and pip do.
-A stamp of what went in makes the next call free.
+uv installs (from the PATH, else installed into .tools); where uv does not work, venv and pip do. A stamp file records
+what was installed, so that the next call has nothing to do.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def ensure_environment() -> None:
 
 
 def ensure_adapters() -> Path:
-    """The Python of the environment that holds the libraries which the adapters are for."""
+    """Install the agent libraries into .tools/adapters; return the Python of that environment."""
     lock, place = ROOT / "requirements" / "adapters.txt", TOOLS / "adapters"
     python, stamp = place / BIN.name / f"python{EXE}", place / "stamp"
     digest = hashlib.sha256(lock.read_bytes()).hexdigest()
@@ -60,7 +60,7 @@ def is_ready() -> bool:
 
 
 def wanted() -> list[str]:
-    """Where the tree is (a copied .venv would run the old tree's code), and what goes into .venv."""
+    """Return the path of this tree (a copied .venv would run the old tree's code) and hashes of its inputs."""
     inputs = (LOCK, ROOT / "pyproject.toml", ROOT / "hatch_build.py", *sorted((ROOT / "native").glob("*.c")), FORMS)
     return [str(ROOT), *(hashlib.sha256(path.read_bytes()).hexdigest() for path in inputs)]
 
@@ -82,7 +82,7 @@ def install(*, fresh: bool, sync: bool) -> None:
         sync_with_pip()
     pip = [uv, "pip", "install", f"--python={PYTHON}"] if uv else [str(PYTHON), "-m", "pip", "install"]
     if not attempt(*pip, "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT):
-        stop("snell itself could not be installed: the message above names what to mend in pyproject.toml")
+        stop("snell itself could not be installed: the message above names what to correct in pyproject.toml")
 
 
 def sync_with_uv(uv: str, *, fresh: bool, sync: bool) -> bool:
@@ -111,12 +111,12 @@ def find_uv() -> str | None:
 
 
 def base_python() -> str:
-    """The interpreter outside any virtual environment, since .venv may be about to go."""
+    """Return the interpreter outside any virtual environment, since .venv may be replaced."""
     return str(getattr(sys, "_base_executable", sys.executable))
 
 
 def attempt(*command: str | Path, stdout: int | None = None) -> bool:
-    # A user's setting of these two would keep pip from installing into a folder of ours.
+    # These two settings of a user would keep pip from installing into .venv or .tools.
     env = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
     try:
         done = subprocess.run(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=stdout)

@@ -1,8 +1,8 @@
 """
-Find the processes that a test run leaves behind.
+Find the processes that a test run leaves behind (Linux only).
 
-On Linux this process becomes the parent of every descendant whose own parent ends (a subreaper), so a daemon that
-detached itself is still found here. On other systems nothing is looked for.
+This process becomes the parent of every descendant whose own parent ends (a subreaper), so a daemon that detached
+itself is still found.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from scripts.environment import say
 
 PR_SET_CHILD_SUBREAPER = 36
-SECONDS_TO_END = 3.0  # a daemon that was told to stop may still be writing its last rows
+SECONDS_TO_END = 3.0  # a daemon that is stopping may still be writing its last rows
 
 
 def adopt_orphans() -> None:
@@ -42,7 +42,7 @@ def run_and_reap(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str
 
 
 def end_leftovers() -> int:
-    """Name and kill processes that still run; an exit code that fails the run when there were any."""
+    """Print and kill processes that still run; return 1 if there were any, else 0."""
     if sys.platform != "linux":
         return 0
     deadline = time.monotonic() + SECONDS_TO_END
@@ -61,7 +61,7 @@ def end_leftovers() -> int:
 
 
 def reap_one() -> bool:
-    """Wait for one killed process; False when there is none left."""
+    """Wait for one killed process; return False when there is none left."""
     try:
         os.wait()
     except ChildProcessError:
@@ -70,7 +70,7 @@ def reap_one() -> bool:
 
 
 def descendants(pid: int) -> list[int]:
-    """The living processes below this one, parents first."""
+    """Return the ids of the running processes below this one, parents first."""
     parents = {each: parent_of(each) for each in map(int, filter(str.isdecimal, os.listdir("/proc")))}
     found: list[int] = []
     generation = [pid]
@@ -81,7 +81,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def parent_of(pid: int) -> int:
-    """The parent's id; 0 for a process that has ended."""
+    """Return the parent's id; 0 for a process that has ended."""
     try:
         state, parent = (
             Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[:2]
@@ -92,7 +92,7 @@ def parent_of(pid: int) -> int:
 
 
 def describe(pid: int) -> str:
-    """The command line, and the state folder that tells which test started it."""
+    """Return the command line, and the home folder that tells which test started the process."""
     command = read_process_file(pid, "cmdline").replace("\0", " ")
     variables = read_process_file(pid, "environ").split("\0")
     places = [each for each in variables if each.startswith(("SNELL_HOME=", "HOME="))]

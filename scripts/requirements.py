@@ -29,7 +29,7 @@ def counted() -> dict[str, dict[str, int]]:
 
 
 def fate_of(row: Mapping[str, object]) -> str | None:
-    """None is a row that nobody has finished; test_manifest.py refuses it."""
+    """Return the state of a row; None if it is not finished, which test_manifest.py refuses."""
     if row.get("tests") and "divergence" not in row:
         return "covered"
     return next((fate for fate in ("divergence", "deferred") if fate in row), None)

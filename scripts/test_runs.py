@@ -1,8 +1,8 @@
 """
-Run the test suite: name tests that pass only the second time, and processes that outlive it.
+Run the test suite; report tests that pass only the second time, and processes that outlive the run.
 
-Tests that run side by side can disturb each other, so failures are run again alone. A second result never replaces the
-first one silently: such tests are named and counted, and with CI set they fail the run.
+Tests that run at the same time can disturb each other, so tests that failed are run again alone. A second result never
+replaces the first one silently: such tests are listed, and if CI is set they fail the run.
 """
 
 from __future__ import annotations
@@ -14,39 +14,36 @@ from collections.abc import Callable, Sequence
 from scripts.environment import ROOT, say
 from scripts.leftovers import end_leftovers
 
-SOME_FAILED, NO_TESTS_FOUND = 1, 5  # pytest's exit codes
-SIDE_BY_SIDE = ["-n", "auto", "--dist", "worksteal", "-q", "--cache-clear"]  # one worker for each core
+SOME_FAILED = 1  # pytest's exit code
+WORKERS_PER_CORE = 2  # many tests wait for a process or a server and leave the core to the next one
 FAILED_TESTS = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 
 Pytest = Callable[[Sequence[str]], int]
 
 
-def run_suite(pytest: Pytest, phases: Sequence[str]) -> int:
-    """Run each phase, a marker expression, with one worker per core; stop after a phase that failed."""
-    codes = []
+def run_suite(pytest: Pytest, selection: str) -> int:
+    """Run the tests that a marker expression selects in several processes, and those that failed once more."""
+    os.environ.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(WORKERS_PER_CORE * (os.cpu_count() or 1)))
+    code = pytest(["-m", selection, "-n", "auto", "--dist", "worksteal", "-q", "--cache-clear"])
     passed_later: list[str] = []
-    for phase in phases:
-        codes.append(pytest(["-m", phase, *SIDE_BY_SIDE]))
-        if codes[-1] == SOME_FAILED:
-            codes[-1], later = run_failed_again(pytest, phase)
-            passed_later += later
-        if codes[-1] not in {0, NO_TESTS_FOUND}:
-            break
+    if code == SOME_FAILED:
+        code, passed_later = run_failed_again(pytest, selection)
     reports = (report_passed_later(passed_later), end_leftovers())  # also where tests failed
-    failed = next((code for code in codes if code not in {0, NO_TESTS_FOUND}), 0)
-    return failed or max(reports) or min(codes)  # one phase may be empty, not all
+    return code or max(reports)
 
 
-def run_failed_again(pytest: Pytest, phase: str) -> tuple[int, list[str]]:
-    """Run what failed once more, alone; return pytest's exit code and which tests passed this time."""
+def run_failed_again(pytest: Pytest, selection: str) -> tuple[int, list[str]]:
+    """Run failed tests once more, one after the other; return pytest's exit code and the tests that passed now."""
     failed = failed_tests()
+    if not failed:  # pytest failed in another way; it would now run all tests
+        return SOME_FAILED, []
     say(f"{len(failed)} failed: running them again, one after the other")
-    code = pytest(["-m", phase, "--last-failed", "-q"])
+    code = pytest(["-m", selection, "--last-failed", "-q"])
     return code, sorted(failed - failed_tests())
 
 
 def failed_tests() -> set[str]:
-    """The ids that pytest has noted as failed."""
+    """Return the ids of the tests that pytest recorded as failed."""
     try:
         return set(json.loads(FAILED_TESTS.read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -54,7 +51,7 @@ def failed_tests() -> set[str]:
 
 
 def report_passed_later(tests: Sequence[str]) -> int:
-    """Name tests that passed only when run again; an exit code that fails the run where CI is set."""
+    """Print the tests that passed only when run again; return an exit code that fails the run if CI is set."""
     if not tests:
         return 0
     say(f"{len(tests)} passed only when run again alone:")

@@ -1,6 +1,7 @@
 """The rules of the source that a program can check: layers, sizes, cost of the import, and forbidden texts."""
 
 import ast
+import functools
 import io
 import re
 import subprocess
@@ -21,6 +22,15 @@ LONG_FILE, MOST_LONG_FILES = 350, 3
 LOADED_BY_IMPORT_SNELL = ["snell"]
 
 TOUCHES_THE_OUTSIDE = {"__import__", "breakpoint", "compile", "eval", "exec", "input", "open", "print"}
+
+# Where a pause is the subject of the test. Programs in strings, such as slow hooks, are not looked at.
+MAY_SLEEP = {
+    "tests/delaying_proxy.py": "a slow network",
+    "tests/mcp_checker.py": "a slow tool",
+    "tests/process/test_shim.py": "a daemon that works longer than the client would wait for a silent one",
+    "tests/process/work_agent.py": "an agent that does nothing; it runs without the folder of the tests",
+    "tests/faults/store_children.py": "a period between checkpoints",
+}
 
 # In two halves, so that this file does not contain them.
 UNSPEAKABLE = tuple(
@@ -99,6 +109,16 @@ def test_no_file_names_a_private_path_or_a_package_host():
     assert found == []
 
 
+def test_tests_wait_for_events_and_not_for_a_time():
+    found = {
+        relative(path)
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Attribute) and node.attr == "sleep" and ast.unparse(node) == "time.sleep"
+    }
+    assert found == MAY_SLEEP.keys(), "tests wait with `tests/waiting.py`"
+
+
 def test_every_suppression_carries_its_reason():
     found = [
         f"{relative(path)}:{line} {comment}"
@@ -126,17 +146,17 @@ def repository_files() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-def sizes() -> Iterator[tuple[str, int, int]]:
-    """What, how many lines, and its limit, for every file and every function."""
+@functools.cache
+def sizes() -> list[tuple[str, int, int]]:
+    """Return name, number of lines and limit of every file and every function."""
+    found = []
     for path in python_files():
-        yield relative(path), len(path.read_text(encoding="utf-8").splitlines()), FILE_LIMIT
+        found.append((relative(path), len(path.read_text(encoding="utf-8").splitlines()), FILE_LIMIT))
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield (
-                    f"{relative(path)}::{node.name}",
-                    (node.end_lineno or 0) - node.lineno + 1,
-                    FUNCTION_LIMIT,
-                )
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                found.append((f"{relative(path)}::{node.name}", lines, FUNCTION_LIMIT))
+    return found
 
 
 def allowances() -> dict[str, int]:
@@ -147,7 +167,10 @@ def allowances() -> dict[str, int]:
 
 
 def comments(path: Path) -> Iterator[tuple[int, str]]:
-    for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
+    text = path.read_text(encoding="utf-8")
+    if not SUPPRESSION.search(text):
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
 

@@ -43,6 +43,16 @@ def test_every_file_that_the_tour_names_is_there():
     assert missing == []
 
 
+def test_every_place_that_the_page_on_tests_names_is_there():
+    text = (ROOT / "tests/README.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w./*<>]+(?:/|\.py|\.toml))`", text)
+    assert len(named) > 15
+    patterns = {name: re.sub(r"<\w+>", "*", name) for name in named}
+    folders = (ROOT, ROOT / "tests", ROOT / "src/snell/packs")
+    missing = [name for name, each in patterns.items() if not any(next(base.rglob(each), None) for base in folders)]
+    assert missing == []
+
+
 @pytest.mark.proves("S3-91")
 def test_every_file_that_the_page_on_embedding_names_is_there():
     page = (ROOT / "docs/howto/embed.md").read_text(encoding="utf-8").partition("## Where things are")[2]

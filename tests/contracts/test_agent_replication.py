@@ -10,7 +10,7 @@ from snell.store.postgres import PostgresDatabase
 from snell.store.replication.agents import AgentReplicator, host_name
 from snell.store.sqlite import SqliteDatabase
 from snell.work import agents, effort_commands
-from tests.process.scene import wait_until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 

@@ -15,7 +15,8 @@ from snell.store.postgres import PostgresDatabase, ServerAwayError
 from snell.store.replication.decisions import DecisionReplicator
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
-from tests.postgres_server import PostgresServer
+from tests.postgres_server import TestDatabase
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -38,7 +39,7 @@ def ids(database: SqliteDatabase | PostgresDatabase) -> list[str]:
 
 
 def test_nothing_is_lost_or_doubled_while_the_server_comes_and_goes(
-    local: SqliteDatabase, postgres: PostgresServer, on_postgres: Callable[[str], PostgresDatabase]
+    local: SqliteDatabase, postgres: TestDatabase, on_postgres: Callable[[str], PostgresDatabase]
 ) -> None:
     server = on_postgres("away")
     spool = DecisionReplicator(local, server)
@@ -62,7 +63,7 @@ def test_nothing_is_lost_or_doubled_while_the_server_comes_and_goes(
 
 
 def test_a_connection_that_died_unnoticed_is_made_again(
-    postgres: PostgresServer, on_postgres: Callable[[str], PostgresDatabase]
+    postgres: TestDatabase, on_postgres: Callable[[str], PostgresDatabase]
 ) -> None:
     server = on_postgres("again")
     do(server, marks.put, "s", "n", 1)
@@ -102,7 +103,7 @@ def slow(tx: Transaction) -> None:
 
 def test_the_thread_catches_up_by_itself(
     local: SqliteDatabase,
-    postgres: PostgresServer,
+    postgres: TestDatabase,
     on_postgres: Callable[[str], PostgresDatabase],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -125,10 +126,3 @@ def test_the_thread_catches_up_by_itself(
     assert ids(seen_from_here) == ids(local)
     seen_from_here.close()
     server.close()
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + BOUND
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

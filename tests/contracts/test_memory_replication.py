@@ -18,7 +18,7 @@ from snell.store.postgres import PostgresDatabase
 from snell.store.replication.memories import MemoryReplicator
 from snell.store.sqlite import SqliteDatabase
 from snell.system.paths import Places
-from tests.process.scene import wait_until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 

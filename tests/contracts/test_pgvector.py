@@ -10,7 +10,7 @@ from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft
 from snell.model.protocols import Database
 from snell.store.postgres import PostgresDatabase
-from tests.postgres_server import PostgresServer
+from tests.postgres_server import TestDatabase
 
 pytestmark = pytest.mark.process
 
@@ -77,20 +77,21 @@ def test_vectors_of_a_model_are_compared_on_the_server(width: int, on_postgres) 
     server.close()
 
 
-def test_a_user_who_may_not_have_the_extension_does_without(postgres: PostgresServer) -> None:
+def test_a_user_who_may_not_have_the_extension_does_without(postgres: TestDatabase) -> None:
     psycopg = pytest.importorskip("psycopg")
+    user, without, named_with = (f"{postgres.name}_{what}" for what in ("user", "without", "with"))
     with psycopg.connect(postgres.address, autocommit=True) as admin:
-        admin.execute("CREATE ROLE plain_user LOGIN")
-        for place in ("without_vectors", "with_vectors"):
+        admin.execute(f"CREATE ROLE {user} LOGIN")
+        for place in (without, named_with):
             admin.execute(f"CREATE DATABASE {place}")
-            admin.execute(f"GRANT CREATE ON DATABASE {place} TO plain_user")
-    named = postgres.address.replace("dbname=postgres", "dbname=with_vectors")
+            admin.execute(f"GRANT CREATE ON DATABASE {place} TO {user}")
+    named = postgres.address.replace(f"dbname={postgres.name}", f"dbname={named_with}")
     with psycopg.connect(named, autocommit=True) as admin:
         admin.execute("CREATE SCHEMA extensions")
         admin.execute("GRANT USAGE ON SCHEMA extensions TO PUBLIC")
         admin.execute("CREATE EXTENSION vector SCHEMA extensions")
-    for place, vectors in (("without_vectors", ""), ("with_vectors", '"extensions"')):
-        address = postgres.address.replace("user=postgres dbname=postgres", f"user=plain_user dbname={place}")
+    for place, vectors in ((without, ""), (named_with, '"extensions"')):
+        address = postgres.address.replace(f"user=postgres dbname={postgres.name}", f"user={user} dbname={place}")
         ours = PostgresDatabase(address)
         fill(ours, 3)
         assert (ours.run(lambda tx: tx.vectors), len(asked(ours, "cookie queue"))) == (vectors, 3)

@@ -13,8 +13,9 @@ from snell.store.postgres import PostgresDatabase
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from tests.fork_server import run_module
-from tests.postgres_server import PostgresServer
-from tests.process.machine import HOOK, Machine, wait_until
+from tests.postgres_server import TestDatabase
+from tests.process.machine import HOOK, Machine
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -31,7 +32,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 
 @pytest.fixture
-def server(postgres: PostgresServer) -> Iterator[PostgresDatabase]:
+def server(postgres: TestDatabase) -> Iterator[PostgresDatabase]:
     """The schema that daemons use, empty."""
     database = PostgresDatabase(postgres.address)
     database.run(lambda tx: tx.do("DROP SCHEMA snell CASCADE"))
@@ -60,7 +61,7 @@ def send(machine: Machine, session: str, number: int) -> float:
 
 
 def test_rows_arrive_exactly_once_while_the_server_comes_and_goes(
-    machine: Machine, postgres: PostgresServer, server: PostgresDatabase
+    machine: Machine, postgres: TestDatabase, server: PostgresDatabase
 ) -> None:
     address = f"{postgres.address} password=hush-hush"
     machine.write("snell.toml", f'packs = ["pack"]\ndatabase = "{address}"\n')
@@ -104,7 +105,7 @@ def told_nowhere(machine: Machine, secret: str) -> bool:
 
 
 def test_what_a_stopped_daemon_has_not_sent_goes_after_the_next_start(
-    machine: Machine, postgres: PostgresServer, server: PostgresDatabase
+    machine: Machine, postgres: TestDatabase, server: PostgresDatabase
 ) -> None:
     send(machine, "before", 5)  # by a daemon that knows of no server
     machine.stop()

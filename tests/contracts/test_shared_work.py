@@ -15,8 +15,9 @@ from snell.store.postgres import PostgresDatabase
 from snell.work import agents, efforts, sessions
 from tests.delaying_proxy import DelayingProxy
 from tests.fork_server import run_snell
-from tests.postgres_server import PostgresServer
-from tests.process.machine import HOOK, Machine, wait_until
+from tests.postgres_server import TestDatabase
+from tests.process.machine import HOOK, Machine
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -65,7 +66,7 @@ class Desk(Machine):
 
 
 @pytest.fixture
-def server(postgres: PostgresServer) -> Iterator[PostgresDatabase]:
+def server(postgres: TestDatabase) -> Iterator[PostgresDatabase]:
     """The schema that daemons use, empty."""
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
@@ -77,7 +78,7 @@ def server(postgres: PostgresServer) -> Iterator[PostgresDatabase]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, postgres: PostgresServer, server: PostgresDatabase) -> Iterator[Callable[..., Desk]]:
+def desk(tmp_path: Path, postgres: TestDatabase, server: PostgresDatabase) -> Iterator[Callable[..., Desk]]:
     made: list[Desk] = []
     project = tmp_path / "project"
     project.mkdir()
@@ -178,7 +179,7 @@ def test_an_agent_has_its_effort_where_its_lease_is_and_nowhere_else(
 
 
 def test_nothing_is_lost_while_the_server_is_away_in_the_middle_of_work(
-    desk: Callable[..., Desk], postgres: PostgresServer, server: PostgresDatabase
+    desk: Callable[..., Desk], postgres: TestDatabase, server: PostgresDatabase
 ):
     one, two = desk("one"), desk("two")
     one.snell("effort", "start", "parser", "implement")
@@ -221,10 +222,13 @@ def test_nothing_is_lost_while_the_server_is_away_in_the_middle_of_work(
 
 
 def test_an_answer_takes_no_longer_with_a_server_that_is_far_away(
-    desk: Callable[..., Desk], postgres: PostgresServer, server: PostgresDatabase, figure: Callable[..., None]
+    desk: Callable[..., Desk], postgres: TestDatabase, server: PostgresDatabase, figure: Callable[..., None]
 ):
     with DelayingProxy(f"{postgres.folder}/.s.PGSQL.5432", 0.05) as proxy:
-        plain, far = desk("plain", ""), desk("far", f"host=127.0.0.1 port={proxy.port} user=postgres dbname=postgres")
+        plain, far = (
+            desk("plain", ""),
+            desk("far", f"host=127.0.0.1 port={proxy.port} user=postgres dbname={postgres.name}"),
+        )
         for each in (plain, far):
             each.snell("effort", "start", "parser", "implement")
             each.fire("SessionStart", "w1", source="startup")

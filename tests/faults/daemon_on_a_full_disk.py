@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from tests.faults.ledger_on_a_full_disk import filled
-from tests.process.machine import Machine, wait_until
+from tests.process.machine import Machine
+from tests.waiting import wait_until
 
 ROOM = "64m"
 

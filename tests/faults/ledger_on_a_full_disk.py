@@ -10,7 +10,8 @@ from pathlib import Path
 
 from snell.records import ledger
 from snell.store.sqlite import SqliteDatabase
-from tests.process.machine import Machine, wait_until
+from tests.process.machine import Machine
+from tests.waiting import wait_until
 
 MAIL = "mcp__mail__send_email"
 

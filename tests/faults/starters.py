@@ -13,6 +13,7 @@ from pathlib import Path
 
 from snell.daemon.client import DaemonError, ask
 from snell.daemon.main import main
+from tests.waiting import first_true
 
 
 def race(home: Path, starters: int) -> tuple[int, list[int], float]:
@@ -45,12 +46,13 @@ def _started(home: Path) -> int:
 
 
 def _serving(run: Path) -> int:
-    for _ in range(500):
+    def pid() -> int:
         try:
             return int(ask(run, "status")["pid"])
         except DaemonError:
-            time.sleep(0.01)
-    return 0
+            return 0
+
+    return first_true(pid, 10)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from snell.records import decisions
 from snell.store.sqlite import SqliteDatabase
 from snell.system.wall_clock import WallClock
 from tests.faults.counts import Figure
-from tests.process.machine import Machine, wait_until
+from tests.process.machine import Machine
+from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 

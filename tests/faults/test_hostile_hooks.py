@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.faults.counts import Figure, times
-from tests.process.machine import Machine, wait_until
+from tests.process.machine import Machine
 from tests.process.scene import contents, is_alive
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 pytest_plugins = ("tests.process.machine_fixtures",)

@@ -12,7 +12,8 @@ import pytest
 
 from tests.faults.counts import Figure, times
 from tests.fork_server import run_snell
-from tests.process.machine import Machine, wait_until
+from tests.process.machine import Machine
+from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 

@@ -15,7 +15,8 @@ from snell.records import decisions
 from snell.runtime.database_journal import StoreJournal
 from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure, times
-from tests.process.machine import Machine, wait_until
+from tests.process.machine import Machine
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="daemons are counted in /proc")
 pytest_plugins = ("tests.process.machine_fixtures",)

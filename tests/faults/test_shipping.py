@@ -14,7 +14,8 @@ import pytest
 from snell.records import decisions
 from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure
-from tests.process.machine import Machine, wait_until
+from tests.process.machine import Machine
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.nightly
 

@@ -11,7 +11,8 @@ from snell.model.decision import Outcome
 from snell.model.hooks import Hook, Scope
 from snell.runtime.python_hook_files import LoadedFile, PythonFiles
 from tests.helpers import call, untimed
-from tests.process.scene import is_alive, wait_until
+from tests.process.scene import is_alive
+from tests.waiting import wait_until
 
 IMPORTS = "from snell.sdk.decorators import informs, judges, rewrites\nfrom snell.model.effects import *\n"
 

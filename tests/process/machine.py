@@ -6,12 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 from snell.daemon.wire import KEEPALIVE, Reply, Request
 from snell.system.version import our_version
+from tests.waiting import wait_until
 
 HOOK = Path(sys.executable).with_name("snell-hook")
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -139,11 +139,3 @@ class Machine:
         for pid in self.daemons():
             os.kill(pid, number)
         wait_until(lambda: not self.daemons())
-
-
-def wait_until(condition, seconds: float = 60.0):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.01)
-    return found

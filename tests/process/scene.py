@@ -3,9 +3,6 @@
 import os
 import signal
 import sys
-import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +56,6 @@ def contents(path: str) -> bytes:
 
 def is_alive(pid: int) -> bool:
     return contents(f"/proc/{pid}/stat").rpartition(b")")[2][1:2] not in (b"", b"Z", b"X")
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        threading.Event().wait(0.01)
-    return True
 
 
 def outcome(finished: Finished) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from snell.runtime.executor import Executor
 from snell.store.in_memory import InMemoryStore
 from snell.system.run_program import background_runs
 from tests.helpers import event
-from tests.process.scene import Scene, wait_until
+from tests.process.scene import Scene
 from tests.process.stage import Stage, command
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 

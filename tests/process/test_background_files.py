@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from snell.runtime.app import Runtime
 from tests.helpers import call
 from tests.process.desk import Desk, opened
-from tests.process.scene import wait_until
+from tests.waiting import wait_until
 
 
 @pytest.fixture

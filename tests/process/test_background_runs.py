@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from snell.system.run_program import Finished, Running, background_runs, end_background_runs, finish_in_background
-from tests.process.scene import HANG_BOUND, Scene, ended, outcome, wait_until
+from tests.process.scene import HANG_BOUND, Scene, ended, outcome
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 

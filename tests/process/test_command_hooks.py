@@ -11,8 +11,9 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Deny, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Broken, Hook, Scope
 from tests.helpers import call
-from tests.process.scene import Scene, wait_until
+from tests.process.scene import Scene
 from tests.process.stage import Stage, command
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.process.machine import CALL, PACK, wait_until
+from tests.process.machine import CALL, PACK
+from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 

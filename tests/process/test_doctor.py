@@ -9,6 +9,7 @@ import pytest
 
 from snell.cli.commands.doctor import is_supported
 from snell.cli.health.shim import kind_of
+from tests.fork_server import run_snell
 from tests.process.machine import HOOK, Machine
 
 
@@ -22,10 +23,9 @@ def machine(tmp_path):
 
 
 def doctor(machine: Machine, *words: str) -> tuple[int, str]:
-    command = [sys.executable, "-m", "snell", "doctor", *words]
-    done = subprocess.run(command, env=machine.env(), cwd=machine.project, capture_output=True, timeout=100)
-    assert done.stderr == b""
-    return done.returncode, done.stdout.decode()
+    code, out, err = run_snell("doctor", *words, env=machine.env(), cwd=machine.project)
+    assert err == ""
+    return code, out
 
 
 def examined(machine: Machine) -> tuple[int, dict[str, list[tuple[str, str]]]]:
@@ -103,9 +103,8 @@ def test_a_store_that_cannot_be_written_fails(machine):
 def test_the_doctors_own_event_is_not_the_last_decision(machine):
     machine.hook({"tool_input": {"command": "bad"}})
     doctor(machine)
-    command = [sys.executable, "-m", "snell", "why", "last"]
-    done = subprocess.run(command, env=machine.env(), cwd=machine.project, capture_output=True, timeout=100)
-    assert done.stdout.startswith(b"PreToolUse Bash")
+    _, out, _ = run_snell("why", "last", env=machine.env(), cwd=machine.project)
+    assert out.startswith("PreToolUse Bash")
 
 
 def test_settings_that_cannot_be_meant_fail_and_unapproved_hooks_are_named(machine):
@@ -139,11 +138,10 @@ def test_a_port_that_is_taken_fails_and_a_server_that_is_away_is_a_warning_witho
         code, found = examined(machine)
         assert (code, found["http endpoint"][0][0]) == (1, "fail")
         assert found["database"][0][1].startswith("postgresql://127.0.0.1:1/team, ")
-        settings = [sys.executable, "-m", "snell", "settings"]
         for words in (["--json"], []):
-            said = subprocess.run([*settings, *words], env=machine.env(), capture_output=True, timeout=60).stdout
-            assert b"127.0.0.1:1/team" in said
-            assert b"hush" not in said
+            _, said, _ = run_snell("settings", *words, env=machine.env(), cwd=machine.project)
+            assert "127.0.0.1:1/team" in said
+            assert "hush" not in said
         assert "hush" not in str(found) + json.dumps(machine.ask('{"cmd": "status"}'))
         machine.stop()
     kept = [path for path in machine.home.rglob("*") if path.is_file() and path.name != "snell.toml"]

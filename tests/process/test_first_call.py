@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from snell.handlers.command import Command
 from snell.model.hooks import Hook
 from snell.operations.rpc import Rpc
 from snell.runtime.app import Runtime
+from tests.waiting import wait_until
 
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 BOUND = 60.0  # seconds; a hang, on a busy machine
@@ -188,12 +188,9 @@ def test_the_same_delivery_twice_while_it_is_being_decided_runs_its_hooks_once(t
 
         def talk() -> None:
             one.sendall(request(4))
-            until = time.monotonic() + BOUND
-            while not log.exists() and time.monotonic() < until:
-                time.sleep(0.01)
+            wait_until(log.exists, BOUND)
             other.sendall(request(4))
-            while len(door.seen) < 2 and time.monotonic() < until:
-                time.sleep(0.01)
+            wait_until(lambda: len(door.seen) == 2, BOUND)
             gate.touch()
             assert answered(one) == answered(other)
 

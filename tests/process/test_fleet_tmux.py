@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from snell.packs.fleet.panes import COLOURS, COORDINATOR, MARK, delay, paint, show, socket_of
-from tests.process.scene import wait_until
+from tests.waiting import wait_until
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 

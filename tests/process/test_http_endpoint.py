@@ -12,7 +12,8 @@ from contextlib import ExitStack
 import pytest
 
 from tests.process.http_attacks import BODY, Attack, attacks, request
-from tests.process.machine import CALL, HOOK, Machine, wait_until
+from tests.process.machine import CALL, HOOK, Machine
+from tests.waiting import wait_until
 
 BOUND = 30.0
 

@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 from snell.daemon.hung_daemon import end_if_hung
-from tests.process.machine import CALL, Machine, wait_until
+from tests.process.machine import CALL, Machine
+from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 

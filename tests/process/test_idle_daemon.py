@@ -1,12 +1,12 @@
 """A daemon that has nothing to do does nothing."""
 
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.process.machine import Machine, wait_until
+from tests.process.machine import Machine
+from tests.waiting import first_true, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what a daemon does is read in /proc")
 pytest_plugins = ("tests.process.machine_fixtures",)
@@ -40,13 +40,12 @@ def test_an_orphan_of_a_hook_that_dies_later_is_waited_for(machine: Machine, tmp
 def is_asleep(pid: int) -> bool:
     """Whether the process hardly ran in a window that begins now."""
     cpu, wake_ups = spent(pid)
-    until = time.monotonic() + WINDOW
-    while time.monotonic() < until:
+
+    def has_run() -> bool:
         now = spent(pid)
-        if now[0] - cpu > MOST_CPU or now[1] - wake_ups > MOST_WAKE_UPS:
-            return False
-        time.sleep(0.1)
-    return True
+        return now[0] - cpu > MOST_CPU or now[1] - wake_ups > MOST_WAKE_UPS
+
+    return not first_true(has_run, WINDOW)
 
 
 def spent(pid: int) -> tuple[float, int]:

@@ -26,6 +26,8 @@ from snell.system.mcp_tool_schemas import (
     learned_tool,
     store_learned_tools,
 )
+from tests.fork_server import run_snell
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 SNELL = Path(sys.executable).with_name("snell")
@@ -67,16 +69,8 @@ class Person:
         (self.home / ".claude.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
 
     def snell(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [SNELL, *words],
-            env={**self.env, **env},
-            cwd=self.project,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        code, out, err = run_snell(*words, env={**self.env, **env}, cwd=self.project, timeout=110)
+        return subprocess.CompletedProcess(words, code, out, err)
 
     def runtime(self) -> Runtime:
         return Runtime.for_user(self.env)
@@ -98,6 +92,11 @@ def person(tmp_path: Path) -> Person:
     return Person(tmp_path)
 
 
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 @pytest.fixture
 def remote(person: Person) -> Iterator[str]:
     with socket.socket() as free:
@@ -107,12 +106,7 @@ def remote(person: Person) -> Iterator[str]:
         [sys.executable, person.script, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
+        wait_until(lambda: is_listening(port))
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.kill()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.process.machine import Machine, wait_until
+from tests.process.machine import Machine
+from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 SNELL = Path(sys.executable).with_name("snell")

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
@@ -20,6 +19,7 @@ from snell.memory.service import Memories
 from snell.runtime.app import database_of
 from snell.system.paths import Places
 from tests.process.machine import HOOK, Machine
+from tests.waiting import wait_until
 
 ON = "[pack.remember]\nenabled = true\n"
 DECIDED = "We decided to use uv for packages because pip was slow, see `uv.lock`."
@@ -199,13 +199,6 @@ def start():
         yield begin
 
 
-def wait_for(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.001)
-
-
 @pytest.mark.proves("S4-117")
 def test_nothing_is_lost_or_doubled_when_writers_and_readers_are_killed(start, tmp_path: Path) -> None:
     home = tmp_path / "state"
@@ -220,7 +213,7 @@ def test_nothing_is_lost_or_doubled_when_writers_and_readers_are_killed(start, t
     for done in (1, 9, 25):
         emptier = start(EMPTIER, str(home))
         assert emptier.stdout.readline() == "begin\n"
-        wait_for(lambda done=done: len(os.listdir(home / "memory/processed")) >= done)
+        wait_until(lambda done=done: len(os.listdir(home / "memory/processed")) >= done)
         emptier.kill()  # anywhere in its work
         emptier.wait(10)
     memories = Memories(database_of(Places(tmp_path, home, tmp_path)), home / "memory")

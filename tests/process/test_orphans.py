@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.process.scene import Scene, wait_until
+from tests.process.scene import Scene
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 

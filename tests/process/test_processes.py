@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.process.scene import HANG_BOUND, PYTHON, Scene, ended, outcome, wait_until
+from tests.process.scene import HANG_BOUND, PYTHON, Scene, ended, outcome
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 

@@ -1,7 +1,6 @@
 """Other people's Python hooks in their warm child process: whatever they do costs only themselves."""
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from snell.model.hooks import Hook, PythonFile, Source
 from snell.runtime.executor import Executor
 from tests.helpers import call, hook, untimed
 from tests.process.desk import IMPORTS, Desk, opened
-from tests.process.scene import is_alive, wait_until
+from tests.process.scene import is_alive
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -358,10 +358,7 @@ def test_what_a_hook_started_and_sent_away_ends_with_it(desk: Desk, tmp_path: Pa
     (outcome,) = desk.worker.run(hooks, call("ls"))
     assert outcome.status == "cancelled"
     pid = int(pid_file.read_text(encoding="utf-8"))
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{pid}").exists():
-        assert time.monotonic() < deadline, "it is still there"
-        time.sleep(0.01)
+    wait_until(lambda: not Path(f"/proc/{pid}").exists())
 
 
 def test_a_hook_that_forks_mixes_no_answers_up(desk: Desk) -> None:

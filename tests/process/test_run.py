@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.fork_server import run_snell
-from tests.process.scene import wait_until
+from tests.waiting import wait_until
 
 AGENT = Path(__file__).with_name("work_agent.py")
 

@@ -32,6 +32,12 @@ import subprocess
 def test_leaves_a_process():
     subprocess.run(["sh", "-c", "sleep 61 > /dev/null 2>&1 &"])
 """
+# One worker, and only the plugin that dev.py needs: the rest costs seconds and is not the subject.
+LIGHT = {
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "PYTEST_PLUGINS": "xdist.plugin",
+    "PYTEST_XDIST_AUTO_NUM_WORKERS": "1",
+}
 PYPROJECT = """
 [tool.pytest.ini_options]
 markers = ["process", "nightly", "live"]
@@ -63,7 +69,7 @@ def run_tests(tree: Path, text: str, **env: str) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "dev.py", "test"],
         cwd=tree,
-        env={name: value for name, value in os.environ.items() if name != "CI" and "PYTEST" not in name} | env,
+        env={name: value for name, value in os.environ.items() if name != "CI" and "PYTEST" not in name} | LIGHT | env,
         capture_output=True,
         text=True,
         timeout=100,

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fork_server import ROOT, run_snell
+
 BOUND = 60.0
 HOOKS = '[[hooks]]\nid="stop-it"\nevent="PreToolUse"\nmatcher="Bash"\ncommand="echo no >&2; exit 2"\n'
 WITHOUT_RICH = "import sys; sys.modules['rich'] = None; from snell.cli.main import main; sys.exit(main())"
@@ -30,8 +32,7 @@ class Watcher:
     def fire(self, tool: str, session: str, event: str = "PreToolUse") -> None:
         given = {"command": "ls"} if tool == "Bash" else {"file_path": "/etc/hosts"}
         payload = {"hook_event_name": event, "tool_name": tool, "tool_input": given, "session_id": session}
-        command = [sys.executable, "-m", "snell", "hook", "--client", "generic"]
-        subprocess.run(command, input=json.dumps(payload).encode(), env=self.env, capture_output=True, timeout=BOUND)
+        run_snell("hook", "--client", "generic", given=json.dumps(payload).encode(), cwd=ROOT, env=self.env)
 
     @contextmanager
     def watching(self, *words: str, start: tuple[str, ...] = ("-m", "snell")) -> Iterator["Screen"]:
@@ -57,9 +58,13 @@ class Screen:
         deadline = time.monotonic() + BOUND
         while wanted not in self.text:
             assert time.monotonic() < deadline, self.text
-            if select.select([self._terminal], [], [], 0.1)[0]:
-                with suppress(OSError):
-                    self.text += os.read(self._terminal, 65536).decode("utf-8", "replace")
+            self.read()
+
+    def read(self) -> None:
+        """Take in what was written, or nothing within a tenth of a second."""
+        if select.select([self._terminal], [], [], 0.1)[0]:
+            with suppress(OSError):
+                self.text += os.read(self._terminal, 65536).decode("utf-8", "replace")
 
     def interrupt(self) -> int:
         self.process.send_signal(signal.SIGINT)
@@ -120,8 +125,9 @@ def test_a_terminal_gets_a_table_that_grows_and_a_clean_end(watcher: Watcher) ->
 
 def test_without_rich_a_terminal_gets_lines(watcher: Watcher) -> None:
     with watcher.watching("-n", "0", start=("-c", WITHOUT_RICH)) as screen:
-        watcher.fire("Bash", "here")
-        screen.wait_for("stop-it")
+        while "stop-it" not in screen.text:  # it may not be watching yet
+            watcher.fire("Bash", "here")
+            screen.read()
         assert screen.interrupt() == 0
     assert "┃" not in screen.text
     assert "\x1b[31mdeny      \x1b[0m PreToolUse" in screen.text

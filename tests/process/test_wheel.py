@@ -29,6 +29,7 @@ def wheel(folder: Path, **variables: str) -> tuple[str, bytes]:
         return "-".join(tag), archive.read(SCRIPT.format(version=version))
 
 
+@pytest.mark.nightly
 def test_a_native_one_is_for_this_platform_and_any_python(tmp_path: Path, shim_program: Path | None) -> None:
     if shim_program is None:
         pytest.skip("there is no C compiler")
@@ -40,6 +41,7 @@ def test_a_native_one_is_for_this_platform_and_any_python(tmp_path: Path, shim_p
     assert not program.startswith(b"#!")
 
 
+@pytest.mark.nightly
 def test_the_table_of_words_comes_with_it_whole(tmp_path: Path) -> None:
     wheel(tmp_path, SNELL_NO_SHIM="1")
     (path,) = tmp_path.glob("*.whl")
@@ -48,6 +50,7 @@ def test_the_table_of_words_comes_with_it_whole(tmp_path: Path) -> None:
     assert len(table.stems) == table.header.words
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="about the C libraries of Linux")
 def test_one_that_needs_the_c_library_of_this_machine_is_for_machines_like_it(tmp_path: Path) -> None:
     assert build_hook().platforms(is_static=False) == f"linux_{platform.machine()}"
@@ -59,6 +62,7 @@ def test_without_a_compiler_there_is_a_script_for_every_platform(tmp_path: Path,
     assert (tag, program.partition(b"\n")[0]) == ("py3-none-any", b"#!/bin/sh")
 
 
+@pytest.mark.nightly
 def test_the_script_finds_its_python_through_a_link(tmp_path: Path) -> None:
     _, program = wheel(tmp_path, SNELL_NO_SHIM="1")
     package = tmp_path / "lib" / "python3.99" / "site-packages"

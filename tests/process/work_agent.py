@@ -47,8 +47,14 @@ def stops_are_held(most: int) -> None:
             break
 
 
+def wait_for_file(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.05)
+
+
 def wait_to_be_ended() -> None:
-    time.sleep(60)
+    signal.alarm(60)
+    signal.pause()
     sys.exit(99)
 
 
@@ -69,8 +75,7 @@ def main() -> None:  # noqa: C901 - a script of commands
         sys.exit(0)
     if PART == "dehydrates late":
         Path(sys.argv[3]).touch()
-        while not Path(sys.argv[4]).exists():
-            time.sleep(0.05)
+        wait_for_file(Path(sys.argv[4]))
     if PART.startswith("dehydrates"):
         fire("PreToolUse", tool_name="Bash", tool_input={"command": "make"}, tool_use_id="1")
         left = {"summary": "half done", "lastAction": "wrote a", "nextSteps": ["write b"], "requiredFiles": []}
@@ -87,8 +92,7 @@ def main() -> None:  # noqa: C901 - a script of commands
         wait_to_be_ended()
     if PART == "waits":
         Path(sys.argv[3]).touch()
-        while not Path(sys.argv[4]).exists():
-            time.sleep(0.05)
+        wait_for_file(Path(sys.argv[4]))
 
 
 main()

@@ -5,7 +5,6 @@ A case is made from one drawn number, because drawing every field would cost ten
 number says which of its hooks to leave out, so that a failing case still shrinks to the hooks that matter.
 """
 
-import os
 from random import Random
 from typing import Any
 
@@ -15,13 +14,14 @@ from msgspec import structs
 
 from snell.model.decision import Failure, Outcome
 from snell.model.hooks import Hook
+from tests.case_counts import cases as example_count
 from tests.properties.random_cases import Case, random_case, random_hook
 
 EVENTS = ("PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "Stop", "MessageDisplay")
 FAILED = Outcome(failure=Failure("crash", "it broke"))
 MOST_HOOKS = 8
 
-many = settings(deadline=None, max_examples=2_000 if os.environ.get("SNELL_NIGHTLY") else 100)
+many = settings(deadline=None, max_examples=example_count(50, 2_000))
 numbers = st.integers(0, 2**32)
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from snell.redact import redact, scan
 from snell.redact.spans import secrets_in
+from tests.case_counts import cases
 from tests.unit.redact.redact_cases import CONTEXTS, DISGUISES, examples
 
 pytest.importorskip("re2")
@@ -44,7 +45,7 @@ PIECES = st.one_of(
 WEBHOOK = "qyapi.weixin.qq.com/cgi-bin/webhook/send?key=3859a10d-43f7-d7a2-ad8b-a1c940d7bebe"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(60, 300), deadline=None)
 @given(st.lists(PIECES, max_size=8).map("".join))
 @example("pleasesecret_live_rsorrHwU55xQTSylUOvPeW38hQWiLlnbaccess_token$x")  # one literal inside another's beginning
 @example(f"\x1b[32mduffel_live_v4sIQ=VdE-5yisYm7rUUqIQsJQ+tlHNG9nIFnEEzZ=+\x1b[0m{WEBHOOK}")  # a colour between two
@@ -53,7 +54,7 @@ def test_the_same_is_found_with_and_without_re2(text: str) -> None:
     assert _plain(text) == fast
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(40, 200), deadline=None)
 @given(st.lists(PIECES, max_size=8).map(" ".join))
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = redact(text)

@@ -15,7 +15,7 @@ from tests.properties.random_cases import Case, random_session
 from tests.properties.reference import ENGINE, Memory, Sum, World, decided
 
 SEED = int(os.environ.get("SNELL_SEED") or Random().randrange(1_000_000_000))
-ORDINARY, NIGHTLY = 10_000, 100_000
+ORDINARY, NIGHTLY = 2_500, 100_000
 
 
 @pytest.mark.proves("S1-93", "S1-94", "S1-96", "S1-99", "S1-110", "S1-111", "S1-133")

@@ -12,7 +12,7 @@ from snell.records.decisions import Row
 from snell.runtime.database_journal import session_beginning
 
 AT_ONCE = 200
-TRACE_MS = 500  # a decision's trace is written within this time, or never
+TRACE_MS = 2_000  # a trace is written shortly after its decision, or never; a busy machine takes its time
 
 
 class Run(Struct, frozen=True):

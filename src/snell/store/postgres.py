@@ -114,6 +114,8 @@ class PostgresDatabase(Database):
             self._is_committing = True
             connection.commit()
         except (self._psycopg.Error, UnicodeEncodeError, OverflowError) as error:
+            if isinstance(error, self._psycopg.errors.AdminShutdown | self._psycopg.errors.CrashShutdown):
+                connection.close()  # the server has ended it, though the driver may not have read the end yet
             self._roll_back(connection)
             raise self._translate_error(error) from None
         except BaseException:

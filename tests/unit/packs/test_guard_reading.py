@@ -12,6 +12,7 @@ import pytest
 from snell.packs.guard.shell.grammar import read
 from snell.packs.guard.shell.source_text import Budget
 from snell.packs.guard.shell.tree import Simple
+from tests.case_counts import cases
 
 FOLDER = Path(__file__).parent / "guard_corpus"
 SHFMT = shutil.which("shfmt", path=str(Path(sys.executable).parent)) or shutil.which("shfmt")
@@ -28,7 +29,7 @@ def _lines() -> list[str]:
 
 @pytest.mark.skipif(SHFMT is None, reason="shfmt is not installed")
 def test_every_plain_command_word_that_shfmt_finds_is_found():
-    differing = [line for line in _lines() if not _by_shfmt(line) <= _by_us(line)]
+    differing = [line for line in _lines()[:: cases(5, 1)] if not _by_shfmt(line) <= _by_us(line)]
     assert differing == []
 
 

@@ -16,7 +16,7 @@ from snell.runtime.stored_marks import StoredMarks
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from tests.helpers import call, event, hook
-from tests.process.machine import wait_until
+from tests.waiting import wait_until
 
 
 class Counting:

@@ -11,6 +11,7 @@ from snell.settings.front_matter import parse_front_matter
 from snell.settings.parse import parse
 from snell.settings.parse_types import Parsed, ParseState
 from snell.settings.unreadable_policy import stand_in_hooks
+from tests.case_counts import cases
 from tests.unit.settings.test_file_layouts import CLIENT_JSON, SEED_TOML
 from tests.unit.settings.test_front_matter import SKILL
 from tests.unit.settings.test_read_toml import EVERYTHING
@@ -44,14 +45,14 @@ def check(found: Parsed, file: str) -> None:
 
 
 @pytest.mark.parametrize("file", VALID)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(30, 150), deadline=None)
 @given(data=st.binary(max_size=200))
 def test_random_bytes_never_raise(file, data):
     check(read(data, file), file)
 
 
 @pytest.mark.parametrize("file", VALID)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(30, 150), deadline=None)
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=40))
 def test_random_pieces_of_the_syntax_never_raise(file, pieces):
     check(read(b"".join(pieces), file), file)
@@ -59,7 +60,7 @@ def test_random_pieces_of_the_syntax_never_raise(file, pieces):
 
 
 @pytest.mark.parametrize("file", VALID)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(60, 300), deadline=None)
 @given(data=st.data())
 def test_mutated_files_never_raise(file, data):
     text = bytearray(data.draw(st.sampled_from(VALID[file])))

@@ -18,6 +18,7 @@ from snell.settings.problems import InvalidValueError
 from snell.settings.snell_commands import runs_shim, wrapped_command
 from snell.setup.apply_edits import insert_edits, is_snell_file, other_hooks, remove_edits
 from snell.setup.edit_json import JsonText
+from tests.case_counts import cases
 from tests.unit.settings.awkward_files import AWKWARD
 
 SHIM = "exec '/opt/my tools/snell-hook' --client x"
@@ -222,7 +223,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(30, 150), deadline=None)
 @given(st.dictionaries(TEXT, VALUES, max_size=4), st.sampled_from([None, 1, 2, "\t"]), st.booleans())
 def test_any_json_comes_back_byte_for_byte(value: dict[str, Any], indent: Any, ascii_: bool) -> None:
     for name in ("hooks", "mcpServers", "statusLine"):

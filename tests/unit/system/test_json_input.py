@@ -18,6 +18,7 @@ from snell.system.json_input import (
     odd_fields,
     read_payload,
 )
+from tests.case_counts import cases
 
 HANG = 20.0  # seconds; a bound against hanging, not a measure of speed
 
@@ -133,13 +134,13 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(30, 150), deadline=None)
 @given(st.dictionaries(st.text(max_size=4), JSON, max_size=5), st.booleans())
 def test_what_was_written_is_read_back(payload: dict[str, Any], ascii_only: bool) -> None:
     assert read_payload(json.dumps(payload, ensure_ascii=ascii_only).encode()) == (payload, ())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(30, 150), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", ":", "", "é"]), JSON), max_size=4), st.booleans())
 def test_a_repeated_key_never_gets_through(pairs: list[tuple[str, Any]], ascii_only: bool) -> None:
     written = ",".join(f"{dumped(key, ascii_only)}:{dumped(value, ascii_only)}" for key, value in pairs)
@@ -247,7 +248,7 @@ def test_a_payload_over_sixteen_megabytes_is_refused_by_its_size() -> None:
     assert refusal(b"x" * size) == f"the payload has {size} bytes; send at most {LARGEST}"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(60, 300), deadline=None)
 @given(st.binary(max_size=40) | st.text(alphabet='{}[]",:\\u0d8ea1 \n', max_size=40).map(str.encode))
 def test_no_bytes_raise_anything_but_a_payload_error(raw: bytes) -> None:
     try:
