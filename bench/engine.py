@@ -30,7 +30,7 @@ def dispatch_over_pluggy(rounds: int = 60) -> tuple[float, dict[str, float]]:
 def matching_at_ten_thousand(rounds: int = 60) -> tuple[float, dict[str, float]]:
     """Finding the hooks of an event: 10,000 registered against 10."""
     marks = InMemoryStore()
-    small, large = _book(10), _book(10_000)
+    small, large = _registry(10), _registry(10_000)
     times = interleaved(
         {"10 hooks": lambda: small.pick(EVENT, marks), "10,000 hooks": lambda: large.pick(EVENT, marks)},
         rounds=rounds,
@@ -47,8 +47,8 @@ def _our_call(number: int) -> Callable[[], object]:
     for index in range(number):
         copy = FunctionType(no_op.__code__, no_op.__globals__, f"no_op_{index}")
         functions.append(judges("PreToolUse", matcher="Bash")(copy))
-    book, marks, executor = Registry(hooks_of(functions)), InMemoryStore(), Executor()
-    return lambda: run_decision(decide(EVENT, book, marks), executor, Context())
+    registry, marks, executor, context = Registry(hooks_of(functions)), InMemoryStore(), Executor(), Context()
+    return lambda: run_decision(decide(EVENT, registry, marks), executor, context)
 
 
 def _pluggy_call(number: int) -> Callable[[], object]:
@@ -71,7 +71,7 @@ def _pluggy_call(number: int) -> Callable[[], object]:
     return lambda: manager.hook.before_tool(event=EVENT)
 
 
-def _book(number: int) -> Registry:
+def _registry(number: int) -> Registry:
     """Hooks with all sorts of matchers over a few events."""
     chosen = random.Random(1)
     events = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"]
