@@ -13,7 +13,7 @@ from snell.embed.adapters.fastmcp import middleware  # noqa: E402 - after it is 
 
 
 def call(runtime, function, name, arguments, **options):
-    server = fastmcp.FastMCP("hooked_tool", middleware=[middleware(runtime, **options)])
+    server = fastmcp.FastMCP("stage", middleware=[middleware(runtime, **options)])
     server.tool(function)
 
     async def main():
@@ -109,7 +109,7 @@ def test_what_no_longer_has_the_type_that_a_tool_declares_is_told_as_an_error(ou
 
 def test_calls_beside_each_other_of_tools_that_wait_are_judged_each_by_itself():
     hooked_tool = HookedTool()
-    server = fastmcp.FastMCP("hooked_tool", middleware=[middleware(hooked_tool.runtime)])
+    server = fastmcp.FastMCP("stage", middleware=[middleware(hooked_tool.runtime)])
 
     @server.tool
     async def shout(text: str) -> str:
