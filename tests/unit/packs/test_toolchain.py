@@ -15,7 +15,7 @@ from snell.runtime.app import Runtime
 from snell.sdk.decorators import GATE_TIMEOUT
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks
 from snell.testing import decide_with
-from tests.unit.packs.project_stage import (
+from tests.unit.packs.project_files import (
     CARGO,
     GO,
     MAKE,
