@@ -115,7 +115,7 @@ def _block(decision: Decision) -> Reply:
     specific, message, field = {**_context(decision), **_extras(decision)}, "", decision.event.row.rewrites
     if decision.is_rewritten and field == "tool_response":
         specific["updatedToolOutput"] = _with_same_shape(decision.changes[0].before, _new_value(decision))
-    elif decision.is_rewritten and field != "prompt":
+    elif decision.is_rewritten and not _refuses(decision):
         message = f"{changed_by(decision)} would change `{field}`, which {TITLE} cannot; it stays unchanged"
     return _reply(decision, specific, _blocking(decision), message)
 
