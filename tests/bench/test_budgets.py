@@ -34,8 +34,8 @@ def test_every_budget_is_measured():
 def test_matching_finds_the_same_hooks_however_many_there_are():
     """A budget on looking nothing up would be easy to keep."""
     marks = engine.InMemoryStore()
-    picked = engine._book(10_000).pick(engine.EVENT, marks)
-    by_hand = [hook for hook in engine._book(10_000).hooks() if hook.event == "PreToolUse"]
+    picked = engine._registry(10_000).pick(engine.EVENT, marks)
+    by_hand = [hook for hook in engine._registry(10_000).hooks() if hook.event == "PreToolUse"]
     wanted = [hook.id for hook in by_hand if hook.matcher in ("Bash", "Bash*", "")]
     assert [hook.id for hook in picked.hooks] == wanted
 

@@ -48,6 +48,11 @@ class Author:
         """Exit code, stdout and stderr of one command."""
         return run_snell(*words, cwd=self.project / cwd, env=self.env)
 
+    def stop_daemon(self) -> None:
+        """Stop the daemon that a command, such as the doctor, has started."""
+        if (self.home / "run/snell.sock").exists():
+            self.snell("daemon", "stop")
+
     def on_terminal(self, *words: str, typed: str = "", **env: str) -> str:
         """What one command shows on a terminal, where somebody types this."""
         ours, theirs = pty.openpty()
