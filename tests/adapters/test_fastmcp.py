@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from snell import Deny, HookMatcher, Rewrite, Runtime
-from tests.adapters.stage import Stage
+from tests.adapters.hooked_tool import HookedTool
 
 fastmcp = pytest.importorskip("fastmcp", reason="fastmcp is not installed; `python3 dev.py adapters` brings it")
 
@@ -23,8 +23,8 @@ def call(runtime, function, name, arguments, **options):
     return asyncio.run(main())
 
 
-def run(stage, text, **options):
-    result = call(stage.runtime, stage.shout, "shout", {"text": text}, **options)
+def run(hooked_tool, text, **options):
+    result = call(hooked_tool.runtime, hooked_tool.shout, "shout", {"text": text}, **options)
     return [block.text for block in result.content], result.structured_content, result.is_error
 
 
@@ -41,33 +41,33 @@ def run(stage, text, **options):
     ],
 )
 def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(text, told, shouted):
-    stage = Stage()
-    assert (run(stage, text), stage.shouted) == (told, shouted)
+    hooked_tool = HookedTool()
+    assert (run(hooked_tool, text), hooked_tool.shouted) == (told, shouted)
 
 
 def test_a_person_may_be_asked():
-    assert run(Stage(), "ask", approve=lambda approval: True)[0] == ["ASK"]
+    assert run(HookedTool(), "ask", approve=lambda approval: True)[0] == ["ASK"]
 
 
 def test_a_tool_that_fails_is_reported_and_fails_as_it_always_did():
-    stage = Stage()
-    text, _, is_error = run(stage, "boom")
+    hooked_tool = HookedTool()
+    text, _, is_error = run(hooked_tool, "boom")
     assert ("too loud\ntry it more quietly" in text[0], is_error) == (True, True)
-    assert stage.seen[-1][:2] == ("PostToolUseFailure", "boom")
+    assert hooked_tool.seen[-1][:2] == ("PostToolUseFailure", "boom")
 
 
 def test_what_a_hook_rewrote_is_validated_by_the_library():
-    stage = Stage()
-    assert (run(stage, "wrong")[2], stage.shouted) == (True, [])
+    hooked_tool = HookedTool()
+    assert (run(hooked_tool, "wrong")[2], hooked_tool.shouted) == (True, [])
 
 
 def test_a_hook_knows_the_tool_as_a_coding_agent_would_call_it():
     def refuse(event):
         return Deny(f"{event.tool_name} is {event.tool}")
 
-    stage = Stage()
-    stage.runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("mcp__stage__.*", [refuse])]})
-    assert run(stage, "hey")[0] == ["shout is mcp__stage__shout"]
+    hooked_tool = HookedTool()
+    hooked_tool.runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("mcp__stage__.*", [refuse])]})
+    assert run(hooked_tool, "hey")[0] == ["shout is mcp__stage__shout"]
 
 
 def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
@@ -108,13 +108,13 @@ def test_what_no_longer_has_the_type_that_a_tool_declares_is_told_as_an_error(ou
 
 
 def test_calls_beside_each_other_of_tools_that_wait_are_judged_each_by_itself():
-    stage = Stage()
-    server = fastmcp.FastMCP("stage", middleware=[middleware(stage.runtime)])
+    hooked_tool = HookedTool()
+    server = fastmcp.FastMCP("stage", middleware=[middleware(hooked_tool.runtime)])
 
     @server.tool
     async def shout(text: str) -> str:
         await asyncio.sleep(0)
-        return stage.shout(text)
+        return hooked_tool.shout(text)
 
     async def main():
         texts = ("hey", "secret", "quiet", "password")
@@ -123,7 +123,7 @@ def test_calls_beside_each_other_of_tools_that_wait_are_judged_each_by_itself():
             return [each.content[0].text for each in await asyncio.gather(*calls)]
 
     assert asyncio.run(main()) == ["HEY", "that is a secret", "HUSH", "***"]
-    assert sorted(stage.shouted) == ["hey", "hush", "password"]
+    assert sorted(hooked_tool.shouted) == ["hey", "hush", "password"]
 
 
 @pytest.mark.parametrize(("on_failure", "told"), [(None, "HEY"), ("block", "guard `broken` could not run")])
@@ -131,6 +131,6 @@ def test_a_hook_that_raises_counts_by_its_policy(on_failure, told):
     def broken(event):
         raise ZeroDivisionError("by hand")
 
-    stage = Stage()
-    stage.runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
-    assert run(stage, "hey")[0][0].startswith(told)
+    hooked_tool = HookedTool()
+    hooked_tool.runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    assert run(hooked_tool, "hey")[0][0].startswith(told)

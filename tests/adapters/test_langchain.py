@@ -7,7 +7,7 @@ import pytest
 
 from snell import Deny, HookMatcher, Rewrite, Stop
 from snell.runtime.callback_hooks import hooks_from
-from tests.adapters.stage import Stage
+from tests.adapters.hooked_tool import HookedTool
 
 pytest.importorskip("langchain.agents", reason="langchain is not installed; `python3 dev.py adapters` brings it")
 from langchain.agents import create_agent
@@ -27,12 +27,14 @@ class Script(GenericFakeChatModel):
 
 @pytest.fixture(params=["invoke", "ainvoke"])
 def run(request):
-    def messages(stage, text, prompt="go", raises=True, config=None, **options):
+    def messages(hooked_tool, text, prompt="go", raises=True, config=None, **options):
         call = {"name": "shout", "args": {"text": text}, "id": "c1", "type": "tool_call"}
         says = [AIMessage(content="", tool_calls=[call]), AIMessage(content="done"), AIMessage(content="done again")]
-        shout = tool(stage.shout)
+        shout = tool(hooked_tool.shout)
         shout.handle_tool_error = not raises
-        agent = create_agent(Script(messages=iter(says)), [shout], middleware=[middleware(stage.runtime, **options)])
+        agent = create_agent(
+            Script(messages=iter(says)), [shout], middleware=[middleware(hooked_tool.runtime, **options)]
+        )
         given = {"messages": [("user", prompt)]}
         if request.param == "invoke":
             return agent.invoke(given, config)["messages"]
@@ -53,43 +55,43 @@ def run(request):
     ],
 )
 def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(run, text, told, shouted):
-    stage = Stage()
-    messages = run(stage, text)
+    hooked_tool = HookedTool()
+    messages = run(hooked_tool, text)
     assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]
-    assert (messages[2].content, messages[2].tool_call_id, stage.shouted) == (told, "c1", shouted)
+    assert (messages[2].content, messages[2].tool_call_id, hooked_tool.shouted) == (told, "c1", shouted)
 
 
 def test_a_person_may_be_asked(run):
-    assert run(Stage(), "ask", approve=lambda approval: True)[2].content == "ASK"
+    assert run(HookedTool(), "ask", approve=lambda approval: True)[2].content == "ASK"
 
 
 def test_a_tool_that_fails_is_reported_and_fails_as_it_always_did(run):
-    stage = Stage()
+    hooked_tool = HookedTool()
     with pytest.raises(RuntimeError, match="too loud"):
-        run(stage, "boom")
-    assert stage.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
+        run(hooked_tool, "boom")
+    assert hooked_tool.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
 
 
 def test_a_failure_that_is_told_to_the_model_comes_with_the_notes_of_hooks(run):
-    class Loud(Stage):
+    class Loud(HookedTool):
         def shout(self, text: str) -> str:
             """Say it loudly."""
             raise ToolException("too loud")
 
-    stage = Loud()
-    message = run(stage, "boom", raises=False)[2]
+    hooked_tool = Loud()
+    message = run(hooked_tool, "boom", raises=False)[2]
     assert (message.content, message.status) == ("too loud\ntry it more quietly", "error")
-    assert stage.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
+    assert hooked_tool.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
 
 
 def test_a_hook_may_end_the_run(run):
-    stage = Stage()
-    messages = run(stage, "stop")
-    assert ([message.content for message in messages[2:]], stage.shouted) == (["enough shouting"] * 2, [])
+    hooked_tool = HookedTool()
+    messages = run(hooked_tool, "stop")
+    assert ([message.content for message in messages[2:]], hooked_tool.shouted) == (["enough shouting"] * 2, [])
 
 
 def test_a_tool_may_steer_the_graph_and_a_hook_may_end_the_run_after_it(run):
-    class Steering(Stage):
+    class Steering(HookedTool):
         def shout(self, text: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command:
             """Say it loudly."""
             return Command(update={"messages": [ToolMessage(text.upper(), tool_call_id=tool_call_id)]})
@@ -102,47 +104,47 @@ def test_a_tool_may_steer_the_graph_and_a_hook_may_end_the_run_after_it(run):
 
 
 def test_a_prompt_is_refused_or_reworded(run):
-    assert [message.content for message in run(Stage(), "hey", "swear")] == ["swear", "mind your language"]
-    assert run(Stage(), "hey", "hi")[0].content == "hello"
+    assert [message.content for message in run(HookedTool(), "hey", "swear")] == ["swear", "mind your language"]
+    assert run(HookedTool(), "hey", "hi")[0].content == "hello"
 
 
 def test_a_run_that_wants_to_end_may_be_kept_going(run):
-    stage, times = Stage(), []
+    hooked_tool, times = HookedTool(), []
 
     def not_yet(event):
         times.append(event.session_id)
         return Deny("say it again") if len(times) == 1 else None
 
-    stage.runtime.register(*hooks_from({"Stop": [HookMatcher(None, [not_yet])]}))
-    messages = run(stage, "hey", config={"configurable": {"thread_id": "t7"}})
+    hooked_tool.runtime.register(*hooks_from({"Stop": [HookMatcher(None, [not_yet])]}))
+    messages = run(hooked_tool, "hey", config={"configurable": {"thread_id": "t7"}})
     assert [message.content for message in messages[3:]] == ["done", "say it again", "done again"]
     assert times == ["t7", "t7"]
 
 
 def test_a_hook_gets_to_know_that_it_kept_the_run_going_and_a_new_run_begins_anew(run):
-    stage, seen = Stage(), []
+    hooked_tool, seen = HookedTool(), []
 
     def once(event):
         seen.append(event.payload["stop_hook_active"])
         return None if seen[-1] else Deny("say it again")
 
-    stage.runtime.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
-    run(stage, "hey")
-    run(stage, "hey")
+    hooked_tool.runtime.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
+    run(hooked_tool, "hey")
+    run(hooked_tool, "hey")
     assert seen == [False, True, False, True]
 
 
 def test_a_thread_that_was_kept_going_once_begins_its_next_run_anew():
-    stage, seen = Stage(), []
+    hooked_tool, seen = HookedTool(), []
 
     def once(event):
         seen.append(event.payload["stop_hook_active"])
         return None if seen[-1] else Deny("say it again")
 
-    stage.runtime.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
+    hooked_tool.runtime.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
     says = iter([AIMessage(content=str(number)) for number in range(4)])
     agent = create_agent(
-        Script(messages=says), [], middleware=[middleware(stage.runtime)], checkpointer=InMemorySaver()
+        Script(messages=says), [], middleware=[middleware(hooked_tool.runtime)], checkpointer=InMemorySaver()
     )
     for _ in range(2):
         agent.invoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "t"}})
@@ -154,6 +156,6 @@ def test_a_thread_that_was_kept_going_once_begins_its_next_run_anew():
     [({"sum": 7}, '{"sum":7}'), (7, "7"), (True, "true"), ([1, 2], "[1,2]"), ("x", "x"), (["a", "b"], ["a", "b"])],
 )
 def test_an_output_may_be_replaced_by_any_data(run, value, told):
-    stage = Stage()
-    stage.runtime.register(*hooks_from({"PostToolUse": [HookMatcher(None, [lambda event: Rewrite(value)])]}))
-    assert run(stage, "hey")[2].content == told
+    hooked_tool = HookedTool()
+    hooked_tool.runtime.register(*hooks_from({"PostToolUse": [HookMatcher(None, [lambda event: Rewrite(value)])]}))
+    assert run(hooked_tool, "hey")[2].content == told

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from snell import HookMatcher, Runtime
-from tests.adapters.stage import Stage
+from tests.adapters.hooked_tool import HookedTool
 
 pytest.importorskip("langchain.agents", reason="langchain is not installed; `python3 dev.py adapters` brings it")
 from langchain.agents import create_agent
@@ -34,15 +34,15 @@ def agent_that_calls(runtime, tools, *calls):
 
 @pytest.mark.parametrize("way", ["stream", "astream"])
 def test_calls_beside_each_other_in_a_run_that_streams_are_judged_each_by_itself(way):
-    stage = Stage()
+    hooked_tool = HookedTool()
 
     async def shout(text: str) -> str:
         """Say it loudly."""
         await asyncio.sleep(0)
-        return stage.shout(text)
+        return hooked_tool.shout(text)
 
     calls = [("shout", {"text": text}) for text in ("hey", "secret", "quiet", "password")]
-    agent = agent_that_calls(stage.runtime, [tool(stage.shout if way == "stream" else shout)], *calls)
+    agent = agent_that_calls(hooked_tool.runtime, [tool(hooked_tool.shout if way == "stream" else shout)], *calls)
 
     async def later():
         return [update async for update in agent.astream(GO, stream_mode="updates")]
@@ -51,7 +51,7 @@ def test_calls_beside_each_other_in_a_run_that_streams_are_judged_each_by_itself
     said = [message for update in updates for message in (update.get("tools") or {}).get("messages", ())]
     told = {message.tool_call_id: message.content for message in said}
     assert told == {"c0": "HEY", "c1": "that is a secret", "c2": "HUSH", "c3": "***"}
-    assert sorted(stage.shouted) == ["hey", "hush", "password"]
+    assert sorted(hooked_tool.shouted) == ["hey", "hush", "password"]
 
 
 @pytest.mark.parametrize(("on_failure", "told"), [(None, "HEY"), ("block", "guard `broken` could not run")])
@@ -59,17 +59,17 @@ def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure,
     def broken(event):
         raise ZeroDivisionError("by hand")
 
-    stage = Stage()
+    hooked_tool = HookedTool()
     runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
-    messages = agent_that_calls(runtime, [tool(stage.shout)], ("shout", {"text": "hey"})).invoke(GO)["messages"]
+    messages = agent_that_calls(runtime, [tool(hooked_tool.shout)], ("shout", {"text": "hey"})).invoke(GO)["messages"]
     assert (messages[2].content.startswith(told), messages[-1].content) == (True, "done")
 
 
 def test_an_agent_inside_of_a_tool_has_its_hooks_in_the_same_session():
-    stage, sessions = Stage(), set()
+    hooked_tool, sessions = HookedTool(), set()
     watch = HookMatcher("*", [lambda event: sessions.add(event.session_id)])
-    runtime = Runtime.embed(hooks={"PreToolUse": [watch, HookMatcher("shout", [stage.before])]})
-    inner = agent_that_calls(runtime, [tool(stage.shout)], ("shout", {"text": "secret"}))
+    runtime = Runtime.embed(hooks={"PreToolUse": [watch, HookMatcher("shout", [hooked_tool.before])]})
+    inner = agent_that_calls(runtime, [tool(hooked_tool.shout)], ("shout", {"text": "secret"}))
 
     @tool
     def delegate() -> str:
@@ -78,7 +78,7 @@ def test_an_agent_inside_of_a_tool_has_its_hooks_in_the_same_session():
 
     outer = agent_that_calls(runtime, [delegate], ("delegate", {}))
     messages = outer.invoke(GO, {"configurable": {"thread_id": "t1"}})["messages"]
-    assert (messages[2].content, stage.shouted, sessions) == ("that is a secret", [], {"t1"})
+    assert (messages[2].content, hooked_tool.shouted, sessions) == ("that is a secret", [], {"t1"})
 
 
 def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():

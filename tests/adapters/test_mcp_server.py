@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from snell import Deny, HookMatcher, Rewrite, Runtime
-from tests.adapters.stage import Stage
+from tests.adapters.hooked_tool import HookedTool
 
 pytest.importorskip("mcp.server.mcpserver", reason="mcp 2 is not installed; `python3 dev.py adapters` brings it")
 import mcp
@@ -26,10 +26,10 @@ def called(server, *calls):
     return asyncio.run(main())
 
 
-def run(stage, text, **options):
+def run(hooked_tool, text, **options):
     server = MCPServer("stage")
-    server.tool()(stage.shout)
-    (result,) = called(with_hooks(server, stage.runtime, **options), ("shout", {"text": text}))
+    server.tool()(hooked_tool.shout)
+    (result,) = called(with_hooks(server, hooked_tool.runtime, **options), ("shout", {"text": text}))
     return [block.text for block in result.content], result.structured_content, result.is_error
 
 
@@ -46,46 +46,46 @@ def run(stage, text, **options):
     ],
 )
 def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(text, told, shouted):
-    stage = Stage()
-    assert (run(stage, text), stage.shouted) == (told, shouted)
+    hooked_tool = HookedTool()
+    assert (run(hooked_tool, text), hooked_tool.shouted) == (told, shouted)
 
 
 def test_a_person_may_be_asked():
-    assert run(Stage(), "ask", approve=lambda approval: True)[0] == ["ASK"]
+    assert run(HookedTool(), "ask", approve=lambda approval: True)[0] == ["ASK"]
 
 
 def test_a_tool_that_fails_is_reported_and_fails_as_it_always_did():
-    stage = Stage()
-    text, _, is_error = run(stage, "boom")
+    hooked_tool = HookedTool()
+    text, _, is_error = run(hooked_tool, "boom")
     assert ("shout" in text[0], text[1], is_error) == (True, "try it more quietly", True)
-    assert stage.seen[-1][:2] == ("PostToolUseFailure", "boom")
+    assert hooked_tool.seen[-1][:2] == ("PostToolUseFailure", "boom")
 
 
 def test_what_a_hook_rewrote_is_validated_by_the_library():
-    stage = Stage()
-    assert (run(stage, "wrong")[2], stage.shouted) == (True, [])
+    hooked_tool = HookedTool()
+    assert (run(hooked_tool, "wrong")[2], hooked_tool.shouted) == (True, [])
 
 
 def test_a_hook_knows_the_tool_as_a_coding_agent_would_call_it():
-    stage = Stage()
+    hooked_tool = HookedTool()
     refuse = HookMatcher("mcp__stage__.*", [lambda event: Deny(f"{event.tool_name} is {event.tool}")])
-    stage.runtime = Runtime.embed(hooks={"PreToolUse": [refuse]})
-    assert run(stage, "hey")[0] == ["shout is mcp__stage__shout"]
+    hooked_tool.runtime = Runtime.embed(hooks={"PreToolUse": [refuse]})
+    assert run(hooked_tool, "hey")[0] == ["shout is mcp__stage__shout"]
 
 
 def test_calls_beside_each_other_of_tools_that_wait_are_judged_each_by_itself():
-    stage = Stage()
+    hooked_tool = HookedTool()
     server = MCPServer("stage")
 
     @server.tool()
     async def shout(text: str) -> str:
         await asyncio.sleep(0)
-        return stage.shout(text)
+        return hooked_tool.shout(text)
 
     texts = ("hey", "secret", "quiet", "password")
-    results = called(with_hooks(server, stage.runtime), *(("shout", {"text": text}) for text in texts))
+    results = called(with_hooks(server, hooked_tool.runtime), *(("shout", {"text": text}) for text in texts))
     assert [each.content[0].text for each in results] == ["HEY", "that is a secret", "HUSH", "***"]
-    assert sorted(stage.shouted) == ["hey", "hush", "password"]
+    assert sorted(hooked_tool.shouted) == ["hey", "hush", "password"]
 
 
 @pytest.mark.parametrize(("on_failure", "told"), [(None, "HEY"), ("block", "guard `broken` could not run")])
@@ -93,9 +93,9 @@ def test_a_hook_that_raises_counts_by_its_policy(on_failure, told):
     def broken(event):
         raise ZeroDivisionError("by hand")
 
-    stage = Stage()
-    stage.runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
-    assert run(stage, "hey")[0][0].startswith(told)
+    hooked_tool = HookedTool()
+    hooked_tool.runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    assert run(hooked_tool, "hey")[0][0].startswith(told)
 
 
 def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
@@ -111,17 +111,17 @@ def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
 
 
 def test_a_server_of_the_lower_level_has_hooks_as_well():
-    stage = Stage()
+    hooked_tool = HookedTool()
 
     async def listed(context, params):
         schema = {"type": "object", "properties": {"text": {"type": "string"}}}
         return types.ListToolsResult(tools=[types.Tool(name="shout", input_schema=schema)])
 
     async def call(context, params):
-        said = stage.shout(params.arguments["text"])
+        said = hooked_tool.shout(params.arguments["text"])
         return types.CallToolResult(content=[types.TextContent(type="text", text=said)])
 
-    server = with_hooks(Server("low", on_list_tools=listed, on_call_tool=call), stage.runtime)
+    server = with_hooks(Server("low", on_list_tools=listed, on_call_tool=call), hooked_tool.runtime)
     results = called(server, *(("shout", {"text": text}) for text in ("hey", "secret", "quiet")))
     assert [(each.content[0].text, each.is_error) for each in results] == [
         ("HEY", False),

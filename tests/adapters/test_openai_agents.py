@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.adapters.stage import Stage
+from tests.adapters.hooked_tool import HookedTool
 
 agents = pytest.importorskip("agents", reason="openai-agents is not installed; `python3 dev.py adapters` brings it")
 from agents.items import ModelResponse  # noqa: E402 - after it is known to be there
@@ -53,12 +53,12 @@ class Script(Model):
         yield ResponseCompletedEvent(response=done, sequence_number=0, type="response.completed")
 
 
-def run(stage, text, prompt="go", tool=None, **options):
+def run(hooked_tool, text, prompt="go", tool=None, **options):
     agents.set_tracing_disabled(True)
     arguments = text if text.startswith(("{", "[")) else json.dumps({"text": text})
-    tool = tool or agents.function_tool(stage.shout, failure_error_function=None)
+    tool = tool or agents.function_tool(hooked_tool.shout, failure_error_function=None)
     agent = agents.Agent(name="helper", tools=[tool], model=Script(arguments))
-    return asyncio.run(agents.Runner.run(with_hooks(agent, stage.runtime, **options), prompt)).final_output
+    return asyncio.run(agents.Runner.run(with_hooks(agent, hooked_tool.runtime, **options), prompt)).final_output
 
 
 @pytest.mark.parametrize(
@@ -74,56 +74,63 @@ def run(stage, text, prompt="go", tool=None, **options):
     ],
 )
 def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(text, told, shouted):
-    stage = Stage()
-    assert (run(stage, text), stage.shouted) == (told, shouted)
+    hooked_tool = HookedTool()
+    assert (run(hooked_tool, text), hooked_tool.shouted) == (told, shouted)
 
 
 def test_a_person_may_be_asked():
-    stage = Stage()
-    assert run(stage, "ask", approve=lambda approval: approval.input == {"text": "ask"}) == "ASK"
+    hooked_tool = HookedTool()
+    assert run(hooked_tool, "ask", approve=lambda approval: approval.input == {"text": "ask"}) == "ASK"
 
 
 def test_a_tool_that_fails_is_reported_and_fails_as_it_always_did():
-    stage = Stage()
+    hooked_tool = HookedTool()
     with pytest.raises(agents.exceptions.UserError, match="too loud"):
-        run(stage, "boom")
-    assert stage.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
+        run(hooked_tool, "boom")
+    assert hooked_tool.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
 
 
 def test_a_failure_that_the_library_tells_the_model_is_a_failure_for_hooks_too():
-    stage = Stage()
-    told = run(stage, "boom", tool=agents.function_tool(stage.shout, failure_error_function=lambda _, e: f"oh: {e}"))
-    assert (told, stage.seen[-1]) == ("oh: too loud\ntry it more quietly", ("PostToolUseFailure", "boom", "too loud"))
-    stage = Stage()
-    assert "try it more quietly" in run(stage, "boom", tool=agents.function_tool(stage.shout))
-    assert stage.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
+    hooked_tool = HookedTool()
+    told = run(
+        hooked_tool,
+        "boom",
+        tool=agents.function_tool(hooked_tool.shout, failure_error_function=lambda _, e: f"oh: {e}"),
+    )
+    assert (told, hooked_tool.seen[-1]) == (
+        "oh: too loud\ntry it more quietly",
+        ("PostToolUseFailure", "boom", "too loud"),
+    )
+    hooked_tool = HookedTool()
+    assert "try it more quietly" in run(hooked_tool, "boom", tool=agents.function_tool(hooked_tool.shout))
+    assert hooked_tool.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
 
 
 def test_what_a_hook_rewrote_is_validated_by_the_library():
-    stage = Stage()
+    hooked_tool = HookedTool()
     with pytest.raises(agents.exceptions.ModelBehaviorError):
-        run(stage, "wrong")
-    assert stage.shouted == []
+        run(hooked_tool, "wrong")
+    assert hooked_tool.shouted == []
 
 
 def test_a_hook_may_end_the_run():
-    stage = Stage()
+    hooked_tool = HookedTool()
     with pytest.raises(agents.exceptions.ToolInputGuardrailTripwireTriggered) as ended:
-        run(stage, "stop")
-    assert (ended.value.output.output_info, stage.shouted) == ("enough shouting", [])
+        run(hooked_tool, "stop")
+    assert (ended.value.output.output_info, hooked_tool.shouted) == ("enough shouting", [])
 
 
 @pytest.mark.parametrize(("prompt", "why"), [("swear", "mind your language"), ("hi", "a hook changed the prompt")])
 def test_a_prompt_that_is_refused_or_reworded_does_not_reach_the_model(prompt, why):
-    stage = Stage()
+    hooked_tool = HookedTool()
     with pytest.raises(agents.exceptions.InputGuardrailTripwireTriggered) as refused:
-        run(stage, "hey", prompt)
+        run(hooked_tool, "hey", prompt)
     assert why in refused.value.guardrail_result.output.output_info
-    assert stage.shouted == []
+    assert hooked_tool.shouted == []
 
 
 def test_an_agent_may_have_the_hooks_of_two_houses():
-    one, two = Stage(), Stage()
+    one, two = HookedTool(), HookedTool()
     tool = agents.function_tool(one.shout)
     agent = with_hooks(
         with_hooks(agents.Agent(name="helper", tools=[tool], model=Script('{"text": "hey"}')), one.runtime), two.runtime
@@ -133,11 +140,11 @@ def test_an_agent_may_have_the_hooks_of_two_houses():
 
 
 def test_agents_that_are_handed_over_to_have_the_hooks_as_well():
-    stage = Stage()
-    one = agents.Agent(name="one", tools=[agents.function_tool(stage.shout)])
-    two = agents.Agent(name="two", tools=[agents.function_tool(stage.shout)], handoffs=[one])
+    hooked_tool = HookedTool()
+    one = agents.Agent(name="one", tools=[agents.function_tool(hooked_tool.shout)])
+    two = agents.Agent(name="two", tools=[agents.function_tool(hooked_tool.shout)], handoffs=[one])
     one.handoffs = [two]
-    other = with_hooks(two, stage.runtime)
+    other = with_hooks(two, hooked_tool.runtime)
     assert other.handoffs[0].handoffs[0] is other
 
     async def tools():
@@ -150,28 +157,30 @@ def test_agents_that_are_handed_over_to_have_the_hooks_as_well():
 @pytest.mark.parametrize("wrapped", [False, True], ids=["by the agent", "by a handoff of its own"])
 def test_a_run_that_is_handed_over_goes_on_with_the_hooks(wrapped):
     agents.set_tracing_disabled(True)
-    stage = Stage()
-    tool = agents.function_tool(stage.shout)
+    hooked_tool = HookedTool()
+    tool = agents.function_tool(hooked_tool.shout)
     second = agents.Agent(name="second", tools=[tool], model=Script('{"text": "secret"}'))
     over = agents.handoff(second, tool_name_override="pass_on") if wrapped else second
     tool_name = "pass_on" if wrapped else "transfer_to_second"
     first = agents.Agent(name="first", handoffs=[over], model=Script("{}", tool_name))
-    done = asyncio.run(agents.Runner.run(with_hooks(first, stage.runtime), "go"))
-    assert (done.last_agent.name, done.final_output, stage.shouted) == ("second", "that is a secret", [])
+    done = asyncio.run(agents.Runner.run(with_hooks(first, hooked_tool.runtime), "go"))
+    assert (done.last_agent.name, done.final_output, hooked_tool.shouted) == ("second", "that is a secret", [])
 
 
 def test_an_agent_that_is_used_as_a_tool_has_the_hooks_inside_and_around_it():
     agents.set_tracing_disabled(True)
-    stage = Stage()
-    stage.runtime.register(
-        *hooks_from({"PreToolUse": [HookMatcher("ask_helper", [lambda event: stage.seen.append(event.tool)])]})
+    hooked_tool = HookedTool()
+    hooked_tool.runtime.register(
+        *hooks_from({"PreToolUse": [HookMatcher("ask_helper", [lambda event: hooked_tool.seen.append(event.tool)])]})
     )
-    inner = agents.Agent(name="inner", tools=[agents.function_tool(stage.shout)], model=Script('{"text": "secret"}'))
-    tool = with_hooks(inner, stage.runtime).as_tool("ask_helper", "asks")
+    inner = agents.Agent(
+        name="inner", tools=[agents.function_tool(hooked_tool.shout)], model=Script('{"text": "secret"}')
+    )
+    tool = with_hooks(inner, hooked_tool.runtime).as_tool("ask_helper", "asks")
     outer = agents.Agent(name="outer", tools=[tool], model=Script('{"input": "go"}', "ask_helper"))
-    told = asyncio.run(agents.Runner.run(with_hooks(outer, stage.runtime), "begin")).final_output
-    assert (told, stage.shouted) == ("that is a secret", [])
-    assert stage.seen == [
+    told = asyncio.run(agents.Runner.run(with_hooks(outer, hooked_tool.runtime), "begin")).final_output
+    assert (told, hooked_tool.shouted) == ("that is a secret", [])
+    assert hooked_tool.seen == [
         ("UserPromptSubmit", "begin"),
         "ask_helper",
         ("UserPromptSubmit", "go"),
@@ -182,11 +191,11 @@ def test_an_agent_that_is_used_as_a_tool_has_the_hooks_inside_and_around_it():
 @pytest.mark.parametrize("is_async", [False, True])
 def test_calls_beside_each_other_in_a_run_that_streams_are_judged_each_by_itself(is_async):
     agents.set_tracing_disabled(True)
-    stage = Stage()
+    hooked_tool = HookedTool()
 
     async def shout(text: str) -> str:
         await asyncio.sleep(0)
-        return stage.shout(text)
+        return hooked_tool.shout(text)
 
     texts = ("hey", "secret", "quiet", "password")
     items = [
@@ -195,8 +204,8 @@ def test_calls_beside_each_other_in_a_run_that_streams_are_judged_each_by_itself
         )
         for text in texts
     ]
-    tool = agents.function_tool(shout if is_async else stage.shout)
-    agent = with_hooks(agents.Agent(name="helper", tools=[tool], model=Script(items=items)), stage.runtime)
+    tool = agents.function_tool(shout if is_async else hooked_tool.shout)
+    agent = with_hooks(agents.Agent(name="helper", tools=[tool], model=Script(items=items)), hooked_tool.runtime)
 
     async def main():
         result = agents.Runner.run_streamed(agent, "go")
@@ -205,19 +214,19 @@ def test_calls_beside_each_other_in_a_run_that_streams_are_judged_each_by_itself
         return result.final_output
 
     assert asyncio.run(main()) == "HEY | that is a secret | HUSH | ***"
-    assert sorted(stage.shouted) == ["hey", "hush", "password"]
+    assert sorted(hooked_tool.shouted) == ["hey", "hush", "password"]
 
 
 @pytest.mark.parametrize(("on_failure", "told"), [(None, "HEY"), ("block", "guard `broken` could not run")])
 def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure, told):
-    stage = Stage()
+    hooked_tool = HookedTool()
 
     def broken(event):
         raise ZeroDivisionError("by hand")
 
     hook = HookMatcher("shout", [broken], on_failure=on_failure)
-    stage.runtime = Runtime.embed(hooks={"PreToolUse": [hook]})
-    assert run(stage, "hey").startswith(told)
+    hooked_tool.runtime = Runtime.embed(hooks={"PreToolUse": [hook]})
+    assert run(hooked_tool, "hey").startswith(told)
 
 
 def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
@@ -373,11 +382,11 @@ def test_a_tool_that_takes_free_text_is_judged(text, ran, told):
 
 
 def test_an_image_with_a_note_stays_an_image():
-    stage = Stage()
+    hooked_tool = HookedTool()
     hooks = {"PostToolUse": [HookMatcher("*", [lambda event: Note(f"saw {event.tool_response['type']}")])]}
-    stage.runtime = Runtime.embed(hooks=hooks)
+    hooked_tool.runtime = Runtime.embed(hooks=hooks)
     tool = agents.function_tool(
         lambda text: agents.ToolOutputImage(image_url="data:,"), name_override="shout", strict_mode=False
     )
-    told = run(stage, "hey", tool=tool)
+    told = run(hooked_tool, "hey", tool=tool)
     assert ("input_image" in told, "saw image" in told) == (True, True)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.adapters.stage import Stage
+from tests.adapters.hooked_tool import HookedTool
 
 pydantic_ai = pytest.importorskip(
     "pydantic_ai", reason="pydantic-ai-slim is not installed; `python3 dev.py adapters` brings it"
@@ -17,7 +17,7 @@ from snell import HookMatcher, Note, Rewrite, Runtime  # noqa: E402 - same
 from snell.embed.adapters.pydantic_ai import capability  # noqa: E402 - same
 
 
-def run(stage, text, prompt="go", **options):
+def run(hooked_tool, text, prompt="go", **options):
     """Returns what the model was told at last, and what the run gave."""
     told = []
 
@@ -28,7 +28,7 @@ def run(stage, text, prompt="go", **options):
         return ModelResponse(parts=[TextPart("done")])
 
     agent = pydantic_ai.Agent(
-        FunctionModel(model), tools=[stage.shout], capabilities=[capability(stage.runtime, **options)]
+        FunctionModel(model), tools=[hooked_tool.shout], capabilities=[capability(hooked_tool.runtime, **options)]
     )
     output = asyncio.run(agent.run(prompt)).output
     return (told[-1][0] if told else None), output
@@ -46,25 +46,25 @@ def run(stage, text, prompt="go", **options):
     ],
 )
 def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(text, told, shouted):
-    stage = Stage()
-    assert (run(stage, text), stage.shouted) == ((told, "done"), shouted)
+    hooked_tool = HookedTool()
+    assert (run(hooked_tool, text), hooked_tool.shouted) == ((told, "done"), shouted)
 
 
 def test_a_person_may_be_asked():
-    assert run(Stage(), "ask", approve=lambda approval: True)[0] == "ASK"
+    assert run(HookedTool(), "ask", approve=lambda approval: True)[0] == "ASK"
 
 
 def test_a_tool_that_fails_is_reported_and_fails_as_it_always_did():
-    stage = Stage()
+    hooked_tool = HookedTool()
     with pytest.raises(RuntimeError, match="too loud"):
-        run(stage, "boom")
-    assert stage.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
+        run(hooked_tool, "boom")
+    assert hooked_tool.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
 
 
 def test_what_a_hook_rewrote_is_validated_by_the_library():
-    stage = Stage()
-    told, _ = run(stage, "wrong")
-    assert (stage.shouted, told[0]["type"]) == ([], "string_type")
+    hooked_tool = HookedTool()
+    told, _ = run(hooked_tool, "wrong")
+    assert (hooked_tool.shouted, told[0]["type"]) == ([], "string_type")
 
 
 def test_what_a_hook_rewrote_arrives_as_the_types_of_the_tool():
@@ -110,18 +110,18 @@ def test_a_note_on_an_output_that_is_not_text_stands_beside_it():
 
 
 def test_a_hook_may_end_the_run():
-    stage = Stage()
-    assert (run(stage, "stop")[1], stage.shouted) == ("enough shouting", [])
+    hooked_tool = HookedTool()
+    assert (run(hooked_tool, "stop")[1], hooked_tool.shouted) == ("enough shouting", [])
 
 
 def test_a_prompt_is_refused_or_reworded():
-    assert run(Stage(), "hey", "swear") == (None, "mind your language")
-    stage = Stage()
+    assert run(HookedTool(), "hey", "swear") == (None, "mind your language")
+    hooked_tool = HookedTool()
     told = []
 
     def model(messages, info):
         told.append(messages[-1].parts[-1].content)
         return ModelResponse(parts=[TextPart("done")])
 
-    agent = pydantic_ai.Agent(FunctionModel(model), capabilities=[capability(stage.runtime)])
+    agent = pydantic_ai.Agent(FunctionModel(model), capabilities=[capability(hooked_tool.runtime)])
     assert (asyncio.run(agent.run("hi")).output, told) == ("done", ["hello"])

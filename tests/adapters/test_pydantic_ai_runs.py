@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from snell import HookMatcher, Runtime
-from tests.adapters.stage import Stage
+from tests.adapters.hooked_tool import HookedTool
 
 pydantic_ai = pytest.importorskip(
     "pydantic_ai", reason="pydantic-ai-slim is not installed; `python3 dev.py adapters` brings it"
@@ -47,14 +47,14 @@ class Talk:
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("streams", [False, True])
 def test_calls_beside_each_other_are_judged_each_by_itself(is_async, streams):
-    stage = Stage()
+    hooked_tool = HookedTool()
 
     async def shout(text: str) -> str:
         await asyncio.sleep(0)
-        return stage.shout(text)
+        return hooked_tool.shout(text)
 
     talk = Talk(*(("shout", {"text": text}) for text in ("hey", "secret", "quiet", "password")))
-    agent = talk.agent(stage.runtime, shout if is_async else stage.shout)
+    agent = talk.agent(hooked_tool.runtime, shout if is_async else hooked_tool.shout)
 
     async def main():
         if not streams:
@@ -63,7 +63,7 @@ def test_calls_beside_each_other_are_judged_each_by_itself(is_async, streams):
             return await result.get_output()
 
     assert asyncio.run(main()) == "done"
-    assert (talk.told, sorted(stage.shouted)) == (
+    assert (talk.told, sorted(hooked_tool.shouted)) == (
         ["HEY", "that is a secret", "HUSH", "***"],
         ["hey", "hush", "password"],
     )
@@ -74,9 +74,9 @@ def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure,
     def broken(event):
         raise ZeroDivisionError("by hand")
 
-    stage, talk = Stage(), Talk(("shout", {"text": "hey"}))
+    hooked_tool, talk = HookedTool(), Talk(("shout", {"text": "hey"}))
     runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
-    assert asyncio.run(talk.agent(runtime, stage.shout).run("go")).output == "done"
+    assert asyncio.run(talk.agent(runtime, hooked_tool.shout).run("go")).output == "done"
     assert talk.told[0].startswith(told)
 
 
@@ -104,16 +104,16 @@ def test_a_tool_that_wants_to_be_called_again_is_a_failure_and_is_called_again()
 
 
 def test_an_agent_inside_of_a_tool_has_its_hooks():
-    stage = Stage()
+    hooked_tool = HookedTool()
     inner = Talk(("shout", {"text": "secret"}))
 
     async def delegate() -> str:
-        await inner.agent(stage.runtime, stage.shout).run("go")
+        await inner.agent(hooked_tool.runtime, hooked_tool.shout).run("go")
         return inner.told[0]
 
     outer = Talk(("delegate", {}))
-    asyncio.run(outer.agent(stage.runtime, delegate).run("go"))
-    assert (outer.told, stage.shouted) == (["that is a secret"], [])
+    asyncio.run(outer.agent(hooked_tool.runtime, delegate).run("go"))
+    assert (outer.told, hooked_tool.shouted) == (["that is a secret"], [])
 
 
 def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():

@@ -6,7 +6,7 @@ import pytest
 
 from snell.store.postgres import PostgresDatabase
 from snell.store.sqlite import SqliteDatabase
-from tests.contracts.work_stage import Stage
+from tests.contracts.work_project import WorkProject
 from tests.postgres_server import PostgresServer, ServerMissingError, TestDatabase, shared_server
 
 pytest.register_assert_rewrite("snell.testing.store_contract")
@@ -41,9 +41,9 @@ def on_postgres(request: pytest.FixtureRequest) -> Callable[..., PostgresDatabas
 
 
 @pytest.fixture
-def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+def work_project(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[WorkProject]:
     """Where work is done, on the backend that the test asks for."""
     make = request.getfixturevalue("on_postgres") if request.param == "postgres" else None
-    made = Stage(tmp_path, make("lives") if make else SqliteDatabase(tmp_path / "lives.db"))
+    made = WorkProject(tmp_path, make("lives") if make else SqliteDatabase(tmp_path / "lives.db"))
     yield made
     made.close()

@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults.counts import Figure, times
 from tests.process.machine import Machine
-from tests.process.scene import contents, is_alive
+from tests.process.sandbox import contents, is_alive
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")

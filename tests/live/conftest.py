@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.live.client_user import ClientUser
 from tests.live.conversation import COLUMNS, ROW
 from tests.live.drivers import DRIVERS, Driver
 from tests.live.installed import NotHere, installed
 from tests.live.model import LiveModel
-from tests.live.stage import Stage
 from tests.live.wires import Said
 
 CLAUDE = DRIVERS[0]
@@ -38,10 +38,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def stage():
+def user():
     """In a folder with a short name: pytest's own, with several processes, is too long for the daemon's socket."""
     with tempfile.TemporaryDirectory(prefix="snell-", ignore_cleanup_errors=True) as folder:
-        made = Stage(Path(folder))
+        made = ClientUser(Path(folder))
         yield made
         made.close()
 
@@ -83,20 +83,20 @@ def client_folder():
 
 
 @pytest.fixture
-def claude(asked_for, stage, model, client_folder):
+def claude(asked_for, user, model, client_folder):
     """Claude Code with Snell set up: called with the commands that its model wants to run."""
     asked_for(CLAUDE.client)
     folder = client_folder(CLAUDE)
-    env = CLAUDE.prepare(stage, model.url)
+    env = CLAUDE.prepare(user, model.url)
 
     def work(*commands: str, last: tuple[Said, ...] = (), more: tuple[str, ...] = ()) -> str:
         """What the model was given meanwhile."""
         model.begin([*(Said("Working.", (CLAUDE.shell(command),)) for command in commands), *last])
-        ran = stage.run([*CLAUDE.command(folder, stage, "Please work."), *more], env)
+        ran = user.run([*CLAUDE.command(folder, user, "Please work."), *more], env)
         assert ran.code == 0, ran
         return model.shown
 
-    stage.snell("setup", "claude-code", "--yes")
+    user.snell("setup", "claude-code", "--yes")
     return work
 
 

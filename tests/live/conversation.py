@@ -5,9 +5,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tests.live.client_user import ClientUser, Ran
 from tests.live.drivers import Driver
 from tests.live.model import LiveModel
-from tests.live.stage import Ran, Stage
 from tests.live.wires import Said
 
 # What a person might write: each word that is asserted on is said by one hook only.
@@ -88,15 +88,15 @@ class Found(Struct, frozen=True):
     blocked_run: Ran
 
 
-def converse(driver: Driver, folder: Path, stage: Stage, env: Mapping[str, str], model: LiveModel) -> Found:
+def converse(driver: Driver, folder: Path, user: ClientUser, env: Mapping[str, str], model: LiveModel) -> Found:
     """Hold the conversation, and then a second one that a hook refuses at its first word."""
     model.begin(_turns(driver))
-    ran = stage.run(driver.command(folder, stage, "Please work."), env)
+    ran = user.run(driver.command(folder, user, "Please work."), env)
     shown, was_tried = model.shown, model.left <= len(END)
     model.begin()
-    blocked_run = stage.run(driver.command(folder, stage, "Open sesame."), env)
+    blocked_run = user.run(driver.command(folder, user, "Open sesame."), env)
     was_asked = "sesame" in model.shown
-    made = {path.name for path in stage.project.iterdir()}
+    made = {path.name for path in user.project.iterdir()}
     notes = [place for place, text in NOTES.items() if text in shown]
     happened = {
         "denied": was_tried and "precious.txt" in made,

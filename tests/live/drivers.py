@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from tests.live.client_user import ClientUser
 from tests.live.installed import Package
-from tests.live.stage import Stage
 
 Words = list[str]
 
@@ -22,9 +22,9 @@ class Driver(Struct, frozen=True, kw_only=True):
     # Its shell tool: the name, and its input for a command.
     shell: Callable[[str], tuple[str, dict[str, Any]]]
     # Writes the client's own configuration and returns its environment.
-    prepare: Callable[[Stage, str], Mapping[str, str]]
+    prepare: Callable[[ClientUser, str], Mapping[str, str]]
     # The command for one prompt, from the folder where it is installed.
-    command: Callable[[Path, Stage, str], Words]
+    command: Callable[[Path, ClientUser, str], Words]
     # What no answer of ours can bring about there, and why: a column of the table each.
     cannot: Mapping[str, str] = {}
     # Where the model is given notes.
@@ -36,7 +36,7 @@ def node_program(name: str) -> Callable[[Path], str]:
     return lambda folder: str(folder / "node_modules" / ".bin" / name)
 
 
-def _claude_code(stage: Stage, url: str) -> Mapping[str, str]:
+def _claude_code(user: ClientUser, url: str) -> Mapping[str, str]:
     return {
         "ANTHROPIC_API_KEY": "none",
         "ANTHROPIC_BASE_URL": url,
@@ -46,7 +46,7 @@ def _claude_code(stage: Stage, url: str) -> Mapping[str, str]:
     }
 
 
-def _claude_command(folder: Path, stage: Stage, prompt: str) -> Words:
+def _claude_command(folder: Path, user: ClientUser, prompt: str) -> Words:
     program = next(folder.glob("node_modules/@anthropic-ai/claude-code-*/claude"), None)
     return [str(program or node_program("claude")(folder)), "-p", prompt, "--allowedTools", "Bash"]
 
@@ -73,18 +73,18 @@ trust_level = "trusted"
 """
 
 
-def _codex(stage: Stage, url: str) -> Mapping[str, str]:
-    stage.write("home/.codex/config.toml", CODEX_CONFIG.format(url=url, project=stage.project))
+def _codex(user: ClientUser, url: str) -> Mapping[str, str]:
+    user.write("home/.codex/config.toml", CODEX_CONFIG.format(url=url, project=user.project))
     return {"SCRIPTED_KEY": "none"}
 
 
-def _codex_command(folder: Path, stage: Stage, prompt: str) -> Words:
+def _codex_command(folder: Path, user: ClientUser, prompt: str) -> Words:
     # Who approves hooks under /hooks is a person; in a script this stands for it.
     trust = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--sandbox", "danger-full-access"]
     return [node_program("codex")(folder), "exec", *trust, prompt]
 
 
-def _gemini(stage: Stage, url: str) -> Mapping[str, str]:
+def _gemini(user: ClientUser, url: str) -> Mapping[str, str]:
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": True}},
         "privacy": {"usageStatisticsEnabled": False},
@@ -93,12 +93,12 @@ def _gemini(stage: Stage, url: str) -> Mapping[str, str]:
         "tools": {"useRipgrep": False},
         "model": {"name": "gemini-2.5-flash"},
     }
-    stage.write("home/.gemini/settings.json", json.dumps(settings, indent=2))
-    stage.write("home/.gemini/trustedFolders.json", json.dumps({str(stage.project): "TRUST_FOLDER"}))
+    user.write("home/.gemini/settings.json", json.dumps(settings, indent=2))
+    user.write("home/.gemini/trustedFolders.json", json.dumps({str(user.project): "TRUST_FOLDER"}))
     return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_NO_RELAUNCH": "true"}
 
 
-def _copilot(stage: Stage, url: str) -> Mapping[str, str]:
+def _copilot(user: ClientUser, url: str) -> Mapping[str, str]:
     return {
         "COPILOT_OFFLINE": "true",
         "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
@@ -109,7 +109,7 @@ def _copilot(stage: Stage, url: str) -> Mapping[str, str]:
     }
 
 
-def _qwen(stage: Stage, url: str) -> Mapping[str, str]:
+def _qwen(user: ClientUser, url: str) -> Mapping[str, str]:
     settings = {
         "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
         "privacy": {"usageStatisticsEnabled": False},
@@ -118,11 +118,11 @@ def _qwen(stage: Stage, url: str) -> Mapping[str, str]:
         "model": {"name": "scripted"},
         "$version": 4,  # else it adds that by itself
     }
-    stage.write("home/.qwen/settings.json", json.dumps(settings, indent=2))
+    user.write("home/.qwen/settings.json", json.dumps(settings, indent=2))
     return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "scripted"}
 
 
-def _droid(stage: Stage, url: str) -> Mapping[str, str]:
+def _droid(user: ClientUser, url: str) -> Mapping[str, str]:
     model = {
         "model": "scripted",
         "displayName": "Scripted",
@@ -133,7 +133,7 @@ def _droid(stage: Stage, url: str) -> Mapping[str, str]:
         "maxContextLimit": 200000,
     }
     settings = {"customModels": [model], "cloudSessionSync": False, "enableHooks": True}
-    stage.write("home/.factory/settings.json", json.dumps(settings, indent=2))
+    user.write("home/.factory/settings.json", json.dumps(settings, indent=2))
     return {
         "FACTORY_AIRGAP_ENABLED": "true",
         "FACTORY_API_KEY": "fk-none",
@@ -144,7 +144,7 @@ def _droid(stage: Stage, url: str) -> Mapping[str, str]:
     }
 
 
-def _droid_command(folder: Path, stage: Stage, prompt: str) -> Words:
+def _droid_command(folder: Path, user: ClientUser, prompt: str) -> Words:
     program = folder / "node_modules" / DROID.name / "bin" / "droid"
     return [str(program), "exec", "--skip-permissions-unsafe", "-m", "custom:Scripted-0", prompt]
 
@@ -163,8 +163,8 @@ context_window = 200000
 """
 
 
-def _grok(stage: Stage, url: str) -> Mapping[str, str]:
-    stage.write("home/.grok/config.toml", GROK_CONFIG.format(url=url))
+def _grok(user: ClientUser, url: str) -> Mapping[str, str]:
+    user.write("home/.grok/config.toml", GROK_CONFIG.format(url=url))
     nowhere = "http://127.0.0.1:9/v1"
     return {
         "GROK_DISABLE_AUTOUPDATER": "1",
@@ -191,28 +191,28 @@ max_context_size = 200000
 """
 
 
-def _kimi(stage: Stage, url: str) -> Mapping[str, str]:
-    stage.write("home/.kimi-code/config.toml", KIMI_CONFIG.format(url=url))
+def _kimi(user: ClientUser, url: str) -> Mapping[str, str]:
+    user.write("home/.kimi-code/config.toml", KIMI_CONFIG.format(url=url))
     return {"KIMI_DISABLE_TELEMETRY": "1", "KIMI_CODE_NO_AUTO_UPDATE": "1"}
 
 
-def _kimi_command(folder: Path, stage: Stage, prompt: str) -> Words:
+def _kimi_command(folder: Path, user: ClientUser, prompt: str) -> Words:
     modules = folder / "node_modules"
     nodes = [*modules.glob("node-*/bin/node"), *modules.glob("node/node_modules/node-*/bin/node")]
     nodes += [*modules.glob("node/bin/node")]
     return [str(nodes[0]), str(modules / "@moonshot-ai/kimi-code/dist/main.mjs"), "-p", prompt]
 
 
-def _cline(stage: Stage, url: str) -> Mapping[str, str]:
+def _cline(user: ClientUser, url: str) -> Mapping[str, str]:
     kind = "openai-compatible"
     provider = {"provider": kind, "apiKey": "none", "model": "scripted", "baseUrl": f"{url}/v1"}
     entry = {"settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
     providers = {"version": 1, "lastUsedProvider": kind, "modes": {}, "providers": {kind: entry}}
-    stage.write("home/.cline/data/settings/providers.json", json.dumps(providers, indent=2))
+    user.write("home/.cline/data/settings/providers.json", json.dumps(providers, indent=2))
     return {"CLINE_DISABLE_AUTO_UPDATE": "1", "CLINE_TELEMETRY_DISABLED": "1"}
 
 
-def _opencode(stage: Stage, url: str) -> Mapping[str, str]:
+def _opencode(user: ClientUser, url: str) -> Mapping[str, str]:
     model = {"name": "scripted", "tool_call": True, "limit": {"context": 200000, "output": 4096}}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
@@ -227,7 +227,7 @@ def _opencode(stage: Stage, url: str) -> Mapping[str, str]:
         "small_model": "scripted/scripted",
         "provider": {"scripted": provider},
     }
-    stage.write("project/opencode.json", json.dumps(settings, indent=2))
+    user.write("project/opencode.json", json.dumps(settings, indent=2))
     return {
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
@@ -236,7 +236,7 @@ def _opencode(stage: Stage, url: str) -> Mapping[str, str]:
     }
 
 
-def _pi(stage: Stage, url: str) -> Mapping[str, str]:
+def _pi(user: ClientUser, url: str) -> Mapping[str, str]:
     provider = {
         "baseUrl": f"{url}/v1",
         "api": "openai-completions",
@@ -244,12 +244,12 @@ def _pi(stage: Stage, url: str) -> Mapping[str, str]:
         "compat": {"supportsDeveloperRole": False, "supportsReasoningEffort": False},
         "models": [{"id": "scripted", "contextWindow": 200000}],
     }
-    stage.write("home/.pi/agent/models.json", json.dumps({"providers": {"scripted": provider}}, indent=2))
+    user.write("home/.pi/agent/models.json", json.dumps({"providers": {"scripted": provider}}, indent=2))
     return {"PI_SKIP_VERSION_CHECK": "1", "PI_OFFLINE": "1"}
 
 
-def _cursor(stage: Stage, url: str) -> Mapping[str, str]:
-    stage.write("home/.cursor/argv.json", "{}")
+def _cursor(user: ClientUser, url: str) -> Mapping[str, str]:
+    user.write("home/.cursor/argv.json", "{}")
     return {"MODEL_URL": url}
 
 

@@ -4,7 +4,7 @@ import os
 import re
 from typing import Any
 
-from tests.live.stage import Ran, Stage
+from tests.live.client_user import ClientUser, Ran
 from tests.live.wires import Said
 
 AT_START = re.compile(
@@ -15,8 +15,8 @@ WINDOW_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Recording:
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
+    def __init__(self, user: ClientUser) -> None:
+        self._stage = user
         self._lines = ["$ snell effort start parser implement", "$ snell run -- claude -p PROMPT --allowedTools Bash"]
         self._begun = ""  # the first words of the window that is going on
         self._known: set[str] = set()

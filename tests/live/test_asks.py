@@ -51,15 +51,15 @@ def _node(name: str, folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def scene(asked_for, stage, model, client_folder):
+def scene(asked_for, user, model, client_folder):
     """Set Snell up in a client whose model wants to make one doubtful call; returns its folder and environment."""
 
     def set_up(client: str) -> tuple[Path, Mapping[str, str]]:
         driver: Driver = next(each for each in DRIVERS if each.client == asked_for(client))
         folder = client_folder(driver)
-        stage.configure(hooks=HOOKS)
-        env = driver.prepare(stage, model.url)
-        stage.snell("setup", client, "--yes")
+        user.configure(hooks=HOOKS)
+        env = driver.prepare(user, model.url)
+        user.snell("setup", client, "--yes")
         model.begin([Said("Working.", (driver.shell(CALL),)), Said(LAST_WORDS)])
         return folder, env
 
@@ -67,30 +67,30 @@ def scene(asked_for, stage, model, client_folder):
 
 
 @pytest.mark.parametrize(("client", "mode"), HEADLESS, ids=[" ".join((client, *mode)) for client, mode in HEADLESS])
-def test_an_ask_in_a_run_without_a_person_is_a_refusal_with_its_reason(scene, stage, model, client, mode):
+def test_an_ask_in_a_run_without_a_person_is_a_refusal_with_its_reason(scene, user, model, client, mode):
     folder, env = scene(client)
-    ran = stage.run(COMMANDS[client](folder, mode), env)
-    assert not (stage.project / "doubtful.txt").exists(), ran
+    ran = user.run(COMMANDS[client](folder, mode), env)
+    assert not (user.project / "doubtful.txt").exists(), ran
     if client == "cline":  # it ends the run and shows no reason; Snell's journal has it
         assert "abort" in ran.out, ran
-        assert "ASKED-BY-HOOK" in stage.snell("log")
+        assert "ASKED-BY-HOOK" in user.snell("log")
         return
     assert (ran.code, LAST_WORDS in ran.out) == (0, True), ran
     told = [text in model.shown for text in ("ASKED-BY-HOOK", "A person has to decide this", "Tell the user")]
     assert told == [True, True, True], model.shown[-3_000:]
 
 
-def test_gemini_asks_in_a_session_at_a_terminal(scene, stage, model):
+def test_gemini_asks_in_a_session_at_a_terminal(scene, user, model):
     folder, env = scene("gemini")
     words = [*_node("gemini", folder), "-m", "gemini-2.5-flash", "--yolo", "-i", "Please work."]
-    shown = stage.screen(words, env, until="Allow execution of")
+    shown = user.screen(words, env, until="Allow execution of")
     assert "Allow execution of" in shown
-    assert (model.left, (stage.project / "doubtful.txt").exists()) == (1, False)
+    assert (model.left, (user.project / "doubtful.txt").exists()) == (1, False)
 
 
-def test_gemini_refuses_in_a_run_without_a_person_at_a_terminal(scene, stage, model):
+def test_gemini_refuses_in_a_run_without_a_person_at_a_terminal(scene, user, model):
     folder, env = scene("gemini")
     words = [*_node("gemini", folder), "-m", "gemini-2.5-flash", "--yolo", "-p", "Please work."]
-    shown = stage.screen(words, env, until=LAST_WORDS)
+    shown = user.screen(words, env, until=LAST_WORDS)
     assert LAST_WORDS in shown
     assert "ASKED-BY-HOOK" in model.shown

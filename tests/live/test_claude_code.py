@@ -87,10 +87,10 @@ def by_python(call):
 """
 
 
-def test_a_hook_of_every_kind_refuses_its_command_and_no_other(stage, claude):
+def test_a_hook_of_every_kind_refuses_its_command_and_no_other(user, claude):
     refusal = Answer(json.dumps(_refusal("REFUSED-BY-WEBHOOK")))
     with hook_model(_verdict) as judge, serving(refusal) as board:
-        stage.configure(
+        user.configure(
             SETTINGS.format(
                 model=judge.url,
                 webhook=board.url,
@@ -103,11 +103,11 @@ def test_a_hook_of_every_kind_refuses_its_command_and_no_other(stage, claude):
         kinds = (*HANDLERS, "python")
         shown = claude(*(f"touch {kind}.txt" for kind in kinds), "touch free.txt")
     assert [kind for kind in kinds if f"REFUSED-BY-{kind.upper()}" not in shown] == []
-    assert [path.name for path in stage.project.glob("*.txt")] == ["free.txt"]
+    assert [path.name for path in user.project.glob("*.txt")] == ["free.txt"]
 
 
-def test_the_guard_stops_a_hidden_deletion_and_lets_what_looks_like_one_run(stage, claude):
-    stage.write("home/documents/letter.txt", "dear")
+def test_the_guard_stops_a_hidden_deletion_and_lets_what_looks_like_one_run(user, claude):
+    user.write("home/documents/letter.txt", "dear")
     hidden = b64encode(b"rm -rf ~/").decode()
     harmless = b64encode(b"hello").decode()
     claude(
@@ -116,29 +116,29 @@ def test_the_guard_stops_a_hidden_deletion_and_lets_what_looks_like_one_run(stag
         f"echo {harmless} | base64 -d > hello.txt",
         "echo 'rm -rf ~/' > advice.txt",
     )
-    assert (stage.home / "documents/letter.txt").read_text(encoding="utf-8") == "dear"
-    assert (stage.project / "hello.txt").read_text(encoding="utf-8") == "hello"
-    assert (stage.project / "advice.txt").read_text(encoding="utf-8") == "rm -rf ~/\n"
+    assert (user.home / "documents/letter.txt").read_text(encoding="utf-8") == "dear"
+    assert (user.project / "hello.txt").read_text(encoding="utf-8") == "hello"
+    assert (user.project / "advice.txt").read_text(encoding="utf-8") == "rm -rf ~/\n"
 
 
-def test_a_refusal_that_comes_late_reaches_the_agent(stage, claude):
-    stage.configure(REWAKE)
-    stage.snell("setup", "claude-code", "--yes")
+def test_a_refusal_that_comes_late_reaches_the_agent(user, claude):
+    user.configure(REWAKE)
+    user.snell("setup", "claude-code", "--yes")
     assert "REFUSED-LATE" in claude("echo harmless")
 
 
-def test_a_plugin_folder_works_by_itself(asked_for, stage, model, client_folder):
+def test_a_plugin_folder_works_by_itself(asked_for, user, model, client_folder):
     folder = client_folder(next(each for each in DRIVERS if each.client == asked_for("claude-code")))
-    stage.configure(REWAKE, PYTHON_HOOK)
-    stage.snell("setup", "claude-code", "--plugin", "plug")
-    env = CLAUDE.prepare(stage, model.url)
-    path = os.pathsep.join([os.path.dirname(sys.executable), stage.env()["PATH"]])
+    user.configure(REWAKE, PYTHON_HOOK)
+    user.snell("setup", "claude-code", "--plugin", "plug")
+    env = CLAUDE.prepare(user, model.url)
+    path = os.pathsep.join([os.path.dirname(sys.executable), user.env()["PATH"]])
     model.begin([Said("Working.", (CLAUDE.shell(command),)) for command in ("touch python.txt", "touch free.txt")])
-    words = [*CLAUDE.command(folder, stage, "Please work."), "--plugin-dir", str(stage.project / "plug")]
-    ran = stage.run(words, {**env, "PATH": path})
+    words = [*CLAUDE.command(folder, user, "Please work."), "--plugin-dir", str(user.project / "plug")]
+    ran = user.run(words, {**env, "PATH": path})
     assert "REFUSED-BY-PYTHON" in model.shown, ran
     assert "REFUSED-LATE" in model.shown, ran
-    assert [path.name for path in stage.project.glob("*.txt")] == ["free.txt"]
+    assert [path.name for path in user.project.glob("*.txt")] == ["free.txt"]
 
 
 def _verdict(asked: dict) -> Line:

@@ -24,21 +24,21 @@ mode = "durable"
 """
 
 
-def test_a_call_that_lacks_what_its_tool_needs_is_refused_with_an_example_and_then_made_well(stage, claude):
-    stage.configure(TOOL_INPUTS)
+def test_a_call_that_lacks_what_its_tool_needs_is_refused_with_an_example_and_then_made_well(user, claude):
+    user.configure(TOOL_INPUTS)
     mended = Said("Again.", (("Bash", {"command": "touch good.txt", "timeout": 1000}),))
     assert "EXAMPLE-OF-A-GOOD-CALL" in claude("touch made.txt", last=(mended,))
-    assert [path.name for path in stage.project.glob("*.txt")] == ["good.txt"]
+    assert [path.name for path in user.project.glob("*.txt")] == ["good.txt"]
 
 
-def test_a_call_that_failed_for_its_shape_is_made_well_after_the_nudge(stage, claude):
-    stage.configure(
+def test_a_call_that_failed_for_its_shape_is_made_well_after_the_nudge(user, claude):
+    user.configure(
         """
         [pack.tool_inputs.tools.send_email]
         example = { to = "a@example.com", subject = "EXAMPLE-OF-A-GOOD-CALL", body = "text" }
         """
     )
-    outbox = stage.folder / "outbox"
+    outbox = user.folder / "outbox"
     server = {"mail": {"command": sys.executable, "args": [str(MAIL_SERVER), str(outbox)]}}
     lacking = {name: LETTER[name] for name in ("to", "subject")}
     shown = claude(
@@ -50,9 +50,9 @@ def test_a_call_that_failed_for_its_shape_is_made_well_after_the_nudge(stage, cl
     assert outbox.read_text(encoding="utf-8").splitlines() == ["a@example.com: hello"]
 
 
-def test_a_letter_that_was_sent_is_not_sent_again(stage, claude):
-    stage.configure(DURABLE)
-    outbox = stage.folder / "outbox"
+def test_a_letter_that_was_sent_is_not_sent_again(user, claude):
+    user.configure(DURABLE)
+    outbox = user.folder / "outbox"
     server = {"mail": {"command": sys.executable, "args": [str(MAIL_SERVER), str(outbox)]}}
     other = {**LETTER, "subject": "another"}
     shown = claude(
@@ -64,7 +64,7 @@ def test_a_letter_that_was_sent_is_not_sent_again(stage, claude):
     assert "SENT-AS-1" in brought[:100]
 
 
-def test_a_sub_agent_without_its_report_is_sent_back_for_it(stage, claude):
+def test_a_sub_agent_without_its_report_is_sent_back_for_it(user, claude):
     sent = {"description": "research", "prompt": "Write the report.", "subagent_type": "general-purpose"}
     data = CLAUDE.shell("mkdir -p search_results && echo found > search_results/one.md")
     report = CLAUDE.shell("mkdir -p work_products && echo '<p>done</p>' > work_products/report.html")
@@ -78,18 +78,16 @@ def test_a_sub_agent_without_its_report_is_sent_back_for_it(stage, claude):
         )
     )
     assert "there are 1 files of data and no report" in shown
-    assert (stage.project / "work_products/report.html").exists()
+    assert (user.project / "work_products/report.html").exists()
     assert "The report exists: work_products/report.html" in shown
 
 
-def test_an_agent_is_sent_back_until_its_promise_is_kept(stage, claude):
+def test_an_agent_is_sent_back_until_its_promise_is_kept(user, claude):
     session = str(uuid4())
-    stage.snell(
-        "loop", "start", "--promise", "TASK_COMPLETE", "--objective", "SHARPEN-THE-PENCIL", "--session", session
-    )
+    user.snell("loop", "start", "--promise", "TASK_COMPLETE", "--objective", "SHARPEN-THE-PENCIL", "--session", session)
     shown = claude(
         last=(Said("I am done."), Said("Working.", (CLAUDE.shell("touch sharp.txt"),)), Said("TASK_COMPLETE")),
         more=("--session-id", session),
     )
     assert "SHARPEN-THE-PENCIL" in shown
-    assert (stage.project / "sharp.txt").exists()
+    assert (user.project / "sharp.txt").exists()

@@ -24,16 +24,16 @@ HOOKS = {
 }
 
 
-def test_a_teams_cursor_hooks_count_in_the_client(driver, stage, model, client_folder):
+def test_a_teams_cursor_hooks_count_in_the_client(driver, user, model, client_folder):
     folder = client_folder(driver)
-    stage.configure('import_hooks = ["cursor"]\n')
-    stage.write("project/precious.txt", "keep me")
-    stage.write("home/.cursor/hooks/guard", GUARD).chmod(0o755)
-    stage.write("home/.cursor/hooks.json", json.dumps(HOOKS))
-    env = driver.prepare(stage, model.url)
-    stage.snell("setup", driver.client, "--yes")
+    user.configure('import_hooks = ["cursor"]\n')
+    user.write("project/precious.txt", "keep me")
+    user.write("home/.cursor/hooks/guard", GUARD).chmod(0o755)
+    user.write("home/.cursor/hooks.json", json.dumps(HOOKS))
+    env = driver.prepare(user, model.url)
+    user.snell("setup", driver.client, "--yes")
     model.begin([Said("Working.", (driver.shell(command),)) for command in ("echo one", "rm -f precious.txt")])
-    ran = stage.run(driver.command(folder, stage, "Please work."), env)
-    assert (stage.project / "precious.txt").exists(), ran
+    ran = user.run(driver.command(folder, user, "Please work."), env)
+    assert (user.project / "precious.txt").exists(), ran
     assert "CHANGED-AS-IN-CURSOR" in model.shown, ran  # by the command, or by the refusal that shows it
     assert not driver.tells_why or "REFUSED-AS-IN-CURSOR" in model.shown, ran

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from tests.live.client_user import Ran
 from tests.live.drivers import DRIVERS
 from tests.live.model import LAST
 from tests.live.recording import Recording, texts_in
-from tests.live.stage import Ran
 from tests.live.wires import Said
 
 CLAUDE = DRIVERS[0]
@@ -30,22 +30,22 @@ Script = Callable[[str], Said]
 
 
 @pytest.fixture
-def supervised(asked_for, stage, model, client_folder):
+def supervised(asked_for, user, model, client_folder):
     """Claude Code under `snell run`, with an effort that was begun: called with how its model goes about it."""
     asked_for(CLAUDE.client)
     folder = client_folder(CLAUDE)
-    path = os.pathsep.join([os.path.dirname(sys.executable), stage.env()["PATH"]])
-    usual = {**CLAUDE.prepare(stage, model.url), "PATH": path}
-    stage.snell("setup", "claude-code", "--yes")
+    path = os.pathsep.join([os.path.dirname(sys.executable), user.env()["PATH"]])
+    usual = {**CLAUDE.prepare(user, model.url), "PATH": path}
+    user.snell("setup", "claude-code", "--yes")
 
     def work(first: Script, settings: str = "", env: Mapping[str, str] | None = None) -> Ran:
-        stage.configure(settings)
-        stage.snell("effort", "start", "parser", "implement")
-        recording = Recording(stage)
+        user.configure(settings)
+        user.snell("effort", "start", "parser", "implement")
+        recording = Recording(user)
         model.begin(script=lambda asked: recording.turn(asked, _said(json.dumps(asked["messages"]), first)))
-        agent = CLAUDE.command(folder, stage, PROMPT)
+        agent = CLAUDE.command(folder, user, PROMPT)
         words = [sys.executable, "-m", "snell", "run", "--restarts", "3", "--", *agent]
-        ran = stage.run(words, {**usual, **(env or {})}, seconds=240)
+        ran = user.run(words, {**usual, **(env or {})}, seconds=240)
         assert ran.code == 0, ran
         recording.keep(ran)
         return ran
@@ -64,7 +64,7 @@ def _shell(command: str, tokens: int = 1_000) -> Said:
     return Said("Working.", (CLAUDE.shell(command),), tokens=tokens)
 
 
-def test_an_agent_writes_down_where_it_is_and_its_next_window_goes_on_from_there(stage, model, supervised):
+def test_an_agent_writes_down_where_it_is_and_its_next_window_goes_on_from_there(user, model, supervised):
     def first(given: str) -> Said:
         if LEFT["summary"] in given:
             return LAST
@@ -76,12 +76,12 @@ def test_an_agent_writes_down_where_it_is_and_its_next_window_goes_on_from_there
     assert ran.err == "snell: the window is over (dehydrated); starting the next one, 1 of 3\n"
     told = _start_of_last_window(model)
     assert all(text in told for text in (LEFT["summary"], "write parser.txt", "skill implement"))
-    assert _written(stage) == ["lexer.txt", "parser.txt"]
-    assert _ends(stage)[:3] == ["replaced", "dehydrated", "other"]
+    assert _written(user) == ["lexer.txt", "parser.txt"]
+    assert _ends(user)[:3] == ["replaced", "dehydrated", "other"]
 
 
 @pytest.mark.parametrize(("env", "reason"), [({}, "compact"), ({"DISABLE_COMPACT": "1"}, "exhausted")])
-def test_a_context_that_is_used_up_is_made_up_for_from_what_the_effort_wrote(stage, model, supervised, env, reason):
+def test_a_context_that_is_used_up_is_made_up_for_from_what_the_effort_wrote(user, model, supervised, env, reason):
     """The client wants to compact by itself, which would lose the thread; where it may not, it gives up."""
 
     def first(given: str) -> Said:
@@ -91,7 +91,7 @@ def test_a_context_that_is_used_up_is_made_up_for_from_what_the_effort_wrote(sta
     assert ran.err == f"snell: the window is over ({reason}); starting the next one, 1 of 3\n"
     told = _start_of_last_window(model)
     assert all(text in told for text in ("ended without saving its state", "1_IMPLEMENT_LOG.md"))
-    assert _written(stage) == ["lexer.txt", "parser.txt"]
+    assert _written(user) == ["lexer.txt", "parser.txt"]
 
 
 def _start_of_last_window(model) -> str:
@@ -101,11 +101,11 @@ def _start_of_last_window(model) -> str:
     return "\n".join(texts_in(starts[0]))
 
 
-def _written(stage) -> list[str]:
-    return sorted(path.name for path in stage.project.glob("*.txt"))
+def _written(user) -> list[str]:
+    return sorted(path.name for path in user.project.glob("*.txt"))
 
 
-def _ends(stage) -> list[str | None]:
-    rows = json.loads(stage.snell("session", "list", "--json"))
+def _ends(user) -> list[str | None]:
+    rows = json.loads(user.snell("session", "list", "--json"))
     assert len({row["effortId"] for row in rows}) == 1
     return [row["endReason"] for row in rows]

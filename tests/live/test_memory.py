@@ -8,16 +8,16 @@ FACT = "We decided to keep all amounts as integer cents, because floats lost a p
 TOOLS = ("mcp__snell__remember", "mcp__snell__recall")
 
 
-def test_session_two_recalls_what_session_one_remembered(asked_for, stage, model, client_folder):
+def test_session_two_recalls_what_session_one_remembered(asked_for, user, model, client_folder):
     asked_for(CLAUDE.client)
     folder = client_folder(CLAUDE)
-    env = CLAUDE.prepare(stage, model.url)
-    stage.snell("setup", "claude-code", "--include-mcp", "--yes")
+    env = CLAUDE.prepare(user, model.url)
+    user.snell("setup", "claude-code", "--include-mcp", "--yes")
 
     def session(name: str, **given: object) -> str:
         """What the model was given after it called this tool."""
         model.begin([Said("Working.", ((name, given),))])
-        ran = stage.run([*CLAUDE.command(folder, stage, "Please work."), *TOOLS], env)
+        ran = user.run([*CLAUDE.command(folder, user, "Please work."), *TOOLS], env)
         assert ran.code == 0, ran
         return model.sent[-1].body.decode()
 

@@ -43,22 +43,22 @@ OWN = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command"
     [("grok", "user"), ("copilot", "project"), ("cursor", "user"), ("cursor", "project")],
     ids=["grok and Claude's", "copilot and Claude's", "cursor and Claude's", "cursor and the project's of Claude"],
 )
-def test_a_hook_fires_once_where_two_files_name_it(client, scope, asked_for, stage, model, client_folder):
+def test_a_hook_fires_once_where_two_files_name_it(client, scope, asked_for, user, model, client_folder):
     driver = next(each for each in DRIVERS if each.client == asked_for(client))
     folder = client_folder(driver)
-    stage.configure(hooks=COUNTING)
-    stage.write("project/precious.txt", "keep me")
-    env = driver.prepare(stage, model.url)
-    stage.write(f"{'home' if scope == 'user' else 'project'}/.claude/settings.json", json.dumps(OWN))
-    stage.snell("setup", client, "--yes")
-    stage.snell("setup", "claude-code", "--scope", scope, "--yes")
+    user.configure(hooks=COUNTING)
+    user.write("project/precious.txt", "keep me")
+    env = driver.prepare(user, model.url)
+    user.write(f"{'home' if scope == 'user' else 'project'}/.claude/settings.json", json.dumps(OWN))
+    user.snell("setup", client, "--yes")
+    user.snell("setup", "claude-code", "--scope", scope, "--yes")
     model.begin([Said("Working.", (driver.shell(command),)) for command in ("echo one", "rm -f precious.txt")])
-    stage.run(driver.command(folder, stage, "Please work."), env)
-    judged = (stage.project / "judged.log").read_text(encoding="utf-8").splitlines()
+    user.run(driver.command(folder, user, "Please work."), env)
+    judged = (user.project / "judged.log").read_text(encoding="utf-8").splitlines()
     assert judged == ["echo again; echo one", "rm -f precious.txt"]
-    events = (stage.project / "events.log").read_text(encoding="utf-8").splitlines()
+    events = (user.project / "events.log").read_text(encoding="utf-8").splitlines()
     assert sorted(events) == ["SessionStart", "UserPromptSubmit"]
-    assert (stage.project / "precious.txt").exists()
+    assert (user.project / "precious.txt").exists()
     assert "REFUSED-ONCE" in model.shown
     assert "TOLD-AFTER-TOOL" in model.shown
 
@@ -76,16 +76,16 @@ def count(event, cwd: str):
 
 
 @pytest.mark.parametrize("files", [("claude-code",), ("claude-code", "copilot")], ids=["Claude's alone", "both"])
-def test_a_subagent_of_copilot_is_reported_once(files, asked_for, stage, model, client_folder):
+def test_a_subagent_of_copilot_is_reported_once(files, asked_for, user, model, client_folder):
     driver = next(each for each in DRIVERS if each.client == asked_for("copilot"))
     folder = client_folder(driver)
-    stage.configure(hooks=SUBAGENTS)
-    env = driver.prepare(stage, model.url)
+    user.configure(hooks=SUBAGENTS)
+    env = driver.prepare(user, model.url)
     for name in files:
-        stage.snell("setup", name, "--scope", "project", "--yes")
+        user.snell("setup", name, "--scope", "project", "--yes")
     task = {"agent_type": "explore", "name": "child", "description": "child", "prompt": "look", "mode": "sync"}
     model.begin([Said("Working.", (("task", task),)), Said("The child is done.")])
-    ran = stage.run(driver.command(folder, stage, "Please work."), env)
-    log = stage.project / "started.log"
+    ran = user.run(driver.command(folder, user, "Please work."), env)
+    log = user.project / "started.log"
     assert log.exists(), ran
     assert log.read_text(encoding="utf-8") == "copilot explore\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from tests.process.shim_scene import BOUND, ROOT
+from tests.process.shim_sandbox import BOUND, ROOT
 
 
 class Environment:

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from tests.fork_server import run_snell
-from tests.process.scene import Scene
+from tests.process.sandbox import Sandbox
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
     """A place for hostile programs; a test that leaves one running fails."""
-    scene = Scene(tmp_path)
-    yield scene
-    left = scene.survivors()
-    scene.end_survivors()
+    sandbox = Sandbox(tmp_path)
+    yield sandbox
+    left = sandbox.survivors()
+    sandbox.end_survivors()
     assert left == set()
 
 

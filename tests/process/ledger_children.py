@@ -13,20 +13,20 @@ from pathlib import Path
 
 from snell.model.events import event_from
 from snell.records import crash_points
-from tests.ledger_desk import LETTER, MAIL, Desk
+from tests.ledger_client import LETTER, MAIL, LedgerClient
 
 
 def main(folder: str, *steps: str) -> None:
     crash_points.on_reached = _die if os.environ.get("DIE_AT") else None
-    desk = Desk(Path(folder))
+    ledger_client = LedgerClient(Path(folder))
     for step in steps:
         what, _, id_ = step.partition(":")
-        _tell(desk, what, id_)
-    print(json.dumps(desk.statuses()))
-    desk.close()
+        _tell(ledger_client, what, id_)
+    print(json.dumps(ledger_client.statuses()))
+    ledger_client.close()
 
 
-def _tell(desk: Desk, what: str, id_: str) -> None:
+def _tell(ledger_client: LedgerClient, what: str, id_: str) -> None:
     names = {"before": "PreToolUse", "after": "PostToolUse", "failed": "PostToolUseFailure", "start": "SessionStart"}
     fields = {
         "start": {"source": id_},
@@ -35,12 +35,12 @@ def _tell(desk: Desk, what: str, id_: str) -> None:
         "failed": {"error": "timed out"},
     }[what]
     call = {} if what == "start" else {"tool_name": MAIL, "tool_input": LETTER, "tool_use_id": id_}
-    event = event_from({"session_id": "s", "cwd": str(desk.folder), **call, **fields}, names[what])
-    work = desk.runtime.prepare(event)
-    decision = work.earlier or desk.runtime.commit(work, desk.runtime.run_to_end(work))
+    event = event_from({"session_id": "s", "cwd": str(ledger_client.folder), **call, **fields}, names[what])
+    work = ledger_client.runtime.prepare(event)
+    decision = work.earlier or ledger_client.runtime.commit(work, ledger_client.runtime.run_to_end(work))
     print(decision.verdict, flush=True)
-    desk.runtime.after_reply(work, decision)
-    desk.runtime.executor.close()
+    ledger_client.runtime.after_reply(work, decision)
+    ledger_client.runtime.executor.close()
 
 
 def _die(point: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.process.machine import Machine
-from tests.process.mcp_scene import McpScene
+from tests.process.mcp_agent import McpAgent
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def mcp_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 @pytest.fixture
-def agent(mcp_machine: Machine, tmp_path: Path) -> McpScene:
+def agent(mcp_machine: Machine, tmp_path: Path) -> McpAgent:
     project = tmp_path / "project"
     project.mkdir()
-    return McpScene(mcp_machine, project)
+    return McpAgent(mcp_machine, project)

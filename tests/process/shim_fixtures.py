@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.process.shim_scene import ShimScene, compiled
+from tests.process.shim_sandbox import ShimSandbox, compiled
 
 HASTY = ("-DSNELL_CONNECT_MS=300", "-DSNELL_SILENCE_MS=600", "-DSNELL_ANSWER_MS=3000")
 
@@ -21,24 +21,26 @@ def hasty_shim_program(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
 
 
 @pytest.fixture(params=["native", "python"])
-def shim(request: pytest.FixtureRequest, tmp_path: Path, shim_program: Path | None) -> Iterator[ShimScene]:
-    yield from _scene(request.param, tmp_path, shim_program)
+def shim(request: pytest.FixtureRequest, tmp_path: Path, shim_program: Path | None) -> Iterator[ShimSandbox]:
+    yield from _sandbox(request.param, tmp_path, shim_program)
 
 
 @pytest.fixture
-def native_shim(tmp_path: Path, shim_program: Path | None) -> Iterator[ShimScene]:
-    yield from _scene("native", tmp_path, shim_program)
+def native_shim(tmp_path: Path, shim_program: Path | None) -> Iterator[ShimSandbox]:
+    yield from _sandbox("native", tmp_path, shim_program)
 
 
 @pytest.fixture(params=["native", "hasty python"])
-def hasty_shim(request: pytest.FixtureRequest, tmp_path: Path, hasty_shim_program: Path | None) -> Iterator[ShimScene]:
+def hasty_shim(
+    request: pytest.FixtureRequest, tmp_path: Path, hasty_shim_program: Path | None
+) -> Iterator[ShimSandbox]:
     """One that waits for three seconds instead of ten minutes, and for half a second without a sign of life."""
-    yield from _scene(request.param, tmp_path, hasty_shim_program)
+    yield from _sandbox(request.param, tmp_path, hasty_shim_program)
 
 
-def _scene(form: str, folder: Path, program: Path | None) -> Iterator[ShimScene]:
+def _sandbox(form: str, folder: Path, program: Path | None) -> Iterator[ShimSandbox]:
     if form == "native" and program is None:
         pytest.skip("there is no C compiler")
-    scene = ShimScene(form, folder, program)
-    yield scene
-    scene.close()
+    sandbox = ShimSandbox(form, folder, program)
+    yield sandbox
+    sandbox.close()

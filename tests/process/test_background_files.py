@@ -9,20 +9,20 @@ from msgspec.structs import replace
 
 from snell.runtime.app import Runtime
 from tests.helpers import call
-from tests.process.desk import Desk, opened
+from tests.process.hook_worker import HookWorker, opened
 from tests.waiting import wait_until
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with opened(tmp_path) as desk:
-        yield desk
+def hook_worker(tmp_path: Path) -> Iterator[HookWorker]:
+    with opened(tmp_path) as hook_worker:
+        yield hook_worker
 
 
-def test_an_asynchronous_hook_of_a_file_holds_up_no_watcher_of_a_file(desk: Desk, tmp_path: Path) -> None:
+def test_an_asynchronous_hook_of_a_file_holds_up_no_watcher_of_a_file(hook_worker: HookWorker, tmp_path: Path) -> None:
     gate, seen = tmp_path / "gate", tmp_path / "seen"
     os.mkfifo(gate)
-    loaded = desk.load(f"""
+    loaded = hook_worker.load(f"""
         from snell import watches
 
         @judges("PreToolUse", matcher="Bash")
@@ -32,7 +32,7 @@ def test_an_asynchronous_hook_of_a_file_holds_up_no_watcher_of_a_file(desk: Desk
         def watcher(): open({str(seen)!r}, "w").close()
     """)
     slow, watcher = loaded.hooks
-    runtime = Runtime.embed(replace(slow, is_async=True, async_timeout=60.0), watcher, worker=desk.worker)
+    runtime = Runtime.embed(replace(slow, is_async=True, async_timeout=60.0), watcher, worker=hook_worker.worker)
     runtime.decide(call())
     with gate.open("w", encoding="utf-8"):  # from now on the hook is inside its function, and waits for us
         runtime.decide(call(tool="Read"))

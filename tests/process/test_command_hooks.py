@@ -11,8 +11,8 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Deny, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Broken, Hook, Scope
 from tests.helpers import call
-from tests.process.scene import Scene
-from tests.process.stage import Stage, command
+from tests.process.command_runner import CommandRunner, command
+from tests.process.sandbox import Sandbox
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
@@ -23,24 +23,24 @@ def failed(kind: str, message: str) -> Outcome:
 
 
 @pytest.fixture
-def stage(scene: Scene) -> Stage:
-    return Stage(scene)
+def runner(sandbox: Sandbox) -> CommandRunner:
+    return CommandRunner(sandbox)
 
 
 @pytest.mark.proves("S1-44")
-def test_a_command_line_is_run_by_the_shell(stage: Stage) -> None:
-    outcome = stage.answer('x=$(printf two); printf \'{"systemMessage": "%s"}\' "one $x" | cat')
+def test_a_command_line_is_run_by_the_shell(runner: CommandRunner) -> None:
+    outcome = runner.answer('x=$(printf two); printf \'{"systemMessage": "%s"}\' "one $x" | cat')
     assert outcome == Outcome(effects=(Tell("one two"),))
 
 
-def test_with_args_no_shell_is_involved_and_only_two_names_are_filled_in(stage: Stage) -> None:
-    script = stage.folder / "show"
+def test_with_args_no_shell_is_involved_and_only_two_names_are_filled_in(runner: CommandRunner) -> None:
+    script = runner.folder / "show"
     script.write_text('#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done > seen\n', encoding="utf-8")
     script.chmod(0o755)
     args = ("$HOME", "`id`", "a b", "${CLAUDE_PROJECT_DIR}/x", "${CLAUDE_PLUGIN_ROOT}", "*")
-    stage.answer("${CLAUDE_PROJECT_DIR}/show", args=args, plugin_root="/plugin")
-    seen = (stage.folder / "seen").read_text(encoding="utf-8").splitlines()
-    assert seen == ["$HOME", "`id`", "a b", f"{stage.folder}/x", "/plugin", "*"]
+    runner.answer("${CLAUDE_PROJECT_DIR}/show", args=args, plugin_root="/plugin")
+    seen = (runner.folder / "seen").read_text(encoding="utf-8").splitlines()
+    assert seen == ["$HOME", "`id`", "a b", f"{runner.folder}/x", "/plugin", "*"]
 
 
 DENY_JSON = 'echo \'{"decision": "block", "reason": "json"}\''
@@ -73,8 +73,8 @@ NOTE_JSON = 'echo \'{"additionalContext": "note"}\''
         ),
     ],
 )
-def test_the_exit_code_and_the_answer_together_decide(stage: Stage, line: str, expected: Outcome) -> None:
-    assert stage.answer(line) == expected
+def test_the_exit_code_and_the_answer_together_decide(runner: CommandRunner, line: str, expected: Outcome) -> None:
+    assert runner.answer(line) == expected
 
 
 @pytest.mark.proves("S1-68")
@@ -89,25 +89,27 @@ def test_the_exit_code_and_the_answer_together_decide(stage: Stage, line: str, e
         (f"{DENY_JSON}; exit 1", Outcome(effects=(Deny("json"),))),
     ],
 )
-def test_in_strict_mode_every_other_exit_code_refuses(stage: Stage, line: str, expected: Outcome) -> None:
-    outcome = stage.answer(line, exit_code_mode="strict")
+def test_in_strict_mode_every_other_exit_code_refuses(runner: CommandRunner, line: str, expected: Outcome) -> None:
+    outcome = runner.answer(line, exit_code_mode="strict")
     assert (outcome, outcome.status) == (expected, "success" if line == "exit 0" else "blocking")
 
 
-def test_a_policy_hook_that_fails_keeps_its_failure_even_with_an_answer(stage: Stage) -> None:
-    outcome = stage.answer(f"{ALLOW_JSON}; exit 1", scope=Scope.POLICY)
+def test_a_policy_hook_that_fails_keeps_its_failure_even_with_an_answer(runner: CommandRunner) -> None:
+    outcome = runner.answer(f"{ALLOW_JSON}; exit 1", scope=Scope.POLICY)
     assert outcome == Outcome(effects=(Allow("json"),), failure=Failure("crash", "exit code 1"))
 
 
 @pytest.mark.parametrize("interpreter", [sys.executable, "sh", "/bin/sh"])
-def test_an_interpreter_without_its_script_exits_with_2_and_is_a_failure(stage: Stage, interpreter: str) -> None:
-    outcome = stage.answer(f"{interpreter} {stage.folder}/gone.py")
+def test_an_interpreter_without_its_script_exits_with_2_and_is_a_failure(
+    runner: CommandRunner, interpreter: str
+) -> None:
+    outcome = runner.answer(f"{interpreter} {runner.folder}/gone.py")
     assert (outcome.effects, outcome.status) == ((), "non_blocking_error")
 
 
-def test_a_hook_that_only_speaks_of_missing_files_still_refuses(stage: Stage) -> None:
+def test_a_hook_that_only_speaks_of_missing_files_still_refuses(runner: CommandRunner) -> None:
     said = "python: can't open file '/etc/passwd': [Errno 2]"
-    assert stage.answer(f'echo "{said}" >&2; exit 2').effects == (Deny(said),)
+    assert runner.answer(f'echo "{said}" >&2; exit 2').effects == (Deny(said),)
 
 
 @pytest.mark.proves("S1-69")
@@ -117,17 +119,17 @@ def test_a_hook_that_only_speaks_of_missing_files_still_refuses(stage: Stage) ->
     ids=["gone", "folder", "empty", "null"],
 )
 def test_a_command_that_cannot_be_started_is_a_failure_that_says_why(
-    stage: Stage, line: str, args: tuple[str, ...]
+    runner: CommandRunner, line: str, args: tuple[str, ...]
 ) -> None:
-    outcome = stage.answer(line, args=args)
+    outcome = runner.answer(line, args=args)
     assert outcome.failure is not None
     assert (outcome.effects, outcome.failure.kind, bool(outcome.failure.message)) == ((), "launch", True)
-    strict = stage.answer(line, args=args, exit_code_mode="strict")
+    strict = runner.answer(line, args=args, exit_code_mode="strict")
     assert strict == Outcome(effects=(Deny(outcome.failure.message),), failure=outcome.failure)
 
 
-def test_a_shell_that_does_not_find_the_program_is_a_failure(stage: Stage) -> None:
-    outcome = stage.answer("no-such-program-anywhere --flag")
+def test_a_shell_that_does_not_find_the_program_is_a_failure(runner: CommandRunner) -> None:
+    outcome = runner.answer("no-such-program-anywhere --flag")
     assert (outcome.status, outcome.failure and outcome.failure.message[:14]) == (
         "non_blocking_error",
         "exit code 127:",
@@ -135,24 +137,24 @@ def test_a_shell_that_does_not_find_the_program_is_a_failure(stage: Stage) -> No
 
 
 @pytest.mark.proves("S1-44", "S1-88", "S1-95")
-def test_at_its_limit_a_command_ends_with_everything_it_started(stage: Stage) -> None:
+def test_at_its_limit_a_command_ends_with_everything_it_started(runner: CommandRunner) -> None:
     line = 'echo \'{"decision": "approve"}\'; setsid sleep 60 & sleep 60'
-    outcome = stage.answer(line, timeout=0.4)
+    outcome = runner.answer(line, timeout=0.4)
     assert (outcome, outcome.status) == (failed("timeout", "did not finish within 0.4 s and was ended"), "cancelled")
 
 
 @pytest.mark.proves("S1-88")
-def test_a_caller_may_cancel(stage: Stage) -> None:
+def test_a_caller_may_cancel(runner: CommandRunner) -> None:
     cancel = threading.Event()
-    watcher = threading.Thread(target=lambda: wait_until((stage.folder / "started").exists, 20) and cancel.set())
+    watcher = threading.Thread(target=lambda: wait_until((runner.folder / "started").exists, 20) and cancel.set())
     watcher.start()
-    outcomes = stage.run(command("touch started; sleep 60"), cancel=cancel)
+    outcomes = runner.run(command("touch started; sleep 60"), cancel=cancel)
     watcher.join()
     assert (outcomes, outcomes[0].status) == ([failed("cancelled", "was cancelled")], "cancelled")
 
 
 @pytest.mark.proves("S1-98")
-def test_commands_of_one_event_run_at_the_same_time_and_answer_in_book_order(stage: Stage) -> None:
+def test_commands_of_one_event_run_at_the_same_time_and_answer_in_book_order(runner: CommandRunner) -> None:
     everybody = " ".join(f"here{n}" for n in range(5))
     line = (
         "touch here{n}; for each in "
@@ -161,7 +163,7 @@ def test_commands_of_one_event_run_at_the_same_time_and_answer_in_book_order(sta
     )
     answer = '\'{{"additionalContext": "{n}"}}\''
     hooks = [command(line.format(n=n, answer=answer.format(n=n))) for n in range(5)]
-    assert stage.run(*hooks) == [Outcome(effects=(Note(str(n)),)) for n in range(5)]
+    assert runner.run(*hooks) == [Outcome(effects=(Note(str(n)),)) for n in range(5)]
 
 
 @pytest.mark.proves("S1-71")
@@ -173,8 +175,8 @@ def test_commands_of_one_event_run_at_the_same_time_and_answer_in_book_order(sta
         ('{"ModifyInput": {"new_input": {"command": "make"}}}', (Rewrite({"command": "make"}),)),
     ],
 )
-def test_a_command_may_answer_in_tagged_form(stage: Stage, text: str, effects: tuple[Any, ...]) -> None:
-    assert stage.answer(f"echo '{text}'") == Outcome(effects=effects)
+def test_a_command_may_answer_in_tagged_form(runner: CommandRunner, text: str, effects: tuple[Any, ...]) -> None:
+    assert runner.answer(f"echo '{text}'") == Outcome(effects=effects)
 
 
 @pytest.mark.parametrize(
@@ -187,19 +189,19 @@ def test_a_command_may_answer_in_tagged_form(stage: Stage, text: str, effects: t
     ],
     ids=["byte order mark", "invalid inside", "binary", "carriage returns"],
 )
-def test_damaged_output_is_read_as_well_as_it_can_be(stage: Stage, printf: str, expected: Outcome) -> None:
-    assert stage.answer(f"printf '{printf}'") == expected
+def test_damaged_output_is_read_as_well_as_it_can_be(runner: CommandRunner, printf: str, expected: Outcome) -> None:
+    assert runner.answer(f"printf '{printf}'") == expected
 
 
 @pytest.mark.parametrize("where", ["", " >&2"])
-def test_a_flood_is_a_failure_and_not_an_approval(stage: Stage, where: str) -> None:
-    outcome = stage.answer(f"head -c 3000000 /dev/zero | tr '\\0' x{where}")
+def test_a_flood_is_a_failure_and_not_an_approval(runner: CommandRunner, where: str) -> None:
+    outcome = runner.answer(f"head -c 3000000 /dev/zero | tr '\\0' x{where}")
     assert outcome == failed("output", "printed more than Snell reads (1 MB)")
 
 
-def test_a_hook_need_not_read_its_input(stage: Stage) -> None:
-    on = call(cwd=str(stage.folder), content="x" * 2_000_000)
-    assert stage.answer(DENY_JSON, on=on) == Outcome(effects=(Deny("json"),))
+def test_a_hook_need_not_read_its_input(runner: CommandRunner) -> None:
+    on = call(cwd=str(runner.folder), content="x" * 2_000_000)
+    assert runner.answer(DENY_JSON, on=on) == Outcome(effects=(Deny("json"),))
 
 
 @pytest.mark.parametrize(
@@ -209,5 +211,5 @@ def test_a_hook_need_not_read_its_input(stage: Stage) -> None:
         (McpTool("memo", "look"), "there is no MCP server `memo`; describe it in `[mcp_servers.memo]`"),
     ],
 )
-def test_a_hook_that_cannot_be_run_at_all_is_a_failure(stage: Stage, handler: Any, message: str) -> None:
-    assert stage.run(Hook(id="h", event="PreToolUse", handler=handler)) == [failed("launch", message)]
+def test_a_hook_that_cannot_be_run_at_all_is_a_failure(runner: CommandRunner, handler: Any, message: str) -> None:
+    assert runner.run(Hook(id="h", event="PreToolUse", handler=handler)) == [failed("launch", message)]

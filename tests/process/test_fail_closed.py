@@ -10,7 +10,7 @@ import pytest
 
 from snell.clients import CLIENTS, client_named
 from snell.daemon.wire import Reply
-from tests.process.shim_scene import BOUND, ROOT, Ended, Peer, ShimScene, says
+from tests.process.shim_sandbox import BOUND, ROOT, Ended, Peer, ShimSandbox, says
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 
@@ -37,7 +37,7 @@ needs_namespaces = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_however_the_decision_ends_without_one_the_call_is_refused(shim: ShimScene, end: str) -> None:
+def test_however_the_decision_ends_without_one_the_call_is_refused(shim: ShimSandbox, end: str) -> None:
     shim.script("python3", f"#!/bin/sh\n{ENDS[end]}\n")
     by_code = shim.call("--client", "claude-code", "--fail-closed", stdin=CALL)
     by_json = shim.call("--client", "cline", "--event", "PreToolUse", "--fail-closed", stdin=b"{}")
@@ -46,7 +46,7 @@ def test_however_the_decision_ends_without_one_the_call_is_refused(shim: ShimSce
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_each_client_is_refused_in_its_own_form(shim: ShimScene, name: str) -> None:
+def test_each_client_is_refused_in_its_own_form(shim: ShimSandbox, name: str) -> None:
     shim.script("python3", "#!/bin/sh\nexit 3\n")
     event = NATIVE.get(name, "PreToolUse")
     got = shim.call("--client", name.replace("_", "-"), "--event", event, "--fail-closed", stdin=b"{}")
@@ -56,7 +56,7 @@ def test_each_client_is_refused_in_its_own_form(shim: ShimScene, name: str) -> N
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_without_the_wish_to_refuse_no_client_takes_it_for_a_refusal(shim: ShimScene, name: str) -> None:
+def test_without_the_wish_to_refuse_no_client_takes_it_for_a_refusal(shim: ShimSandbox, name: str) -> None:
     shim.script("python3", "#!/bin/sh\nexit 3\n")
     event = NATIVE.get(name, "PreToolUse")
     got = shim.call("--client", name, "--event", event, stdin=b"{}")
@@ -66,13 +66,13 @@ def test_without_the_wish_to_refuse_no_client_takes_it_for_a_refusal(shim: ShimS
 
 
 @pytest.mark.parametrize("said", ["", '{"permission": "allow', '{"permission": {"a": "}"}'])
-def test_an_answer_that_breaks_off_is_none(shim: ShimScene, said: str) -> None:
+def test_an_answer_that_breaks_off_is_none(shim: ShimSandbox, said: str) -> None:
     shim.script("python3", f"#!/bin/sh\nprintf '%s' '{said}'\n")
     got = shim.call("--client", "cursor", "--event", "preToolUse", "--fail-closed", stdin=b"{}")
     assert (got.exit_code, json.loads(got.stdout)["permission"]) == (0, "deny")
 
 
-def test_what_another_program_prints_is_no_answer(shim: ShimScene) -> None:
+def test_what_another_program_prints_is_no_answer(shim: ShimSandbox) -> None:
     shim.script("python3", "#!/bin/sh\necho hello\n")
     got = shim.call("--client", "claude-code", "--fail-closed", stdin=CALL)
     assert (got.exit_code, got.stdout, last_line(got).startswith(STOPPED)) == (2, b"", True)
@@ -80,7 +80,7 @@ def test_what_another_program_prints_is_no_answer(shim: ShimScene) -> None:
 
 
 @pytest.mark.parametrize("limit", ["RLIMIT_FSIZE, (0, 0)", "RLIMIT_NOFILE, (4, 4)"])
-def test_a_process_that_may_keep_no_file_is_refused_at_once(shim: ShimScene, limit: str) -> None:
+def test_a_process_that_may_keep_no_file_is_refused_at_once(shim: ShimSandbox, limit: str) -> None:
     if shim.form != "native" and "NOFILE" in limit:
         pytest.skip("Python itself needs more files")
     shim.script("python3", "#!/bin/sh\necho '{}'\n")
@@ -89,13 +89,13 @@ def test_a_process_that_may_keep_no_file_is_refused_at_once(shim: ShimScene, lim
 
 
 @pytest.mark.parametrize("code", [0, 2])
-def test_a_whole_answer_is_passed_on(shim: ShimScene, code: int) -> None:
+def test_a_whole_answer_is_passed_on(shim: ShimSandbox, code: int) -> None:
     shim.script("python3", f'#!/bin/sh\necho \'{{"permission": "allow"}}\'; echo why >&2; exit {code}\n')
     got = shim.call("--client", "cursor", "--event", "preToolUse", "--fail-closed", stdin=b"{}")
     assert (got.exit_code, got.stdout, last_line(got)) == (code, b'{"permission": "allow"}\n', "why")
 
 
-def test_a_mistake_that_looks_like_a_refusal_by_exit_code_is_one_for_clients_that_read_none(shim: ShimScene) -> None:
+def test_a_mistake_that_looks_like_a_refusal_by_exit_code_is_one_for_clients_that_read_none(shim: ShimSandbox) -> None:
     shim.script("python3", "#!/bin/sh\necho 'usage: snell' >&2; exit 2\n")
     got = shim.call("--client", "cline", "--event", "PreToolUse", "--fail-closed", stdin=b"{}")
     assert (got.exit_code, json.loads(got.stdout)["cancel"]) == (2, True)
@@ -105,7 +105,7 @@ def test_a_mistake_that_looks_like_a_refusal_by_exit_code_is_one_for_clients_tha
     "event", ["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle", "PostToolUse", "SessionStart"]
 )
 @pytest.mark.parametrize("end", ["exit 3", "kill -9 $$"])
-def test_what_ends_a_turn_or_has_happened_is_not_refused(shim: ShimScene, event: str, end: str) -> None:
+def test_what_ends_a_turn_or_has_happened_is_not_refused(shim: ShimSandbox, event: str, end: str) -> None:
     shim.script("python3", f"#!/bin/sh\n{end}\n")
     payload = CALL.replace(b"PreToolUse", event.encode())
     assert shim.call("--client", "claude-code", "--fail-closed", stdin=payload).exit_code in (0, 3)
@@ -114,7 +114,7 @@ def test_what_ends_a_turn_or_has_happened_is_not_refused(shim: ShimScene, event:
     assert b"not checked" in got.stderr
 
 
-def test_the_call_that_may_wake_an_agent_is_not_refused(shim: ShimScene) -> None:
+def test_the_call_that_may_wake_an_agent_is_not_refused(shim: ShimSandbox) -> None:
     shim.script("python3", "#!/bin/sh\nkill -9 $$\n")
     assert shim.call("--client", "claude-code", "--fail-closed", "--rewake", stdin=CALL).exit_code == 0
 
@@ -129,7 +129,7 @@ def test_the_call_that_may_wake_an_agent_is_not_refused(shim: ShimScene) -> None
         b"",
     ],
 )
-def test_what_a_model_writes_does_not_make_its_call_another_event(shim: ShimScene, payload: bytes) -> None:
+def test_what_a_model_writes_does_not_make_its_call_another_event(shim: ShimSandbox, payload: bytes) -> None:
     shim.script("python3", "#!/bin/sh\nexit 3\n")
     assert shim.call("--client", "claude-code", "--fail-closed", stdin=payload).exit_code == 2
 
@@ -138,20 +138,20 @@ def test_what_a_model_writes_does_not_make_its_call_another_event(shim: ShimScen
     "words",
     [["--client=CLAUDE_CODE"], ["claude"], ["--event", "PreToolUse", "--client", "cursor", "--client", "claude-code"]],
 )
-def test_the_client_is_known_however_it_is_named(shim: ShimScene, words: list[str]) -> None:
+def test_the_client_is_known_however_it_is_named(shim: ShimSandbox, words: list[str]) -> None:
     shim.script("python3", "#!/bin/sh\nexit 3\n")
     assert shim.call(*words, "--fail-closed", stdin=CALL).exit_code == 2
     got = shim.call("Cline-CLI", "--fail-closed", stdin=CALL)
     assert (got.exit_code, json.loads(got.stdout)["cancel"]) == (0, True)
 
 
-def test_a_daemon_that_fails_is_no_decision_either(shim: ShimScene) -> None:
+def test_a_daemon_that_fails_is_no_decision_either(shim: ShimSandbox) -> None:
     with Peer(shim, says(Reply(1, b"", b"snell: this is a bug\n").encode())):
         got = shim.call("--client", "claude-code", "--fail-closed", stdin=CALL)
     assert (got.exit_code, got.stderr.splitlines()[0]) == (2, b"snell: this is a bug")
 
 
-def test_a_path_with_quotes_in_it_makes_no_broken_json(native_shim: ShimScene) -> None:
+def test_a_path_with_quotes_in_it_makes_no_broken_json(native_shim: ShimSandbox) -> None:
     odd = native_shim.bin / 'a"b\\é'
     odd.mkdir()
     shutil.copy(native_shim.bin / "snell-hook", odd / "snell-hook")
@@ -162,7 +162,7 @@ def test_a_path_with_quotes_in_it_makes_no_broken_json(native_shim: ShimScene) -
 
 @needs_namespaces
 @pytest.mark.parametrize("how", ["absolute", "relative", "link", "PATH"])
-def test_without_proc_the_program_finds_itself(native_shim: ShimScene, how: str) -> None:
+def test_without_proc_the_program_finds_itself(native_shim: ShimSandbox, how: str) -> None:
     link = native_shim.home / "link"
     link.symlink_to(native_shim.bin / "snell-hook")
     (native_shim.home / "refuse").touch()
@@ -174,7 +174,7 @@ def test_without_proc_the_program_finds_itself(native_shim: ShimScene, how: str)
 @needs_namespaces
 @pytest.mark.parametrize(("words", "code"), [([], 0), (["--fail-closed"], 2)])
 def test_without_proc_and_without_python_the_failure_policy_counts(
-    native_shim: ShimScene, words: list[str], code: int
+    native_shim: ShimSandbox, words: list[str], code: int
 ) -> None:
     (native_shim.bin / "python3").unlink()
     got = in_a_world_without_proc(native_shim, str(native_shim.bin / "snell-hook"), *words)
@@ -197,7 +197,7 @@ def test_the_table_in_the_program_is_that_of_the_clients() -> None:
     assert (done.returncode, done.stdout) == (0, b"")
 
 
-def test_a_half_removed_package_refuses(shim: ShimScene, tmp_path: Path) -> None:
+def test_a_half_removed_package_refuses(shim: ShimSandbox, tmp_path: Path) -> None:
     if shim.form == "native":
         pytest.skip("about the form in Python")
     package = tmp_path / "lib" / "snell" / "daemon"
@@ -213,7 +213,7 @@ def test_a_half_removed_package_refuses(shim: ShimScene, tmp_path: Path) -> None
         (package / "shim_policy.py").unlink(missing_ok=True)
 
 
-def in_a_world_without_proc(shim: ShimScene, program: str, *words: str) -> Ended:
+def in_a_world_without_proc(shim: ShimSandbox, program: str, *words: str) -> Ended:
     script = f'mount -t tmpfs none /proc && cd {shim.bin} && PATH="{shim.bin}:$PATH" && exec "$@"'
     command = ["unshare", "--user", "--map-root-user", "--mount", "/bin/sh", "-c", script, "sh", program, *words]
     done = subprocess.run(command, input=b"{}", env=shim.env, capture_output=True, timeout=BOUND)

@@ -10,7 +10,7 @@ from mcp import MCPError
 
 from snell.memory.project_identity import project_of
 from tests.process.machine import HOOK
-from tests.process.mcp_scene import SNELL, McpScene, answered, refused
+from tests.process.mcp_agent import SNELL, McpAgent, answered, refused
 
 pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 pytest_plugins = ("tests.process.mcp_fixtures",)
@@ -146,7 +146,7 @@ def test_what_one_session_remembers_another_one_recalls_in_that_project_alone(ag
     assert (found["id"], found["namespace"], found["tags"]) == (kept["id"], "decisions", ["db"])
     other = tmp_path / "other"
     other.mkdir()
-    elsewhere = McpScene(agent.machine, other)
+    elsewhere = McpAgent(agent.machine, other)
     assert elsewhere.call("recall", query="quokka")["memories"] == []
     assert elsewhere.call("recall", query="quokka", project="*", limit=1)["memories"][0]["id"] == kept["id"]
 

@@ -11,9 +11,9 @@ from snell.handlers.mcp_tool import McpTool
 from snell.model.context import Context, HandlerSettings, McpServer
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note
-from tests.handler_stage import outcome_of
+from tests.handler_helpers import outcome_of
 from tests.helpers import call
-from tests.unit.settings.workbench import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, parsed, said
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECKER = McpServer(sys.executable, (str(ROOT / "tests/mcp_checker.py"),))

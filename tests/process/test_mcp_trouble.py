@@ -11,7 +11,7 @@ import pytest
 from mcp import MCPError
 
 from tests.process.machine import HOOK, Machine
-from tests.process.mcp_scene import McpScene, answered, bounded, refused
+from tests.process.mcp_agent import McpAgent, answered, bounded, refused
 
 pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 pytest_plugins = ("tests.process.mcp_fixtures",)
@@ -129,7 +129,7 @@ def test_eight_clients_at_once_lose_nothing(agent):
 
 def test_hooks_are_answered_while_a_client_is_connected_and_the_daemon_can_be_stopped(tmp_path):
     machine = Machine(tmp_path)
-    agent = McpScene(machine, machine.project)
+    agent = McpAgent(machine, machine.project)
 
     async def work(session):
         assert (await asyncio.to_thread(machine.reason, {"tool_input": {"command": "bad"}})) == "not that"
@@ -169,7 +169,7 @@ def test_nothing_of_the_library_is_loaded_before_a_client_comes(tmp_path):
     machine = Machine(tmp_path)
     machine.hook()
     before = _libraries(machine.pid)
-    McpScene(machine, machine.project).call("stats")
+    McpAgent(machine, machine.project).call("stats")
     after = _libraries(machine.pid)
     machine.stop()
     assert ("pydantic_core" in before, "pydantic_core" in after) == (False, True)

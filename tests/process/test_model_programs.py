@@ -14,7 +14,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Hook, Scope
 from snell.runtime.app import Runtime
-from tests.handler_stage import outcome_of
+from tests.handler_helpers import outcome_of
 from tests.helpers import call
 
 CODEX_OFF = (

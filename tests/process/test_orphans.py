@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.process.scene import Scene
+from tests.process.sandbox import Sandbox
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
@@ -32,30 +32,30 @@ print(json.dumps({"exit_code": finished.exit_code, "children": children(), "reap
 """
 
 
-def adopt_and_run(scene: Scene, command: str, then: str = "") -> dict[str, Any]:
+def adopt_and_run(sandbox: Sandbox, command: str, then: str = "") -> dict[str, Any]:
     adopter = subprocess.run(
         [sys.executable, "-c", ADOPTER, command, then],
-        cwd=scene.folder, env=scene.env, stdout=subprocess.PIPE, timeout=30, check=True,
+        cwd=sandbox.folder, env=sandbox.env, stdout=subprocess.PIPE, timeout=30, check=True,
     )  # fmt: skip
     answer: dict[str, Any] = json.loads(adopter.stdout)
     return answer
 
 
-def test_an_orphan_that_hid_everything_ends_with_its_run(scene: Scene) -> None:
+def test_an_orphan_that_hid_everything_ends_with_its_run(sandbox: Sandbox) -> None:
     hidden = """(env -i setsid sh -c './sleeper "$0" &' "$PIDS" </dev/null >/dev/null 2>&1 &); sleep 60"""
-    assert adopt_and_run(scene, hidden) == {"exit_code": None, "children": [], "reaped": False}
-    assert len(list(scene.pids.iterdir())) == 1
-    assert wait_until(lambda: not scene.survivors())
+    assert adopt_and_run(sandbox, hidden) == {"exit_code": None, "children": [], "reaped": False}
+    assert len(list(sandbox.pids.iterdir())) == 1
+    assert wait_until(lambda: not sandbox.survivors())
 
 
-def test_an_orphan_of_a_successful_run_is_left_alone(scene: Scene) -> None:
+def test_an_orphan_of_a_successful_run_is_left_alone(sandbox: Sandbox) -> None:
     daemon = """(setsid ./sleeper "$PIDS" </dev/null >/dev/null 2>&1 &)"""
-    assert adopt_and_run(scene, daemon) == {"exit_code": 0, "children": [True], "reaped": False}
-    scene.end_survivors()
-    assert wait_until(lambda: not scene.survivors())
+    assert adopt_and_run(sandbox, daemon) == {"exit_code": 0, "children": [True], "reaped": False}
+    sandbox.end_survivors()
+    assert wait_until(lambda: not sandbox.survivors())
 
 
 @pytest.mark.parametrize("daemon", ["setsid sleep 0.1", "setsid sh -c 'sleep 0.1 &'"])
-def test_a_dead_orphan_is_waited_for(scene: Scene, daemon: str) -> None:
+def test_a_dead_orphan_is_waited_for(sandbox: Sandbox, daemon: str) -> None:
     command = f"({daemon} </dev/null >/dev/null 2>&1 &)"
-    assert adopt_and_run(scene, command, "wait for the dead") == {"exit_code": 0, "children": [], "reaped": True}
+    assert adopt_and_run(sandbox, command, "wait for the dead") == {"exit_code": 0, "children": [], "reaped": True}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.process.machine import CALL, HOOK, Machine
-from tests.process.shim_scene import BOUND, ROOT
+from tests.process.shim_sandbox import BOUND, ROOT
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.process.scene import PYTHON, Scene, ended, outcome
+from tests.process.sandbox import PYTHON, Sandbox, ended, outcome
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 
@@ -13,35 +13,35 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are l
 TEN_MEGABYTES = b"x" * 10_000_000
 
 
-def test_a_program_that_never_reads_its_input_is_ended_at_its_limit(scene: Scene) -> None:
-    assert outcome(scene.run("exec sleep 60", stdin=TEN_MEGABYTES)) == ended(
+def test_a_program_that_never_reads_its_input_is_ended_at_its_limit(sandbox: Sandbox) -> None:
+    assert outcome(sandbox.run("exec sleep 60", stdin=TEN_MEGABYTES)) == ended(
         None, timed_out=True, signal=signal.SIGTERM
     )
 
 
 @pytest.mark.parametrize("command", ["exec <&-; sleep 0.1; echo done", "echo done", "head -c 5 >/dev/null; echo done"])
-def test_a_program_may_leave_its_input_unread(scene: Scene, command: str) -> None:
-    assert outcome(scene.run(command, stdin=TEN_MEGABYTES, timeout=30.0)) == ended(stdout=b"done\n")
+def test_a_program_may_leave_its_input_unread(sandbox: Sandbox, command: str) -> None:
+    assert outcome(sandbox.run(command, stdin=TEN_MEGABYTES, timeout=30.0)) == ended(stdout=b"done\n")
 
 
-def test_a_program_that_writes_much_before_it_reads_much_is_served(scene: Scene) -> None:
+def test_a_program_that_writes_much_before_it_reads_much_is_served(sandbox: Sandbox) -> None:
     script = "import sys; sys.stdout.write('y' * 10_000_000); sys.stdout.flush(); print(len(sys.stdin.read()))"
-    finished = scene.run([*PYTHON, script], stdin=TEN_MEGABYTES, stdout_cap=20_000_000, timeout=30.0)
+    finished = sandbox.run([*PYTHON, script], stdin=TEN_MEGABYTES, stdout_cap=20_000_000, timeout=30.0)
     assert finished.stdout == b"y" * 10_000_000 + b"10000000\n"
     assert finished.exit_code == 0
 
 
-def test_input_arrives_whole_and_ends(scene: Scene) -> None:
-    finished = scene.run("cat", stdin=TEN_MEGABYTES, stdout_cap=10_000_000, timeout=30.0)
+def test_input_arrives_whole_and_ends(sandbox: Sandbox) -> None:
+    finished = sandbox.run("cat", stdin=TEN_MEGABYTES, stdout_cap=10_000_000, timeout=30.0)
     assert outcome(finished) == ended(stdout=TEN_MEGABYTES)
 
 
-def test_output_over_its_cap_is_read_and_thrown_away(scene: Scene) -> None:
-    finished = scene.run("head -c 50000000 /dev/zero; head -c 300000 /dev/zero >&2; exit 2", timeout=30.0)
+def test_output_over_its_cap_is_read_and_thrown_away(sandbox: Sandbox) -> None:
+    finished = sandbox.run("head -c 50000000 /dev/zero; head -c 300000 /dev/zero >&2; exit 2", timeout=30.0)
     assert outcome(finished) == ended(2, stdout=bytes(1_000_000), stderr=bytes(256_000), truncated=True)
 
 
-def test_a_flood_of_a_gigabyte_does_not_fill_our_memory(scene: Scene) -> None:
+def test_a_flood_of_a_gigabyte_does_not_fill_our_memory(sandbox: Sandbox) -> None:
     script = """
 import os, resource
 from snell.system.run_program import run
@@ -51,19 +51,19 @@ def flood(size):
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(flood(2_000_000) + 20_000 > flood(1_000_000_000))
 """
-    assert scene.run([sys.executable, "-c", script], timeout=60.0).stdout == b"True\n"
+    assert sandbox.run([sys.executable, "-c", script], timeout=60.0).stdout == b"True\n"
 
 
-def test_a_slow_drip_is_kept_and_ended_at_its_limit(scene: Scene) -> None:
-    finished = scene.run("while :; do printf x; sleep 0.02; done")
+def test_a_slow_drip_is_kept_and_ended_at_its_limit(sandbox: Sandbox) -> None:
+    finished = sandbox.run("while :; do printf x; sleep 0.02; done")
     assert outcome(finished) == ended(None, timed_out=True, signal=finished.signal, stdout=b"x" * len(finished.stdout))
     assert finished.stdout != b""
 
 
-def test_what_a_program_wrote_just_before_its_exit_is_not_lost(scene: Scene) -> None:
+def test_what_a_program_wrote_just_before_its_exit_is_not_lost(sandbox: Sandbox) -> None:
     script = "import os; os.write(1, b'a' * 60_000); os.write(2, b'b' * 60_000); os._exit(7)"
-    assert outcome(scene.run([*PYTHON, script], timeout=30.0)) == ended(7, stdout=b"a" * 60_000, stderr=b"b" * 60_000)
+    assert outcome(sandbox.run([*PYTHON, script], timeout=30.0)) == ended(7, stdout=b"a" * 60_000, stderr=b"b" * 60_000)
 
 
-def test_output_is_bytes_whatever_they_are(scene: Scene) -> None:
-    assert outcome(scene.run(r"printf '\377\000\376'")) == ended(stdout=b"\xff\x00\xfe")
+def test_output_is_bytes_whatever_they_are(sandbox: Sandbox) -> None:
+    assert outcome(sandbox.run(r"printf '\377\000\376'")) == ended(stdout=b"\xff\x00\xfe")

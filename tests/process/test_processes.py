@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.process.scene import HANG_BOUND, PYTHON, Scene, ended, outcome
+from tests.process.sandbox import HANG_BOUND, PYTHON, Sandbox, ended, outcome
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
@@ -47,20 +47,20 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("command", HOSTILE.values(), ids=HOSTILE)
-def test_at_its_limit_a_program_ends_with_everything_it_started(scene: Scene, command: str) -> None:
-    finished = scene.run(command)
+def test_at_its_limit_a_program_ends_with_everything_it_started(sandbox: Sandbox, command: str) -> None:
+    finished = sandbox.run(command)
     # Some shells remark on the death of a child.
     assert outcome(finished) == ended(None, timed_out=True, signal=finished.signal, stderr=finished.stderr)
     assert finished.seconds < HANG_BOUND
-    assert wait_until(lambda: not scene.survivors())
+    assert wait_until(lambda: not sandbox.survivors())
 
 
-def test_all_of_them_at_once_and_twice_end_as_if_each_were_alone(scene: Scene) -> None:
+def test_all_of_them_at_once_and_twice_end_as_if_each_were_alone(sandbox: Sandbox) -> None:
     with ThreadPoolExecutor(2 * len(HOSTILE)) as pool:
-        runs = list(pool.map(scene.run, [*HOSTILE.values()] * 2))
+        runs = list(pool.map(sandbox.run, [*HOSTILE.values()] * 2))
     assert [finished.timed_out for finished in runs] == [True] * len(runs)
     assert max(finished.seconds for finished in runs) < HANG_BOUND
-    assert wait_until(lambda: not scene.survivors())
+    assert wait_until(lambda: not sandbox.survivors())
 
 
 # Both give up by themselves, should we fail to end them.
@@ -95,64 +95,64 @@ while time.monotonic() < end:
 
 
 @pytest.mark.parametrize(("most", "way"), [("200", "flat"), ("300", "bomb"), ("300", "apart")])
-def test_at_its_limit_a_program_ends_with_hundreds_of_forks(scene: Scene, most: str, way: str) -> None:
-    finished = scene.run([*PYTHON, FORKS, str(scene.folder / "counter"), most, way], timeout=1.0)
+def test_at_its_limit_a_program_ends_with_hundreds_of_forks(sandbox: Sandbox, most: str, way: str) -> None:
+    finished = sandbox.run([*PYTHON, FORKS, str(sandbox.folder / "counter"), most, way], timeout=1.0)
     assert outcome(finished) == ended(None, timed_out=True, signal=finished.signal)
-    assert (scene.folder / "counter").stat().st_size > 20
-    assert wait_until(lambda: not scene.survivors())
+    assert (sandbox.folder / "counter").stat().st_size > 20
+    assert wait_until(lambda: not sandbox.survivors())
 
 
 @pytest.mark.parametrize("way", ["together", "apart"])
-def test_a_process_that_forks_and_leaves_again_and_again_is_caught(scene: Scene, way: str) -> None:
-    finished = scene.run([*PYTHON, HARE, way])
+def test_a_process_that_forks_and_leaves_again_and_again_is_caught(sandbox: Sandbox, way: str) -> None:
+    finished = sandbox.run([*PYTHON, HARE, way])
     assert outcome(finished) == ended(None, timed_out=True, signal=finished.signal)
-    assert wait_until(lambda: not scene.survivors())
+    assert wait_until(lambda: not sandbox.survivors())
 
 
-def test_a_program_that_ends_by_itself_is_told_apart_by_exit_code_and_signal(scene: Scene) -> None:
-    spoke = scene.run("echo out; echo err >&2; exit 3")
+def test_a_program_that_ends_by_itself_is_told_apart_by_exit_code_and_signal(sandbox: Sandbox) -> None:
+    spoke = sandbox.run("echo out; echo err >&2; exit 3")
     assert outcome(spoke) == ended(3, stdout=b"out\n", stderr=b"err\n")
-    assert outcome(scene.run("kill -USR1 $$")) == ended(128 + signal.SIGUSR1, signal=signal.SIGUSR1)
+    assert outcome(sandbox.run("kill -USR1 $$")) == ended(128 + signal.SIGUSR1, signal=signal.SIGUSR1)
 
 
-def test_a_child_left_in_the_background_delays_nobody_and_is_left_alone(scene: Scene) -> None:
-    finished = scene.run('./sleeper "$PIDS" & echo started', timeout=30.0)
+def test_a_child_left_in_the_background_delays_nobody_and_is_left_alone(sandbox: Sandbox) -> None:
+    finished = sandbox.run('./sleeper "$PIDS" & echo started', timeout=30.0)
     assert outcome(finished) == ended(stdout=b"started\n")
     assert finished.seconds < HANG_BOUND
-    assert len(scene.survivors()) == 1
-    scene.end_survivors()
-    assert wait_until(lambda: not scene.survivors())
+    assert len(sandbox.survivors()) == 1
+    sandbox.end_survivors()
+    assert wait_until(lambda: not sandbox.survivors())
 
 
-def test_a_child_left_in_the_background_that_floods_the_pipe_delays_nobody(scene: Scene) -> None:
-    finished = scene.run("yes & exit 0", timeout=30.0)
+def test_a_child_left_in_the_background_that_floods_the_pipe_delays_nobody(sandbox: Sandbox) -> None:
+    finished = sandbox.run("yes & exit 0", timeout=30.0)
     assert (finished.exit_code, finished.timed_out, finished.seconds < HANG_BOUND) == (0, False, True)
-    assert wait_until(lambda: not scene.survivors())  # by the broken pipe
+    assert wait_until(lambda: not sandbox.survivors())  # by the broken pipe
 
 
-def test_a_run_can_be_cancelled_from_another_thread(scene: Scene) -> None:
+def test_a_run_can_be_cancelled_from_another_thread(sandbox: Sandbox) -> None:
     cancel = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(scene.run, 'setsid ./sleeper "$PIDS" & sleep 60', timeout=60.0, cancel=cancel)
-        assert wait_until(lambda: any(scene.pids.iterdir()))
+        running = pool.submit(sandbox.run, 'setsid ./sleeper "$PIDS" & sleep 60', timeout=60.0, cancel=cancel)
+        assert wait_until(lambda: any(sandbox.pids.iterdir()))
         cancel.set()
         finished = running.result(timeout=10)
     assert outcome(finished) == ended(None, cancelled=True, signal=finished.signal)
-    assert wait_until(lambda: not scene.survivors())
+    assert wait_until(lambda: not sandbox.survivors())
 
 
-def test_a_run_that_was_cancelled_before_it_began_starts_nothing(scene: Scene) -> None:
+def test_a_run_that_was_cancelled_before_it_began_starts_nothing(sandbox: Sandbox) -> None:
     cancel = threading.Event()
     cancel.set()
-    assert outcome(scene.run("touch started", cancel=cancel)) == ended(None, cancelled=True)
-    assert not (scene.folder / "started").exists()
+    assert outcome(sandbox.run("touch started", cancel=cancel)) == ended(None, cancelled=True)
+    assert not (sandbox.folder / "started").exists()
 
 
-def test_twenty_runs_at_once_do_not_touch_each_other(scene: Scene) -> None:
+def test_twenty_runs_at_once_do_not_touch_each_other(sandbox: Sandbox) -> None:
     def one(number: int) -> dict[str, Any]:
         if number % 4 == 0:
-            return outcome(scene.run(f"printf {number}; exec sleep 60", timeout=1.5))
-        return outcome(scene.run(f"cat; printf {number}; exit {number}", stdin=b"in ", timeout=30.0))
+            return outcome(sandbox.run(f"printf {number}; exec sleep 60", timeout=1.5))
+        return outcome(sandbox.run(f"cat; printf {number}; exit {number}", stdin=b"in ", timeout=30.0))
 
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(one, range(20)))
@@ -162,36 +162,36 @@ def test_twenty_runs_at_once_do_not_touch_each_other(scene: Scene) -> None:
         else ended(number, stdout=b"in %d" % number)
         for number in range(20)
     ]
-    assert wait_until(lambda: not scene.survivors())
+    assert wait_until(lambda: not sandbox.survivors())
 
 
-def test_an_error_while_waiting_ends_the_processes_and_is_raised(scene: Scene) -> None:
+def test_an_error_while_waiting_ends_the_processes_and_is_raised(sandbox: Sandbox) -> None:
     def stumble(said: bytes) -> bool:
         raise KeyboardInterrupt(said)
 
     with pytest.raises(KeyboardInterrupt):
-        scene.run("setsid sleep 60 & echo hello; sleep 60", timeout=60.0, watch_stdout=stumble)
-    assert wait_until(lambda: not scene.survivors())
+        sandbox.run("setsid sleep 60 & echo hello; sleep 60", timeout=60.0, watch_stdout=stumble)
+    assert wait_until(lambda: not sandbox.survivors())
 
 
-def test_a_run_inside_a_run_ends_with_the_outer_one(scene: Scene) -> None:
+def test_a_run_inside_a_run_ends_with_the_outer_one(sandbox: Sandbox) -> None:
     inner = """
 import os
 from snell.system.run_program import run
 run(["/bin/sh", "-c", "(setsid ./sleeper $PIDS </dev/null >/dev/null 2>&1 &); sleep 60"],
     stdin=b"", cwd=os.getcwd(), env=os.environ, timeout=60.0)
 """
-    finished = scene.run([sys.executable, "-c", inner], timeout=2.0)
+    finished = sandbox.run([sys.executable, "-c", inner], timeout=2.0)
     assert finished.timed_out
-    assert len(list(scene.pids.iterdir())) == 1
-    assert wait_until(lambda: not scene.survivors())
+    assert len(list(sandbox.pids.iterdir())) == 1
+    assert wait_until(lambda: not sandbox.survivors())
 
 
-def test_no_descriptor_is_left_open_however_a_run_ends(scene: Scene) -> None:
+def test_no_descriptor_is_left_open_however_a_run_ends(sandbox: Sandbox) -> None:
     def each_way() -> None:
-        scene.run("exit 1")
-        scene.run("exec sleep 60", timeout=0.1)
-        scene.run(["no-such-program"])
+        sandbox.run("exit 1")
+        sandbox.run("exec sleep 60", timeout=0.1)
+        sandbox.run(["no-such-program"])
 
     each_way()
     before = os.listdir("/proc/self/fd")

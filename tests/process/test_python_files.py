@@ -11,17 +11,17 @@ from snell.model.effects import Deny
 from snell.model.hooks import PythonFile, Scope
 from snell.runtime.python_hook_files import LoadedFile
 from tests.helpers import call, untimed
-from tests.process.desk import Desk, opened
+from tests.process.hook_worker import HookWorker, opened
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with opened(tmp_path) as desk:
-        yield desk
+def hook_worker(tmp_path: Path) -> Iterator[HookWorker]:
+    with opened(tmp_path) as hook_worker:
+        yield hook_worker
 
 
-def test_a_file_becomes_hooks_that_name_their_place(desk: Desk) -> None:
-    loaded = desk.load('''
+def test_a_file_becomes_hooks_that_name_their_place(hook_worker: HookWorker) -> None:
+    loaded = hook_worker.load('''
         @judges("PreToolUse", kind="shell", timeout=2, on_failure="block")
         def no_rm(call):
             """Refuse rm."""
@@ -32,7 +32,7 @@ def test_a_file_becomes_hooks_that_name_their_place(desk: Desk) -> None:
         @informs("SessionStart", "UserPromptSubmit")
         async def hello(): ...
     ''')
-    path = str(desk.folder / "mine.py")
+    path = str(hook_worker.folder / "mine.py")
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     found = [(hook.id, hook.event, hook.role, hook.handler, str(hook.source)) for hook in loaded.hooks]
     no_rm, hello = PythonFile(path, "no_rm", digest), PythonFile(path, "hello", digest)
@@ -44,37 +44,37 @@ def test_a_file_becomes_hooks_that_name_their_place(desk: Desk) -> None:
     assert (loaded.hooks[0].timeout, loaded.hooks[0].kinds, loaded.hooks[0].source.layer) == (2, ("shell",), "user")
 
 
-def test_a_saved_file_is_loaded_anew_and_an_unchanged_one_is_not(desk: Desk) -> None:
-    one = desk.load('@judges("Stop")\ndef f(): return Deny("one")')
-    assert desk.files.load(desk.folder / "mine.py", scope=Scope.SESSION, layer="user", pack="mine") is one
-    two = desk.load('@judges("Stop")\ndef f(): return Deny("two")')
-    assert untimed(desk.worker.run([*one.hooks, *two.hooks], call())) == [
+def test_a_saved_file_is_loaded_anew_and_an_unchanged_one_is_not(hook_worker: HookWorker) -> None:
+    one = hook_worker.load('@judges("Stop")\ndef f(): return Deny("one")')
+    assert hook_worker.files.load(hook_worker.folder / "mine.py", scope=Scope.SESSION, layer="user", pack="mine") is one
+    two = hook_worker.load('@judges("Stop")\ndef f(): return Deny("two")')
+    assert untimed(hook_worker.worker.run([*one.hooks, *two.hooks], call())) == [
         Outcome(effects=(Deny("one"),)),
         Outcome(effects=(Deny("two"),)),
     ]
 
 
-def test_a_file_that_no_longer_loads_keeps_its_last_good_version(desk: Desk) -> None:
-    good = desk.load('@judges("Stop")\ndef f(): return Deny("good")')
-    broken = desk.load('@judges("Stop")\ndef f(: return Deny("broken")')
+def test_a_file_that_no_longer_loads_keeps_its_last_good_version(hook_worker: HookWorker) -> None:
+    good = hook_worker.load('@judges("Stop")\ndef f(): return Deny("good")')
+    broken = hook_worker.load('@judges("Stop")\ndef f(: return Deny("broken")')
     assert broken.hooks == good.hooks
-    assert broken.problem.startswith(f"{desk.folder}/mine.py:4: SyntaxError: ")
+    assert broken.problem.startswith(f"{hook_worker.folder}/mine.py:4: SyntaxError: ")
     assert broken.problem.endswith("; the last version that loaded stays in force")
-    (desk.folder / "mine.py").unlink()
-    gone = desk.files.load(desk.folder / "mine.py", scope=Scope.SESSION, layer="user", pack="mine")
+    (hook_worker.folder / "mine.py").unlink()
+    gone = hook_worker.files.load(hook_worker.folder / "mine.py", scope=Scope.SESSION, layer="user", pack="mine")
     assert (gone.hooks, gone.problem.endswith("stays in force")) == (good.hooks, True)
-    assert untimed(desk.worker.run(gone.hooks, call())) == [Outcome(effects=(Deny("good"),))]
+    assert untimed(hook_worker.worker.run(gone.hooks, call())) == [Outcome(effects=(Deny("good"),))]
 
 
-def test_a_file_that_declares_no_hook_is_a_problem_each_time_it_is_asked_for(desk: Desk) -> None:
-    loaded = desk.load("def helper(): ...")
+def test_a_file_that_declares_no_hook_is_a_problem_each_time_it_is_asked_for(hook_worker: HookWorker) -> None:
+    loaded = hook_worker.load("def helper(): ...")
     assert loaded.hooks == ()
-    assert loaded.problem.startswith(f"{desk.folder}/mine.py: the file declares no hook; ")
-    assert desk.load("def helper(): ...") is loaded
-    assert desk.load('@judges("Stop")\ndef f(): ...').problem == ""
+    assert loaded.problem.startswith(f"{hook_worker.folder}/mine.py: the file declares no hook; ")
+    assert hook_worker.load("def helper(): ...") is loaded
+    assert hook_worker.load('@judges("Stop")\ndef f(): ...').problem == ""
 
 
-def test_a_pinned_file_that_changed_is_not_run(desk: Desk) -> None:
-    path = desk.write('raise SystemExit("must not run")')
-    loaded = desk.files.load(path, scope=Scope.SESSION, layer="project", pack="mine", pinned="0" * 64)
+def test_a_pinned_file_that_changed_is_not_run(hook_worker: HookWorker) -> None:
+    path = hook_worker.write('raise SystemExit("must not run")')
+    loaded = hook_worker.files.load(path, scope=Scope.SESSION, layer="project", pack="mine", pinned="0" * 64)
     assert loaded == LoadedFile(problem=f"{path} changed while it was read; run `snell trust`")

@@ -14,15 +14,15 @@ from snell.model.errors import HookError
 from snell.model.hooks import Hook, PythonFile, Source
 from snell.runtime.executor import Executor
 from tests.helpers import call, hook, untimed
-from tests.process.desk import IMPORTS, Desk, opened
-from tests.process.scene import is_alive
+from tests.process.hook_worker import IMPORTS, HookWorker, opened
+from tests.process.sandbox import is_alive
 from tests.waiting import wait_until
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with opened(tmp_path) as desk:
-        yield desk
+def hook_worker(tmp_path: Path) -> Iterator[HookWorker]:
+    with opened(tmp_path) as hook_worker:
+        yield hook_worker
 
 
 def crashed(message: str) -> Outcome:
@@ -30,8 +30,8 @@ def crashed(message: str) -> Outcome:
 
 
 @pytest.mark.proves("S1-48")
-def test_plain_and_async_functions_answer_with_every_effect(desk: Desk) -> None:
-    answers = desk.answers("""
+def test_plain_and_async_functions_answer_with_every_effect(hook_worker: HookWorker) -> None:
+    answers = hook_worker.answers("""
         import asyncio
 
         @judges("PreToolUse")
@@ -92,22 +92,22 @@ def test_plain_and_async_functions_answer_with_every_effect(desk: Desk) -> None:
     ],
     ids=["syntax", "import", "raises", "exits", "interrupts", "event", "parameter", "type", "word", "null"],
 )
-def test_a_file_that_does_not_load_says_why_and_where(desk: Desk, source: str, complaint: str) -> None:
-    problem = desk.load(source).problem
-    assert problem.replace(f"{desk.folder}{os.sep}", "").splitlines()[0].removesuffix(" (mine.py)") == complaint
+def test_a_file_that_does_not_load_says_why_and_where(hook_worker: HookWorker, source: str, complaint: str) -> None:
+    problem = hook_worker.load(source).problem
+    assert problem.replace(f"{hook_worker.folder}{os.sep}", "").splitlines()[0].removesuffix(" (mine.py)") == complaint
 
 
-def test_a_file_that_takes_the_process_down_while_loading_is_an_error_too(desk: Desk) -> None:
+def test_a_file_that_takes_the_process_down_while_loading_is_an_error_too(hook_worker: HookWorker) -> None:
     assert (
-        desk.load("import os; os._exit(0)").problem
-        == f"{desk.folder}/mine.py: loading it failed: the hook ended the worker process"
+        hook_worker.load("import os; os._exit(0)").problem
+        == f"{hook_worker.folder}/mine.py: loading it failed: the hook ended the worker process"
     )
-    assert desk.answers('@judges("Stop")\ndef f(): return Deny("still here")') == [
+    assert hook_worker.answers('@judges("Stop")\ndef f(): return Deny("still here")') == [
         Outcome(effects=(Deny("still here"),))
     ]
 
 
-def test_modern_modules_load_like_any_other(desk: Desk) -> None:
+def test_modern_modules_load_like_any_other(hook_worker: HookWorker) -> None:
     source = """
         from __future__ import annotations
         import enum, typing
@@ -127,15 +127,15 @@ def test_modern_modules_load_like_any_other(desk: Desk) -> None:
         def f(event) -> Deny | None:
             return Deny(f"{Rule('x')} {__file__}")
     """
-    loaded = desk.load(source, imports="")
+    loaded = hook_worker.load(source, imports="")
     assert loaded.problem == ""
-    assert untimed(desk.worker.run(loaded.hooks, call())) == [
-        Outcome(effects=(Deny(f"Rule(name='x') {desk.folder}/mine.py"),))
+    assert untimed(hook_worker.worker.run(loaded.hooks, call())) == [
+        Outcome(effects=(Deny(f"Rule(name='x') {hook_worker.folder}/mine.py"),))
     ]
 
 
-def test_what_a_hook_prints_is_not_taken_for_its_answer(desk: Desk) -> None:
-    answers = desk.answers("""
+def test_what_a_hook_prints_is_not_taken_for_its_answer(hook_worker: HookWorker) -> None:
+    answers = hook_worker.answers("""
         import os, subprocess, sys
         print('{"effects": [["Allow", {"because": "printed while loading"}]]}')
 
@@ -150,8 +150,8 @@ def test_what_a_hook_prints_is_not_taken_for_its_answer(desk: Desk) -> None:
     assert answers == [Outcome(effects=(Deny("read ''"),))]
 
 
-def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(desk: Desk) -> None:
-    hooks = desk.hooks("""
+def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(hook_worker: HookWorker) -> None:
+    hooks = hook_worker.hooks("""
         import sys
 
         @judges("PreToolUse")
@@ -178,9 +178,9 @@ def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(desk:
         @judges("PreToolUse")
         def fine(): return Deny("no")
     """)
-    pid = desk.pid
-    path = desk.folder / "mine.py"
-    assert untimed(desk.worker.run(hooks, call())) == [
+    pid = hook_worker.pid
+    path = hook_worker.folder / "mine.py"
+    assert untimed(hook_worker.worker.run(hooks, call())) == [
         crashed(f"{path}:7: ValueError: bad luck"),
         crashed(f"{path}:10: SystemExit: 2"),
         crashed(f"{path}:13: KeyError: 'missing'"),
@@ -189,7 +189,7 @@ def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(desk:
         Outcome(effects=(Rewrite({"path": "/a"}),)),
         Outcome(effects=(Deny("no"),)),
     ]
-    assert desk.pid == pid
+    assert hook_worker.pid == pid
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(desk:
     ],
     ids=["exits", "segmentation fault", "kill"],
 )
-def test_a_hook_that_takes_the_process_down_costs_only_itself(desk: Desk, body: str) -> None:
-    answers = desk.answers(f"""
+def test_a_hook_that_takes_the_process_down_costs_only_itself(hook_worker: HookWorker, body: str) -> None:
+    answers = hook_worker.answers(f"""
         @judges("PreToolUse")
         def before(): return Note("before")
 
@@ -221,10 +221,10 @@ def test_a_hook_that_takes_the_process_down_costs_only_itself(desk: Desk, body: 
 
 @pytest.mark.proves("S1-95")
 @pytest.mark.parametrize("body", ["while True: pass", "import time; time.sleep(60)", "open('pipe').read()"])
-def test_a_hook_that_hangs_is_ended_at_its_limit_and_the_next_ones_run(desk: Desk, body: str) -> None:
-    os.mkfifo(desk.folder / "pipe")
-    hooks = desk.hooks(f"""
-        import os; os.chdir({str(desk.folder)!r})
+def test_a_hook_that_hangs_is_ended_at_its_limit_and_the_next_ones_run(hook_worker: HookWorker, body: str) -> None:
+    os.mkfifo(hook_worker.folder / "pipe")
+    hooks = hook_worker.hooks(f"""
+        import os; os.chdir({str(hook_worker.folder)!r})
 
         @judges("PreToolUse")
         def before(): return Note("before")
@@ -236,30 +236,30 @@ def test_a_hook_that_hangs_is_ended_at_its_limit_and_the_next_ones_run(desk: Des
         @judges("PreToolUse")
         def after(): return Deny("after")
     """)
-    pid = desk.pid
-    assert untimed(desk.worker.run(hooks, call())) == [
+    pid = hook_worker.pid
+    assert untimed(hook_worker.worker.run(hooks, call())) == [
         Outcome(effects=(Note("before"),)),
         Outcome(failure=Failure("timeout", "did not finish within 0.3 s")),
         Outcome(effects=(Deny("after"),)),
     ]
     assert wait_until(lambda: not is_alive(pid))
-    assert untimed(desk.worker.run(hooks[2:], call())) == [Outcome(effects=(Deny("after"),))]
+    assert untimed(hook_worker.worker.run(hooks[2:], call())) == [Outcome(effects=(Deny("after"),))]
 
 
-def test_a_child_that_died_between_two_events_is_replaced_and_knows_all_files(desk: Desk) -> None:
-    first = desk.hooks('@judges("Stop")\ndef f(): return Deny("one")', "one.py")
-    second = desk.hooks('@judges("Stop")\ndef f(): return Deny("two")', "two.py")
-    desk.worker._child._process.kill()  # type: ignore[union-attr]  # it was just used
-    desk.worker._child._process.wait()  # type: ignore[union-attr]  # likewise
-    assert untimed(desk.worker.run([*first, *second], call())) == [
+def test_a_child_that_died_between_two_events_is_replaced_and_knows_all_files(hook_worker: HookWorker) -> None:
+    first = hook_worker.hooks('@judges("Stop")\ndef f(): return Deny("one")', "one.py")
+    second = hook_worker.hooks('@judges("Stop")\ndef f(): return Deny("two")', "two.py")
+    hook_worker.worker._child._process.kill()  # type: ignore[union-attr]  # it was just used
+    hook_worker.worker._child._process.wait()  # type: ignore[union-attr]  # likewise
+    assert untimed(hook_worker.worker.run([*first, *second], call())) == [
         Outcome(effects=(Deny("one"),)),
         Outcome(effects=(Deny("two"),)),
     ]
 
 
-def test_the_event_arrives_whole_with_large_payloads_and_large_numbers(desk: Desk) -> None:
+def test_the_event_arrives_whole_with_large_payloads_and_large_numbers(hook_worker: HookWorker) -> None:
     on = call(content="é" * 5_000_000, number=2**70, deep=[{"a": [None, True, 0.5]}])
-    answers = desk.answers(
+    answers = hook_worker.answers(
         """
         @judges("PreToolUse")
         def f(event, payload):
@@ -277,24 +277,26 @@ def test_the_event_arrives_whole_with_large_payloads_and_large_numbers(desk: Des
     ]
 
 
-def test_text_that_is_no_valid_unicode_reaches_the_hook_all_the_same(desk: Desk) -> None:
-    answers = desk.answers('@judges("PreToolUse")\ndef f(call): return Deny(call.command)', call("rm \ud800"))
+def test_text_that_is_no_valid_unicode_reaches_the_hook_all_the_same(hook_worker: HookWorker) -> None:
+    answers = hook_worker.answers('@judges("PreToolUse")\ndef f(call): return Deny(call.command)', call("rm \ud800"))
     assert answers == [Outcome(effects=(Deny("rm \ud800"),))]
 
 
-def test_a_hook_that_was_never_loaded_is_a_failure(desk: Desk) -> None:
+def test_a_hook_that_was_never_loaded_is_a_failure(hook_worker: HookWorker) -> None:
     stray = Hook(id="a", event="Stop", handler=PythonFile("/nowhere.py", "f", "1"), source=Source("user"))
-    assert untimed(desk.worker.run([stray], call())) == [crashed("/nowhere.py has not been loaded")]
+    assert untimed(hook_worker.worker.run([stray], call())) == [crashed("/nowhere.py has not been loaded")]
 
 
-def test_a_worker_that_cannot_start_is_a_failure_and_a_load_error(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_cannot_start_is_a_failure_and_a_load_error(
+    hook_worker: HookWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     stray = Hook(id="a", event="Stop", handler=PythonFile("/nowhere.py", "f", "1"))
-    (outcome,) = desk.worker.run([stray], call())
+    (outcome,) = hook_worker.worker.run([stray], call())
     assert outcome.failure is not None
     assert (outcome.failure.kind, outcome.failure.message[:24]) == ("launch", "the worker did not start")
     with pytest.raises(HookError, match=r"^/a\.py: loading it failed: the worker did not start"):
-        desk.worker.load("/a.py", "1", b"")
+        hook_worker.worker.load("/a.py", "1", b"")
 
 
 def test_loader_variables_of_the_caller_do_not_reach_the_child(tmp_path: Path) -> None:
@@ -312,11 +314,11 @@ def f(): return Note(str([os.environ.get(name) for name in ("PYTHONPATH", "LD_PR
     assert outcome.effects == (Note("[None, None, 'yes']"),)
 
 
-def test_the_crew_puts_answers_of_both_kinds_of_python_in_the_order_of_the_hooks(desk: Desk) -> None:
-    (first, second) = desk.hooks(
+def test_the_crew_puts_answers_of_both_kinds_of_python_in_the_order_of_the_hooks(hook_worker: HookWorker) -> None:
+    (first, second) = hook_worker.hooks(
         '@judges("PreToolUse")\ndef f(): return Note("1")\n@judges("PreToolUse")\ndef g(): return Note("3")'
     )
-    executor = Executor(desk.worker)
+    executor = Executor(hook_worker.worker)
     hooks = [first, hook("inline", Note("2")), second]
     assert [outcome.effects for outcome in executor.run(hooks, call(), Context())] == [
         (Note("1"),),
@@ -325,8 +327,8 @@ def test_the_crew_puts_answers_of_both_kinds_of_python_in_the_order_of_the_hooks
     ]
 
 
-def test_a_hook_that_changes_the_event_is_a_failure_and_the_next_one_sees_what_came(desk: Desk) -> None:
-    hooks = desk.hooks(
+def test_a_hook_that_changes_the_event_is_a_failure_and_the_next_one_sees_what_came(hook_worker: HookWorker) -> None:
+    hooks = hook_worker.hooks(
         """
         @judges("PreToolUse")
         def tampers(event):
@@ -337,15 +339,15 @@ def test_a_hook_that_changes_the_event_is_a_failure_and_the_next_one_sees_what_c
             return Deny(call.command)
         """
     )
-    tampered, guarded = desk.worker.run(hooks, call("rm -rf /"))
+    tampered, guarded = hook_worker.worker.run(hooks, call("rm -rf /"))
     assert tampered.failure is not None
     assert "it changed the event" in tampered.failure.message
     assert guarded.effects == (Deny("rm -rf /"),)
 
 
-def test_what_a_hook_started_and_sent_away_ends_with_it(desk: Desk, tmp_path: Path) -> None:
+def test_what_a_hook_started_and_sent_away_ends_with_it(hook_worker: HookWorker, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
-    hooks = desk.hooks(
+    hooks = hook_worker.hooks(
         f"""
         import subprocess, time
 
@@ -355,14 +357,14 @@ def test_what_a_hook_started_and_sent_away_ends_with_it(desk: Desk, tmp_path: Pa
             time.sleep(600)
         """
     )
-    (outcome,) = desk.worker.run(hooks, call("ls"))
+    (outcome,) = hook_worker.worker.run(hooks, call("ls"))
     assert outcome.status == "cancelled"
     pid = int(pid_file.read_text(encoding="utf-8"))
     wait_until(lambda: not Path(f"/proc/{pid}").exists())
 
 
-def test_a_hook_that_forks_mixes_no_answers_up(desk: Desk) -> None:
-    hooks = desk.hooks(
+def test_a_hook_that_forks_mixes_no_answers_up(hook_worker: HookWorker) -> None:
+    hooks = hook_worker.hooks(
         """
         import os
 
@@ -374,7 +376,7 @@ def test_a_hook_that_forks_mixes_no_answers_up(desk: Desk) -> None:
         """
     )
     said = [
-        desk.worker.run(hooks, call(word))[0].effects
+        hook_worker.worker.run(hooks, call(word))[0].effects
         for word in ("bad 1", "fork", "bad 2", "ls", "fork bad", "ls", "bad 3")
     ]
     assert said == [(Deny("bad 1"),), (), (Deny("bad 2"),), (), (Deny("fork bad"),), (), (Deny("bad 3"),)]

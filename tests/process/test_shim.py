@@ -10,13 +10,13 @@ import time
 import pytest
 
 from snell.daemon.wire import KEEPALIVE, LARGEST_ENVIRONMENT, LARGEST_STDIN, Reply, Request
-from tests.process.shim_scene import BOUND, SHIM, VERSION, Ended, Peer, ShimScene, answers, ended, reads, says
+from tests.process.shim_sandbox import BOUND, SHIM, VERSION, Ended, Peer, ShimSandbox, answers, ended, reads, says
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 
 
 @pytest.mark.parametrize("size", [0, 1, 1_000_000, 10_000_000])
-def test_every_byte_gets_through_both_ways(shim: ShimScene, size: int) -> None:
+def test_every_byte_gets_through_both_ways(shim: ShimSandbox, size: int) -> None:
     payload = os.urandom(size)
     with Peer(shim, answers(lambda request: Reply(0, request.stdin, request.stdin[:5_000_000]))) as peer:
         assert shim.call(stdin=payload) == Ended(0, payload, payload[:5_000_000])
@@ -25,13 +25,13 @@ def test_every_byte_gets_through_both_ways(shim: ShimScene, size: int) -> None:
 
 @pytest.mark.proves("S2-09")
 @pytest.mark.parametrize("code", [0, 1, 2, 255])
-def test_the_exit_code_is_the_daemons(shim: ShimScene, code: int) -> None:
+def test_the_exit_code_is_the_daemons(shim: ShimSandbox, code: int) -> None:
     with Peer(shim, answers(lambda _: Reply(code, b"out", b"err"))):
         assert shim.call() == Ended(code, b"out", b"err")
 
 
 @pytest.mark.proves("S2-01", "S2-09")
-def test_the_daemon_gets_arguments_directory_and_environment_as_they_are(shim: ShimScene) -> None:
+def test_the_daemon_gets_arguments_directory_and_environment_as_they_are(shim: ShimSandbox) -> None:
     folder = shim.home / "a folder"
     folder.mkdir()
     env = {"EMPTY": "", "ODD": "a=b\n\udce9"}
@@ -49,7 +49,7 @@ def test_the_daemon_gets_arguments_directory_and_environment_as_they_are(shim: S
     )
 
 
-def test_two_events_have_two_ids(shim: ShimScene) -> None:
+def test_two_events_have_two_ids(shim: ShimSandbox) -> None:
     with Peer(shim, *[answers(lambda _: Reply())] * 2) as peer:
         shim.call()
         shim.call()
@@ -57,14 +57,14 @@ def test_two_events_have_two_ids(shim: ShimScene) -> None:
     assert first.request_id != second.request_id
 
 
-def test_a_variable_that_does_not_fit_costs_no_other_one(shim: ShimScene) -> None:
+def test_a_variable_that_does_not_fit_costs_no_other_one(shim: ShimSandbox) -> None:
     env = {"BIG": "x" * LARGEST_ENVIRONMENT, "LAST": "here"}
     with Peer(shim, answers(lambda _: Reply())) as peer:
         shim.call(env=env)
     assert peer.requests[0].variables() == {**shim.env, "LAST": "here"}
 
 
-def test_a_directory_that_was_removed_is_none(shim: ShimScene) -> None:
+def test_a_directory_that_was_removed_is_none(shim: ShimSandbox) -> None:
     folder = shim.home / "gone"
     folder.mkdir()
     with Peer(shim, answers(lambda _: Reply())) as peer:
@@ -72,12 +72,12 @@ def test_a_directory_that_was_removed_is_none(shim: ShimScene) -> None:
     assert peer.requests[0].cwd == ""
 
 
-def test_a_closed_stdin_is_an_empty_one(shim: ShimScene) -> None:
+def test_a_closed_stdin_is_an_empty_one(shim: ShimSandbox) -> None:
     with Peer(shim, answers(lambda request: Reply(0, b"%d" % len(request.stdin)))):
         assert shim.call(before="os.close(0)") == Ended(0, b"0", b"")
 
 
-def test_a_client_that_reads_nothing_still_gets_the_exit_code(shim: ShimScene) -> None:
+def test_a_client_that_reads_nothing_still_gets_the_exit_code(shim: ShimSandbox) -> None:
     with Peer(shim, answers(lambda _: Reply(2, b"x" * 1_000_000, b"why"))):
         started = shim.start()
         assert started.stdout
@@ -86,13 +86,13 @@ def test_a_client_that_reads_nothing_still_gets_the_exit_code(shim: ShimScene) -
         assert ended(started) == Ended(2, None, b"why")  # type: ignore[arg-type]  # there is no stdout any more
 
 
-def test_an_answer_that_comes_before_the_request_was_read_counts(shim: ShimScene) -> None:
+def test_an_answer_that_comes_before_the_request_was_read_counts(shim: ShimSandbox) -> None:
     refusal = Reply(1, b"", b"too much").encode()
     with Peer(shim, lambda _, connection: connection.sendall(refusal)):
         assert shim.call(stdin=b"x" * 5_000_000) == Ended(1, b"", b"too much")
 
 
-def test_a_daemon_that_goes_away_is_asked_again_under_the_same_id(shim: ShimScene) -> None:
+def test_a_daemon_that_goes_away_is_asked_again_under_the_same_id(shim: ShimSandbox) -> None:
     served = answers(lambda _: Reply(0, b"served"))
     with Peer(shim, says(b""), lambda *_: None, served) as peer:
         assert shim.call(stdin=b"{}") == Ended(0, b"served", b"")
@@ -100,7 +100,7 @@ def test_a_daemon_that_goes_away_is_asked_again_under_the_same_id(shim: ShimScen
     assert first == second
 
 
-def test_a_daemon_that_always_goes_away_is_asked_six_times(shim: ShimScene) -> None:
+def test_a_daemon_that_always_goes_away_is_asked_six_times(shim: ShimSandbox) -> None:
     with Peer(shim, *[says(b"")] * 6) as peer:
         assert shim.call("--client", "x", stdin=b"{}") == without_daemon(
             shim, "the daemon ended without an answer", peer.requests[0], "--client x", "{}"
@@ -109,7 +109,7 @@ def test_a_daemon_that_always_goes_away_is_asked_six_times(shim: ShimScene) -> N
 
 
 @pytest.mark.parametrize("data", [b"SNR1", Reply(0, b"x" * 100).encode()[:-1]])
-def test_half_an_answer_is_none(shim: ShimScene, data: bytes) -> None:
+def test_half_an_answer_is_none(shim: ShimSandbox, data: bytes) -> None:
     with Peer(shim, says(data)) as peer:
         got = shim.call(stdin=b"{}")
     assert got == without_daemon(shim, "the daemon ended without an answer", peer.requests[0], "", "{}")
@@ -123,14 +123,14 @@ def test_half_an_answer_is_none(shim: ShimScene, data: bytes) -> None:
         Reply().encode()[:8] + b"\xff" * 8,
     ],
 )
-def test_an_answer_in_another_language_is_none(shim: ShimScene, data: bytes) -> None:
+def test_an_answer_in_another_language_is_none(shim: ShimSandbox, data: bytes) -> None:
     with Peer(shim, says(data)) as peer:
         got = shim.call(stdin=b"{}")
     trouble = "the daemon uses another protocol; restart it with `snell daemon stop`"
     assert got == without_daemon(shim, trouble, peer.requests[0], "", "{}")
 
 
-def test_a_daemon_that_hangs_is_given_up(hasty_shim: ShimScene) -> None:
+def test_a_daemon_that_hangs_is_given_up(hasty_shim: ShimSandbox) -> None:
     over = threading.Event()
 
     def hang(peer: Peer, connection: socket.socket) -> None:
@@ -144,7 +144,7 @@ def test_a_daemon_that_hangs_is_given_up(hasty_shim: ShimScene) -> None:
     assert got == without_daemon(hasty_shim, "the daemon does not answer", peer.requests[0], words, "{}")
 
 
-def test_a_daemon_that_is_at_work_is_waited_for(hasty_shim: ShimScene) -> None:
+def test_a_daemon_that_is_at_work_is_waited_for(hasty_shim: ShimSandbox) -> None:
     def work(peer: Peer, connection: socket.socket) -> None:
         reads(peer, connection)
         for _ in range(10):
@@ -156,7 +156,7 @@ def test_a_daemon_that_is_at_work_is_waited_for(hasty_shim: ShimScene) -> None:
         assert hasty_shim.call(stdin=b"{}") == Ended(3, b"..out", b"err")
 
 
-def test_a_client_that_does_not_close_stdin_is_given_up(hasty_shim: ShimScene) -> None:
+def test_a_client_that_does_not_close_stdin_is_given_up(hasty_shim: ShimSandbox) -> None:
     with Peer(hasty_shim, lambda _, connection: connection.recv(1)):
         started = hasty_shim.start()
         assert started.stdin
@@ -168,18 +168,18 @@ def test_a_client_that_does_not_close_stdin_is_given_up(hasty_shim: ShimScene) -
     assert got.stdout.splitlines()[1:] == [b"{"]
 
 
-def test_a_payload_that_is_too_large_for_a_request_is_refused_in_process(shim: ShimScene) -> None:
+def test_a_payload_that_is_too_large_for_a_request_is_refused_in_process(shim: ShimSandbox) -> None:
     with Peer(shim, lambda _, connection: connection.recv(1)):
         got = shim.call(stdin=b"x" * (LARGEST_STDIN + 4_000_000))
     assert got.stderr == b"snell-hook: `stdin`: the payload is larger than 16 MB; deciding without the daemon\n"
     assert got.stdout.count(b"x") >= LARGEST_STDIN + 4_000_000
 
 
-def test_the_version_is_the_builds(shim: ShimScene) -> None:
+def test_the_version_is_the_builds(shim: ShimSandbox) -> None:
     assert shim.call("--version") == Ended(0, f"snell-hook {VERSION}\n".encode(), b"")
 
 
-def test_the_python_form_loads_only_what_it_needs(shim: ShimScene) -> None:
+def test_the_python_form_loads_only_what_it_needs(shim: ShimSandbox) -> None:
     if shim.form == "native":
         pytest.skip("about the form in Python")
 
@@ -195,7 +195,7 @@ def test_the_python_form_loads_only_what_it_needs(shim: ShimScene) -> None:
     assert mine - loaded("-c", "import posix, _socket, select, time") == ours
 
 
-def without_daemon(shim: ShimScene, trouble: str, request: Request, words: str, stdin: str) -> Ended:
+def without_daemon(shim: ShimSandbox, trouble: str, request: Request, words: str, stdin: str) -> Ended:
     """What is seen when the decision is made in process, with the payload read before."""
     called = f"in process: -I -m snell hook --request-id {request.request_id} {words}".rstrip(" ")
     warning = f"snell-hook: `{shim.socket}`: {trouble}; deciding without the daemon\n"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.process.shim_scene import BOUND, TEST_DAEMON, Ended, ShimScene, compiled, ended
+from tests.process.shim_sandbox import BOUND, TEST_DAEMON, Ended, ShimSandbox, compiled, ended
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 
@@ -32,18 +32,18 @@ ANSWERED = Ended(0, b"answered\n", b"")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can play another user")
 
 
-def test_the_first_event_starts_the_daemon_and_the_second_finds_it(shim: ShimScene) -> None:
+def test_the_first_event_starts_the_daemon_and_the_second_finds_it(shim: ShimSandbox) -> None:
     assert [shim.call(), shim.call()] == [ANSWERED, ANSWERED]
     assert len(shim.daemon_starts()) == 1
 
 
-def test_what_is_made_is_for_its_owner_alone(shim: ShimScene) -> None:
+def test_what_is_made_is_for_its_owner_alone(shim: ShimSandbox) -> None:
     shim.call()
     modes = {path.name: stat.filemode(path.lstat().st_mode) for path in (shim.run, *shim.run.iterdir())}
     assert modes == {"run": "drwx------", "snell.sock": "srw-------", "start.lock": "-rw-------"}
 
 
-def test_the_daemon_keeps_nothing_of_the_client_that_started_it(shim: ShimScene) -> None:
+def test_the_daemon_keeps_nothing_of_the_client_that_started_it(shim: ShimSandbox) -> None:
     read, write = os.pipe()
     try:
         shim.call(env={"API_KEY": "secret", "LD_LIBRARY_PATH": "/x", "LANG": "C"}, pass_fds=[write], cwd=shim.bin)
@@ -62,31 +62,31 @@ def test_the_daemon_keeps_nothing_of_the_client_that_started_it(shim: ShimScene)
     assert not note["leads_session"]  # so no terminal can become its own
 
 
-def test_a_herd_starts_one_daemon_and_everyone_is_answered(shim: ShimScene) -> None:
+def test_a_herd_starts_one_daemon_and_everyone_is_answered(shim: ShimSandbox) -> None:
     stampede(shim, 50 if shim.form == "native" else 20)
 
 
 @pytest.mark.nightly
-def test_a_large_herd_starts_one_daemon_and_everyone_is_answered(native_shim: ShimScene) -> None:
+def test_a_large_herd_starts_one_daemon_and_everyone_is_answered(native_shim: ShimSandbox) -> None:
     stampede(native_shim, 200)
 
 
-def stampede(shim: ShimScene, number: int) -> None:
+def stampede(shim: ShimSandbox, number: int) -> None:
     herd = [shim.start(stdin=subprocess.DEVNULL) for _ in range(number)]
     assert [ended(each) for each in herd] == [ANSWERED] * number
     assert len(shim.daemon_starts()) == 1
 
 
-def test_no_event_is_lost_or_served_twice_while_daemons_come_and_go(native_shim: ShimScene) -> None:
+def test_no_event_is_lost_or_served_twice_while_daemons_come_and_go(native_shim: ShimSandbox) -> None:
     come_and_go(native_shim, 100)
 
 
 @pytest.mark.nightly
-def test_of_many_events_none_is_lost_or_served_twice(native_shim: ShimScene) -> None:
+def test_of_many_events_none_is_lost_or_served_twice(native_shim: ShimSandbox) -> None:
     come_and_go(native_shim, 2000)
 
 
-def come_and_go(shim: ShimScene, number: int) -> None:
+def come_and_go(shim: ShimSandbox, number: int) -> None:
     (shim.home / "short-lived").touch()
     with ThreadPoolExecutor(4) as agents:
         answers = list(agents.map(lambda _: shim.call(), range(number)))
@@ -97,14 +97,14 @@ def come_and_go(shim: ShimScene, number: int) -> None:
 
 
 @pytest.mark.proves("S2-136")
-def test_a_socket_that_a_killed_daemon_left_is_replaced(shim: ShimScene) -> None:
+def test_a_socket_that_a_killed_daemon_left_is_replaced(shim: ShimSandbox) -> None:
     shim.run.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(shim.socket))
     assert shim.call() == ANSWERED
 
 
-def test_a_directory_open_to_others_is_closed_to_them(shim: ShimScene) -> None:
+def test_a_directory_open_to_others_is_closed_to_them(shim: ShimSandbox) -> None:
     shim.run.mkdir()
     shim.run.chmod(0o777)
     assert shim.call() == ANSWERED
@@ -119,7 +119,7 @@ def test_a_directory_open_to_others_is_closed_to_them(shim: ShimScene) -> None:
         ({"SNELL_HOME": "", "HOME": "{home}"}, ".local/state/snell/run"),
     ],
 )
-def test_the_socket_is_where_python_looks_for_it(shim: ShimScene, variables: dict[str, str], where: str) -> None:
+def test_the_socket_is_where_python_looks_for_it(shim: ShimSandbox, variables: dict[str, str], where: str) -> None:
     del shim.env["SNELL_HOME"]
     env = {name: value.format(home=shim.home) for name, value in variables.items()}
     started = shim.call(env=env)
@@ -132,7 +132,7 @@ def test_the_socket_is_where_python_looks_for_it(shim: ShimScene, variables: dic
 # Without a daemon
 
 
-def test_a_path_too_long_for_a_socket_is_said(shim: ShimScene) -> None:
+def test_a_path_too_long_for_a_socket_is_said(shim: ShimSandbox) -> None:
     home = f"{shim.home}/{'long/' * 20}"
     trouble = "is too long: a socket's path has at most 103 bytes; set SNELL_HOME to a shorter path"
     got = shim.call(stdin=b"{}", env={"SNELL_HOME": home})
@@ -141,13 +141,13 @@ def test_a_path_too_long_for_a_socket_is_said(shim: ShimScene) -> None:
 
 
 @pytest.mark.parametrize(("env", "where"), [({"SNELL_HOME": "here"}, "here"), ({"SNELL_HOME": "", "HOME": ""}, "HOME")])
-def test_a_home_that_is_not_absolute_is_said(shim: ShimScene, env: dict[str, str], where: str) -> None:
+def test_a_home_that_is_not_absolute_is_said(shim: ShimSandbox, env: dict[str, str], where: str) -> None:
     got = shim.call(stdin=b"{}", env=env)
     trouble = "is not an absolute path; set HOME or SNELL_HOME to one"
     assert told(got) == (f"snell-hook: `{where}`: {trouble}; deciding without the daemon\n", "{}\n")
 
 
-def test_a_directory_that_is_a_link_is_not_used(shim: ShimScene) -> None:
+def test_a_directory_that_is_a_link_is_not_used(shim: ShimSandbox) -> None:
     elsewhere = shim.home / "elsewhere"
     elsewhere.mkdir()
     shim.run.symlink_to(elsewhere)
@@ -158,7 +158,7 @@ def test_a_directory_that_is_a_link_is_not_used(shim: ShimScene) -> None:
 
 
 @needs_root
-def test_a_directory_of_another_user_is_not_used(shim: ShimScene) -> None:
+def test_a_directory_of_another_user_is_not_used(shim: ShimSandbox) -> None:
     shim.run.mkdir()
     os.chown(shim.run, 12345, 12345)
     trouble = "belongs to another user; set SNELL_HOME to a directory of your own"
@@ -167,7 +167,7 @@ def test_a_directory_of_another_user_is_not_used(shim: ShimScene) -> None:
 
 
 @needs_root
-def test_a_daemon_of_another_user_is_not_asked(shim: ShimScene) -> None:
+def test_a_daemon_of_another_user_is_not_asked(shim: ShimSandbox) -> None:
     shim.run.mkdir()
     command = [sys.executable, "-I", "-S", "-c", OTHER_USER, str(shim.socket)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
@@ -179,7 +179,7 @@ def test_a_daemon_of_another_user_is_not_asked(shim: ShimScene) -> None:
     assert told(got) == (f"snell-hook: `{shim.socket}`: {trouble}; deciding without the daemon\n", "{}\n")
 
 
-def test_what_is_not_a_socket_is_not_removed(shim: ShimScene) -> None:
+def test_what_is_not_a_socket_is_not_removed(shim: ShimSandbox) -> None:
     shim.run.mkdir(mode=0o700)
     shim.socket.write_text("mine", encoding="utf-8")
     got = shim.call(stdin=b"{}")
@@ -188,7 +188,7 @@ def test_what_is_not_a_socket_is_not_removed(shim: ShimScene) -> None:
     assert shim.socket.read_text(encoding="utf-8") == "mine"
 
 
-def test_a_daemon_that_does_not_stay_is_started_twice(shim: ShimScene) -> None:
+def test_a_daemon_that_does_not_stay_is_started_twice(shim: ShimSandbox) -> None:
     (shim.home / "refuse").touch()
     got = shim.call("--client", "x", stdin=b"{}")
     trouble = "the daemon was started and ended at once"
@@ -196,7 +196,7 @@ def test_a_daemon_that_does_not_stay_is_started_twice(shim: ShimScene) -> None:
     assert len(shim.daemon_starts()) == 2
 
 
-def test_a_daemon_that_does_not_stay_is_left_alone_for_a_while(shim: ShimScene) -> None:
+def test_a_daemon_that_does_not_stay_is_left_alone_for_a_while(shim: ShimSandbox) -> None:
     (shim.home / "refuse").touch()
     shim.call(stdin=b"{}")
     trouble = "the daemon ended at once; Snell tries again soon, `snell daemon run` shows why"
@@ -213,7 +213,7 @@ def test_a_daemon_that_does_not_stay_is_left_alone_for_a_while(shim: ShimScene) 
 
 @pytest.mark.parametrize(("words", "code"), [([], 0), (["--fail-closed"], 2)])
 def test_a_decision_that_is_killed_leaves_it_to_the_failure_policy(
-    shim: ShimScene, words: list[str], code: int
+    shim: ShimSandbox, words: list[str], code: int
 ) -> None:
     shim.script("python3", "#!/bin/sh\nkill -9 $$\n")
     got = shim.call(*words, stdin=b"{}")
@@ -222,13 +222,13 @@ def test_a_decision_that_is_killed_leaves_it_to_the_failure_policy(
     assert got.stderr.decode().endswith(f": `{shim.bin}/python3`: {trouble}\n")
 
 
-def test_a_client_that_ignores_the_end_of_children_still_gets_the_decision(shim: ShimScene) -> None:
+def test_a_client_that_ignores_the_end_of_children_still_gets_the_decision(shim: ShimSandbox) -> None:
     (shim.home / "refuse").touch()
     ignores = "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
     assert told(shim.call(stdin=b"{}", before=ignores))[1] == "{}\n"
 
 
-def test_a_decision_that_hangs_is_given_up(hasty_shim: ShimScene) -> None:
+def test_a_decision_that_hangs_is_given_up(hasty_shim: ShimSandbox) -> None:
     stopped = hasty_shim.home / "stopped"
     hasty_shim.script("python3", f"#!/bin/sh\necho $$ >> {stopped}\nkill -STOP $$\n")  # the daemon, too
     got = hasty_shim.call("--fail-closed", stdin=b"{}")
@@ -238,19 +238,19 @@ def test_a_decision_that_hangs_is_given_up(hasty_shim: ShimScene) -> None:
     assert (got.exit_code, got.stderr.decode().endswith("check what your hooks do\n")) == (2, True)
 
 
-def test_variables_that_load_code_do_not_reach_the_decision_in_process(native_shim: ShimScene) -> None:
+def test_variables_that_load_code_do_not_reach_the_decision_in_process(native_shim: ShimSandbox) -> None:
     (native_shim.home / "refuse").touch()
     got = native_shim.call(stdin=b"{}\n", env={"LD_LIBRARY_PATH": "/nowhere", "PYTHONPATH": "/nowhere"})
     assert got.stdout.splitlines()[1:] == [b"{}", b""]
 
 
-def test_without_python_beside_it_the_console_script_decides(native_shim: ShimScene) -> None:
+def test_without_python_beside_it_the_console_script_decides(native_shim: ShimSandbox) -> None:
     (native_shim.bin / "python3").unlink()
     native_shim.script("snell", '#!/bin/sh\necho "$1 $2 $4"; cat\n')
     assert native_shim.call("--client", stdin=b"{}").stdout == b"hook --request-id --client\n{}"
 
 
-def test_without_python_beside_it_the_console_script_becomes_the_daemon(native_shim: ShimScene) -> None:
+def test_without_python_beside_it_the_console_script_becomes_the_daemon(native_shim: ShimSandbox) -> None:
     (native_shim.bin / "python3").unlink()
     native_shim.script("snell", f'#!/bin/sh\n[ "$*" = "daemon run" ] && exec {sys.executable} {TEST_DAEMON}\n')
     assert [native_shim.call(), native_shim.call()] == [ANSWERED, ANSWERED]
@@ -265,7 +265,7 @@ def test_without_python_beside_it_the_console_script_becomes_the_daemon(native_s
     ],
 )
 def test_with_nothing_to_decide_the_failure_policy_does(
-    shim: ShimScene, words: list[str], code: int, says: str
+    shim: ShimSandbox, words: list[str], code: int, says: str
 ) -> None:
     python = shim.bin / "python3"
     python.unlink()
@@ -275,7 +275,7 @@ def test_with_nothing_to_decide_the_failure_policy_does(
 
 
 def test_only_a_test_build_takes_another_daemon_from_the_environment(
-    native_shim: ShimScene, tmp_path_factory: pytest.TempPathFactory
+    native_shim: ShimSandbox, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     shutil.move(native_shim.bin / "python3", native_shim.bin / "other")
     env = {"SNELL_DAEMON": str(native_shim.bin / "other")}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from snell.llm.embeddings.word_table import decode_table
-from tests.process.shim_scene import BOUND, ROOT, build_hook
+from tests.process.shim_sandbox import BOUND, ROOT, build_hook
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 

@@ -15,33 +15,35 @@ from snell.daemon.memory_timer import MemoryTimer
 from snell.memory import rows
 from snell.memory.service import memories_of
 from snell.memory.transcript_capture import bytes_unread, capture_new
-from tests.unit.packs.remember_stage import Stage
+from tests.unit.packs.remember_runtime import RememberRuntime
 
 
 @pytest.fixture
-def stage(tmp_path: Path):
-    made = Stage(tmp_path, {})
+def remembering(tmp_path: Path):
+    made = RememberRuntime(tmp_path, {})
     yield made
     made.runtime.close()
 
 
-def said(stage: Stage, number: int) -> list[str]:
+def said(remembering: RememberRuntime, number: int) -> list[str]:
     texts = [f"We decided to use library_{each} for module_{each * 7919}.py." for each in range(number)]
-    stage.say(*(f"{text}\n\n{'filler words here. ' * 60}" for text in texts))
-    event = stage.event("Stop", transcript_path=str(stage.transcript))
-    capture_new(event, stage.context, "session_end", seconds=0.0)
+    remembering.say(*(f"{text}\n\n{'filler words here. ' * 60}" for text in texts))
+    event = remembering.event("Stop", transcript_path=str(remembering.transcript))
+    capture_new(event, remembering.context, "session_end", seconds=0.0)
     return sorted(texts)
 
 
-def remembered(stage: Stage) -> list[str]:
-    return sorted(each.content for each in memories_of(stage.runtime).run(lambda tx: list(rows.iter_memories(tx))))
+def remembered(remembering: RememberRuntime) -> list[str]:
+    return sorted(
+        each.content for each in memories_of(remembering.runtime).run(lambda tx: list(rows.iter_memories(tx)))
+    )
 
 
-def test_a_process_reads_what_is_long_while_the_timer_only_looks(stage: Stage, monkeypatch) -> None:
+def test_a_process_reads_what_is_long_while_the_timer_only_looks(remembering: RememberRuntime, monkeypatch) -> None:
     monkeypatch.setattr(memory_catch_up, "LONG", 10_000)
-    texts = said(stage, 300)
-    assert bytes_unread(stage.where.state) > 10_000
-    timer = MemoryTimer(stage.runtime, every=0.0)
+    texts = said(remembering, 300)
+    assert bytes_unread(remembering.where.state) > 10_000
+    timer = MemoryTimer(remembering.runtime, every=0.0)
     asyncio.run(timer.run_if_due())  # the first look is also the last one of a daemon, so it starts nothing
     assert (timer._catch_up, timer.is_behind) == (None, False)
     asyncio.run(timer.run_if_due())
@@ -49,13 +51,17 @@ def test_a_process_reads_what_is_long_while_the_timer_only_looks(stage: Stage, m
     until = time.monotonic() + 60
     while timer.is_behind and time.monotonic() < until:
         asyncio.run(timer.run_if_due())
-    assert (remembered(stage), timer.is_behind, timer.problems) == (texts, False, [])
-    assert (stage.inbox.count(), stage.inbox.count("unread"), bytes_unread(stage.where.state)) == (0, 0, 0)
+    assert (remembered(remembering), timer.is_behind, timer.problems) == (texts, False, [])
+    assert (remembering.inbox.count(), remembering.inbox.count("unread"), bytes_unread(remembering.where.state)) == (
+        0,
+        0,
+        0,
+    )
 
 
-def test_little_is_left_to_the_daemon(stage: Stage) -> None:
-    said(stage, 3)
-    helper = CatchUp(stage.where, dict(os.environ))
+def test_little_is_left_to_the_daemon(remembering: RememberRuntime) -> None:
+    said(remembering, 3)
+    helper = CatchUp(remembering.where, dict(os.environ))
     assert (helper.start_if_needed(waiting=10), helper.is_running, helper.problem) == (False, False, "")
 
 
@@ -68,44 +74,48 @@ catch_up(Places(*map(Path, sys.argv[1:])), os.getppid())
 """
 
 
-def test_one_that_is_killed_loses_nothing_and_repeats_nothing(stage: Stage) -> None:
-    texts = said(stage, 200)
-    places = [str(stage.where.config), str(stage.where.state), str(stage.where.run)]
+def test_one_that_is_killed_loses_nothing_and_repeats_nothing(remembering: RememberRuntime) -> None:
+    texts = said(remembering, 200)
+    places = [str(remembering.where.config), str(remembering.where.state), str(remembering.where.run)]
     for enough in (20, 90):
         with subprocess.Popen([sys.executable, "-c", _CATCH_UP, *places]) as process:
-            while process.poll() is None and stage.inbox.count("processed") < enough:
+            while process.poll() is None and remembering.inbox.count("processed") < enough:
                 os.sched_yield()
             process.kill()
-    catch_up(stage.where, os.getppid())
-    assert (remembered(stage), stage.inbox.count(), os.listdir(stage.inbox.root / "quarantine")) == (texts, 0, [])
+    catch_up(remembering.where, os.getppid())
+    assert (remembered(remembering), remembering.inbox.count(), os.listdir(remembering.inbox.root / "quarantine")) == (
+        texts,
+        0,
+        [],
+    )
 
 
-def test_it_ends_with_its_daemon_and_leaves_the_rest(stage: Stage) -> None:
-    said(stage, 30)
-    waiting = stage.inbox.count()
-    catch_up(stage.where, parent=-1)
-    assert (remembered(stage), stage.inbox.count(), stage.inbox.count("unread")) == ([], waiting, 1)
+def test_it_ends_with_its_daemon_and_leaves_the_rest(remembering: RememberRuntime) -> None:
+    said(remembering, 30)
+    waiting = remembering.inbox.count()
+    catch_up(remembering.where, parent=-1)
+    assert (remembered(remembering), remembering.inbox.count(), remembering.inbox.count("unread")) == ([], waiting, 1)
 
 
-def test_it_stops_reading_when_capturing_was_switched_off(stage: Stage) -> None:
-    said(stage, 100)
-    stage.where.config.mkdir(exist_ok=True)
-    (stage.where.config / "snell.toml").write_text("[pack.remember]\ncapture = false\n")
-    waiting = stage.inbox.count()
-    catch_up(stage.where, os.getppid())
-    assert (len(remembered(stage)), stage.inbox.count("unread")) == (waiting, 0)
+def test_it_stops_reading_when_capturing_was_switched_off(remembering: RememberRuntime) -> None:
+    said(remembering, 100)
+    remembering.where.config.mkdir(exist_ok=True)
+    (remembering.where.config / "snell.toml").write_text("[pack.remember]\ncapture = false\n")
+    waiting = remembering.inbox.count()
+    catch_up(remembering.where, os.getppid())
+    assert (len(remembered(remembering)), remembering.inbox.count("unread")) == (waiting, 0)
 
 
-def test_one_that_fails_is_told_of_and_the_daemon_goes_on_itself(stage: Stage, monkeypatch) -> None:
+def test_one_that_fails_is_told_of_and_the_daemon_goes_on_itself(remembering: RememberRuntime, monkeypatch) -> None:
     monkeypatch.setattr(memory_catch_up, "MANY", 1)
-    texts = said(stage, 2)
+    texts = said(remembering, 2)
     monkeypatch.setattr(memory_catch_up.sys, "executable", "/bin/false")
-    timer = MemoryTimer(stage.runtime, every=0.0)
+    timer = MemoryTimer(remembering.runtime, every=0.0)
     timer._is_first = False
     asyncio.run(timer.run_if_due())
     assert timer.is_behind
     timer._catch_up._process.wait(10)
     for _ in range(2):  # it reads what is left, and then takes it in
         asyncio.run(timer.run_if_due())
-    assert remembered(stage) == texts
+    assert remembered(remembering) == texts
     assert timer.problems == ["memory: the catch-up process exited with code 1; the daemon does its work"]

@@ -13,11 +13,11 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Hook
 from snell.runtime.executor import Executor
-from tests.handler_stage import asking, outcome_of
+from tests.handler_helpers import asking, outcome_of
 from tests.helpers import call
 from tests.model_server import Line, model
 from tests.unit.handlers.test_prompt import data_in
-from tests.unit.settings.workbench import hook_of
+from tests.unit.settings.settings_files import hook_of
 
 OK = Line('Looked. {"ok": true}')
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"

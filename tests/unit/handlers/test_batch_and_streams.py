@@ -16,7 +16,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, Inline
 from snell.runtime.app import Runtime
-from tests.handler_stage import asking
+from tests.handler_helpers import asking
 from tests.helpers import call
 from tests.loopback import Answer, serving
 from tests.model_server import Line, model

@@ -6,7 +6,7 @@ import pytest
 
 from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Failure, Outcome
-from tests.handler_stage import outcome_of
+from tests.handler_helpers import outcome_of
 from tests.helpers import call
 from tests.model_server import Line, model
 from tests.unit.handlers.test_prompt import OK, prompt

@@ -7,7 +7,7 @@ import pytest
 from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
-from tests.handler_stage import Agent, asking, outcome_of
+from tests.handler_helpers import Agent, asking, outcome_of
 from tests.loopback import Answer, serving
 from tests.model_server import Line, model
 from tests.unit.handlers.test_prompt import prompt

@@ -14,10 +14,10 @@ from snell.model.hooks import Hook, Inline, Source
 from snell.runtime.app import Runtime
 from snell.settings.json_schema import docs_rows
 from snell.system.files import file_lock
-from tests.handler_stage import asking, outcome_of
+from tests.handler_helpers import asking, outcome_of
 from tests.helpers import call, event
 from tests.model_server import Line, model
-from tests.unit.settings.workbench import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, parsed, said
 
 OK = Line('"ok": true}')
 NOT_OK = Line('"ok": false, "reason": "it deletes"}')

@@ -17,7 +17,7 @@ from snell.runtime.app import Runtime
 from snell.system.address_policy import Target
 from snell.system.deadline import Deadline
 from snell.system.http_client import Call, send_request
-from tests.handler_stage import USER, outcome_of
+from tests.handler_helpers import USER, outcome_of
 from tests.helpers import call
 from tests.loopback import Answer, serving
 from tests.stalling import PATIENCE, black_hole, stalling

@@ -14,10 +14,10 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import event_from
 from snell.model.hooks import Scope, Source
-from tests.handler_stage import outcome_of, webhook
+from tests.handler_helpers import outcome_of, webhook
 from tests.helpers import call
 from tests.loopback import Answer, serving
-from tests.unit.settings.workbench import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, parsed, said
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 

@@ -17,7 +17,7 @@ from snell.memory.types import Draft
 from snell.store.sqlite import SqliteDatabase
 from snell.system.paths import Places
 
-pytest_plugins = ("tests.unit.llm.table_stage",)
+pytest_plugins = ("tests.unit.llm.other_word_table",)
 
 Install = Callable[[bytes | None], word_table.WordTable]
 

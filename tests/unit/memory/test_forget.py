@@ -10,20 +10,20 @@ from snell.memory.inbox_entry import InboxEntry, encode_entry
 from snell.memory.service import memories_of
 from snell.memory.types import NotRememberedError
 from snell.operations import call_for
-from tests.unit.packs.remember_stage import DECIDED, SECRET, Stage
+from tests.unit.packs.remember_runtime import DECIDED, SECRET, RememberRuntime
 
 OTHER = "We decided to keep the login cookie in `sid_v2` because of an audit."
 
 
 @pytest.fixture
-def stage(tmp_path: Path):
-    made = Stage(tmp_path, {})
+def remembering(tmp_path: Path):
+    made = RememberRuntime(tmp_path, {})
     yield made
     made.runtime.close()
 
 
-def call(stage: Stage, name: str, **arguments) -> dict:
-    return dict(call_for(f"memory.{name}", stage.runtime)(arguments, {"CWD": str(stage.folder)}))
+def call(remembering: RememberRuntime, name: str, **arguments) -> dict:
+    return dict(call_for(f"memory.{name}", remembering.runtime)(arguments, {"CWD": str(remembering.folder)}))
 
 
 def capture(inbox: Inbox, content: str = DECIDED, project: str = "p", **fields) -> Path:
@@ -31,68 +31,72 @@ def capture(inbox: Inbox, content: str = DECIDED, project: str = "p", **fields) 
     return inbox.deliver(encode_entry(waiting))
 
 
-def remembered(stage: Stage) -> dict[str, tuple[str, str]]:
+def remembered(remembering: RememberRuntime) -> dict[str, tuple[str, str]]:
     """What is known: id, with text and project."""
-    memories = memories_of(stage.runtime)
+    memories = memories_of(remembering.runtime)
     memories.drain()
     return {each.id: (each.content, each.project) for each in memories.run(lambda tx: list(rows.iter_memories(tx)))}
 
 
-def files_with(stage: Stage, text: str) -> list[str]:
+def files_with(remembering: RememberRuntime, text: str) -> list[str]:
     """The folders of files that hold a text."""
-    files = [path for path in stage.inbox.root.rglob("*") if path.is_file()]
+    files = [path for path in remembering.inbox.root.rglob("*") if path.is_file()]
     return sorted(path.parent.name for path in files if text.encode() in path.read_bytes())
 
 
 @pytest.mark.parametrize("way", ["forget", "forget_batch"])
-def test_captures_of_the_text_go_with_the_memory_and_others_stay(stage: Stage, way: str) -> None:
-    capture(stage.inbox)
-    capture(stage.inbox, f"  {DECIDED.upper()}\n")
-    capture(stage.inbox, OTHER)
-    known = remembered(stage)
-    failed = capture(stage.inbox, project_root_dir="//far/away")
-    failed.rename(stage.inbox.root / "quarantine" / failed.name)
+def test_captures_of_the_text_go_with_the_memory_and_others_stay(remembering: RememberRuntime, way: str) -> None:
+    capture(remembering.inbox)
+    capture(remembering.inbox, f"  {DECIDED.upper()}\n")
+    capture(remembering.inbox, OTHER)
+    known = remembered(remembering)
+    failed = capture(remembering.inbox, project_root_dir="//far/away")
+    failed.rename(remembering.inbox.root / "quarantine" / failed.name)
     (memory_id,) = (each for each, (text, _) in known.items() if text == DECIDED)
     given = {"memory_id": memory_id} if way == "forget" else {"memory_ids": [memory_id, "nobody"]}
     missing = {} if way == "forget" else {"missing": ["nobody"]}
-    assert call(stage, way, **given) == {"forgotten": [memory_id], "captures": 3, **missing}
-    assert (files_with(stage, DECIDED), files_with(stage, OTHER)) == ([], ["processed"])
-    assert list(remembered(stage).values()) == [(OTHER, "p")]
+    assert call(remembering, way, **given) == {"forgotten": [memory_id], "captures": 3, **missing}
+    assert (files_with(remembering, DECIDED), files_with(remembering, OTHER)) == ([], ["processed"])
+    assert list(remembered(remembering).values()) == [(OTHER, "p")]
 
 
-def test_what_waits_does_not_come_back_and_another_project_keeps_its_own(stage: Stage) -> None:
-    capture(stage.inbox)
-    capture(stage.inbox, project="q")
-    known = remembered(stage)
-    capture(stage.inbox)
-    capture(stage.inbox, project="r")
+def test_what_waits_does_not_come_back_and_another_project_keeps_its_own(remembering: RememberRuntime) -> None:
+    capture(remembering.inbox)
+    capture(remembering.inbox, project="q")
+    known = remembered(remembering)
+    capture(remembering.inbox)
+    capture(remembering.inbox, project="r")
     (memory_id,) = (each for each, (_, project) in known.items() if project == "p")
-    assert call(stage, "forget", memory_id=memory_id)["captures"] == 3
-    assert sorted(project for _, project in remembered(stage).values()) == ["q", "r"]
+    assert call(remembering, "forget", memory_id=memory_id)["captures"] == 3
+    assert sorted(project for _, project in remembered(remembering).values()) == ["q", "r"]
 
 
-def test_a_capture_of_another_program_that_held_a_secret_goes_too(stage: Stage) -> None:
+def test_a_capture_of_another_program_that_held_a_secret_goes_too(remembering: RememberRuntime) -> None:
     text = f"{DECIDED} The token was {SECRET} until March."
-    capture(stage.inbox, text)
-    (memory_id,) = remembered(stage)
-    assert files_with(stage, SECRET) == ["processed"]
-    call(stage, "forget", memory_id=memory_id)
-    assert files_with(stage, SECRET) == []
+    capture(remembering.inbox, text)
+    (memory_id,) = remembered(remembering)
+    assert files_with(remembering, SECRET) == ["processed"]
+    call(remembering, "forget", memory_id=memory_id)
+    assert files_with(remembering, SECRET) == []
 
 
-def test_of_very_many_the_newest_are_looked_at_and_the_rest_is_told(stage: Stage, monkeypatch) -> None:
+def test_of_very_many_the_newest_are_looked_at_and_the_rest_is_told(remembering: RememberRuntime, monkeypatch) -> None:
     monkeypatch.setattr("snell.memory.forget.MOST_SEARCHED", 2)
     for text in (DECIDED, OTHER, DECIDED):
-        capture(stage.inbox, text)
-    (memory_id,) = (each for each, (text, _) in remembered(stage).items() if text == DECIDED)
-    assert call(stage, "forget", memory_id=memory_id) == {"forgotten": [memory_id], "captures": 1, "not_searched": 1}
-    assert files_with(stage, DECIDED) == ["processed"]
+        capture(remembering.inbox, text)
+    (memory_id,) = (each for each, (text, _) in remembered(remembering).items() if text == DECIDED)
+    assert call(remembering, "forget", memory_id=memory_id) == {
+        "forgotten": [memory_id],
+        "captures": 1,
+        "not_searched": 1,
+    }
+    assert files_with(remembering, DECIDED) == ["processed"]
 
 
-def test_where_nothing_may_be_forgotten_no_capture_goes(stage: Stage) -> None:
-    capture(stage.inbox)
-    (memory_id,) = remembered(stage)
+def test_where_nothing_may_be_forgotten_no_capture_goes(remembering: RememberRuntime) -> None:
+    capture(remembering.inbox)
+    (memory_id,) = remembered(remembering)
     with pytest.raises(NotRememberedError, match="belongs to another project"):
-        call(stage, "forget", memory_id=memory_id, within="q")
-    assert call(stage, "forget_batch", memory_ids=["nobody"]) == {"forgotten": [], "missing": ["nobody"]}
-    assert files_with(stage, DECIDED) == ["processed"]
+        call(remembering, "forget", memory_id=memory_id, within="q")
+    assert call(remembering, "forget_batch", memory_ids=["nobody"]) == {"forgotten": [], "missing": ["nobody"]}
+    assert files_with(remembering, DECIDED) == ["processed"]

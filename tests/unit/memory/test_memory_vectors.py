@@ -15,7 +15,7 @@ from snell.operations import call_for
 from snell.runtime.app import Runtime, database_of
 from snell.system.paths import Places
 
-pytest_plugins = ("tests.unit.llm.table_stage",)
+pytest_plugins = ("tests.unit.llm.other_word_table",)
 
 TEXTS = [f"Parcel number {number} goes to the harbour" for number in range(250)]
 

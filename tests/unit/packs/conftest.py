@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.unit.packs.remember_stage import Stage
+from tests.unit.packs.remember_runtime import RememberRuntime
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
-    made: list[Stage] = []
+def remembering(tmp_path: Path) -> Iterator[Callable[..., RememberRuntime]]:
+    made: list[RememberRuntime] = []
 
-    def make(**options: Any) -> Stage:
-        made.append(Stage(tmp_path, options))
+    def make(**options: Any) -> RememberRuntime:
+        made.append(RememberRuntime(tmp_path, options))
         return made[-1]
 
     yield make

@@ -15,17 +15,17 @@ from snell.model.errors import StoreError
 from snell.records import ledger
 from snell.sdk.decorators import hooks_of, judges, rewrites
 from snell.store.sqlite import SqliteDatabase
-from tests.ledger_desk import LETTER, MAIL, Desk
+from tests.ledger_client import LETTER, MAIL, LedgerClient
 
-Open = Callable[..., Desk]
+Open = Callable[..., LedgerClient]
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Open]:
-    opened: list[Desk] = []
+def ledger_client(tmp_path: Path) -> Iterator[Open]:
+    opened: list[LedgerClient] = []
 
-    def make(mode: str = "durable", *more: Any, **options: Any) -> Desk:
-        opened.append(Desk(tmp_path, mode, *more, **options))
+    def make(mode: str = "durable", *more: Any, **options: Any) -> LedgerClient:
+        opened.append(LedgerClient(tmp_path, mode, *more, **options))
         return opened[-1]
 
     yield make
@@ -39,8 +39,8 @@ def said(decision: Decision) -> str:
 
 @pytest.mark.proves("S3-02", "S3-33", "S3-34", "S3-35", "S3-36", "S3-37")
 @pytest.mark.parametrize("mode", ["audit", "durable"])
-def test_every_call_is_written_down_once_with_all_that_is_known_of_it(desk: Open, mode: str):
-    at = desk(mode)
+def test_every_call_is_written_down_once_with_all_that_is_known_of_it(ledger_client: Open, mode: str):
+    at = ledger_client(mode)
     secret = {**LETTER, "body": "password=hunter2hunter2"}
     at.before("t1", given=secret, agent_id="helper")
     at.after("t1", {"id": "m-7", "ok": True}, given=secret, duration_ms=161)
@@ -63,8 +63,8 @@ def test_every_call_is_written_down_once_with_all_that_is_known_of_it(desk: Open
 
 
 @pytest.mark.proves("S3-36")
-def test_a_call_that_its_client_does_not_time_lasts_from_before_to_after(desk: Open):
-    at = desk("audit")
+def test_a_call_that_its_client_does_not_time_lasts_from_before_to_after(ledger_client: Open):
+    at = ledger_client("audit")
     at.before("t1")
     at.database.run(lambda tx: tx.do("UPDATE tool_calls SET started_at = started_at - 500"))
     at.after("t1", {})
@@ -72,41 +72,41 @@ def test_a_call_that_its_client_does_not_time_lasts_from_before_to_after(desk: O
 
 
 @pytest.mark.parametrize("jump", [99_999_999, -99_999_999])
-def test_a_clock_that_jumps_makes_no_call_shorter_or_longer(desk: Open, jump: int):
-    at = desk("audit")
+def test_a_clock_that_jumps_makes_no_call_shorter_or_longer(ledger_client: Open, jump: int):
+    at = ledger_client("audit")
     at.before("t1")
     at.database.run(lambda tx: tx.do("UPDATE tool_calls SET started_at = started_at + ?", jump))
     at.after("t1", {})
     assert 0 <= at.calls()["t1"].duration_ms < 60_000
 
 
-def test_an_end_without_a_beginning_is_a_call_too(desk: Open):
-    at = desk("audit")
+def test_an_end_without_a_beginning_is_a_call_too(ledger_client: Open):
+    at = ledger_client("audit")
     at.after("t1", {"ok": 1}, duration_ms=40)
     call = at.calls()["t1"]
     assert (call.status, call.duration_ms, call.finished_at - call.started_at) == ("succeeded", 40, 40)
 
 
-def test_a_client_that_does_not_number_its_calls_has_each_once(desk: Open):
-    at = desk("audit")
+def test_a_client_that_does_not_number_its_calls_has_each_once(ledger_client: Open):
+    at = ledger_client("audit")
     for _ in range(2):
         at.before("")
         at.after("", {})
     assert [call.status for call in at.calls().values()] == ["succeeded", "succeeded"]
 
 
-def test_a_call_that_was_refused_is_written_down_as_refused(desk: Open):
+def test_a_call_that_was_refused_is_written_down_as_refused(ledger_client: Open):
     @judges("PreToolUse")
     def no() -> Deny:
         return Deny("no")
 
-    at = desk("audit", *hooks_of([no]))
+    at = ledger_client("audit", *hooks_of([no]))
     at.before("t1")
     assert at.statuses() == {"t1": "denied"}
 
 
-def test_a_call_that_the_client_itself_refuses_is_free_again(desk: Open):
-    at = desk()
+def test_a_call_that_the_client_itself_refuses_is_free_again(ledger_client: Open):
+    at = ledger_client()
     at.before("t1")
     at.tell("PermissionDenied", tool_name=MAIL, tool_input=LETTER, tool_use_id="t1", reason="no")
     assert at.before("t2").verdict is Verdict.NO_OPINION
@@ -115,8 +115,10 @@ def test_a_call_that_the_client_itself_refuses_is_free_again(desk: Open):
 
 @pytest.mark.proves("S3-30", "S3-32")
 @pytest.mark.parametrize("tool", ["Bash", "execute_bash_command"])
-def test_what_a_shell_call_will_create_is_noted_before_and_confirmed_after(desk: Open, tool: str, tmp_path: Path):
-    at = desk("audit")
+def test_what_a_shell_call_will_create_is_noted_before_and_confirmed_after(
+    ledger_client: Open, tool: str, tmp_path: Path
+):
+    at = ledger_client("audit")
     given = {"command": "touch made; echo x > never/there"}
     assert at.before("t1", tool=tool, given=given).verdict is Verdict.NO_OPINION
     assert json.loads(at.calls()["t1"].intent) == ["made", "never/there"]
@@ -127,8 +129,8 @@ def test_what_a_shell_call_will_create_is_noted_before_and_confirmed_after(desk:
 
 
 @pytest.mark.proves("S3-43")
-def test_a_side_effect_that_succeeded_is_refused_with_the_beginning_of_its_receipt(desk: Open):
-    at = desk()
+def test_a_side_effect_that_succeeded_is_refused_with_the_beginning_of_its_receipt(ledger_client: Open):
+    at = ledger_client()
     assert at.before("t1").verdict is Verdict.NO_OPINION
     at.after("t1", {"id": "m1", "text": "y" * 2_000})
     again = at.before("t2", given=dict(reversed(LETTER.items())))
@@ -141,8 +143,8 @@ def test_a_side_effect_that_succeeded_is_refused_with_the_beginning_of_its_recei
 
 
 @pytest.mark.proves("S3-44")
-def test_a_look_may_be_had_again_under_a_key_of_its_own(desk: Open):
-    at = desk()
+def test_a_look_may_be_had_again_under_a_key_of_its_own(ledger_client: Open):
+    at = ledger_client()
     for number in ("t1", "t2"):
         assert at.before(number, tool="Read", given={"file_path": "/a"}).verdict is Verdict.NO_OPINION
     keys = {call.idempotency_key for call in at.calls().values()}
@@ -150,8 +152,8 @@ def test_a_look_may_be_had_again_under_a_key_of_its_own(desk: Open):
 
 
 @pytest.mark.proves("S3-45")
-def test_what_failed_may_be_tried_again_and_what_runs_may_not(desk: Open):
-    at = desk()
+def test_what_failed_may_be_tried_again_and_what_runs_may_not(ledger_client: Open):
+    at = ledger_client()
     at.before("t1")
     running = at.before("t2")
     assert (running.verdict, said(running)) == (Verdict.DENY, f"the same call of `{MAIL}` is still running")
@@ -163,8 +165,8 @@ def test_what_failed_may_be_tried_again_and_what_runs_may_not(desk: Open):
 
 @pytest.mark.proves("S3-45")
 @pytest.mark.parametrize("minutes", [11, -11, 60 * 24 * 3650])
-def test_of_what_runs_longer_than_any_client_allows_a_person_decides(desk: Open, minutes: int):
-    at = desk()
+def test_of_what_runs_longer_than_any_client_allows_a_person_decides(ledger_client: Open, minutes: int):
+    at = ledger_client()
     at.before("t1")
     at.database.run(lambda tx: tx.do("UPDATE tool_claims SET at = at - ?", minutes * 60_000))
     asked = at.before("t2")
@@ -172,8 +174,8 @@ def test_of_what_runs_longer_than_any_client_allows_a_person_decides(desk: Open,
 
 
 @pytest.mark.proves("S3-46")
-def test_a_sub_agent_starts_anew_every_time(desk: Open):
-    at = desk()
+def test_a_sub_agent_starts_anew_every_time(ledger_client: Open):
+    at = ledger_client()
     for number in ("t1", "t2"):
         assert at.before(number, tool="Task", given={"prompt": "x"}).verdict is Verdict.NO_OPINION
         at.after(number, "done", tool="Task", given={"prompt": "x"})
@@ -181,69 +183,69 @@ def test_a_sub_agent_starts_anew_every_time(desk: Open):
 
 
 @pytest.mark.parametrize("command", ["pytest -q", "make build > log.txt", "ls"])
-def test_tests_and_builds_are_run_again(desk: Open, command: str):
-    at = desk()
+def test_tests_and_builds_are_run_again(ledger_client: Open, command: str):
+    at = ledger_client()
     for number in ("t1", "t2"):
         assert at.before(number, tool="Bash", given={"command": command}).verdict is Verdict.NO_OPINION
         at.after(number, {"stdout": "ok"}, tool="Bash", given={"command": command})
 
 
-def test_the_same_push_is_refused(desk: Open):
-    at = desk()
+def test_the_same_push_is_refused(ledger_client: Open):
+    at = ledger_client()
     given = {"command": "git push origin main"}
     at.before("t1", tool="Bash", given=given)
     at.after("t1", {"stdout": "pushed"}, tool="Bash", given=given)
     assert at.before("t2", tool="Bash", given=given).verdict is Verdict.DENY
 
 
-def test_the_same_delivery_again_is_the_same_call(desk: Open):
-    at = desk()
+def test_the_same_delivery_again_is_the_same_call(ledger_client: Open):
+    at = ledger_client()
     at.before("t1")
     at.runtime.decided._known.clear()  # as after a restart
     assert at.before("t1").verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.proves("S3-06")
-def test_what_is_claimed_is_what_runs_after_rewriting(desk: Open):
+def test_what_is_claimed_is_what_runs_after_rewriting(ledger_client: Open):
     @rewrites("PreToolUse")
     def other() -> Rewrite:
         return Rewrite(subject="rewritten")
 
-    at = desk("durable", *hooks_of([other]))
+    at = ledger_client("durable", *hooks_of([other]))
     at.before("t1")
     at.after("t1", {"id": 1}, given={**LETTER, "subject": "rewritten"})
     assert at.statuses() == {"t1": "succeeded"}
     assert at.before("t2", given={**LETTER, "subject": "anything"}).verdict is Verdict.DENY
 
 
-def test_a_call_that_another_hook_refused_was_not_made(desk: Open):
+def test_a_call_that_another_hook_refused_was_not_made(ledger_client: Open):
     answers = iter([Deny("not yet"), None])
 
     @judges("PreToolUse")
     def later() -> Deny | None:
         return next(answers)
 
-    at = desk("durable", *hooks_of([later]))
+    at = ledger_client("durable", *hooks_of([later]))
     assert at.before("t1").verdict is Verdict.DENY
     assert at.before("t2").verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.proves("S3-38")
-def test_the_ledger_outlives_its_process(desk: Open):
-    first = desk()
+def test_the_ledger_outlives_its_process(ledger_client: Open):
+    first = ledger_client()
     first.before("t1")
     first.after("t1", {"id": "m1"})
     first.close()
-    again = desk()
+    again = ledger_client()
     assert again.statuses() == {"t1": "succeeded"}
     assert again.before("t2").verdict is Verdict.DENY
 
 
-def test_of_a_call_that_nobody_heard_of_again_a_person_decides(desk: Open):
-    first = desk()
+def test_of_a_call_that_nobody_heard_of_again_a_person_decides(ledger_client: Open):
+    first = ledger_client()
     first.before("t1")
     first.close()
-    again = desk()
+    again = ledger_client()
     told = again.tell("SessionStart", source="resume")
     assert "For 1 earlier tool calls it is unknown whether they happened (t1)" in told.notes[0].text
     asked = again.before("t2")
@@ -253,8 +255,8 @@ def test_of_a_call_that_nobody_heard_of_again_a_person_decides(desk: Open):
     assert again.before("t3").verdict is Verdict.DENY
 
 
-def test_after_a_compaction_nothing_is_abandoned(desk: Open):
-    at = desk("audit")
+def test_after_a_compaction_nothing_is_abandoned(ledger_client: Open):
+    at = ledger_client("audit")
     at.before("t1")
     at.tell("SessionStart", source="compact")
     assert at.statuses() == {"t1": "running"}
@@ -273,7 +275,7 @@ def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(
 
     verdicts = {}
     for mode in ("audit", "durable"):
-        at = Desk(tmp_path / mode, mode)
+        at = LedgerClient(tmp_path / mode, mode)
         at.runtime.contexts.base = replace(at.runtime.contexts.base, database=Full(tmp_path / "x.db"))
         decision = at.before("t1")
         verdicts[mode] = (decision.verdict, said(decision))
@@ -292,9 +294,9 @@ def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(
 
 
 @pytest.mark.proves("S3-48")
-def test_rules_come_from_overlays_before_the_base_and_are_read_again(desk: Open, tmp_path: Path):
+def test_rules_come_from_overlays_before_the_base_and_are_read_again(ledger_client: Open, tmp_path: Path):
     overlay = tmp_path / "rules.yaml"
-    at = desk("durable", policies=[str(overlay)])
+    at = ledger_client("durable", policies=[str(overlay)])
     closed = at.before("t0")
     assert (closed.verdict, "rules.yaml" in said(closed)) == (Verdict.DENY, True)
     write(overlay, 'rule:\n  - {id: mail, tool: "send_.*", side_effects: external, replay: REPLAY_IDEMPOTENT}\n', 1)
@@ -310,11 +312,11 @@ def test_rules_come_from_overlays_before_the_base_and_are_read_again(desk: Open,
         assert (refused.verdict, "the ledger's rules cannot be used" in said(refused)) == (Verdict.DENY, True)
 
 
-def test_a_file_of_rules_beside_the_settings_counts(desk: Open, tmp_path: Path):
+def test_a_file_of_rules_beside_the_settings_counts(ledger_client: Open, tmp_path: Path):
     (tmp_path / "ledger.toml").write_text(
         '[[rule]]\nid = "all"\ntool = ".*"\nside_effects = "read_only"\n', encoding="utf-8"
     )
-    at = desk("audit")
+    at = ledger_client("audit")
     at.before("t1")
     assert (at.calls()["t1"].side_effect_class, at.calls()["t1"].policy_matched) == ("read_only", 1)
 
@@ -330,8 +332,8 @@ LARGE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_the_preview_of_something_large_is_its_beginning_without_its_secrets(desk: Open, name: str):
-    at = desk()
+def test_the_preview_of_something_large_is_its_beginning_without_its_secrets(ledger_client: Open, name: str):
+    at = ledger_client()
     at.before("t1")
     at.after("t1", LARGE[name])
     again = said(at.before("t2"))
@@ -354,8 +356,8 @@ BAD = {
 
 @pytest.mark.parametrize("mode", ["audit", "durable"])
 @pytest.mark.parametrize("name", BAD)
-def test_whatever_a_tool_brings_its_call_is_written_down(desk: Open, mode: str, name: str):
-    at = desk(mode)
+def test_whatever_a_tool_brings_its_call_is_written_down(ledger_client: Open, mode: str, name: str):
+    at = ledger_client(mode)
     at.before("t1")
     at.after("t1", BAD[name])
     call = at.calls()["t1"]
@@ -370,8 +372,8 @@ def test_whatever_a_tool_brings_its_call_is_written_down(desk: Open, mode: str, 
 
 
 @pytest.mark.parametrize("given", [None, [], "text", {"x": "\ud800"}, {"k": "v" * 2_000_000}])
-def test_whatever_a_tool_is_given_its_call_is_written_down(desk: Open, given: Any):
-    at = desk()
+def test_whatever_a_tool_is_given_its_call_is_written_down(ledger_client: Open, given: Any):
+    at = ledger_client()
     at.tell("PreToolUse", tool_name="odd tool\0name", tool_input=given, tool_use_id="../../x\n", session_id="s/../t")
     assert [call.status for call in at.calls().values()] == ["running"]
 

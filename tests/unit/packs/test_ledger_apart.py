@@ -9,17 +9,17 @@ import pytest
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.records import lost_ledger
-from tests.ledger_desk import Desk
+from tests.ledger_client import LedgerClient
 
-Open = Callable[..., Desk]
+Open = Callable[..., LedgerClient]
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Open]:
-    opened: list[Desk] = []
+def ledger_client(tmp_path: Path) -> Iterator[Open]:
+    opened: list[LedgerClient] = []
 
-    def make(mode: str = "durable") -> Desk:
-        opened.append(Desk(tmp_path, mode))
+    def make(mode: str = "durable") -> LedgerClient:
+        opened.append(LedgerClient(tmp_path, mode))
         return opened[-1]
 
     yield make
@@ -32,8 +32,8 @@ def said(decision: Decision) -> str:
 
 
 @pytest.mark.parametrize("response", [{"interrupted": True, "stdout": "Counting objects"}, {"interrupted": True}])
-def test_a_command_that_was_interrupted_did_not_succeed(desk: Open, response: dict[str, Any]):
-    at = desk()
+def test_a_command_that_was_interrupted_did_not_succeed(ledger_client: Open, response: dict[str, Any]):
+    at = ledger_client()
     given = {"command": "git push"}
     at.before("t1", tool="Bash", given=given)
     at.after("t1", response, tool="Bash", given=given)
@@ -41,8 +41,8 @@ def test_a_command_that_was_interrupted_did_not_succeed(desk: Open, response: di
     assert at.before("t2", tool="Bash", given=given).verdict is Verdict.NO_OPINION
 
 
-def test_the_same_line_in_another_directory_is_another_call(desk: Open):
-    at = desk()
+def test_the_same_line_in_another_directory_is_another_call(ledger_client: Open):
+    at = ledger_client()
     given = {"command": "git push"}
 
     def push(number: str, cwd: str) -> Verdict:
@@ -59,15 +59,15 @@ def test_the_same_line_in_another_directory_is_another_call(desk: Open):
     assert push("t7", "/a") is Verdict.NO_OPINION
 
 
-def test_other_tools_do_the_same_thing_in_every_directory(desk: Open):
-    at = desk()
+def test_other_tools_do_the_same_thing_in_every_directory(ledger_client: Open):
+    at = ledger_client()
     at.before("t1", cwd="/a")
     at.after("t1", {"id": 1}, cwd="/a")
     assert at.before("t2", cwd="/b").verdict is Verdict.DENY
 
 
-def test_a_call_that_succeeded_is_not_allowed_when_it_is_delivered_again(desk: Open):
-    at = desk()
+def test_a_call_that_succeeded_is_not_allowed_when_it_is_delivered_again(ledger_client: Open):
+    at = ledger_client()
     at.before("t1")
     at.after("t1", {"id": "m1"})
     for _ in range(2):
@@ -79,8 +79,8 @@ def test_a_call_that_succeeded_is_not_allowed_when_it_is_delivered_again(desk: O
 
 
 @pytest.mark.parametrize("mode", ["audit", "durable"])
-def test_an_end_that_comes_after_a_resume_counts(desk: Open, mode: str):
-    at = desk(mode)
+def test_an_end_that_comes_after_a_resume_counts(ledger_client: Open, mode: str):
+    at = ledger_client(mode)
     at.before("t1")
     at.tell("SessionStart", source="resume")
     assert at.statuses() == {"t1": "abandoned_on_resume"}
@@ -91,8 +91,8 @@ def test_an_end_that_comes_after_a_resume_counts(desk: Open, mode: str):
 
 
 @pytest.mark.parametrize("how", ["damaged", "removed"])
-def test_after_a_loss_runs_that_may_be_older_wait_for_a_person(desk: Open, tmp_path: Path, how: str):
-    at = desk()
+def test_after_a_loss_runs_that_may_be_older_wait_for_a_person(ledger_client: Open, tmp_path: Path, how: str):
+    at = ledger_client()
     at.before("t1")
     at.after("t1", {"id": "m1"})
     at.close()
@@ -100,7 +100,7 @@ def test_after_a_loss_runs_that_may_be_older_wait_for_a_person(desk: Open, tmp_p
         file.write_bytes(b"damaged" * 1000) if how == "damaged" else file.unlink()
     if how == "removed":
         (tmp_path / "state" / "audit.anchor").write_text("1 link\n")
-    at = desk()
+    at = ledger_client()
     told = at.tell("SessionStart", source="resume")
     assert "`snell ledger release lost`" in " ".join(each.text for each in told.tells)
     for number in ("t2", "t3"):

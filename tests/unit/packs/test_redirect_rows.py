@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.packs.project_stage import CARGO, GO, PNPM, UV, becomes
+from tests.unit.packs.project_files import CARGO, GO, PNPM, UV, becomes
 
 LANGUAGES = {
     "rust": (CARGO, "cargo test"),

@@ -15,7 +15,7 @@ from snell.runtime.app import Runtime
 from snell.sdk.decorators import GATE_TIMEOUT
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks
 from snell.testing import decide_with
-from tests.unit.packs.project_stage import (
+from tests.unit.packs.project_files import (
     CARGO,
     GO,
     MAKE,
@@ -330,7 +330,7 @@ def test_mistyped_options_are_named_with_what_was_meant():
     names = ", ".join(dict.fromkeys(each.name for each in TOOLCHAINS))
     start = "[pack.toolchain]: `toolchains`: `bazel`: "
     assert problems == [
-        "[pack.toolchain]: `mode` is one of seed, careful; `careful` holds",
+        "[pack.toolchain]: `mode` must be one of seed, careful; `careful` is used",
         f"{start}`file` is an unknown key; did you mean `files`?",
         f"{start}`files` does not name files that identify the toolchain, so it is ignored",
         f"{start}`family` must be one of {families}, or empty for any language",

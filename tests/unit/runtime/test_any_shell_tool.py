@@ -16,7 +16,7 @@ from snell.model.effects import Verdict
 from snell.model.hooks import Hook
 from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
-from tests.ledger_desk import Desk
+from tests.ledger_client import LedgerClient
 
 FORMS: list[tuple[str, Any, str]] = [
     ("Monitor", {"command": "git push"}, "git push"),
@@ -204,13 +204,13 @@ def test_a_program_for_bash_changes_the_command_where_it_stands(tmp_path: Path):
 @pytest.mark.parametrize(("tool", "given"), [(tool, given) for tool, given, _ in FORMS], ids=IDS)
 def test_the_ledger_reads_the_same_command_as_the_guard(tmp_path: Path, tool: str, given: Any):
     look = json.loads(json.dumps(given).replace("git push", "git status").replace("push", "status"))
-    desk = Desk(tmp_path, "audit")
-    desk.before("t1", tool=tool, given=given)
-    desk.before("t2", tool=tool, given=look)
-    desk.before("t3", tool="Bash", given={"command": "git push"})
-    desk.before("t4", tool="Bash", given={"command": "git status"})
-    classes = [each.side_effect_class for each in desk.calls().values()]
-    desk.close()
+    ledger_client = LedgerClient(tmp_path, "audit")
+    ledger_client.before("t1", tool=tool, given=given)
+    ledger_client.before("t2", tool=tool, given=look)
+    ledger_client.before("t3", tool="Bash", given={"command": "git push"})
+    ledger_client.before("t4", tool="Bash", given={"command": "git status"})
+    classes = [each.side_effect_class for each in ledger_client.calls().values()]
+    ledger_client.close()
     assert classes[:2] == classes[2:] == ["external", "read_only"]
 
 

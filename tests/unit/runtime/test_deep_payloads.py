@@ -12,7 +12,7 @@ from snell.model.events import Event
 from snell.runtime.app import Runtime
 from snell.sdk.decorators import rewrites
 from snell.settings.builtin_packs import pack_hooks
-from tests.ledger_desk import MAIL, Desk
+from tests.ledger_client import MAIL, LedgerClient
 
 
 def deep(levels: int) -> Any:
@@ -49,11 +49,14 @@ def test_an_input_that_was_cut_is_not_rewritten():
 
 
 def test_a_deep_result_has_its_receipt(tmp_path: Path):
-    desk = Desk(tmp_path)
+    ledger_client = LedgerClient(tmp_path)
     letter = {"to": "a@example.com", "subject": "s", "body": "b"}
-    assert desk.runtime.decide(heard("PreToolUse", tool_name=MAIL, tool_input=letter)).verdict is Verdict.NO_OPINION
-    desk.runtime.decide(heard("PostToolUse", tool_name=MAIL, tool_input=letter, tool_response=deep(150)))
-    desk.runtime.executor.close()
-    again = desk.before("t2", given=letter)
+    assert (
+        ledger_client.runtime.decide(heard("PreToolUse", tool_name=MAIL, tool_input=letter)).verdict
+        is Verdict.NO_OPINION
+    )
+    ledger_client.runtime.decide(heard("PostToolUse", tool_name=MAIL, tool_input=letter, tool_response=deep(150)))
+    ledger_client.runtime.executor.close()
+    again = ledger_client.before("t2", given=letter)
     assert (again.verdict, "succeeded" in again.reasons[0].text) == (Verdict.DENY, True)
-    desk.close()
+    ledger_client.close()

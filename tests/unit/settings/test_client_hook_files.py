@@ -9,7 +9,7 @@ from snell.clients import client_named
 from snell.handlers.command import Command
 from snell.runtime.context import is_stale
 from snell.settings.client_hook_files import CLIENT_FORMATS
-from tests.unit.settings.workbench import World, command, inert, said, written
+from tests.unit.settings.settings_files import World, command, inert, said, written
 
 SHIM = {"type": "command", "command": "/x/snell-hook", "args": ["--client", "claude-code"]}
 

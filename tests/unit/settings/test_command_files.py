@@ -9,7 +9,7 @@ from snell.handlers.command import Command
 from snell.handlers.prompt import Prompt
 from snell.model.hooks import PythonFile
 from snell.settings.command_files import MOST_WORDS, files_named_by, outside_files
-from tests.unit.settings.workbench import written
+from tests.unit.settings.settings_files import written
 
 ENV = {"HOME": "/nowhere/home", "PATH": "/usr/bin:/bin"}
 FILES = (

@@ -10,7 +10,7 @@ from snell.handlers.webhook import Webhook
 from snell.model.catalogue import CATALOGUE
 from snell.model.hooks import Hook, PythonFile, Source
 from snell.settings.parse_types import Value
-from tests.unit.settings.workbench import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, parsed, said
 
 SEED_TOML = """\
 disable_all_hooks = false

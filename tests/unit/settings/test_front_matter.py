@@ -9,7 +9,7 @@ from snell.model.hooks import Scope, Source
 from snell.settings.front_matter import LONGEST, parse_front_matter
 from snell.settings.skill_hooks import skill_hooks
 from snell.settings.trust import approve, review
-from tests.unit.settings.workbench import World, said, written
+from tests.unit.settings.settings_files import World, said, written
 
 SKILL = """\
 ---

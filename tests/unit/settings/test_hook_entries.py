@@ -5,7 +5,7 @@ import pytest
 from snell.handlers.command import Command
 from snell.handlers.webhook import Webhook
 from snell.settings.schema import fold_spelling
-from tests.unit.settings.workbench import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, parsed, said
 
 ENTRY = '[[hooks]]\nevent = "PreToolUse"\n'
 

@@ -12,8 +12,8 @@ from snell.runtime.context import is_stale
 from snell.settings.parse_types import Value
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import call
+from tests.unit.settings.settings_files import World, command, ids, said, written
 from tests.unit.settings.test_plugins import plugin
-from tests.unit.settings.workbench import World, command, ids, said, written
 
 ALL_SCOPES = ["policy", "plugin", "user", "project", "local"]
 

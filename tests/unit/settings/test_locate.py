@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from snell.settings.locate import locate
-from tests.unit.settings.workbench import World, written
+from tests.unit.settings.settings_files import World, written
 
 
 def located(world: World, cwd: Path, **env: str):

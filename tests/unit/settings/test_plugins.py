@@ -8,7 +8,7 @@ from snell.handlers.command import Command
 from snell.model.hooks import Scope, Source
 from snell.settings.plugins import PackSource
 from snell.settings.trust import approve
-from tests.unit.settings.workbench import World, command, ids, inert, said, written
+from tests.unit.settings.settings_files import World, command, ids, inert, said, written
 
 HANDLER = '{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/x.sh"}'
 FLAT = f'{{"Stop": [{HANDLER}]}}'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.settings.workbench import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, parsed, said
 
 HANDLERS = {
     "command": ('command = "x"', 600.0),

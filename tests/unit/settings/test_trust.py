@@ -15,7 +15,7 @@ from snell.settings.file_digests import FileDigests
 from snell.settings.parse_types import PythonSource
 from snell.settings.pins import pins_file
 from snell.settings.trust import approve, review, revoke, status
-from tests.unit.settings.workbench import World, command, ids, inert, said, written
+from tests.unit.settings.settings_files import World, command, ids, inert, said, written
 
 SCRIPT = '[[hooks]]\nname = "guard"\nevent = "PreToolUse"\ncommand = "sh ./check.sh --all"\n'
 

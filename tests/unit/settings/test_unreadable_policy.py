@@ -8,7 +8,7 @@ from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE
 from snell.model.hooks import Broken, Scope
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import call
-from tests.unit.settings.workbench import World, command, written
+from tests.unit.settings.settings_files import World, command, written
 
 DENIABLE = [name for name, row in CATALOGUE.items() if "deny" in row.can and name not in NEVER_BLOCKED_BY_FAILURE]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.settings.workbench import parsed, said
+from tests.unit.settings.settings_files import parsed, said
 
 
 @pytest.mark.parametrize(

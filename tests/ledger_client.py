@@ -19,7 +19,7 @@ MAIL = "mcp__mail__send_email"
 LETTER = {"to": "a@example.com", "subject": "hello", "body": "text"}
 
 
-class Desk:
+class LedgerClient:
     """Everything that happens to one ledger; the same folder again gives what was left there."""
 
     def __init__(

@@ -32,7 +32,7 @@ class Ran(Struct, frozen=True):
     err: str
 
 
-class Stage:
+class ClientUser:
     """A home and a project, both fresh."""
 
     def __init__(self, folder: Path) -> None:

@@ -11,16 +11,16 @@ from snell.model.events import Event
 from snell.model.hooks import Hook
 from snell.runtime.executor import Executor
 from tests.helpers import call
-from tests.process.scene import Scene
+from tests.process.sandbox import Sandbox
 
 
-class Stage:
+class CommandRunner:
     """A crew in a folder of its own."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.folder = scene.folder
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.folder = sandbox.folder
         self.late: list[tuple[str, Outcome]] = []
-        self.context = Context(env=scene.env, project_dir=str(scene.folder), late=self._late)
+        self.context = Context(env=sandbox.env, project_dir=str(sandbox.folder), late=self._late)
 
     def run(self, *hooks: Hook, on: Event | None = None, **context: Any) -> list[Outcome]:
         executor = Executor()

@@ -11,13 +11,13 @@ from snell.model.decision import Outcome
 from snell.model.hooks import Hook, Scope
 from snell.runtime.python_hook_files import LoadedFile, PythonFiles
 from tests.helpers import call, untimed
-from tests.process.scene import is_alive
+from tests.process.sandbox import is_alive
 from tests.waiting import wait_until
 
 IMPORTS = "from snell.sdk.decorators import informs, judges, rewrites\nfrom snell.model.effects import *\n"
 
 
-class Desk:
+class HookWorker:
     """A worker, and the files that people wrote for it."""
 
     def __init__(self, folder: Path) -> None:
@@ -54,10 +54,10 @@ def with_fields(hook: Hook, **fields: Any) -> Hook:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Desk]:
+def opened(folder: Path) -> Iterator[HookWorker]:
     """A desk for one test; a child that outlives it fails the test."""
-    desk = Desk(folder)
-    yield desk
-    child = desk.worker._child
-    desk.worker.close()
+    hook_worker = HookWorker(folder)
+    yield hook_worker
+    child = hook_worker.worker._child
+    hook_worker.worker.close()
     assert child is None or wait_until(lambda: not is_alive(child.pid))

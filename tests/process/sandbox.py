@@ -13,7 +13,7 @@ HANG_BOUND = LIMIT + 10.0  # promised is one second; a loaded machine may keep u
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 
 
-class Scene:
+class Sandbox:
     """A directory, and a mark that every process started here carries in its environment."""
 
     def __init__(self, folder: Path) -> None:

@@ -49,7 +49,7 @@ class Ended(msgspec.Struct, frozen=True):
     stderr: bytes
 
 
-class ShimScene:
+class ShimSandbox:
     """Programs in `bin`, and a home for the daemon whose path is short enough for a socket."""
 
     def __init__(self, form: str, folder: Path, program: Path | None) -> None:
@@ -135,12 +135,12 @@ def build_hook() -> Any:
 class Peer:
     """A daemon in this process: each connection is one turn."""
 
-    def __init__(self, scene: ShimScene, *turns: "Turn") -> None:
-        scene.run.mkdir(mode=0o700, exist_ok=True)
+    def __init__(self, sandbox: ShimSandbox, *turns: "Turn") -> None:
+        sandbox.run.mkdir(mode=0o700, exist_ok=True)
         self.requests: list[Request] = []
         self.turns = turns
         self.listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.listening.bind(str(scene.socket))
+        self.listening.bind(str(sandbox.socket))
         self.listening.listen(16)
         self.listening.settimeout(BOUND)
         self.thread = threading.Thread(target=self._serve)

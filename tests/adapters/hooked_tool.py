@@ -3,7 +3,7 @@
 from snell import Ask, Deny, HookMatcher, Note, Rewrite, Runtime, Stop
 
 
-class Stage:
+class HookedTool:
     """The tool `shout`, and hooks that go by the words in what is shouted."""
 
     def __init__(self):

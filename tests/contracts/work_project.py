@@ -14,11 +14,11 @@ from snell.settings.builtin_packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
 
 on_both = pytest.mark.parametrize(
-    "stage", ["sqlite", pytest.param("postgres", marks=pytest.mark.process)], indirect=True
+    "work_project", ["sqlite", pytest.param("postgres", marks=pytest.mark.process)], indirect=True
 )
 
 
-class Stage:
+class WorkProject:
     """A project, a database, and any number of agents that work there."""
 
     def __init__(self, folder: Path, database: Database) -> None:

@@ -16,7 +16,7 @@ BOUND = 60.0
 SNELL = Path(sys.executable).with_name("snell")
 
 
-class McpScene:
+class McpAgent:
     """Everything about one home; each test has a project of its own there."""
 
     def __init__(self, machine: Machine, project: Path) -> None:

@@ -17,7 +17,7 @@ DECIDED = "We decided to use uv for packages because pip was slow."
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 
 
-class Stage:
+class RememberRuntime:
     """A house with the pack, its inbox, and a transcript to write."""
 
     def __init__(self, folder: Path, options: dict[str, Any]) -> None:
