@@ -2,6 +2,7 @@
 
 import os
 import pty
+from contextlib import suppress
 from pathlib import Path
 
 from snell.cli.confirmation import AGENT_MARKERS
@@ -54,20 +55,23 @@ class Author:
             self.snell("daemon", "stop")
 
     def on_terminal(self, *words: str, typed: str = "", **env: str) -> str:
-        """What one command shows on a terminal, where somebody types this."""
+        """Run one command on a terminal, with this text typed; return everything that it shows."""
         ours, theirs = pty.openpty()
-        try:
-            os.write(ours, typed.encode("utf-8"))
-            streams = (theirs, theirs, theirs)
-            start_module("snell", *words, cwd=self.project, env={**self.env, **env}, streams=streams).wait(100)
-            return os.read(ours, 65536).decode("utf-8")
-        finally:
-            os.close(ours)
-            os.close(theirs)
+        os.write(ours, typed.encode("utf-8"))
+        streams = (theirs, theirs, theirs)
+        process = start_module("snell", *words, cwd=self.project, env={**self.env, **env}, streams=streams)
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # the terminal's last writer has closed it
+            while part := os.read(ours, 65536):
+                shown += part
+        os.close(ours)
+        process.wait(100)
+        return shown.decode("utf-8")
 
     @property
     def env(self) -> dict[str, str]:
-        """A person's shell with a throw-away home, whoever runs these tests."""
+        """The environment of a person's shell with a temporary home, without the marks of a coding agent."""
         dropped = (*AGENT_MARKERS, "NO_COLOR")
         inherited = {name: value for name, value in os.environ.items() if name not in dropped}
         return {**inherited, "SNELL_HOME": str(self.home)}

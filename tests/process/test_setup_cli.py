@@ -1,18 +1,14 @@
 """`snell setup` and `snell clients`, as a person and as an agent would call them."""
 
 import json
-import os
-import pty
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from snell.cli.confirmation import AGENT_MARKERS, WITHOUT_TERMINAL
 from snell.settings.snell_commands import wrapped_command
-from tests.fork_server import start_module
 from tests.process.author import Author
 from tests.unit.runtime.runtime_helpers import snapshot
 
@@ -35,21 +31,6 @@ class Owner(Author):
         moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "KIMI_CODE_HOME", "XDG_CONFIG_HOME")
         inherited = {name: value for name, value in super().env.items() if name not in moved}
         return {**inherited, "HOME": str(self.user_home), "PATH": "/usr/bin:/bin", WITHOUT_TERMINAL: "1"}
-
-    def on_terminal(self, *words: str, typed: str = "", **env: str) -> str:
-        """As for an author, however much is shown: a diff is longer than a terminal's buffer."""
-        ours, theirs = pty.openpty()
-        os.write(ours, typed.encode())
-        streams = (theirs, theirs, theirs)
-        process = start_module("snell", *words, cwd=self.project, env={**self.env, **env}, streams=streams)
-        os.close(theirs)
-        shown = b""
-        with suppress(OSError):  # how a terminal says that its last writer has closed it
-            while part := os.read(ours, 65536):
-                shown += part
-        os.close(ours)
-        process.wait(100)
-        return shown.decode()
 
 
 @pytest.fixture

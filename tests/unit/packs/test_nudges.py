@@ -148,9 +148,9 @@ def test_mistyped_options_are_named_with_what_was_meant():
     one_word = "a keyword is one word of at least three letters"
     assert sorted(problems) == sorted(
         [
-            "[pack.nudges]: `matching` is one of seed, exact, careful; `careful` holds",
+            "[pack.nudges]: `matching` must be one of seed, exact, careful; `careful` is used",
             "[pack.nudges]: `comits` is not an option of this pack; did you mean `commits`?",
-            "[pack.nudges]: `commits` is str, not bool; the default holds",
+            "[pack.nudges]: `commits` must be bool, not str; the default is used",
             "[pack.nudges]: `commit_point_every` is -1; it must be a number of seconds, 0 for every stop",
             '[pack.nudges]: `routes`: `deploy` is int, not text; write `deploy = "/command"`',
             f"[pack.nudges]: `routes`: `code review` never matches; {one_word}",

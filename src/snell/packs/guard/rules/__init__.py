@@ -4,38 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from importlib import import_module
+from typing import Any
 
 from snell.packs.guard.path_classes import Workspace, is_snell_folder
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.rules import (
-    databases,
-    delete_found,
-    delete_tree,
-    disks,
-    environment,
-    exposure,
-    git_discard,
-    git_history,
-    hidden_code,
-    infrastructure,
-    machine,
-    overwrite,
-    own_code,
-    own_files,
-    own_install,
-    own_processes,
-    permissions,
-    privileges,
-    read_secret,
-    remote_code,
-    secret_stores,
-    send_project,
-    send_secret,
-    startup,
-    traces,
-    windows,
-    wipe,
-)
 from snell.packs.guard.shell.shell_state import Step
 from snell.packs.guard.triggers import IN_SNELL_FOLDER, LONGEST_NAME, traits_of
 
@@ -66,35 +39,37 @@ UNREADABLE = Rule(
     about="Ask about commands that cannot be parsed completely: invalid, too long, or nested too deeply.",
 )
 
-_MODULES = (
-    own_files,
-    own_code,
-    own_install,
-    own_processes,
-    delete_tree,
-    delete_found,
-    overwrite,
-    wipe,
-    disks,
-    git_discard,
-    git_history,
-    remote_code,
-    hidden_code,
-    send_secret,
-    send_project,
-    read_secret,
-    secret_stores,
-    environment,
-    permissions,
-    privileges,
-    startup,
-    traces,
-    machine,
-    windows,
-    databases,
-    infrastructure,
-    exposure,
-)
+# One name per rule, in the order in which findings are shown; a rule is the module of that name.
+_NAMES = [
+    "own_files",
+    "own_code",
+    "own_install",
+    "own_processes",
+    "delete_tree",
+    "delete_found",
+    "overwrite",
+    "wipe",
+    "disks",
+    "git_discard",
+    "git_history",
+    "remote_code",
+    "hidden_code",
+    "send_secret",
+    "send_project",
+    "read_secret",
+    "secret_stores",
+    "environment",
+    "permissions",
+    "privileges",
+    "startup",
+    "traces",
+    "machine",
+    "windows",
+    "databases",
+    "infrastructure",
+    "exposure",
+]
+_MODULES: tuple[Any, ...] = tuple(import_module(f"{__name__}.{name}") for name in _NAMES)
 
 RULES: dict[str, Rule] = {
     rule.name: rule for rule in (*(module.RULE for module in _MODULES), AFTER_SECRET, FORK_BOMB, UNREADABLE)
