@@ -82,7 +82,7 @@ def _banned_words(text: str, rules: dict[str, Any], name: str) -> Iterator[tuple
 
 
 def _participles(tree: ast.Module, rules: dict[str, Any], name: str) -> Iterator[tuple[int, str]]:
-    for node, _ in _functions(tree):
+    for node, _ in functions_in(tree):
         is_hook = any(_decorator(each) in rules["hook_decorators"] for each in node.decorator_list)
         is_property = any("property" in _decorator(each) for each in node.decorator_list)
         word = node.name.lstrip("_")
@@ -95,7 +95,7 @@ def _participles(tree: ast.Module, rules: dict[str, Any], name: str) -> Iterator
 def _docstrings(tree: ast.Module, name: str) -> Iterator[tuple[int, str]]:
     nodes: list[tuple[ast.AST, int]] = [
         (tree, 1),
-        *((node, node.lineno) for node, is_public in _functions(tree) if is_public),
+        *((node, node.lineno) for node, is_public in functions_in(tree) if is_public),
     ]
     for node, line in nodes:
         first = (ast.get_docstring(node) or "").split("\n")[0]  # type: ignore[arg-type] # modules and functions only
@@ -105,7 +105,7 @@ def _docstrings(tree: ast.Module, name: str) -> Iterator[tuple[int, str]]:
             yield line, "the docstring begins with a question: say what it does or returns"
 
 
-def _functions(tree: ast.Module) -> Iterator[tuple[Function, bool]]:
+def functions_in(tree: ast.Module) -> Iterator[tuple[Function, bool]]:
     """Yield functions, methods and functions inside them, each with whether other modules may call it."""
     yield from _functions_below(tree, is_public=True)
 

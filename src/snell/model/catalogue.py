@@ -16,7 +16,7 @@ class EventRow(Struct, frozen=True):
     matches: str = ""  # the payload field that a matcher reads; empty = the event has none
     can: frozenset[str] = frozenset()  # effects that mean something here, by lower-case name
     rewrites: str = ""  # the payload field that a Rewrite replaces
-    extras: frozenset[str] = frozenset()  # further output fields of the client that a hook may set
+    extras: frozenset[str] = frozenset()  # further output fields that a hook may set; each client knows their types
     subject: str = "event"  # what the event is about; sdk/subjects.py has the types
     has_conversation: bool = False  # prompt and agent handlers can work here
     only_bar_separates: bool = False  # a matcher list is split on `|` alone (file names and error codes)
