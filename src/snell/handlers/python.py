@@ -63,8 +63,8 @@ def run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook
             start = clock()
             continue
         now = clock()
-        if result is None and now - start < UNNOTICEABLE:
-            outcomes.append(QUIET)
+        if result is None:
+            outcomes.append(QUIET if now - start < UNNOTICEABLE else Outcome(seconds=now - start))
         else:
             outcomes.append(_outcome(result, now - start, hooks[len(outcomes)]))
         start = now
