@@ -110,7 +110,10 @@ def _dialog(decision: Decision) -> Reply:
         updated = {"updatedInput": updated_input} if isinstance(updated_input, dict) else {}
         permissions = {key: extras[key] for key in ("updatedPermissions",) if key in extras}
         return _reply(decision, {"decision": {"behavior": "allow", **updated, **permissions}})
-    message = f"{changed_by(decision)} would change this call, which takes an approval; it stays unchanged"
+    message = (
+        f"{changed_by(decision)} would change this call, but Claude Code accepts a change only together with an"
+        " approval; the call stays unchanged"
+    )
     return _reply(decision, {}, message=message if decision.is_rewritten else "")
 
 

@@ -92,7 +92,11 @@ def unreadable_payload_reply(
 def internal_error_reply(
     error: Exception, payload: bytes, runtime: Runtime, cwd: str, words: Sequence[str], env: Mapping[str, str]
 ) -> Reply:
-    """Return the reply for a bug of Snell, likewise, and write a crash report."""
+    """
+    Return the reply for a bug in Snell: no opinion, or a refusal where a guard blocks on failure.
+
+    Also writes a crash report.
+    """
     path = write_report(error, ["hook"])
     text = f"snell: internal error (a bug in Snell): {type(error).__name__}: {error}; report: {path}"
     return failure_reply(text, payload, words, blocks=runtime.fails_closed(cwd, env))

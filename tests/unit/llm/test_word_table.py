@@ -28,7 +28,7 @@ def test_the_table_that_is_shipped_is_whole_small_and_says_where_it_comes_from()
     assert "all-MiniLM-L6-v2 (Apache License 2.0)" in table.header.about
     assert len(table.rows) == len(table.stems) * (1 + table.header.size // 2)
     assert len(table.neighbours) == len(table.stems) * table.header.near * 2
-    assert static_vectors.make() == "static-2"
+    assert static_vectors.vector_version() == "static-2"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_without_a_whole_table_memories_are_kept_and_found_by_their_words(
 ) -> None:
     table = install(DAMAGED[damage])
     assert table.problem.startswith("the table of words")
-    assert (table.stems, static_vectors.make()) == ((), "static-2 without table")
+    assert (table.stems, static_vectors.vector_version()) == ((), "static-2 without table")
     database = SqliteDatabase(tmp_path / "m.db")
     text = "The landlord is told by letter when rent is overdue"
     draft = Draft(content=text, project="p", signal=0.9)

@@ -102,7 +102,7 @@ NEW_ROW = """
 USE_NEW_ROW = """
 import sys
 from snell import Deny, Rewrite, judges, rewrites
-from snell.cli.checks.match import ask
+from snell.cli.checks.match import check_row
 from snell.model.catalogue import can_be_refused, canonical
 from snell.runtime.app import Runtime
 from snell.settings.json_schema import json_schema
@@ -123,7 +123,7 @@ with Runtime.embed(shorten, not_now) as runtime:
         decision = runtime.fire("BeforeRollout", target=target, plan={})
         print(decision.event.name, decision.verdict, decision.event.payload["plan"], decision.reason)
 print(canonical("pre-deploy"), can_be_refused("PreDeploy"))
-print([ask({"pattern": "stag*", "value": name, "event": "PreDeploy"})["match"] for name in ("staging", "test")])
+print([check_row({"pattern": "stag*", "value": name, "event": "PreDeploy"})["match"] for name in ("staging", "test")])
 print("PreDeploy" in str(json_schema()), "| `PreDeploy` | `target` |" in generate.events())
 """
 
