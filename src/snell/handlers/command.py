@@ -303,10 +303,10 @@ class _AsyncWatch:
 
 
 def _continue(running: Running, seconds: float, hook: Hook, event: Event, context: Context) -> None:
-    def done(finished: Finished) -> None:
+    def report(finished: Finished) -> None:
         context.late(hook, event, _late_outcome(hook, event, finished, seconds))
 
-    finish_in_background(running, seconds, done, context.begin(hook, event))
+    finish_in_background(running, seconds, report, context.begin(hook, event))
 
 
 def _late_outcome(hook: Hook, event: Event, finished: Finished, limit: float) -> Outcome:

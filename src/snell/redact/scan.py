@@ -225,22 +225,22 @@ def _plain() -> Scans:
         escaped = re.compile((_ESCAPES + f"(?={any_of(words)})").encode())
         after_word = re.compile(any_of(sorted({each.literal for each in formats() if each.may_follow_word})).encode())
 
-        def found(data: bytes) -> list[int]:
+        def find_starts(data: bytes) -> list[int]:
             starts = {each.start() for each in _overlapping(free.search, data)}
             starts.update(each.start() for each in _overlapping(after_word.search, data))
             return sorted(starts.union(each.end() for each in escaped.finditer(data)))
 
-        return found
+        return find_starts
 
-    def lowered(patterns: Iterable[str]) -> Scan:
+    def scan_lower(patterns: Iterable[str]) -> Scan:
         # One after the other: each begins with what `re` can search for quickly, all together do not.
         searches = [re.compile(pattern.replace("A-Z", "").encode()) for pattern in patterns]
 
-        def found(data: bytes) -> list[int]:
+        def find_starts(data: bytes) -> list[int]:
             small = data.lower()
             return sorted({each.start() for search in searches for each in search.finditer(small)})
 
-        return found
+        return find_starts
 
     again = re.compile(ESCAPES.encode())
     beginnings = literals(sorted({each.literal for each in formats() if not each.before}))
@@ -248,7 +248,7 @@ def _plain() -> Scans:
     return Scans(
         lambda _data: EVERYTHING,
         lambda data: (beginnings(data), middles(data)),
-        lowered((f"{MAYBE}(?={LIKE_A_VALUE})", *CONTEXTS)),
+        scan_lower((f"{MAYBE}(?={LIKE_A_VALUE})", *CONTEXTS)),
         lambda data, at: _next(again.search, data, at),
     )
 

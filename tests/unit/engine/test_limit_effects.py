@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE
+from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, row_of
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
 from snell.model.hooks import Scope
@@ -19,24 +19,6 @@ FAILURES = {
     "untrusted": "non_blocking_error",
     "timeout": "cancelled",
     "cancelled": "cancelled",
-}
-
-# For every event: what a failure means under `ask` and under `block`. Whoever is not listed goes on.
-ON_FAILURE = {
-    "PreToolUse": ("ask", "deny"),
-    "PreModelSwitch": ("ask", "deny"),
-    "PermissionRequest": ("ask", "deny"),
-    "PostToolUse": ("deny", "deny"),
-    "PostToolUseFailure": ("deny", "deny"),
-    "PostToolBatch": ("deny", "deny"),
-    "UserPromptSubmit": ("deny", "deny"),
-    "UserPromptExpansion": ("deny", "deny"),
-    "PreCompact": ("deny", "deny"),
-    "TaskCreated": ("deny", "deny"),
-    "Elicitation": ("deny", "deny"),
-    "ElicitationResult": ("deny", "deny"),
-    "ConfigChange": ("deny", "deny"),
-    "WorktreeCreate": ("deny", "deny"),
 }
 
 EFFECTS: dict[str, Effect] = {
@@ -62,13 +44,24 @@ def test_what_a_failure_means_by_event_and_failure_policy(name: str) -> None:
         ).verdict.name.lower()
         for declared in ("allow", "ask", "block")
     }
-    asks, blocks = ON_FAILURE.get(name, ("no_opinion", "no_opinion"))
+    row = row_of(name)
+    blocks = "deny" if "deny" in row.can and not row.fails_open else "no_opinion"
+    asks = "ask" if "ask" in row.can else blocks
     assert found == {"allow": "no_opinion", "ask": asks, "block": blocks}
+
+
+@pytest.mark.parametrize(
+    ("name", "asks", "blocks"),
+    [("PreToolUse", "ASK", "DENY"), ("PostToolUse", "DENY", "DENY"), ("SessionEnd", "NO_OPINION", "NO_OPINION")],
+)
+def test_a_failure_asks_where_the_event_can_ask(name: str, asks: str, blocks: str) -> None:
+    failing = {each: hook("h", ValueError("broken"), on=name, on_failure=each) for each in ("ask", "block")}
+    found = {each: decided(event(name), failed).verdict.name for each, failed in failing.items()}
+    assert found == {"ask": asks, "block": blocks}
 
 
 def test_a_failure_never_keeps_an_agent_running() -> None:
     assert frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"}) == NEVER_BLOCKED_BY_FAILURE
-    assert not NEVER_BLOCKED_BY_FAILURE & ON_FAILURE.keys()
 
 
 @pytest.mark.proves("S1-87", "S1-88")

@@ -1,4 +1,4 @@
-"""The table of words: what it knows, and that nothing depends on it being there."""
+"""The word table: what it knows, and that nothing depends on it being there."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_without_a_whole_table_memories_are_kept_and_found_by_their_words(
     damage: str, install: Install, tmp_path: Path
 ) -> None:
     table = install(DAMAGED[damage])
-    assert table.problem.startswith("the table of words")
+    assert table.problem.startswith("the word table")
     assert (table.stems, static_vectors.vector_version()) == ((), "static-2 without table")
     database = SqliteDatabase(tmp_path / "m.db")
     text = "The landlord is told by letter when rent is overdue"

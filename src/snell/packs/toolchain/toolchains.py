@@ -149,13 +149,13 @@ def _always(**commands: str) -> Callable[[Project], Commands]:
 
 
 def _runner(name: str, files: tuple[str, ...], read: Callable[[Project], Targets]) -> Toolchain:
-    def found(project: Project) -> Targets:
+    def targets(project: Project) -> Targets:
         return project.get_or_compute(name, read)
 
     def commands(project: Project) -> Commands:
-        return {action: f"{name} {action}" for action in ACTIONS if action in found(project)}
+        return {action: f"{name} {action}" for action in ACTIONS if action in targets(project)}
 
-    return Toolchain(name, "", _has_file(*files), commands, runs_targets=True, targets=found)
+    return Toolchain(name, "", _has_file(*files), commands, runs_targets=True, targets=targets)
 
 
 def _node(manager: str) -> Callable[[Project], Commands]:
