@@ -62,12 +62,12 @@ def test_the_daemon_keeps_nothing_of_the_client_that_started_it(shim: ShimSandbo
     assert not note["leads_session"]  # so no terminal can become its own
 
 
-def test_a_herd_starts_one_daemon_and_everyone_is_answered(shim: ShimSandbox) -> None:
+def test_a_group_of_callers_starts_one_daemon_and_all_are_answered(shim: ShimSandbox) -> None:
     stampede(shim, 50 if shim.form == "native" else 20)
 
 
 @pytest.mark.nightly
-def test_a_large_herd_starts_one_daemon_and_everyone_is_answered(native_shim: ShimSandbox) -> None:
+def test_a_large_group_of_callers_starts_one_daemon_and_all_are_answered(native_shim: ShimSandbox) -> None:
     stampede(native_shim, 200)
 
 

@@ -21,7 +21,7 @@ def names(inbox: Inbox, folder: str) -> list[str]:
 
 
 @pytest.mark.proves("S4-53", "S4-117")
-def test_what_is_locked_waits_whole_and_only_for_its_owner(inbox: Inbox) -> None:
+def test_what_is_delivered_waits_whole_and_only_for_its_owner(inbox: Inbox) -> None:
     path = inbox.deliver(b"hello")
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"hello", 0o600)
     assert (names(inbox, "tmp"), inbox.waiting(10), inbox.root.stat().st_mode & 0o777) == ([], [path], 0o700)
@@ -96,7 +96,7 @@ def test_one_at_a_time_empties_it(inbox: Inbox) -> None:
 
 
 @pytest.mark.proves("S4-85")
-def test_what_a_crash_left_is_locked_or_goes_and_old_things_go(inbox: Inbox) -> None:
+def test_what_a_crash_left_is_delivered_or_goes_and_old_things_go(inbox: Inbox) -> None:
     inbox.deliver(b"x")
     now = inbox.waiting(1)[0].stat().st_mtime
     for name, age in (("whole", 301), ("young", 299), ("half", 3_601), ("half-young", 400)):
