@@ -38,7 +38,7 @@ def received(file: str, claimed: str, env: dict[str, str] | None = None, event: 
         ("claude_code/PreToolUse", {}, "claude_code"),
     ],
 )
-def test_a_hook_in_claudes_file_answers_whoever_runs_it(file: str, env: dict[str, str], caller: str) -> None:
+def test_a_hook_in_claudes_file_answers_the_client_that_runs_it(file: str, env: dict[str, str], caller: str) -> None:
     name, event = received(file, "claude-code", env)
     assert (name, event.client) == (caller, caller)
 
@@ -58,7 +58,7 @@ def test_an_event_that_copilot_does_not_name_is_known_by_its_fields_where_the_co
     assert theirs == ours
 
 
-def test_a_client_whose_file_nobody_else_reads_is_believed() -> None:
+def test_a_client_whose_file_no_other_client_reads_is_believed() -> None:
     assert calling_client("gemini", {"cursor_version": "1"}, {}) == "gemini"
 
 
@@ -114,7 +114,7 @@ def test_a_payload_names_its_event_better_than_the_command_line() -> None:
             Reply(b'{"decision":"allow"}', b"snell: broken"),
         ),
         (["--client", "windsurf"], b"\xff", True, Reply(stderr=b"snell: broken", exit_code=2)),
-        (["--client", "nobody"], b"", False, Reply(stderr=b"snell: broken\n", exit_code=1)),
+        (["--client", "unheard-of"], b"", False, Reply(stderr=b"snell: broken\n", exit_code=1)),
         ([], b"", True, Reply(stderr=b"snell: broken\n", exit_code=2)),
         (["--client", "claude"], b'{"hook_event_name": "Stop"', True, Reply(stderr=b"snell: broken\n", exit_code=1)),
     ],
@@ -154,5 +154,5 @@ def test_a_client_that_leaves_our_arguments_out_is_known_by_its_payload(
     assert (client.NAME, event.client, event.name) == (caller, caller, name)
 
 
-def test_what_is_not_json_comes_from_nobody_known() -> None:
+def test_what_is_not_json_comes_from_no_known_client() -> None:
     assert [bare_caller(raw, COPILOT_ENV) for raw in (b"", b"[1]", b'{"a":', b"\xff")] == ["", "", "", ""]
