@@ -30,7 +30,7 @@ CHECKED = (
     "native",
     "README.md",
     "AGENTS.md",
-    "tests/README.md",
+    "tests",
 )
 ENDINGS = {".py", ".md", ".toml", ".c", ".js", ".ts", ".sql"}
 

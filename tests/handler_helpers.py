@@ -1,4 +1,4 @@
-"""One hook of any handler, run by the real crew or decided by a real house."""
+"""One hook of any handler, run by the real executor or decided by a real runtime."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def webhook(server: Server, **fields: Any) -> Webhook:
 def asking(
     server: Server | None = None, *, env: dict[str, str] | None = None, project_dir: str = "", **model: Any
 ) -> Context:
-    """Surroundings in which model hooks ask this server."""
+    """A context in which model hooks ask this server."""
     given = {"api": "anthropic", **({"url": server.url} if server else {}), **model}
     settings = HandlerSettings(model=ModelSettings(**given))
     return Context(env=env or {}, project_dir=project_dir, settings=settings)

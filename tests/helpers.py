@@ -37,22 +37,24 @@ def policy(id_: str, answer: Any = None, **fields: Any) -> Hook:
     return hook(id_, answer, scope=Scope.POLICY, **fields)
 
 
-def decided(
+def decide_event(
     event: Event,
     *hooks: Hook,
     marks: Store | None = None,
     switches: Switches | None = None,
     condition: Condition | None = None,
     validate: Validate | None = None,
-    executor: "Cast | None" = None,
+    executor: "RecordingExecutor | None" = None,
 ) -> Decision:
     """What the engine makes of this event."""
-    book = Registry(hooks, switches=switches, condition=condition)
-    return run_decision(decide(event, book, marks or InMemoryStore(), validate), executor or Cast(), Context())
+    registry = Registry(hooks, switches=switches, condition=condition)
+    return run_decision(
+        decide(event, registry, marks or InMemoryStore(), validate), executor or RecordingExecutor(), Context()
+    )
 
 
-class Cast:
-    """A crew that plays a hook's part at once and remembers who ran together on what."""
+class RecordingExecutor:
+    """Runs inline hooks at once and records which of them ran together on what input."""
 
     def __init__(self) -> None:
         self.rounds: list[tuple[list[str], Any]] = []
@@ -62,7 +64,7 @@ class Cast:
         return [_outcome(hook, event) for hook in hooks]
 
 
-def told(decision: Decision) -> dict[str, Any]:
+def summary_of(decision: Decision) -> dict[str, Any]:
     """What a decision says, without its trace; empty parts left out."""
     said = {
         "verdict": decision.verdict.name.lower(),
@@ -79,7 +81,7 @@ def told(decision: Decision) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value}
 
 
-def untimed(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def without_times(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Outcomes without the time they took."""
     return [replace(outcome, seconds=0.0) for outcome in outcomes]
 

@@ -1,4 +1,4 @@
-"""A house with the ledger, and tool calls in one line each."""
+"""A runtime with the ledger, and tool calls in one line each."""
 
 from pathlib import Path
 from typing import Any

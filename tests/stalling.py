@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-PATIENCE = 60.0  # seconds after which something hangs
+HANG_SECONDS = 60.0  # seconds after which something hangs
 
 
 class Stalling:
@@ -21,14 +21,14 @@ class Stalling:
 
     def _take(self) -> None:
         connection, _ = self._listener.accept()
-        connection.settimeout(PATIENCE)
+        connection.settimeout(HANG_SECONDS)
         connection.recv(1)  # so that the other side is in the middle of what it sends
         self._connections.append(connection)
         self._taken()
 
     def is_left(self) -> bool:
         """Has the other side closed its end? Waits until it has."""
-        self._thread.join(PATIENCE)
+        self._thread.join(HANG_SECONDS)
         (connection,) = self._connections
         try:
             while connection.recv(1_000_000):
@@ -55,7 +55,7 @@ def stalling(taken: Callable[[], None] = lambda: None) -> Iterator[Stalling]:
 
 @contextmanager
 def black_hole(address: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
-    """A port of this address where nobody is refused and nobody gets in: its queue is full."""
+    """A port of this address that neither refuses nor accepts a connection: its queue is full."""
     with socket.create_server((address, port), backlog=0) as listener:
         port = listener.getsockname()[1]
         waiting = []

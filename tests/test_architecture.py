@@ -64,8 +64,8 @@ def test_imports_point_down_and_never_sideways():
 def test_model_and_engine_call_nothing_that_touches_the_outside():
     found = [
         f"{relative(path)}:{node.lineno} calls {node.func.id}"
-        for room in ("model", "engine")
-        for path in sorted((ROOT / "src" / "snell" / room).rglob("*.py"))
+        for package in ("model", "engine")
+        for path in sorted((ROOT / "src" / "snell" / package).rglob("*.py"))
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TOUCHES_THE_OUTSIDE
     ]

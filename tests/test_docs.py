@@ -57,8 +57,8 @@ def test_every_place_that_the_page_on_tests_names_is_there():
 def test_every_file_that_the_page_on_embedding_names_is_there():
     page = (ROOT / "docs/howto/embed.md").read_text(encoding="utf-8").partition("## Where things are")[2]
     named = re.findall(r"`([\w/]+\.(?:py|toml))`", page)
-    rooms = {"model/catalogue.py", "engine/match.py", "runtime/callback_hooks.py", "engine/json_schema.py"}
-    assert rooms | {"packs/tool_inputs/pack.toml", "packs/skills/pack.toml"} <= set(named)
+    expected = {"model/catalogue.py", "engine/match.py", "runtime/callback_hooks.py", "engine/json_schema.py"}
+    assert expected | {"packs/tool_inputs/pack.toml", "packs/skills/pack.toml"} <= set(named)
     assert [name for name in named if not (ROOT / "src/snell" / name).exists()] == []
 
 
@@ -155,7 +155,7 @@ def test_the_hook_of_the_readme_can_be_written_tested_approved_fired_and_explain
     (project / ".snell/hooks/no_skipped_checks.py").write_text(hook, encoding="utf-8")
     (project / ".snell/hooks/no_skipped_checks.cases.toml").write_text(cases, encoding="utf-8")
 
-    # nobody approved it yet
+    # no user approved it yet
     assert snell(project, "fire", "--command", "git commit --no-verify").startswith("no opinion")
     digest = re.search(r"--hash (\w+)", snell(project, "trust", code=1))
     assert digest

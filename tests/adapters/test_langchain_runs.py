@@ -73,7 +73,7 @@ def test_an_agent_inside_of_a_tool_has_its_hooks_in_the_same_session():
 
     @tool
     def delegate() -> str:
-        """Let somebody else do it."""
+        """Let another agent do it."""
         return inner.invoke(GO)["messages"][2].content
 
     outer = agent_that_calls(runtime, [delegate], ("delegate", {}))

@@ -129,7 +129,7 @@ def test_a_prompt_that_is_refused_or_reworded_does_not_reach_the_model(prompt, w
     assert hooked_tool.shouted == []
 
 
-def test_an_agent_may_have_the_hooks_of_two_houses():
+def test_an_agent_may_have_the_hooks_of_two_runtimes():
     one, two = HookedTool(), HookedTool()
     tool = agents.function_tool(one.shout)
     agent = with_hooks(

@@ -10,7 +10,7 @@ from snell.model.errors import PayloadError
 from snell.model.events import event_from
 from snell.model.protocols import Reply
 from tests.contracts.client_replies import WITH_HOOKS, WITHOUT_TABLE, asks, refuses, sample_events
-from tests.helpers import decided, hook
+from tests.helpers import decide_event, hook
 
 described = pytest.mark.parametrize("name", [name for name in WITH_HOOKS if name not in WITHOUT_TABLE])
 
@@ -20,7 +20,7 @@ def test_an_ask_is_asked_or_refused_and_never_dropped(name: str) -> None:
     client = client_named(name)
     for event in sample_events(client):
         if event.name == "PreToolUse":
-            reply = client.encode(decided(event, hook("guard", Ask("sure?"))))
+            reply = client.encode(decide_event(event, hook("guard", Ask("sure?"))))
             assert asks(reply) or refuses(reply), reply
             assert not (asks(reply) and not client.CAPABILITIES.ask)
 
@@ -31,7 +31,7 @@ def test_a_rewrite_is_taken_or_the_call_is_refused_and_shown(name: str) -> None:
     for event in sample_events(client):
         if event.name == "PreToolUse" and event.kind == "shell":
             changed = {**event.tool_input, "command": "echo changed"}
-            reply = client.encode(decided(event, hook("rewriter", Rewrite(changed))))
+            reply = client.encode(decide_event(event, hook("rewriter", Rewrite(changed))))
             assert b"echo changed" in reply.stdout + reply.stderr
             assert refuses(reply) or client.CAPABILITIES.rewrite
 
@@ -73,7 +73,7 @@ def test_a_failure_of_ours_before_we_know_the_event_is_answered_too(name: str) -
 
 
 @pytest.mark.parametrize("name", sorted(set(CLIENTS) - set(WITH_HOOKS)))
-def test_a_client_without_hooks_says_so_when_somebody_calls_in_its_name(name: str) -> None:
+def test_a_client_without_hooks_says_so_when_a_caller_uses_its_name(name: str) -> None:
     client = client_named(name)
     with pytest.raises(PayloadError, match="has no hooks"):
         client.decode(b'{"hook_event_name": "Stop"}')

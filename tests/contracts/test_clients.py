@@ -23,14 +23,14 @@ from tests.contracts.client_replies import WITH_HOOKS, WITHOUT_TABLE, can_deny, 
 from tests.golden.reading import (
     FOLDER,
     decision_when,
+    event_fields,
     event_in,
     event_of,
     golden,
     golden_files,
     raw_payload,
-    shown,
 )
-from tests.helpers import decided, hook
+from tests.helpers import decide_event, hook
 
 KNOWN = ", ".join(name.replace("_", "-") for name in client_names())
 every_client = pytest.mark.parametrize("name", sorted(CLIENTS))
@@ -132,7 +132,7 @@ def test_an_event_that_the_catalogue_lacks_passes_through(name: str) -> None:
     assert replace(event, takes_notes=True) == event_from(
         {"hook_event_name": "MoonRise", "session_id": "s1", "phase": "full"}, "MoonRise", client.NAME
     )
-    reply = client.encode(decided(event, hook("h", Deny("no"), on="MoonRise")))
+    reply = client.encode(decide_event(event, hook("h", Deny("no"), on="MoonRise")))
     assert not refuses(reply)
     assert reply.exit_code == 0
 
@@ -208,7 +208,7 @@ def test_every_decision_can_be_put_into_a_reply(name: str) -> None:
     @given(st.sampled_from(events), st.lists(st.lists(EFFECTS, max_size=3), max_size=3))
     def holds(event: Event, answers: list[list[Effect]]) -> None:
         hooks = [hook(f"h{i}", tuple(effects), on=event.name) for i, effects in enumerate(answers)]
-        decision = decided(event, *hooks)
+        decision = decide_event(event, *hooks)
         reply = client.encode(decision)
         well_formed(reply)
         if decision.verdict is Verdict.DENY and (client.NAME in WITHOUT_TABLE or can_deny(client, event)):
@@ -267,7 +267,7 @@ def test_a_deny_denies_on_every_event_that_can_be_denied(name: str, denial: str)
     client = client_named(name)
     for event in sample_events(client):
         if "deny" in event.row.can:
-            reply = client.encode(decided(event, hook("guard", DENIALS[denial], on=event.name)))
+            reply = client.encode(decide_event(event, hook("guard", DENIALS[denial], on=event.name)))
             well_formed(reply)
             # Where nothing can be refused, the model or the log gets to know why it should have been.
             assert refuses(reply) if can_deny(client, event) else reply.stdout + reply.stderr, (event.name, reply)
@@ -280,7 +280,7 @@ def test_an_ask_or_a_defer_that_cannot_be_expressed_is_a_refusal(name: str, effe
     for event in sample_events(client):
         if "deny" in event.row.can and type(effect).__name__.lower() not in event.row.can and can_deny(client, event):
             bare = Decision(event=event, verdict=Verdict[type(effect).__name__.upper()], reasons=(Reason("h", "why"),))
-            assert refuses(client.encode(decided(event, hook("guard", effect, on=event.name)))), event.name
+            assert refuses(client.encode(decide_event(event, hook("guard", effect, on=event.name)))), event.name
             assert refuses(client.encode(bare)) or name == "generic", event.name
 
 
@@ -321,4 +321,4 @@ def test_fields_of_a_newer_version_are_kept_and_change_nothing_else(name: str) -
         newer = {**golden(path)["payload"], "zz_new": {"a": [1]}, "zzOther": None}
         event = client_named(name).decode(json.dumps(newer).encode(), golden(path).get("called_as", ""))
         assert (event.payload["zz_new"], event.payload["zzOther"]) == ({"a": [1]}, None)
-        assert shown(event) == shown(event_in(path))
+        assert event_fields(event) == event_fields(event_in(path))

@@ -1,4 +1,4 @@
-"""Voices: what a client once sent comes out again, and what its hooks answer is taken as that client takes it."""
+"""Emulation: what a client once sent comes out again, and what its hooks answer is taken as that client takes it."""
 
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ def native_of(path: Path) -> str:
 
 
 def recorded() -> list[Path]:
-    """Every payload of a client that has a voice, but for events that are another one here or nothing."""
+    """Every payload of a client that can be emulated, but for events that are another one here or nothing."""
     found = []
     for client in EMULATIONS:
         for path in golden_files(client):
@@ -74,7 +74,7 @@ def test_what_a_client_sent_comes_out_again(path: Path) -> None:
 
 
 @pytest.mark.parametrize("client", EMULATIONS)
-def test_every_event_of_every_client_can_be_said_in_every_voice(client: str) -> None:
+def test_every_event_of_every_client_can_be_written_for_every_client(client: str) -> None:
     natives = {native_of(path) for path in recorded() if path.parent.name == client}
     assert len(natives) > 5
     for native in natives:

@@ -279,7 +279,7 @@ def test_the_chain_finds_nothing_wrong_where_nothing_is(database: Database):
 
 
 def chained_by_an_earlier_version(tx: Any) -> audit_chain.Head:
-    """No word of segments, and digests that nobody makes like that any more."""
+    """No word of segments, and digests of a form that is no longer written."""
     head = audit_chain.Head()
     for number in range(5):
         add_decision(tx, Row(id=f"d{number}", at=number))

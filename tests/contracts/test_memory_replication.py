@@ -84,7 +84,7 @@ def test_a_path_stays_and_a_project_comes_only_to_those_who_work_on_it(machines)
     assert two.knows("example.com/other/thing") == {COOKIE: "team:remember"}
 
 
-def test_what_one_forgets_everybody_forgets_until_it_is_said_again(machines) -> None:
+def test_what_one_machine_forgets_all_forget_until_it_is_said_again(machines) -> None:
     one, two = machines
     id_ = one.keep(UV)
     one.keep(COOKIE)

@@ -115,7 +115,7 @@ def test_what_a_stopped_daemon_has_not_sent_goes_after_the_next_start(
 
 
 @pytest.mark.parametrize("address", ["postgresql://u:hush@", "nonsense hush", "host=/nowhere/at/all password=hush"])
-def test_an_address_that_leads_nowhere_costs_nobody_an_answer(machine: Machine, address: str) -> None:
+def test_an_address_that_leads_nowhere_costs_no_caller_an_answer(machine: Machine, address: str) -> None:
     machine.write("snell.toml", f'packs = ["pack"]\ndatabase = "{address}"\n')
     assert machine.reason({"tool_input": {"command": "bad"}}) == "not that"
     status = wait_until(lambda: troubled(machine), BOUND)
@@ -135,7 +135,7 @@ def test_old_rows_wait_for_a_server_that_is_away(machine: Machine) -> None:
     machine.stop()
     machine.write("snell.toml", 'packs = ["pack"]\n')
     machine.hook()
-    wait_until(lambda: len(rows(local)) == 2, BOUND)  # without a server nobody needs them
+    wait_until(lambda: len(rows(local)) == 2, BOUND)  # without a server no machine needs them
     local.close()
 
 

@@ -27,7 +27,7 @@ SETTINGS = 'packs = ["pack"]\n[pack.sessions]\nheartbeat = 100000\n'
 
 
 class Desk(Machine):
-    """A machine at which somebody works in a project that others have as well."""
+    """A machine whose user works in a project that others have as well."""
 
     def __init__(self, folder: Path, name: str, project: Path, address: str = "") -> None:
         (folder / name).mkdir()

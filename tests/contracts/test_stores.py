@@ -102,7 +102,7 @@ def test_a_missing_driver_is_one_sentence_that_names_the_extra(monkeypatch: pyte
     assert re.fullmatch(r"run `[^`]* install [^`]*'psycopg\[binary\]<4,>=3\.3'`", caught.value.advice)
 
 
-def test_an_address_that_nobody_answers_is_said_without_its_password(tmp_path: Path) -> None:
+def test_an_address_without_a_server_is_reported_without_its_password(tmp_path: Path) -> None:
     database = PostgresDatabase(f"host={tmp_path} user=u password=hunter2hunter2 dbname=d")
     with pytest.raises(StoreError, match="cannot be reached") as caught:
         database.open()

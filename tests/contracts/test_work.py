@@ -162,7 +162,7 @@ def test_metadata_changes_key_by_key_and_phases_are_shown_with_their_names(datab
 
 @on_both
 @pytest.mark.proves("S2-34", "S2-46", "S2-143")
-def test_an_agent_has_its_own_effort_and_never_somebody_elses(database: Database):
+def test_an_agent_has_its_own_effort_and_never_another_agents(database: Database):
     one = begun(database, task="a", agent="ann")["effort"]
     two = begun(database, task="b", agent="bob")["effort"]
     project = do(database, projects.find, "/p")["id"]
@@ -172,7 +172,7 @@ def test_an_agent_has_its_own_effort_and_never_somebody_elses(database: Database
     assert [each["id"] for each in do(database, agents.find_by_effort, one["id"])] == ["ann"]
     assert do(database, agents.update_status, "ann", "attention")["status"] == "attention"
     assert code_of(database, agents.update_status, "ann", "happy") == "VALIDATION_ERROR"
-    assert code_of(database, agents.update_status, "nobody", "done") == "NOT_FOUND"
+    assert code_of(database, agents.update_status, "absent", "done") == "NOT_FOUND"
     do(database, agents.register, "ann", label="Ann", manages=["bob"])
     again = do(database, agents.register, "ann")
     assert (again["label"], again["manages"], again["effortId"]) == ("Ann", ["bob"], one["id"])

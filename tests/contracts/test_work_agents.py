@@ -9,7 +9,7 @@ import pytest
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.work import agents, efforts, messages
-from tests.contracts.work_project import WorkProject, on_both, said
+from tests.contracts.work_project import WorkProject, notes_of, on_both
 
 
 @on_both
@@ -18,11 +18,11 @@ def test_a_subagent_has_a_session_of_its_own_and_is_only_told(work_project: Work
     work_project.call("commands.effort.start", taskName="t", skill="fix")
     work_project.start()
     work_project.tool()
-    note = said(work_project.fire("SubagentStart", agent_id="a1", agent_type="explorer"))
+    note = notes_of(work_project.fire("SubagentStart", agent_id="a1", agent_type="explorer"))
     assert "1_FIX_EXPLORER_LOG.md" in note
     answers = [work_project.tool(agent_id="a1") for _ in range(12)]
     assert {answer.verdict for answer in answers} == {Verdict.NO_OPINION}
-    assert "12/10 tool calls" in said(answers[-1])
+    assert "12/10 tool calls" in notes_of(answers[-1])
     work_project.fire(
         "PostToolUse", agent_id="a1", tool_name="Read", tool_input={"file_path": "/p/seen.py"}, tool_response="x"
     )
@@ -119,7 +119,7 @@ def test_a_coordinator_hears_of_its_agents(work_project: WorkProject):
     work_project.database.run(lambda tx: agents.register(tx, "bob"))
     work_project.fire("TeammateIdle", teammate_name="ann", team_name="team")
     work_project.fire("TeammateIdle", teammate_name="bob", team_name="team")
-    work_project.fire("TeammateIdle", teammate_name="nobody", team_name="team")
+    work_project.fire("TeammateIdle", teammate_name="absent", team_name="team")
     work_project.fire("UserPromptSubmit", "wb", "bob", prompt="go on")
     work_project.fire("SessionEnd", "wb", "bob", reason="exit")
     id_ = work_project.call("commands.effort.start", "ann", taskName="t", skill="fix")["effort"]["id"]
@@ -129,7 +129,7 @@ def test_a_coordinator_hears_of_its_agents(work_project: WorkProject):
     work_project.call("db.effort.updateMetadata", id=id_, metadata={"finishOnTask": "8"})
     work_project.fire("TaskCompleted", "wa", "ann", task_id="8", task_subject="all")
     assert work_project.database.run(lambda tx: efforts.get(tx, id_))["lifecycle"] == "finished"
-    heard = said(work_project.fire("UserPromptSubmit", "wx", "boss", prompt="how is it going?"))
+    heard = notes_of(work_project.fire("UserPromptSubmit", "wx", "boss", prompt="how is it going?"))
     assert heard.split("\n") == [
         "Your agents:",
         "- ann: done: team",
@@ -138,7 +138,7 @@ def test_a_coordinator_hears_of_its_agents(work_project: WorkProject):
         "- ann: done: write tests",
         "- ann: done: all",
     ]
-    assert said(work_project.fire("UserPromptSubmit", "wx", "boss", prompt="and now?")) == ""
+    assert notes_of(work_project.fire("UserPromptSubmit", "wx", "boss", prompt="and now?")) == ""
 
 
 @on_both
@@ -148,9 +148,9 @@ def test_the_skill_effort_starts_resumes_and_logs_without_a_command(work_project
         return work_project.tool("Skill", tool_input={"skill": skill, "args": args})
 
     begun = effort("start parser implement")
-    assert (begun.verdict, "Effort 1 starts" in said(begun)) == (Verdict.NO_OPINION, True)
-    assert "continues" in said(effort("resume", "mine:effort"))
-    assert "1_IMPLEMENT_LOG.md" in said(effort("log wrote the lexer"))
+    assert (begun.verdict, "Effort 1 starts" in notes_of(begun)) == (Verdict.NO_OPINION, True)
+    assert "continues" in notes_of(effort("resume", "mine:effort"))
+    assert "1_IMPLEMENT_LOG.md" in notes_of(effort("log wrote the lexer"))
     for wrong in ("", "start", "start a b c d", "resume x", "resume 999", "log", "dance"):
         refused = effort(wrong)
         assert refused.verdict is Verdict.DENY

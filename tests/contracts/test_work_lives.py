@@ -9,7 +9,7 @@ import pytest
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.work.artefacts import files_of_effort
-from tests.contracts.work_project import WorkProject, on_both, said
+from tests.contracts.work_project import WorkProject, notes_of, on_both
 
 PAYLOAD = {
     "summary": "the parser is half done",
@@ -22,10 +22,10 @@ PAYLOAD = {
 
 @on_both
 @pytest.mark.proves("S2-47", "S2-76", "S2-50")
-def test_where_no_task_was_begun_nobody_notices_anything(work_project: WorkProject):
+def test_where_no_task_was_begun_agents_are_told_nothing(work_project: WorkProject):
     assert work_project.start() == ""
     assert [work_project.tool().verdict for _ in range(15)] == [Verdict.NO_OPINION] * 15
-    assert said(work_project.fire("UserPromptSubmit", prompt="hello")) == ""
+    assert notes_of(work_project.fire("UserPromptSubmit", prompt="hello")) == ""
     assert work_project.call("hooks.sessionStart", sessionId="w", transcriptPath="", cwd="/nowhere")["found"] is False
     work_project.call("commands.effort.start", taskName="x", skill="y")
     assert work_project.tool(cwd="/elsewhere").verdict is Verdict.NO_OPINION
@@ -46,10 +46,10 @@ def test_an_effort_survives_a_full_context_and_the_next_window_knows_what_was_do
     assert "skill implement" in first
     assert "heartbeat 0/10" in first
     work_project.usage(85)
-    assert "85% of the context is used" in said(work_project.tool())
-    assert said(work_project.tool()) == ""
+    assert "85% of the context is used" in notes_of(work_project.tool())
+    assert notes_of(work_project.tool()) == ""
     work_project.usage(92)
-    assert "snell session dehydrate" in said(work_project.tool())
+    assert "snell session dehydrate" in notes_of(work_project.tool())
     ended = work_project.call("commands.session.dehydrate", payload=PAYLOAD)
     assert work_project.fire("PreCompact", trigger="auto").verdict is Verdict.NO_OPINION
     second = work_project.start("w2")
@@ -80,7 +80,7 @@ def test_calls_are_counted_until_the_agent_writes_into_its_log(work_project: Wor
     work_project.start()
     answers = [work_project.tool() for _ in range(10)]
     assert [answer.verdict for answer in answers] == [Verdict.NO_OPINION] * 9 + [Verdict.DENY]
-    assert [number for number, answer in enumerate(answers, 1) if "3/10" in said(answer)] == [3]
+    assert [number for number, answer in enumerate(answers, 1) if "3/10" in notes_of(answer)] == [3]
     assert "10/10 tool calls without logging" in answers[-1].reasons[0].text
     log = {"command": "snell effort log 'found it'"}
     assert work_project.tool(tool_input=log).verdict is Verdict.NO_OPINION
@@ -128,11 +128,11 @@ def test_a_context_that_fills_up_is_said_urged_and_refused_as_configured(work_pr
     work_project.call("commands.effort.start", taskName="t", skill="fix")
     work_project.start()
     work_project.usage(79)
-    assert said(work_project.tool()) == ""
+    assert notes_of(work_project.tool()) == ""
     work_project.usage(89)
-    assert "begin no long documents" in said(work_project.tool())
+    assert "begin no long documents" in notes_of(work_project.tool())
     work_project.usage(90)
-    assert "snell session dehydrate" in said(work_project.tool())
+    assert "snell session dehydrate" in notes_of(work_project.tool())
     assert work_project.tool("Read", tool_input={"file_path": "/x"}).verdict is Verdict.DENY
     assert work_project.tool().verdict is Verdict.NO_OPINION
     assert work_project.call("commands.where")["session"]["contextUsage"] == 0.9
@@ -156,7 +156,7 @@ def test_after_a_call_what_waits_is_delivered_once_and_the_dialogue_is_kept(work
             "PostToolUse", tool_name=tool, tool_input=given, tool_response=response, tool_use_id=""
         )
 
-    assert [said(after("Bash", {"command": "ls"})) for _ in range(2)] == ["remember the tests", ""]
+    assert [notes_of(after("Bash", {"command": "ls"})) for _ in range(2)] == ["remember the tests", ""]
     assert work_project.call("db.effort.getMetadata", id=id_) == {"mine": 1}
     after("Read", {"file_path": "/p/a"})
     session = work_project.call("commands.where")["session"]
@@ -196,7 +196,8 @@ def test_rules_of_a_directory_are_found_when_something_there_is_touched_and_the_
     (inside / "TESTING.md").write_text("only when asked", encoding="utf-8")
     given = {"file_path": str(inside / "a.py")}
     notes = [
-        said(work_project.fire("PostToolUse", tool_name="Read", tool_input=given, tool_response="")) for _ in range(2)
+        notes_of(work_project.fire("PostToolUse", tool_name="Read", tool_input=given, tool_response=""))
+        for _ in range(2)
     ]
     names = ("AGENTS.md", "INVARIANTS.md", "CMD_X.md", "TESTING.md")
     assert ([name in notes[0] for name in names], notes[1]) == ([True, True, True, False], "")
@@ -209,7 +210,7 @@ def test_rules_of_a_directory_are_found_when_something_there_is_touched_and_the_
 
 @on_both
 @pytest.mark.proves("S2-77")
-def test_an_effort_that_is_finished_between_before_and_after_disturbs_nobody(work_project: WorkProject):
+def test_an_effort_that_is_finished_between_before_and_after_disturbs_no_agent(work_project: WorkProject):
     id_ = work_project.call("commands.effort.start", taskName="t", skill="fix")["effort"]["id"]
     work_project.start()
     work_project.tool()
@@ -231,12 +232,12 @@ def test_a_window_counts_for_the_effort_that_was_begun_last(work_project: WorkPr
     second = work_project.call("commands.effort.start", taskName="b", skill="build")
     answers = [work_project.tool() for _ in range(10)]
     assert [answer.verdict for answer in answers] == [Verdict.NO_OPINION] * 9 + [Verdict.DENY]
-    assert "skill build" in said(work_project.fire("UserPromptSubmit", prompt="and now?"))
+    assert "skill build" in notes_of(work_project.fire("UserPromptSubmit", prompt="and now?"))
     work_project.call("commands.log.append", content="so far")
     assert work_project.tool().verdict is Verdict.NO_OPINION
     assert work_project.call("commands.session.dehydrate", payload=PAYLOAD)["effortId"] == second["effort"]["id"]
     again = work_project.tool()
-    assert (again.verdict, "skill plan" in said(work_project.fire("UserPromptSubmit", prompt="x"))) == (
+    assert (again.verdict, "skill plan" in notes_of(work_project.fire("UserPromptSubmit", prompt="x"))) == (
         Verdict.NO_OPINION,
         not finishes,
     )

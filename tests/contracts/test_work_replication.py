@@ -71,7 +71,7 @@ def test_everything_about_an_effort_is_known_on_the_other_machine(hosts: tuple[H
     assert (one.waits(), two.waits()) == (0, 0)
 
 
-def test_nobody_is_given_another_machines_effort_unasked_and_whoever_asks_goes_on_with_it(
+def test_no_agent_is_given_another_machines_effort_unasked_and_one_that_asks_goes_on_with_it(
     hosts: tuple[Host, Host], tmp_path: Path
 ):
     one, two = hosts

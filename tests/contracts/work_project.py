@@ -26,15 +26,15 @@ class WorkProject:
         self.project.mkdir()
         self.database = database
         self.marks = InMemoryStore()
-        self.houses: dict[str, Runtime] = {}
+        self.runtimes: dict[str, Runtime] = {}
 
     def runtime(self, agent: str = "", **options: Any) -> Runtime:
         key = f"{agent}{options}"
-        if key not in self.houses:
+        if key not in self.runtimes:
             hooks = (*pack_hooks("sessions", options), *pack_hooks("fleet"))
             env = {"AGENT_ID": agent} if agent else {}
-            self.houses[key] = Runtime.embed(*hooks, database=self.database, marks=self.marks, env=env)
-        return self.houses[key]
+            self.runtimes[key] = Runtime.embed(*hooks, database=self.database, marks=self.marks, env=env)
+        return self.runtimes[key]
 
     def call(self, name: str, agent: str = "", /, **arguments: Any) -> Any:
         command = call_for(name, self.runtime(agent))
@@ -53,16 +53,16 @@ class WorkProject:
         return self.fire("PreToolUse", window, agent, tool_name=tool, tool_input=given, tool_use_id="", **fields)
 
     def start(self, window: str = "w1", agent: str = "", source: str = "startup") -> str:
-        return said(self.fire("SessionStart", window, agent, source=source))
+        return notes_of(self.fire("SessionStart", window, agent, source=source))
 
     def usage(self, percent: float, window: str = "w1") -> None:
         self.marks.put(f"session:{window}", "context_usage", {"used_percent": percent})
 
     def close(self) -> None:
-        for runtime in self.houses.values():
+        for runtime in self.runtimes.values():
             runtime.executor.close()
         self.database.close()
 
 
-def said(decision: Decision) -> str:
+def notes_of(decision: Decision) -> str:
     return "\n".join(note.text for note in decision.notes)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.faults.ledger_on_a_full_disk import filled
+from tests.faults.ledger_on_a_full_disk import fill_disk
 from tests.process.machine import Machine
 from tests.waiting import wait_until
 
@@ -27,7 +27,7 @@ def main(path: str, events: str) -> None:
 def told(machine: Machine, events: int) -> dict[str, object]:
     machine.hook()
     wait_until(lambda: on_record(machine) == 1)
-    ballast = filled(machine.home / "ballast")
+    ballast = fill_disk(machine.home / "ballast")
     replies = [machine.send({"tool_input": {"command": "bad"}, "tool_use_id": f"t{n}"}) for n in range(events)]
     right = sum(bool(reply) and b"not that" in reply.stdout for reply in replies)
     journal = machine.status()["journal"]

@@ -30,7 +30,7 @@ def told(machine: Machine) -> dict[str, object]:
     before = asked(machine, "t1")
     answered(machine, "t1")
     wait_until(lambda: statuses(machine).get("s/t1") == "succeeded")
-    ballast = filled(machine.home / "ballast")
+    ballast = fill_disk(machine.home / "ballast")
     meanwhile = [asked(machine, f"t{number}") for number in range(2, 6)]
     again = asked(machine, "t6", subject="t1")
     report = answered(machine, "t7")
@@ -59,7 +59,7 @@ def answered(machine: Machine, number: str) -> str:
     return json.loads(out)["systemMessage"] if out else ""
 
 
-def filled(path: Path) -> Path:
+def fill_disk(path: Path) -> Path:
     """A file that takes the last byte of the disk."""
     with path.open("wb", buffering=0) as out:
         for size in (65_536, 1):

@@ -1,4 +1,4 @@
-"""Programs that may mount what they like, since nobody else sees it."""
+"""Programs that may mount what they like, since no other process sees it."""
 
 import json
 import subprocess
@@ -21,10 +21,10 @@ def alone(*argv: str) -> dict[str, Any]:
         pytest.skip(f"no user namespaces here: {error}")
     if probe.returncode != 0:
         pytest.skip(f"no user namespaces here: {probe.stderr.strip()}")
-    return answered([*IN_A_NAMESPACE, *argv])
+    return json_output_of([*IN_A_NAMESPACE, *argv])
 
 
-def answered(argv: Sequence[str]) -> dict[str, Any]:
+def json_output_of(argv: Sequence[str]) -> dict[str, Any]:
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=HANG_BOUND, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     found: dict[str, Any] = json.loads(done.stdout)

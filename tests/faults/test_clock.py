@@ -1,4 +1,4 @@
-"""T10: the clock is set back and forth, and nobody waits longer, loses anything or gets out of order for it."""
+"""T10: the clock is set back and forth, and no call waits longer, is lost or gets out of order for it."""
 
 import os
 import subprocess

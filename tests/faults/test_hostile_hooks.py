@@ -92,7 +92,7 @@ def resident(pid: int) -> int:
 
 
 @pytest.mark.parametrize(("words", "code"), [((), 0), (("--fail-closed",), 2)])
-def test_a_hook_that_kills_whoever_decides_gets_the_failure_policy(
+def test_a_hook_that_kills_the_deciding_process_gets_the_failure_policy(
     machine: Machine, words: tuple[str, ...], code: int, figure: Figure
 ) -> None:
     machine.write("snell.toml", '[[hooks]]\nevent="PreToolUse"\nmatcher="Kill"\ncommand="kill -9 $PPID; sleep 60"\n')

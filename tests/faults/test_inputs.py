@@ -228,7 +228,7 @@ def test_a_call_over_the_size_limit_is_asked_about(machine: Machine, with_daemon
         (("--client", "gemini", "--event", "BeforeTool", "--fail-closed"), {}, (0, "deny")),
     ],
 )
-def test_a_call_over_the_size_limit_is_refused_where_nobody_can_be_asked(
+def test_a_call_over_the_size_limit_is_refused_where_no_user_can_be_asked(
     machine: Machine, words: tuple[str, ...], fields: dict[str, str], wanted: tuple[int, str]
 ) -> None:
     machine.hook()
@@ -322,7 +322,7 @@ def everything_but(folder: Path, left_out: Path) -> set[Path]:
 def test_a_long_life_leaks_nothing(machine: Machine, events: int, figure: Figure) -> None:
     machine.hook()
     pid, began = machine.pid, time.monotonic()
-    first = max(1500, events // 5)  # more than the deliveries that are remembered
+    first = max(1500, events // 5)  # more than the requests that are remembered
     flood(machine, first)
     at_first, files = resident(pid), open_files(pid)
     flood(machine, events - first)

@@ -35,7 +35,7 @@ def test_no_answered_event_is_lost_when_the_daemon_is_killed(machine: Machine, k
             agent.join(20)
             answered |= agent.answered
     database = SqliteDatabase(machine.home / "state" / "snell.db")
-    StoreJournal(database).take_in()  # as whoever asks the journal does
+    StoreJournal(database).take_in()  # as a reader of the journal does
     stored = {row.tool_use_id for row in database.run(lambda tx: decisions.rows_after(tx, 0, 10**6))}
     counted = {"kills": kills, "acknowledged": len(answered), "lost": len(answered - stored)}
     figure(test="T04", fault="kill -9 of the daemon", **counted, seed=seed, seconds=round(time.monotonic() - began, 1))
@@ -45,7 +45,7 @@ def test_no_answered_event_is_lost_when_the_daemon_is_killed(machine: Machine, k
 
 
 class Agent(threading.Thread):
-    """Sends one event after the other until nobody answers."""
+    """Sends one event after the other until no daemon answers."""
 
     def __init__(self, machine: Machine, name: str) -> None:
         super().__init__()

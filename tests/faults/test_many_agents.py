@@ -1,4 +1,4 @@
-"""Many agents at once in one directory: no heartbeat is lost, and nobody counts on somebody else's."""
+"""Many agents at once in one directory: no heartbeat is lost, and no agent is counted by another's."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""T17, T18, T19: there is one daemon, whoever starts it and however often it is replaced, and it answers everybody."""
+"""T17, T18, T19: there is one daemon, however often it is started or replaced, and it answers every caller."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ def test_upgrades_under_load_lose_no_event_and_fail_none(machine: Machine, upgra
     seconds = time.monotonic() - began
     codes, slowest = load.end()
     database = SqliteDatabase(machine.home / "state" / "snell.db")
-    StoreJournal(database).take_in()  # as whoever asks the journal does
+    StoreJournal(database).take_in()  # as a reader of the journal does
     stored = {row.tool_use_id for row in database.run(lambda tx: decisions.rows_after(tx, 0, 10**6))}
     database.close()
     lost = codes.keys() - stored
@@ -101,7 +101,7 @@ def test_a_mismatch_that_no_restart_mends_is_no_restart_loop(machine: Machine, f
     assert (answers, machine.pid) == ([Reply()] * 100, second)
 
 
-def test_a_slow_hook_of_the_old_daemon_holds_nobody_up(machine: Machine, tmp_path: Path, figure: Figure) -> None:
+def test_a_slow_hook_of_the_old_daemon_holds_no_caller_up(machine: Machine, tmp_path: Path, figure: Figure) -> None:
     gate = tmp_path / "gate"
     command = f"echo > {tmp_path}/waits; cat {gate} >&2; exit 2"
     machine.write("snell.toml", f'[[hooks]]\nevent="PreToolUse"\nmatcher="Slow"\ntimeout=60\ncommand="{command}"\n')

@@ -16,13 +16,13 @@ from tests.process.machine import HOOK, Machine
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="only root can play another user")
 
-NOBODY = 65534
+OTHER_USER = 65534
 Attempt = Callable[[], object]
 
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    """A folder that everybody may enter and write to, as /tmp is."""
+    """A folder that every user may enter and write to, as /tmp is."""
     folder = Path(tempfile.mkdtemp(prefix="snell-"))
     folder.chmod(0o1777)
     yield folder
@@ -38,14 +38,14 @@ def machine(shared: Path) -> Iterator[Machine]:
     machine.stop()
 
 
-def as_nobody(attempts: dict[str, Attempt]) -> list[str]:
+def as_other_user(attempts: dict[str, Attempt]) -> list[str]:
     """Which of these another user succeeds with."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+        os.setgid(OTHER_USER)
+        os.setuid(OTHER_USER)
         os.write(write, json.dumps([name for name, attempt in attempts.items() if succeeds(attempt)]).encode())
         os._exit(0)
     os.close(write)
@@ -91,11 +91,11 @@ def test_another_user_gets_nothing(machine: Machine, figure: Figure) -> None:
         "read its memory": lambda: Path(f"/proc/{pid}/mem").open("rb").close(),
         "see its files": lambda: os.listdir(f"/proc/{pid}/fd"),
     }
-    succeeded = as_nobody(own)
+    succeeded = as_other_user(own)
     for path in (machine.home, run, state):
         path.chmod(0o777)
     machine.socket.chmod(0o666)
-    succeeded += as_nobody({"talk through an open socket": lambda: talks(machine.socket)})
+    succeeded += as_other_user({"talk through an open socket": lambda: talks(machine.socket)})
     machine.hook()
     figure(test="T23", fault="another local user", attempts=len(own) + 1, succeeded=succeeded)
     assert (succeeded, machine.pid) == ([], pid)
@@ -116,8 +116,8 @@ def test_what_another_user_put_there_first_is_not_used(
         place.write_text("mine", encoding="utf-8") if form == "file" else None
 
     machine.home.chmod(0o777)
-    as_nobody({"prepare": prepare})
-    assert (machine.home / name).lstat().st_uid == NOBODY
+    as_other_user({"prepare": prepare})
+    assert (machine.home / name).lstat().st_uid == OTHER_USER
     code, out, err = machine.hook({"tool_input": {"command": "bad"}})
     place = machine.home / name
     left = [*trap.iterdir(), *(place.iterdir() if place.is_dir() else ())]

@@ -19,7 +19,7 @@ from snell.store.migrate import steps
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from tests.faults.counts import Figure, times
-from tests.faults.namespaces import HANG_BOUND, ROOT, alone, answered
+from tests.faults.namespaces import HANG_BOUND, ROOT, alone, json_output_of
 from tests.faults.store_children import EVENT, SECOND, command, id_of
 
 
@@ -220,7 +220,7 @@ def test_where_nothing_may_be_written_decisions_are_made_and_the_problem_is_told
         (place / "state" / "snell.db").chmod(0o400)
     # Root may write anywhere; in a namespace that does not know it, it is an owner like any other.
     wrap = ["unshare", "--user"] if os.geteuid() == 0 else []
-    found = answered([*wrap, *command("decide_without_a_disk", place)])
+    found = json_output_of([*wrap, *command("decide_without_a_disk", place)])
     place.chmod(0o755)
     figure(test="T07", fault="not writable", layout=layout, decided=len(found["verdicts"]))
     assert (found["verdicts"], found["mark"]) == (["NO_OPINION"] * 3, 1)

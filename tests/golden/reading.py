@@ -20,7 +20,7 @@ from snell.model.decision import Decision
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.events import Event, text_in
 from snell.model.protocols import Reply
-from tests.helpers import decided, hook
+from tests.helpers import decide_event, hook
 
 FOLDER = Path(__file__).parent
 HOOK = "house/rule"
@@ -60,7 +60,7 @@ def event_in(path: Path) -> Event:
 
 def decision_when(event: Event, when: Any) -> Decision:
     """What the engine decides when one hook asks for this."""
-    return decided(event, hook(HOOK, tuple(effects_of(when)), on=event.name))
+    return decide_event(event, hook(HOOK, tuple(effects_of(when)), on=event.name))
 
 
 def effects_of(when: Any) -> Iterator[Effect]:
@@ -78,7 +78,7 @@ def effects_of(when: Any) -> Iterator[Effect]:
             yield from (Extra(*each) for each in value.items())
 
 
-def shown(event: Event) -> dict[str, Any]:
+def event_fields(event: Event) -> dict[str, Any]:
     """An event as a golden file has it: what hooks can ask for, empty parts left out."""
     fields = {
         "name": event.name,
@@ -104,7 +104,7 @@ def shown(event: Event) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def written(reply: Reply) -> dict[str, Any]:
+def reply_fields(reply: Reply) -> dict[str, Any]:
     """A reply as a golden file has it."""
     text = reply.stdout.decode()
     stdout = json.loads(text) if text.startswith("{") else text or None

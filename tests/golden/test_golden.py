@@ -8,13 +8,13 @@ from snell.clients import client_named
 from snell.model.catalogue import canonical
 from tests.golden.reading import (
     decision_when,
+    event_fields,
     event_in,
     event_of,
     golden,
     golden_files,
     name_of,
-    shown,
-    written,
+    reply_fields,
 )
 
 every_file = pytest.mark.parametrize("path", golden_files(), ids=name_of)
@@ -25,7 +25,7 @@ def test_a_payload_becomes_the_event_that_the_file_shows(path: Path) -> None:
     event = event_in(path)
     expected = dict(golden(path)["event"])
     assert event.payload == expected.pop("payload", golden(path)["payload"])
-    assert shown(event) == expected
+    assert event_fields(event) == expected
 
 
 @every_file
@@ -33,7 +33,7 @@ def test_a_decision_becomes_the_reply_that_the_file_holds(path: Path) -> None:
     client = client_named(path.parent.name)
     event = event_in(path)
     replies = [
-        {"when": reply["when"], **written(client.encode(decision_when(event, reply["when"])))}
+        {"when": reply["when"], **reply_fields(client.encode(decision_when(event, reply["when"])))}
         for reply in golden(path)["replies"]
     ]
     assert replies == golden(path)["replies"]

@@ -45,7 +45,7 @@ class ClientUser:
         self.configure()
 
     def env(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        """What the person's shell has: nothing of whoever runs these tests."""
+        """What the person's shell has: nothing of the user who runs these tests."""
         node = os.path.dirname(shutil.which("node") or "")
         proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NOWHERE)
         return {
@@ -82,7 +82,7 @@ class ClientUser:
         with subprocess.Popen(command, cwd=self.project, env=self.env(), **ends) as process:
             os.close(theirs)
             shown = b""
-            with suppress(OSError):  # how a terminal says that nobody writes any more
+            with suppress(OSError):  # how a terminal says that no process writes any more
                 while part := os.read(ours, 65536):
                     shown += part
             os.close(ours)

@@ -9,7 +9,7 @@ import pytest
 from tests.live.client_user import ClientUser
 from tests.live.conversation import COLUMNS, ROW
 from tests.live.drivers import DRIVERS, Driver
-from tests.live.installed import NotHere, installed
+from tests.live.installed import NotHere, install_package
 from tests.live.model import LiveModel
 from tests.live.wires import Said
 
@@ -74,7 +74,7 @@ def client_folder():
     def folder_of(driver: Driver) -> Path:
         try:
             if driver.client not in missing:
-                return installed(driver.package)
+                return install_package(driver.package)
         except NotHere as reason:
             missing[driver.client] = reason
         pytest.skip(f"{driver.client}: {missing[driver.client]}")

@@ -341,7 +341,7 @@ DRIVERS = (
         ],
         cannot={
             "prompt blocked": "its CLI does not report prompts",
-            "stop continued": "nobody waits for the hook at its end",
+            "stop continued": "the client does not wait for the hook at its end",
         },
         tells_why=False,
         notes_at=("start", "tool"),

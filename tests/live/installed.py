@@ -26,7 +26,7 @@ class NotHere(Exception):  # noqa: N818 - it is a reason, not an error
     """Why a client cannot be had on this machine."""
 
 
-def installed(package: Package) -> Path:
+def install_package(package: Package) -> Path:
     """The folder with the package's `node_modules`; raises NotHere."""
     folder = cache() / f"{package.name.replace('/', '+')}-{package.version}"
     if (folder / "node_modules" / package.name / "package.json").is_file():

@@ -13,7 +13,7 @@ Script = Callable[[dict[str, Any]], Said]
 
 
 class LiveModel(Server):
-    """Says its turns in order to whoever offers tools; titles, summaries and the like get a word."""
+    """Says its turns in order to a client that offers tools; titles, summaries and the like get a word."""
 
     def __init__(self) -> None:
         self._turns: list[Said] = []

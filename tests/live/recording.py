@@ -16,7 +16,7 @@ WINDOW_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 class Recording:
     def __init__(self, user: ClientUser) -> None:
-        self._stage = user
+        self._user = user
         self._lines = ["$ snell effort start parser implement", "$ snell run -- claude -p PROMPT --allowedTools Bash"]
         self._begun = ""  # the first words of the window that is going on
         self._known: set[str] = set()
@@ -40,9 +40,9 @@ class Recording:
         """Add it to the file that SNELL_RECORDING names."""
         if not (path := os.environ.get("SNELL_RECORDING")):
             return
-        table = self._stage.snell("session", "list").replace("\r", "").strip()
+        table = self._user.snell("session", "list").replace("\r", "").strip()
         self._add("\n--- what `snell run` said", ran.err.strip(), "\n$ snell session list", table, "")
-        text = "\n".join(self._lines).replace(str(self._stage.project), "/project")
+        text = "\n".join(self._lines).replace(str(self._user.project), "/project")
         with open(path, "a", encoding="utf-8") as file:
             file.write(f"{WINDOW_ID.sub(lambda found: found[0][:8] + '-' + '.' * 27, text)}\n")
 

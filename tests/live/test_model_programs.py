@@ -72,7 +72,7 @@ def test_an_agent_that_asks_it_reads_in_the_project_with_our_tools_and_nowhere_w
     assert ask(program, Agent("Check $ARGUMENTS")) == Outcome((Deny("live"),))
     assert ("IN-THE-PROJECT" in judge.shown, "OUT-OF-THE-PROJECT" in judge.shown, judge.left) == (True, False, 0)
     assert "is outside of the project" in judge.shown
-    assert _offered(judge) <= {"request_user_input", "apply_patch"}  # nobody is there to be asked; read-only
+    assert _offered(judge) <= {"request_user_input", "apply_patch"}  # no user is there to be asked; read-only
 
 
 OWN_CALLS = {

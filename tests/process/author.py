@@ -1,4 +1,4 @@
-"""Somebody who writes hooks, with an empty project and a terminal."""
+"""A hook author with an empty project and a terminal."""
 
 import os
 import pty
@@ -32,7 +32,7 @@ expect = "no_opinion"
 
 
 class Author:
-    """Somebody with an empty project and a Snell of their own."""
+    """A hook author with an empty project and a Snell of their own."""
 
     def __init__(self, folder: Path) -> None:
         self.project = folder / "project"

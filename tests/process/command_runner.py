@@ -1,4 +1,4 @@
-"""A crew that runs command hooks in a folder of its own."""
+"""An executor that runs command hooks in a folder of its own."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.process.sandbox import Sandbox
 
 
 class CommandRunner:
-    """A crew in a folder of its own."""
+    """An executor in a folder of its own."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.folder = sandbox.folder

@@ -40,7 +40,13 @@ POSSIBLE = {
     "Inline": {"crash", "timeout", "effect", "rewrite", "cancelled"},  # in this process: nothing to start or to read
     "PythonFile": {"launch", "crash", "timeout", "rewrite"},  # a warm child sends effects, and has its time limit
     "Command": {"launch", "crash", "timeout", "output", "rewrite", "cancelled"},  # its output is read strictly
-    "Webhook": {"launch", "timeout", "output", "rewrite", "cancelled"},  # somebody else's process is not seen to crash
+    "Webhook": {
+        "launch",
+        "timeout",
+        "output",
+        "rewrite",
+        "cancelled",
+    },  # a crash of the server's process cannot be seen
     "Prompt": {"launch", "crash", "timeout", "output", "cancelled"},  # a model can only tighten
     "Agent": {"launch", "crash", "timeout", "output", "cancelled"},
     "McpTool": {"launch", "crash", "timeout", "output", "rewrite", "cancelled"},
@@ -48,7 +54,7 @@ POSSIBLE = {
 
 
 class Fault:
-    """One way of failing: a handler, the surroundings in which it fails, and what kind of failure that is."""
+    """One way of failing: a handler, the context in which it fails, and what kind of failure that is."""
 
     def __init__(
         self,

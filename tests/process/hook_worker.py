@@ -10,7 +10,7 @@ from snell.handlers.worker.client import Worker
 from snell.model.decision import Outcome
 from snell.model.hooks import Hook, Scope
 from snell.runtime.python_hook_files import LoadedFile, PythonFiles
-from tests.helpers import call, untimed
+from tests.helpers import call, without_times
 from tests.process.sandbox import is_alive
 from tests.waiting import wait_until
 
@@ -40,7 +40,7 @@ class HookWorker:
         return [with_fields(hook, **fields) for hook in loaded.hooks]
 
     def answers(self, source: str, event: Any = None, **fields: Any) -> list[Outcome]:
-        return untimed(self.worker.run(self.hooks(source, **fields), event or call()))
+        return without_times(self.worker.run(self.hooks(source, **fields), event or call()))
 
     @property
     def pid(self) -> int:
@@ -54,7 +54,7 @@ def with_fields(hook: Hook, **fields: Any) -> Hook:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[HookWorker]:
+def open_hook_worker(folder: Path) -> Iterator[HookWorker]:
     """A desk for one test; a child that outlives it fails the test."""
     hook_worker = HookWorker(folder)
     yield hook_worker

@@ -1,5 +1,5 @@
 """
-Requests that somebody without the token, or a web page, or a broken proxy could send to the loopback endpoint, each
+Requests that a caller without the token, or a web page, or a broken proxy could send to the loopback endpoint, each
 with the status that it must get. `None`: no answer is owed, only an end.
 """
 
@@ -125,12 +125,12 @@ def _targets(port: int, token: str) -> Iterator[Attack]:
     for target in targets:
         status = 400 if "\x7f" in target else 404
         yield Attack(f"target {target[:40]!r}", request(port, token, line=f"POST {target} HTTP/1.1"), status)
-    yield Attack("unknown client", request(port, token, line="POST /hook/nobody HTTP/1.1"), 400)
+    yield Attack("unknown client", request(port, token, line="POST /hook/unheard-of HTTP/1.1"), 400)
     yield Attack("tunnel", request(port, token, line="CONNECT evil.example:443 HTTP/1.1"), 405)
 
 
 def _types(port: int, token: str) -> Iterator[Attack]:
-    """What a form can send without asking anybody."""
+    """What a form can send without asking the user."""
     kinds = [
         "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "application/jsonx",
         "text/json", "application/json, text/plain", "text/plain; application/json", "application/json; charset=utf-16",

@@ -39,7 +39,7 @@ class McpAgent:
             async with self.session(*words) as session:
                 return await work(session)
 
-        return bounded(talk())
+        return run_bounded(talk())
 
     def modern(self, work: Callable[[Client], Awaitable[T]], mode: str = "auto") -> T:
         """The same with a client of the newest protocol, which shakes no hands."""
@@ -48,7 +48,7 @@ class McpAgent:
             async with Client(stdio_client(self.parameters()), mode=mode) as client:
                 return await work(client)
 
-        return bounded(talk())
+        return run_bounded(talk())
 
     def call(self, name: str, **arguments: Any) -> Any:
         """The structured answer of one tool."""
@@ -56,18 +56,18 @@ class McpAgent:
         async def work(session: ClientSession) -> Any:
             return await session.call_tool(name, arguments)
 
-        return answered(self.run(work))
+        return content_of(self.run(work))
 
 
-def bounded(work: Any) -> Any:
+def run_bounded(work: Any) -> Any:
     return asyncio.run(asyncio.wait_for(work, BOUND))
 
 
-def answered(result: Any) -> Any:
+def content_of(result: Any) -> Any:
     assert not result.is_error, result.content[0].text
     return result.structured_content
 
 
-def refused(result: Any) -> str:
+def error_of(result: Any) -> str:
     assert result.is_error, result.structured_content
     return str(result.content[0].text)

@@ -63,6 +63,6 @@ def outcome(finished: Finished) -> dict[str, Any]:
     return {name: getattr(finished, name) for name in finished.__struct_fields__ if name != "seconds"}
 
 
-def ended(exit_code: int | None = 0, **rest: Any) -> dict[str, Any]:
+def expected_outcome(exit_code: int | None = 0, **rest: Any) -> dict[str, Any]:
     usual = Finished(exit_code, None, b"", b"", False, False, False, None, 0.0)
     return {**outcome(usual), **rest}

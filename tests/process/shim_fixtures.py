@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.process.shim_sandbox import ShimSandbox, compiled
+from tests.process.shim_sandbox import ShimSandbox, compile_shim
 
 HASTY = ("-DSNELL_CONNECT_MS=300", "-DSNELL_SILENCE_MS=600", "-DSNELL_ANSWER_MS=3000")
 
 
 @pytest.fixture(scope="session")
 def shim_program(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    return compiled(tmp_path_factory.mktemp("shim"))
+    return compile_shim(tmp_path_factory.mktemp("shim"))
 
 
 @pytest.fixture(scope="session")
 def hasty_shim_program(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    return compiled(tmp_path_factory.mktemp("shim"), *HASTY)
+    return compile_shim(tmp_path_factory.mktemp("shim"), *HASTY)
 
 
 @pytest.fixture(params=["native", "python"])

@@ -91,7 +91,7 @@ class ShimSandbox:
         return subprocess.Popen(command, executable=program, **given)
 
     def call(self, *words: str | bytes, stdin: bytes = b"", **options: Any) -> Ended:
-        return ended(self.start(*words, **options), stdin)
+        return wait_for_end(self.start(*words, **options), stdin)
 
     def daemon_starts(self) -> list[dict[str, Any]]:
         """What each daemon that was started noted about itself."""
@@ -108,7 +108,7 @@ class ShimSandbox:
 Started = subprocess.Popen[bytes]
 
 
-def ended(started: Started, stdin: bytes = b"") -> Ended:
+def wait_for_end(started: Started, stdin: bytes = b"") -> Ended:
     try:
         out, err = started.communicate(stdin if started.stdin else None, timeout=BOUND)
     finally:
@@ -116,7 +116,7 @@ def ended(started: Started, stdin: bytes = b"") -> Ended:
     return Ended(started.returncode, out, err)
 
 
-def compiled(folder: Path, *options: str) -> Path | None:
+def compile_shim(folder: Path, *options: str) -> Path | None:
     """The shim as the wheel would have it, but with warnings as errors; None without a compiler."""
     program = folder / "snell-hook"
     return program if build_hook().compiled(program, VERSION, "-Werror", *options) else None

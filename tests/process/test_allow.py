@@ -56,7 +56,7 @@ def test_a_person_who_says_yes_lets_the_denied_command_pass_once_and_it_is_recor
     assert [json.loads(line)["event"] for line in logged.stdout.splitlines()] == ["Allow"]
 
 
-def test_whoever_does_not_say_yes_allows_nothing(machine):
+def test_a_user_who_does_not_say_yes_allows_nothing(machine):
     machine.reason(RESET)
     assert allow(machine, "n")[0] == 1
     assert "git-discard" in machine.reason(RESET)

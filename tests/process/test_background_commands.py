@@ -66,9 +66,9 @@ def test_its_own_limit_counts_in_milliseconds_from_the_promise_on(runner: Comman
 
 @pytest.mark.proves("S1-96")
 def test_going_to_the_background_does_not_use_a_once_hook_up(runner: CommandRunner) -> None:
-    book, marks = Registry([command(PROMISE, once=True)]), InMemoryStore()
+    registry, marks = Registry([command(PROMISE, once=True)]), InMemoryStore()
     executor = Executor()
-    decisions = [run_decision(decide(event("PreToolUse"), book, marks), executor, runner.context) for _ in range(2)]
+    decisions = [run_decision(decide(event("PreToolUse"), registry, marks), executor, runner.context) for _ in range(2)]
     executor.close()
     assert wait_until(lambda: not background_runs(), 20)
     assert [len(list(decision.runs())) for decision in decisions] == [1, 1]

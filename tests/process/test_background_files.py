@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from snell.runtime.app import Runtime
 from tests.helpers import call
-from tests.process.hook_worker import HookWorker, opened
+from tests.process.hook_worker import HookWorker, open_hook_worker
 from tests.waiting import wait_until
 
 
 @pytest.fixture
 def hook_worker(tmp_path: Path) -> Iterator[HookWorker]:
-    with opened(tmp_path) as hook_worker:
+    with open_hook_worker(tmp_path) as hook_worker:
         yield hook_worker
 
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from snell.system.run_program import Finished, Running, background_runs, end_background_runs, finish_in_background
-from tests.process.sandbox import HANG_BOUND, Sandbox, ended, outcome
+from tests.process.sandbox import HANG_BOUND, Sandbox, expected_outcome, outcome
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
@@ -22,11 +22,11 @@ def test_a_run_that_says_so_goes_on_in_the_background(sandbox: Sandbox) -> None:
         watch_stdout=starts_async,
         hand_over=lambda running: finish_in_background(running, 30.0, late.append),
     )
-    assert outcome(finished) == ended(None, went_async=True, stdout=b'{"async": true}')
+    assert outcome(finished) == expected_outcome(None, went_async=True, stdout=b'{"async": true}')
     assert len(background_runs()) == 1
     (sandbox.folder / "go").touch()
     assert wait_until(lambda: background_runs() == ())
-    assert [outcome(each) for each in late] == [ended(4, stdout=b'{"async": true}later')]
+    assert [outcome(each) for each in late] == [expected_outcome(4, stdout=b'{"async": true}later')]
 
 
 def test_a_run_that_says_so_and_ends_at_once_went_async_all_the_same(sandbox: Sandbox) -> None:
@@ -36,9 +36,9 @@ def test_a_run_that_says_so_and_ends_at_once_went_async_all_the_same(sandbox: Sa
         watch_stdout=starts_async,
         hand_over=lambda running: finish_in_background(running, 30.0, late.append),
     )
-    assert outcome(finished) == ended(None, went_async=True, stdout=b'{"async": true}')
+    assert outcome(finished) == expected_outcome(None, went_async=True, stdout=b'{"async": true}')
     assert wait_until(lambda: background_runs() == ())
-    assert [outcome(each) for each in late] == [ended(0, stdout=b'{"async": true}')]
+    assert [outcome(each) for each in late] == [expected_outcome(0, stdout=b'{"async": true}')]
 
 
 def test_a_background_run_has_a_limit_of_its_own(sandbox: Sandbox) -> None:
@@ -76,7 +76,7 @@ def test_a_watcher_that_never_agrees_changes_nothing(sandbox: Sandbox) -> None:
         return False
 
     finished = sandbox.run("head -c 200000 /dev/zero", timeout=30.0, watch_stdout=watch)
-    assert outcome(finished) == ended(stdout=bytes(200_000))
+    assert outcome(finished) == expected_outcome(stdout=bytes(200_000))
     assert seen[-1] == bytes(65_536)
 
 

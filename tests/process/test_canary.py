@@ -36,7 +36,7 @@ PACK = """
 # Every part that writes is on; the server is away, so that what is meant for it waits.
 SETTINGS = """
 packs = ["pack"]
-database = "postgresql://nobody@127.0.0.1:9/none"
+database = "postgresql://absent@127.0.0.1:9/none"
 [pack.remember]
 enabled = true
 [pack.learn]
@@ -76,8 +76,8 @@ def _canary(folder: Path, events: int, secrets_each: int) -> None:
             few = planted[number * secrets_each : (number + 1) * secrets_each]
             for payload in _payloads(folder, number, few):
                 # Some are answered without the daemon, by a process of their own.
-                door = [SNELL, "hook"] if number == WITHOUT_DAEMON else [HOOK]
-                _run([*door, "--client", "claude-code"], env, folder, json.dumps(payload))
+                program = [SNELL, "hook"] if number == WITHOUT_DAEMON else [HOOK]
+                _run([*program, "--client", "claude-code"], env, folder, json.dumps(payload))
             if number % 5 == 0:
                 _run([SNELL, "memory", "remember", WORTH_KEEPING + few[0]], env, folder)
             written.look()  # also at what is only there for a while: pending rows, the inbox, the log
@@ -144,7 +144,7 @@ except RuntimeError as error:
     write_report(error, ["fire", *sys.argv[1:]])
 """
 
-# Marks of hooks in this house; those of a person's own hooks are kept nowhere.
+# Marks of hooks in this runtime; those of a person's own hooks are kept nowhere.
 MARKS = """
 import sys
 from pathlib import Path

@@ -78,7 +78,7 @@ def test_hook_answers_as_the_client_expects(snell):
     assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"], err) == (0, "deny", "")
     silent = CALL | {"tool_name": "Read", "tool_input": {"file_path": "x"}}
     assert snell("hook", "--client", "claude", given=silent) == (0, "", "")
-    assert snell("hook", "claude", given=CALL)[:2] == (code, out)  # whoever leaves the option out means the same
+    assert snell("hook", "claude", given=CALL)[:2] == (code, out)  # without the option it is the same
     assert "did you mean" in snell("hook", "claud", given=CALL)[2]
 
 
@@ -341,7 +341,7 @@ def test_the_demo_shows_a_block_a_rewrite_context_a_failure_and_a_why(snell, tmp
     costs = {what: float(ms) for ms, what in re.findall(r"([\d.]+) ms +[\d.]+ x   (\S+)", out)}
     assert costs.keys() == {"/bin/true,", "snell-hook:", "one"}
     assert costs["one"] > costs["/bin/true,"]  # an interpreter cannot start faster than a program that does nothing
-    assert "\x1b" not in out  # no colours where nobody looks
+    assert "\x1b" not in out  # no colours without a terminal
     assert "    Edit app.py\n" in out
     assert f"\n{len(re.findall('^- ', out, re.MULTILINE))} events shown" in out
     assert "looks incomplete" not in out  # who is refused anyway needs no advice on the length of it

@@ -154,11 +154,11 @@ def test_a_caller_may_cancel(runner: CommandRunner) -> None:
 
 
 @pytest.mark.proves("S1-98")
-def test_commands_of_one_event_run_at_the_same_time_and_answer_in_book_order(runner: CommandRunner) -> None:
-    everybody = " ".join(f"here{n}" for n in range(5))
+def test_commands_of_one_event_run_at_the_same_time_and_answer_in_execution_order(runner: CommandRunner) -> None:
+    all_started = " ".join(f"here{n}" for n in range(5))
     line = (
         "touch here{n}; for each in "
-        + everybody
+        + all_started
         + '; do until [ -e "$each" ]; do sleep 0.02; done; done; echo {answer}'
     )
     answer = '\'{{"additionalContext": "{n}"}}\''

@@ -14,7 +14,7 @@ BASH = """
 eval "$(snell completion bash)"
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _snell; printf '%s\\n' "${COMPREPLY[@]}"
 """
-# A terminal of its own, in which somebody types the line, presses the key twice, and waits for what comes last.
+# A terminal of its own, in which a user types the line, presses the key twice, and waits for what comes last.
 ZSH = """
 zmodload zsh/zpty
 zpty z zsh -f -i

@@ -129,7 +129,7 @@ def test_a_payload_without_a_directory_happens_where_its_sender_is(machine):
     assert machine.reason({"cwd": None}) == str(machine.project)
 
 
-def test_a_slow_hook_holds_nobody_up(machine, tmp_path):
+def test_a_slow_hook_holds_no_other_call_up(machine, tmp_path):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     machine.write("snell.toml", f'[[hooks]]\nevent="PreToolUse"\nmatcher="Write"\ncommand="cat {gate}"\n')
@@ -214,7 +214,7 @@ def test_a_daemon_with_nothing_to_do_leaves_and_takes_its_socket_along(machine):
     assert machine.reason({"tool_input": {"command": "bad"}}) == "not that"
 
 
-def test_a_daemon_that_nobody_can_reach_any_more_leaves(machine):
+def test_a_daemon_that_no_client_can_reach_any_more_exits(machine):
     machine.hook()
     assert machine.daemons()
     shutil.rmtree(machine.home)

@@ -2,7 +2,7 @@
 The fault matrix: every way in which every handler fails, in every scope, under every setting, and the exact decision.
 
 Each failure is brought about for real, once; its outcome is then decided in all cells. One of each kind also goes all
-the way through a house.
+the way through a runtime.
 """
 
 import json
@@ -39,7 +39,7 @@ def outcomes(faults: list[Fault]) -> dict[str, Outcome]:
 
 
 class Told:
-    """A crew that answers with an outcome that was brought about before."""
+    """An executor that answers with an outcome that was produced before."""
 
     def __init__(self, outcome: Outcome) -> None:
         self._outcome = outcome
@@ -74,7 +74,7 @@ def test_every_kind_of_failure_of_every_handler_is_here(faults):
 
 def test_every_fault_fails_in_its_way_and_approves_nothing(faults, outcomes):
     found = {name: (outcome.failure.kind if outcome.failure else "") for name, outcome in outcomes.items()}
-    # What a hook answers is judged by the engine, one room further on.
+    # What a hook answers is validated later, by the engine.
     assert found == {fault.name: "" if fault.is_seen_late else fault.kind for fault in faults}
     assert [fault.name for fault in faults if not fault.is_seen_late and outcomes[fault.name].effects] == []
 
@@ -101,17 +101,17 @@ def summary(decision: Decision) -> tuple[str, list[tuple[str, str]], bool]:
     return str(decision.verdict), [*kinds, *((name, "told") for name in told)], says
 
 
-def test_a_hook_that_nobody_approved_does_not_run_whatever_its_handler(faults):
+def test_a_hook_that_no_user_approved_does_not_run_whatever_its_handler(faults):
     for fault, scope, setting in product(faults, Scope, SETTINGS):
         hook = fault.hook(scope, setting, untrusted="its bytes have changed")
         decision = decided(hook, Outcome(failure=Failure("crash", "it ran all the same")), EVENTS[0])
         assert (str(decision.verdict), decision.rounds, decision.failures) == ("no_opinion", (), ())
 
 
-def test_a_fault_of_every_kind_in_a_policy_blocks_all_the_way_through_a_house(faults):
+def test_a_fault_of_every_kind_in_a_policy_blocks_all_the_way_through_a_runtime(faults):
     wrong = []
     for fault in {(type(fault.handler), fault.kind): fault for fault in faults}.values():
-        # A house cancels by streaming only, and loads the files of hooks by itself.
+        # A runtime cancels by streaming only, and loads the files of hooks by itself.
         if fault.context.cancel or isinstance(fault.handler, PythonFile):
             continue
         context = fault.context

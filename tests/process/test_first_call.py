@@ -72,13 +72,13 @@ def test_what_the_first_answer_does_not_need_is_not_loaded_before_it(tmp_path: P
     assert "not that" in answer
 
 
-class Door:
-    """A front without a loop, in this process."""
+class LocalServer:
+    """A socket server without an event loop, in this process."""
 
     def __init__(self, folder: Path, *hooks: Hook | Callable[..., object]) -> None:
         self.listener: Listener = listen(folder / "run")
         self.runtime = Runtime.embed(*hooks)
-        self.front = SocketServer(self.listener.socket, RequestHandler(self.runtime))
+        self.server = SocketServer(self.listener.socket, RequestHandler(self.runtime))
         self.seen: list[str] = []
 
     def caller(self) -> socket.socket:
@@ -92,16 +92,16 @@ class Door:
 
     async def _open(self, is_done: threading.Event) -> None:
         loop = asyncio.get_running_loop()
-        self.front.start(loop, Rpc({"ping": lambda *_: "pong"}), lambda request: self.seen.append(request.request_id))
+        self.server.start(loop, Rpc({"ping": lambda *_: "pong"}), lambda request: self.seen.append(request.request_id))
         await loop.run_in_executor(None, is_done.wait, BOUND)
         self.listener.withdraw()
-        self.front.stop_accepting()
-        await self.front.finish(BOUND)
+        self.server.stop_accepting()
+        await self.server.finish(BOUND)
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Iterator[Door]:
-    made = Door(tmp_path, refuses)
+def local_server(tmp_path: Path) -> Iterator[LocalServer]:
+    made = LocalServer(tmp_path, refuses)
     yield made
     made.runtime.close()
 
@@ -121,10 +121,10 @@ def answered(caller: socket.socket) -> Reply:
     return Reply.decode(data)
 
 
-def through_the_loop(door: Door, talk: Callable[[], object]) -> None:
+def through_the_loop(local_server: LocalServer, talk: Callable[[], object]) -> None:
     """Start the loop in another thread while this one talks to it."""
     is_done = threading.Event()
-    serving = threading.Thread(target=door.open_until, args=(is_done,))
+    serving = threading.Thread(target=local_server.open_until, args=(is_done,))
     serving.start()
     try:
         talk()
@@ -133,66 +133,66 @@ def through_the_loop(door: Door, talk: Callable[[], object]) -> None:
         serving.join(BOUND)
 
 
-def test_a_whole_request_is_answered_at_once_and_told_of_later(door: Door) -> None:
-    with door.caller() as caller:
+def test_a_whole_request_is_answered_at_once_and_told_of_later(local_server: LocalServer) -> None:
+    with local_server.caller() as caller:
         caller.sendall(request(1))
-        assert door.front.accept(1) == 1
+        assert local_server.server.accept(1) == 1
         assert b"not that" in answered(caller).stdout
-    through_the_loop(door, lambda: None)
-    assert door.seen == [f"{1:032x}"]
+    through_the_loop(local_server, lambda: None)
+    assert local_server.seen == [f"{1:032x}"]
 
 
-def test_half_a_request_waits_for_its_other_half(door: Door) -> None:
-    with door.caller() as caller:
+def test_half_a_request_waits_for_its_other_half(local_server: LocalServer) -> None:
+    with local_server.caller() as caller:
         caller.sendall(request(2)[:50])
-        door.front.accept(1)
+        local_server.server.accept(1)
 
         def rest() -> None:
             caller.sendall(request(2)[50:])
             assert b"not that" in answered(caller).stdout
 
-        through_the_loop(door, rest)
-    assert door.seen == [f"{2:032x}"]
+        through_the_loop(local_server, rest)
+    assert local_server.seen == [f"{2:032x}"]
 
 
-def test_lines_of_remote_calls_wait_for_the_loop(door: Door) -> None:
-    with door.caller() as caller:
+def test_lines_of_remote_calls_wait_for_the_loop(local_server: LocalServer) -> None:
+    with local_server.caller() as caller:
         caller.sendall(b'{"cmd": "ping"}\n')
-        door.front.accept(1)
+        local_server.server.accept(1)
 
         def talk() -> None:
             assert json.loads(caller.recv(65536)) == {"ok": True, "data": "pong"}
 
-        through_the_loop(door, talk)
+        through_the_loop(local_server, talk)
 
 
 def test_a_hook_that_must_be_waited_for_is_waited_for_in_the_loop(tmp_path: Path) -> None:
     slow = Hook(id="slow", event="PreToolUse", handler=Command("echo slowly >&2; exit 2"), timeout=BOUND)
-    door = Door(tmp_path, slow)
-    with door.caller() as caller, door.runtime:
+    local_server = LocalServer(tmp_path, slow)
+    with local_server.caller() as caller, local_server.runtime:
         caller.sendall(request(3))
-        door.front.accept(1)
+        local_server.server.accept(1)
 
         def talk() -> None:
             found = answered(caller)
             assert b"slowly" in found.stdout + found.stderr
 
-        through_the_loop(door, talk)
+        through_the_loop(local_server, talk)
 
 
 def test_the_same_delivery_twice_while_it_is_being_decided_runs_its_hooks_once(tmp_path: Path) -> None:
     log, gate = tmp_path / "log", tmp_path / "gate"
     command = f"echo x >> '{log}'; while [ ! -e '{gate}' ]; do sleep 0.01; done; echo waited >&2; exit 2"
-    door = Door(tmp_path, Hook(id="slow", event="PreToolUse", handler=Command(command), timeout=BOUND))
-    with door.caller() as one, door.caller() as other, door.runtime:
+    local_server = LocalServer(tmp_path, Hook(id="slow", event="PreToolUse", handler=Command(command), timeout=BOUND))
+    with local_server.caller() as one, local_server.caller() as other, local_server.runtime:
 
         def talk() -> None:
             one.sendall(request(4))
             wait_until(log.exists, BOUND)
             other.sendall(request(4))
-            wait_until(lambda: len(door.seen) == 2, BOUND)
+            wait_until(lambda: len(local_server.seen) == 2, BOUND)
             gate.touch()
             assert answered(one) == answered(other)
 
-        through_the_loop(door, talk)
+        through_the_loop(local_server, talk)
     assert log.read_text(encoding="ascii") == "x\n"

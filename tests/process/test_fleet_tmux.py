@@ -99,7 +99,7 @@ def test_other_servers_of_the_same_user_are_left_alone():
     try:
         before = threading.active_count()
         show(other.env(other.pane), "idle", "error", 0.0, lambda: True)
-        assert threading.active_count() == before  # nobody was sent to paint
+        assert threading.active_count() == before  # no thread was started to paint
         assert other("show-options", "-p", "-t", other.pane) == ""
     finally:
         other("kill-server")

@@ -134,7 +134,7 @@ def test_a_project_cannot_open_it(endpoint):
 
 
 def test_a_daemon_with_an_endpoint_does_not_leave(endpoint):
-    """Nobody who comes by HTTP could start another."""
+    """No caller that comes by HTTP could start another."""
     endpoint.machine.stop()
     endpoint.machine.hook(SNELL_IDLE="0.1")
     first = endpoint.machine.pid
@@ -170,7 +170,7 @@ def _wrong(endpoint: Endpoint, attack: Attack) -> str:
     return ""
 
 
-def test_slow_senders_and_crowds_are_let_go_and_nobody_else_waits_for_them(endpoint):
+def test_slow_senders_and_crowds_are_let_go_and_no_other_caller_waits_for_them(endpoint):
     whole = request(endpoint.port, endpoint.token)
     beginnings = [b"", b"P", whole[:60], whole[:-5]]
     with ExitStack() as open_ones:

@@ -30,7 +30,7 @@ def test_one_that_answers_is_left_alone(machine: Machine) -> None:
     assert machine.pid == pid
 
 
-def test_nobody_there_is_nobody_to_end(machine: Machine) -> None:
+def test_without_a_daemon_there_is_none_to_end(machine: Machine) -> None:
     assert end_if_hung(machine.home / "run") is None
 
 

@@ -205,7 +205,7 @@ def test_import_says_what_each_of_its_events_becomes(tmp_path: Path) -> None:
     )
 
 
-def test_a_projects_hooks_start_in_its_root_once_somebody_trusts_them(tmp_path: Path) -> None:
+def test_a_projects_hooks_start_in_its_root_once_a_user_trusts_them(tmp_path: Path) -> None:
     team = Team(tmp_path, "cursor")
     team.write(".snell/snell.toml", "")
     team.write(".cursor/hooks/program", PROGRAM).chmod(0o755)

@@ -54,7 +54,7 @@ else:
 
 
 class Person:
-    """Somebody with Claude Code, a project and a mail server."""
+    """A user with Claude Code, a project and a mail server."""
 
     def __init__(self, folder: Path) -> None:
         self.home, self.project = folder / "home", folder / "project"

@@ -10,7 +10,7 @@ from mcp import MCPError
 
 from snell.memory.project_identity import project_of
 from tests.process.machine import HOOK
-from tests.process.mcp_agent import SNELL, McpAgent, answered, refused
+from tests.process.mcp_agent import SNELL, McpAgent, content_of, error_of
 
 pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 pytest_plugins = ("tests.process.mcp_fixtures",)
@@ -135,7 +135,7 @@ def test_the_version_without_a_handshake_is_spoken(agent, mode):
 
     version, found = agent.modern(work, mode)
     assert version == "2026-07-28"
-    assert [each["content"] for each in answered(found)["memories"]] == [FACTS[0]]
+    assert [each["content"] for each in content_of(found)["memories"]] == [FACTS[0]]
 
 
 def test_what_one_session_remembers_another_one_recalls_in_that_project_alone(agent, tmp_path):
@@ -157,7 +157,7 @@ def test_memories_fade_are_reinforced_extracted_joined_and_explored(agent):
 
     async def work(session):
         async def ask(name, **arguments):
-            return answered(await session.call_tool(name, arguments))
+            return content_of(await session.call_tool(name, arguments))
 
         assert await ask("decay") == {"changed": 0, "dry_run": True, "changes": []}
         boosted = (await ask("reinforce", memory_ids=[first], boost_type="set_value", boost_amount=0.9))["changes"]
@@ -197,7 +197,7 @@ def test_memories_can_be_moved_counted_forgotten_and_carried_elsewhere(agent, tm
 
     async def work(session):
         async def ask(name, **arguments):
-            return answered(await session.call_tool(name, arguments))
+            return content_of(await session.call_tool(name, arguments))
 
         assert (await ask("nearby", memory_id=first, limit=1))["memories"][0]["content"] == FACTS[2]
         assert (await ask("rename_namespace", old_namespace="facts", new_namespace="known"))["moved"] == 6
@@ -247,16 +247,16 @@ def test_why_sessions_and_their_reports_can_be_looked_up(agent):
     agent.machine.hook({**here, "tool_input": {"command": "ls"}, "tool_use_id": "2"})
 
     async def work(session):
-        why = answered(await session.call_tool("why", {"id": "last"}))
-        found = answered(await session.call_tool("sessions", {"limit": 1}))["sessions"]
-        report = answered(await session.call_tool("session_report", {"session_id": "mcp-1"}))
+        why = content_of(await session.call_tool("why", {"id": "last"}))
+        found = content_of(await session.call_tool("sessions", {"limit": 1}))["sessions"]
+        report = content_of(await session.call_tool("session_report", {"session_id": "mcp-1"}))
         assert why["verdict"] == "no_opinion"
         assert [(each["session_id"], each["decisions"], each["refused"]) for each in found] == [("mcp-1", 2, 1)]
         assert "- deny `Bash`: not that" in report["report"]
-        assert answered(await session.call_tool("efforts", {})) == {"efforts": [], "sessions": []}
+        assert content_of(await session.call_tool("efforts", {})) == {"efforts": [], "sessions": []}
         last = (await session.read_resource("snell://sessions/last")).contents[0]
         assert (last.mime_type, last.text) == ("text/markdown", report["report"])
-        return refused(await session.call_tool("session_report", {"session_id": "nope"}))
+        return error_of(await session.call_tool("session_report", {"session_id": "nope"}))
 
     assert agent.run(work) == "no session `nope`; `sessions` lists the known sessions"
 
@@ -273,20 +273,20 @@ def test_decisions_of_another_project_are_told_only_to_those_who_ask_for_it(agen
             return await session.call_tool(tool, given)
 
         async def ids(**given):
-            return [each["session_id"] for each in answered(await ask("sessions", **given))["sessions"]]
+            return [each["session_id"] for each in content_of(await ask("sessions", **given))["sessions"]]
 
-        foreign = answered(await ask("why", **named))
-        assert (answered(await ask("why"))["verdict"], foreign["verdict"]) == ("deny", "no_opinion")
-        assert answered(await ask("why", id=foreign["id"], project="*"))["id"] == foreign["id"]
+        foreign = content_of(await ask("why", **named))
+        assert (content_of(await ask("why"))["verdict"], foreign["verdict"]) == ("deny", "no_opinion")
+        assert content_of(await ask("why", id=foreign["id"], project="*"))["id"] == foreign["id"]
         assert (await ids(), await ids(**named)) == (["ours-1"], ["theirs-1"])
         assert (await ids(project="*"))[:2] == ["theirs-1", "ours-1"]
-        assert answered(await ask("session_report"))["session_id"] == "ours-1"
-        assert answered(await ask("session_report", session_id="theirs-1", **named))["decisions"] == 1
+        assert content_of(await ask("session_report"))["session_id"] == "ours-1"
+        assert content_of(await ask("session_report", session_id="theirs-1", **named))["decisions"] == 1
         last = (await session.read_resource("snell://sessions/last")).contents[0]
         assert "ours-1" in last.text
         return [
-            refused(await ask("why", id=foreign["id"])).partition(";")[0].replace(foreign["id"], "ID"),
-            refused(await ask("session_report", session_id="theirs-1")).partition(";")[0],
+            error_of(await ask("why", id=foreign["id"])).partition(";")[0].replace(foreign["id"], "ID"),
+            error_of(await ask("session_report", session_id="theirs-1")).partition(";")[0],
         ]
 
     assert agent.run(work) == [

@@ -13,7 +13,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note
 from tests.handler_helpers import outcome_of
 from tests.helpers import call
-from tests.unit.settings.settings_files import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, messages_of, parse_text
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECKER = McpServer(sys.executable, (str(ROOT / "tests/mcp_checker.py"),))
@@ -107,9 +107,9 @@ def test_a_call_can_be_cancelled():
 
 def test_servers_and_hooks_are_read_from_settings():
     text = '[mcp_servers.memo]\ncommand = "memo"\nargs = ["--stdio"]\nenv = { A = "b" }\n'
-    (value,) = parsed(text, layer="user").values
+    (value,) = parse_text(text, layer="user").values
     assert value.value == {"memo": {"command": "memo", "args": ("--stdio",), "env": {"A": "b"}}}
-    assert said(parsed("[mcp_servers.memo]\nargs = []\n").problems) == [
+    assert messages_of(parse_text("[mcp_servers.memo]\nargs = []\n").problems) == [
         "snell.toml:1: `mcp_servers.memo` has no `command`; add it: the program"
     ]
     hook = hook_of(

@@ -11,7 +11,7 @@ import pytest
 from mcp import MCPError
 
 from tests.process.machine import HOOK, Machine
-from tests.process.mcp_agent import McpAgent, answered, bounded, refused
+from tests.process.mcp_agent import McpAgent, content_of, error_of, run_bounded
 
 pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 pytest_plugins = ("tests.process.mcp_fixtures",)
@@ -56,8 +56,8 @@ BAD = {
 def test_bad_input_gets_a_message_and_the_session_goes_on(agent):
     async def work(session):
         for name, (tool, arguments, wanted) in BAD.items():
-            assert wanted in refused(await session.call_tool(tool, arguments)), name
-        return answered(await session.call_tool("stats", {}))["memories"]
+            assert wanted in error_of(await session.call_tool(tool, arguments)), name
+        return content_of(await session.call_tool("stats", {}))["memories"]
 
     assert agent.run(work) == 0
 
@@ -81,15 +81,15 @@ def test_an_agent_neither_forgets_nor_changes_what_other_projects_know(agent):
     assert found["id"] == theirs
 
     async def work(session):
-        before = answered(await session.call_tool("stats", {"project": "*"}))["memories"]
+        before = content_of(await session.call_tool("stats", {"project": "*"}))["memories"]
         for tool, arguments in (
             ("forget", {"memory_id": theirs}),
             ("forget_batch", {"memory_ids": [ours, theirs]}),
             ("reinforce", {"memory_ids": [theirs]}),
             ("nearby", {"memory_id": theirs}),
         ):
-            assert f"memory `{theirs}` belongs to another project" in refused(await session.call_tool(tool, arguments))
-        return before, answered(await session.call_tool("stats", {"project": "*"}))["memories"]
+            assert f"memory `{theirs}` belongs to another project" in error_of(await session.call_tool(tool, arguments))
+        return before, content_of(await session.call_tool("stats", {"project": "*"}))["memories"]
 
     before, after = agent.run(work)
     assert before == after
@@ -100,7 +100,7 @@ def test_a_link_out_of_the_project_is_not_followed(agent, tmp_path):
     (agent.project / "out").symlink_to(tmp_path)
 
     async def work(session):
-        return refused(await session.call_tool("export_memories", {"output_path": "out/memories.json"}))
+        return error_of(await session.call_tool("export_memories", {"output_path": "out/memories.json"}))
 
     assert "is not a plain file in" in agent.run(work)
     assert not (tmp_path / "memories.json").exists()
@@ -111,18 +111,18 @@ def test_eight_clients_at_once_lose_nothing(agent):
         async with agent.session() as session:
             for turn in range(5):
                 text = f"Client {number} decided to use tool_{number}_{turn} because of reason_{number * 7 + turn}"
-                kept = answered(
+                kept = content_of(
                     await session.call_tool("remember", {"content": text, "idempotency_key": f"{number}.{turn}"})
                 )
                 assert kept["status"] in ("stored", "rejected_similar", "potential_duplicate"), kept
-                answered(await session.call_tool("recall", {"query": f"tool_{number}_{turn}"}))
+                content_of(await session.call_tool("recall", {"query": f"tool_{number}_{turn}"}))
             shared = await session.call_tool("remember", {"content": FACT})
-            return answered(shared)["status"]
+            return content_of(shared)["status"]
 
-    async def everybody():
+    async def all_calls():
         return await asyncio.gather(*(one(number) for number in range(8)))
 
-    statuses = bounded(everybody())
+    statuses = run_bounded(all_calls())
     assert sorted(statuses) == ["rejected_exact"] * 7 + ["stored"]
     assert len(agent.machine.daemons()) == 1
 

@@ -172,7 +172,7 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
         ((), "`snell memory` needs a verb; `snell memory --help` lists them"),
         (("forget",), "no id was given"),
-        (("show", "nobody"), "there is no memory `nobody`"),
+        (("show", "absent"), "there is no memory `absent`"),
         (("forget", "nope"), "missing: nope"),
         (("recall", "uv", "--limit", "0"), "--limit must be at least 1, not 0"),
         (("import", "/nowhere/x.json"), "cannot be read: no such file or directory"),

@@ -140,7 +140,7 @@ def test_what_older_versions_wrote_is_replaced_and_both_are_taken_out(name: str,
             assert not isinstance(file.edits[0], OwnFile) or is_snell_file(data)
 
 
-def test_somebody_elses_command_that_looks_a_little_like_ours_is_theirs() -> None:
+def test_a_users_command_that_looks_a_little_like_ours_stays_theirs() -> None:
     for command in (
         "[ -x /x ] || evil; exec /x/snell-hook --client x",
         "[ -x /x ] && evil; [ -x /x ] || exit 0; exec /x/snell-hook",

@@ -184,5 +184,5 @@ def test_what_such_programs_use_is_counted_too(tmp_path):
     given = context(tmp_path)
     settings = HandlerSettings(ModelSettings(max_session_tokens=10), state=str(tmp_path / "state"))
     outcomes = [outcome_of(Prompt("?"), context=Context(env=given.env, settings=settings)) for _ in range(2)]
-    book = json.loads((tmp_path / "state/model-usage.json").read_text(encoding="utf-8"))
-    assert ([each.failure is None for each in outcomes], book["sessions"]["s1"] > 10) == ([True, False], True)
+    usage = json.loads((tmp_path / "state/model-usage.json").read_text(encoding="utf-8"))
+    assert ([each.failure is None for each in outcomes], usage["sessions"]["s1"] > 10) == ([True, False], True)

@@ -1,4 +1,4 @@
-"""A project's notes are nobody's words until somebody trusts the project."""
+"""A project's notes reach no agent until a user trusts the project."""
 
 import json
 from typing import Any

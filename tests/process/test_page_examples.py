@@ -43,7 +43,7 @@ def runtime(folder: Path, settings: str) -> Runtime:
     return Runtime.for_user({"PATH": "/usr/bin:/bin", "HOME": str(folder)}, where)
 
 
-def test_every_block_with_a_language_is_run_by_somebody():
+def test_every_block_with_a_language_is_run_by_a_test():
     found = {(page, language) for page, language, _, _ in BLOCKS}
     here = {(page, "toml") for page, _ in SETTINGS} | {("memory.md", "sh"), ("recipes.md", "toml")}
     assert found == here | ELSEWHERE.keys()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.process.sandbox import HANG_BOUND, PYTHON, Sandbox, ended, outcome
+from tests.process.sandbox import HANG_BOUND, PYTHON, Sandbox, expected_outcome, outcome
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
@@ -50,7 +50,7 @@ HOSTILE = {
 def test_at_its_limit_a_program_ends_with_everything_it_started(sandbox: Sandbox, command: str) -> None:
     finished = sandbox.run(command)
     # Some shells remark on the death of a child.
-    assert outcome(finished) == ended(None, timed_out=True, signal=finished.signal, stderr=finished.stderr)
+    assert outcome(finished) == expected_outcome(None, timed_out=True, signal=finished.signal, stderr=finished.stderr)
     assert finished.seconds < HANG_BOUND
     assert wait_until(lambda: not sandbox.survivors())
 
@@ -97,7 +97,7 @@ while time.monotonic() < end:
 @pytest.mark.parametrize(("most", "way"), [("200", "flat"), ("300", "bomb"), ("300", "apart")])
 def test_at_its_limit_a_program_ends_with_hundreds_of_forks(sandbox: Sandbox, most: str, way: str) -> None:
     finished = sandbox.run([*PYTHON, FORKS, str(sandbox.folder / "counter"), most, way], timeout=1.0)
-    assert outcome(finished) == ended(None, timed_out=True, signal=finished.signal)
+    assert outcome(finished) == expected_outcome(None, timed_out=True, signal=finished.signal)
     assert (sandbox.folder / "counter").stat().st_size > 20
     assert wait_until(lambda: not sandbox.survivors())
 
@@ -105,26 +105,26 @@ def test_at_its_limit_a_program_ends_with_hundreds_of_forks(sandbox: Sandbox, mo
 @pytest.mark.parametrize("way", ["together", "apart"])
 def test_a_process_that_forks_and_leaves_again_and_again_is_caught(sandbox: Sandbox, way: str) -> None:
     finished = sandbox.run([*PYTHON, HARE, way])
-    assert outcome(finished) == ended(None, timed_out=True, signal=finished.signal)
+    assert outcome(finished) == expected_outcome(None, timed_out=True, signal=finished.signal)
     assert wait_until(lambda: not sandbox.survivors())
 
 
 def test_a_program_that_ends_by_itself_is_told_apart_by_exit_code_and_signal(sandbox: Sandbox) -> None:
     spoke = sandbox.run("echo out; echo err >&2; exit 3")
-    assert outcome(spoke) == ended(3, stdout=b"out\n", stderr=b"err\n")
-    assert outcome(sandbox.run("kill -USR1 $$")) == ended(128 + signal.SIGUSR1, signal=signal.SIGUSR1)
+    assert outcome(spoke) == expected_outcome(3, stdout=b"out\n", stderr=b"err\n")
+    assert outcome(sandbox.run("kill -USR1 $$")) == expected_outcome(128 + signal.SIGUSR1, signal=signal.SIGUSR1)
 
 
-def test_a_child_left_in_the_background_delays_nobody_and_is_left_alone(sandbox: Sandbox) -> None:
+def test_a_child_left_in_the_background_delays_no_caller_and_is_left_alone(sandbox: Sandbox) -> None:
     finished = sandbox.run('./sleeper "$PIDS" & echo started', timeout=30.0)
-    assert outcome(finished) == ended(stdout=b"started\n")
+    assert outcome(finished) == expected_outcome(stdout=b"started\n")
     assert finished.seconds < HANG_BOUND
     assert len(sandbox.survivors()) == 1
     sandbox.end_survivors()
     assert wait_until(lambda: not sandbox.survivors())
 
 
-def test_a_child_left_in_the_background_that_floods_the_pipe_delays_nobody(sandbox: Sandbox) -> None:
+def test_a_child_left_in_the_background_that_floods_the_pipe_delays_no_caller(sandbox: Sandbox) -> None:
     finished = sandbox.run("yes & exit 0", timeout=30.0)
     assert (finished.exit_code, finished.timed_out, finished.seconds < HANG_BOUND) == (0, False, True)
     assert wait_until(lambda: not sandbox.survivors())  # by the broken pipe
@@ -137,14 +137,14 @@ def test_a_run_can_be_cancelled_from_another_thread(sandbox: Sandbox) -> None:
         assert wait_until(lambda: any(sandbox.pids.iterdir()))
         cancel.set()
         finished = running.result(timeout=10)
-    assert outcome(finished) == ended(None, cancelled=True, signal=finished.signal)
+    assert outcome(finished) == expected_outcome(None, cancelled=True, signal=finished.signal)
     assert wait_until(lambda: not sandbox.survivors())
 
 
 def test_a_run_that_was_cancelled_before_it_began_starts_nothing(sandbox: Sandbox) -> None:
     cancel = threading.Event()
     cancel.set()
-    assert outcome(sandbox.run("touch started", cancel=cancel)) == ended(None, cancelled=True)
+    assert outcome(sandbox.run("touch started", cancel=cancel)) == expected_outcome(None, cancelled=True)
     assert not (sandbox.folder / "started").exists()
 
 
@@ -157,9 +157,9 @@ def test_twenty_runs_at_once_do_not_touch_each_other(sandbox: Sandbox) -> None:
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(one, range(20)))
     assert answers == [
-        ended(None, timed_out=True, signal=signal.SIGTERM, stdout=b"%d" % number)
+        expected_outcome(None, timed_out=True, signal=signal.SIGTERM, stdout=b"%d" % number)
         if number % 4 == 0
-        else ended(number, stdout=b"in %d" % number)
+        else expected_outcome(number, stdout=b"in %d" % number)
         for number in range(20)
     ]
     assert wait_until(lambda: not sandbox.survivors())

@@ -58,7 +58,7 @@ def test_the_events_name_is_understood_under_three_fields(snell: Any, field: str
         b'{"hook_event_name": "SessionEnd", "cwd": "/does/not/exist"}',
     ],
 )  # fmt: skip
-def test_malformed_input_breaks_nobodys_session(snell: Any, payload: bytes):
+def test_malformed_input_breaks_no_session(snell: Any, payload: bytes):
     snell.settings(ON)
     code, out, err = snell("hook", "--client", "claude-code", given=payload)
     # 1 is this client's "something went wrong, go on"; only 2 would refuse

@@ -10,13 +10,13 @@ from snell.model.decision import Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import PythonFile, Scope
 from snell.runtime.python_hook_files import LoadedFile
-from tests.helpers import call, untimed
-from tests.process.hook_worker import HookWorker, opened
+from tests.helpers import call, without_times
+from tests.process.hook_worker import HookWorker, open_hook_worker
 
 
 @pytest.fixture
 def hook_worker(tmp_path: Path) -> Iterator[HookWorker]:
-    with opened(tmp_path) as hook_worker:
+    with open_hook_worker(tmp_path) as hook_worker:
         yield hook_worker
 
 
@@ -48,7 +48,7 @@ def test_a_saved_file_is_loaded_anew_and_an_unchanged_one_is_not(hook_worker: Ho
     one = hook_worker.load('@judges("Stop")\ndef f(): return Deny("one")')
     assert hook_worker.files.load(hook_worker.folder / "mine.py", scope=Scope.SESSION, layer="user", pack="mine") is one
     two = hook_worker.load('@judges("Stop")\ndef f(): return Deny("two")')
-    assert untimed(hook_worker.worker.run([*one.hooks, *two.hooks], call())) == [
+    assert without_times(hook_worker.worker.run([*one.hooks, *two.hooks], call())) == [
         Outcome(effects=(Deny("one"),)),
         Outcome(effects=(Deny("two"),)),
     ]
@@ -63,7 +63,7 @@ def test_a_file_that_no_longer_loads_keeps_its_last_good_version(hook_worker: Ho
     (hook_worker.folder / "mine.py").unlink()
     gone = hook_worker.files.load(hook_worker.folder / "mine.py", scope=Scope.SESSION, layer="user", pack="mine")
     assert (gone.hooks, gone.problem.endswith("stays in force")) == (good.hooks, True)
-    assert untimed(hook_worker.worker.run(gone.hooks, call())) == [Outcome(effects=(Deny("good"),))]
+    assert without_times(hook_worker.worker.run(gone.hooks, call())) == [Outcome(effects=(Deny("good"),))]
 
 
 def test_a_file_that_declares_no_hook_is_a_problem_each_time_it_is_asked_for(hook_worker: HookWorker) -> None:

@@ -13,15 +13,15 @@ from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewri
 from snell.model.errors import HookError
 from snell.model.hooks import Hook, PythonFile, Source
 from snell.runtime.executor import Executor
-from tests.helpers import call, hook, untimed
-from tests.process.hook_worker import IMPORTS, HookWorker, opened
+from tests.helpers import call, hook, without_times
+from tests.process.hook_worker import IMPORTS, HookWorker, open_hook_worker
 from tests.process.sandbox import is_alive
 from tests.waiting import wait_until
 
 
 @pytest.fixture
 def hook_worker(tmp_path: Path) -> Iterator[HookWorker]:
-    with opened(tmp_path) as hook_worker:
+    with open_hook_worker(tmp_path) as hook_worker:
         yield hook_worker
 
 
@@ -129,7 +129,7 @@ def test_modern_modules_load_like_any_other(hook_worker: HookWorker) -> None:
     """
     loaded = hook_worker.load(source, imports="")
     assert loaded.problem == ""
-    assert untimed(hook_worker.worker.run(loaded.hooks, call())) == [
+    assert without_times(hook_worker.worker.run(loaded.hooks, call())) == [
         Outcome(effects=(Deny(f"Rule(name='x') {hook_worker.folder}/mine.py"),))
     ]
 
@@ -180,7 +180,7 @@ def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(hook_
     """)
     pid = hook_worker.pid
     path = hook_worker.folder / "mine.py"
-    assert untimed(hook_worker.worker.run(hooks, call())) == [
+    assert without_times(hook_worker.worker.run(hooks, call())) == [
         crashed(f"{path}:7: ValueError: bad luck"),
         crashed(f"{path}:10: SystemExit: 2"),
         crashed(f"{path}:13: KeyError: 'missing'"),
@@ -237,13 +237,13 @@ def test_a_hook_that_hangs_is_ended_at_its_limit_and_the_next_ones_run(hook_work
         def after(): return Deny("after")
     """)
     pid = hook_worker.pid
-    assert untimed(hook_worker.worker.run(hooks, call())) == [
+    assert without_times(hook_worker.worker.run(hooks, call())) == [
         Outcome(effects=(Note("before"),)),
         Outcome(failure=Failure("timeout", "did not finish within 0.3 s")),
         Outcome(effects=(Deny("after"),)),
     ]
     assert wait_until(lambda: not is_alive(pid))
-    assert untimed(hook_worker.worker.run(hooks[2:], call())) == [Outcome(effects=(Deny("after"),))]
+    assert without_times(hook_worker.worker.run(hooks[2:], call())) == [Outcome(effects=(Deny("after"),))]
 
 
 def test_a_child_that_died_between_two_events_is_replaced_and_knows_all_files(hook_worker: HookWorker) -> None:
@@ -251,7 +251,7 @@ def test_a_child_that_died_between_two_events_is_replaced_and_knows_all_files(ho
     second = hook_worker.hooks('@judges("Stop")\ndef f(): return Deny("two")', "two.py")
     hook_worker.worker._child._process.kill()  # type: ignore[union-attr]  # it was just used
     hook_worker.worker._child._process.wait()  # type: ignore[union-attr]  # likewise
-    assert untimed(hook_worker.worker.run([*first, *second], call())) == [
+    assert without_times(hook_worker.worker.run([*first, *second], call())) == [
         Outcome(effects=(Deny("one"),)),
         Outcome(effects=(Deny("two"),)),
     ]
@@ -284,7 +284,7 @@ def test_text_that_is_no_valid_unicode_reaches_the_hook_all_the_same(hook_worker
 
 def test_a_hook_that_was_never_loaded_is_a_failure(hook_worker: HookWorker) -> None:
     stray = Hook(id="a", event="Stop", handler=PythonFile("/nowhere.py", "f", "1"), source=Source("user"))
-    assert untimed(hook_worker.worker.run([stray], call())) == [crashed("/nowhere.py has not been loaded")]
+    assert without_times(hook_worker.worker.run([stray], call())) == [crashed("/nowhere.py has not been loaded")]
 
 
 def test_a_worker_that_cannot_start_is_a_failure_and_a_load_error(
@@ -314,7 +314,7 @@ def f(): return Note(str([os.environ.get(name) for name in ("PYTHONPATH", "LD_PR
     assert outcome.effects == (Note("[None, None, 'yes']"),)
 
 
-def test_the_crew_puts_answers_of_both_kinds_of_python_in_the_order_of_the_hooks(hook_worker: HookWorker) -> None:
+def test_the_executor_puts_answers_of_both_kinds_of_python_in_the_order_of_the_hooks(hook_worker: HookWorker) -> None:
     (first, second) = hook_worker.hooks(
         '@judges("PreToolUse")\ndef f(): return Note("1")\n@judges("PreToolUse")\ndef g(): return Note("3")'
     )

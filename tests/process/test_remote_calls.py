@@ -139,7 +139,7 @@ def test_an_unknown_command_is_answered_with_its_code_and_the_nearest_name(machi
 
 
 @pytest.mark.proves("S2-44")
-def test_a_payload_that_does_not_fit_is_answered_with_what_is_wrong_and_holds_nobody_up(machine):
+def test_a_payload_that_does_not_fit_is_answered_with_what_is_wrong_and_holds_no_other_caller_up(machine):
     wrong, empty = machine.ask(call("hooks.preToolUse", {**PRE, "cwd": 3, "sessionId": None}), call("hooks.stop", {}))
     issues = ["sessionId: is missing", "cwd: must be text"]
     assert wrong == {
@@ -179,7 +179,7 @@ def test_two_callers_never_see_each_others_environment(machine):
 
 
 class Line:
-    """A front in this process, with commands of the test's own."""
+    """A socket server in this process, with commands of the test's own."""
 
     def __init__(self, folder: Path, **commands: Callable[..., Any]) -> None:
         self.folder = folder
@@ -190,8 +190,8 @@ class Line:
 
     async def _ask(self, lines: tuple[str, ...], *, close_early: bool) -> list[dict[str, Any]]:
         listener = listen(self.folder)
-        front = SocketServer(listener.socket, RequestHandler(Runtime.embed()))
-        front.start(asyncio.get_running_loop(), Rpc(self.commands), lambda _: None)
+        server = SocketServer(listener.socket, RequestHandler(Runtime.embed()))
+        server.start(asyncio.get_running_loop(), Rpc(self.commands), lambda _: None)
         reader, writer = await asyncio.open_unix_connection(str(listener.path))
         writer.write("".join(f"{line}\n" for line in lines).encode())
         if close_early:
@@ -201,8 +201,8 @@ class Line:
         finally:
             writer.close()
             listener.withdraw()
-            front.stop_accepting()
-            await front.finish(5)
+            server.stop_accepting()
+            await server.finish(5)
 
 
 @pytest.fixture
@@ -255,7 +255,7 @@ def test_a_command_that_breaks_answers_with_handler_error_and_the_next_one_works
     assert (answers[2]["message"], answers[3]["details"]) == ("no room", {"id": 3})
 
 
-def test_a_caller_that_reads_nothing_holds_nobody_up(machine):
+def test_a_caller_that_reads_nothing_holds_no_other_caller_up(machine):
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
         deaf.settimeout(20)
         deaf.connect(str(machine.home / "run/snell.sock"))

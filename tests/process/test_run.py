@@ -116,7 +116,7 @@ def test_a_command_that_fails_is_run_once_as_it_is(desk: Desk):
     assert desk.snell("run", "--", "sh", "-c", "echo ran; exit 3") == (3, "ran\n", "")
 
 
-def test_nobody_takes_another_runs_restart(desk: Desk, tmp_path: Path):
+def test_no_run_takes_another_runs_restart(desk: Desk, tmp_path: Path):
     begin(desk)
     here, go = tmp_path / "here", tmp_path / "go"
     notes = tmp_path / "other"

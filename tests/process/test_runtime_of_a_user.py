@@ -1,4 +1,4 @@
-"""The house that settings describe, with real files, a real worker and real commands."""
+"""The runtime that settings describe, with real files, a real worker and real commands."""
 
 import os
 import textwrap
@@ -17,7 +17,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class Home:
-    """A person with a home, a project and a house."""
+    """A person with a home, a project and a runtime."""
 
     def __init__(self, folder: Path) -> None:
         self.where = Places(folder / "config", folder / "state", folder / "run")
@@ -170,7 +170,7 @@ def test_hooks_imported_from_claude_code_run_in_other_clients_and_not_twice_in_i
     assert verdicts == {"generic": Verdict.DENY, "claude_code": Verdict.NO_OPINION}
 
 
-def test_a_journal_that_cannot_be_written_costs_nobody_an_answer(home):
+def test_a_journal_that_cannot_be_written_costs_no_caller_an_answer(home):
     home.write("~/hooks.toml", '[[hooks]]\nevent="PreToolUse"\ncommand="exit 2"\n')
     home.where.state.parent.mkdir(exist_ok=True)
     home.where.state.write_text("a file where the folder should be", encoding="utf-8")

@@ -16,7 +16,7 @@ SETTINGS = '{\n  "statusLine": {"type": "command", "command": "my-line"}, // min
 
 
 class Owner(Author):
-    """Somebody with a home directory in which Claude Code and Codex have been."""
+    """A user with a home directory in which Claude Code and Codex have been."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -102,7 +102,7 @@ def test_a_client_that_is_misspelt_or_has_nothing_at_a_scope_is_told_what_to_do(
     assert "nothing to write at this scope; its hooks are at --scope user" in out
 
 
-def test_an_agent_cannot_set_up_nor_take_out_and_nobody_can_without_a_terminal_or_yes(owner: Owner) -> None:
+def test_an_agent_cannot_set_up_nor_take_out_and_no_user_can_without_a_terminal_or_yes(owner: Owner) -> None:
     before = snapshot(owner.user_home)
     said = owner.on_terminal("setup", "claude-code", "--yes", CLAUDECODE="1")
     assert "changing a client's configuration needs a person, but this shell belongs to an agent" in said
@@ -119,7 +119,7 @@ def test_yes_needs_a_terminal_too_or_a_persons_word_that_there_is_none(owner: Ow
         given = {name: value for name, value in owner.env.items() if name != WITHOUT_TERMINAL}
         ends = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         command = [sys.executable, "-m", "snell", "setup", *words]
-        # In a session of its own, it has no controlling terminal either, whoever runs these tests.
+        # In a session of its own, it has no controlling terminal either, no matter how these tests are run.
         at = {"cwd": owner.project, "env": given | env, "start_new_session": True}
         done = subprocess.run(command, **at, **ends, timeout=100, check=False)
         return done.returncode, done.stdout.decode().splitlines()[-1]

@@ -51,7 +51,7 @@ def test_a_server_that_cannot_start_is_written_with_a_warning_and_the_doctor_rep
     assert said_by_doctor(owner) == []
 
 
-def test_with_the_library_nobody_is_warned(tmp_path: Path) -> None:
+def test_with_the_library_there_is_no_warning(tmp_path: Path) -> None:
     owner = Owner(tmp_path)
     assert WARNING not in owner.snell("setup", "claude-code", "--include-mcp", "--yes")[1]
     assert said_by_doctor(owner) == []

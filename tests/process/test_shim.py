@@ -10,7 +10,18 @@ import time
 import pytest
 
 from snell.daemon.wire import KEEPALIVE, LARGEST_ENVIRONMENT, LARGEST_STDIN, Reply, Request
-from tests.process.shim_sandbox import BOUND, SHIM, VERSION, Ended, Peer, ShimSandbox, answers, ended, reads, says
+from tests.process.shim_sandbox import (
+    BOUND,
+    SHIM,
+    VERSION,
+    Ended,
+    Peer,
+    ShimSandbox,
+    answers,
+    reads,
+    says,
+    wait_for_end,
+)
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 
@@ -83,7 +94,7 @@ def test_a_client_that_reads_nothing_still_gets_the_exit_code(shim: ShimSandbox)
         assert started.stdout
         started.stdout.close()
         started.stdout = None
-        assert ended(started) == Ended(2, None, b"why")  # type: ignore[arg-type]  # there is no stdout any more
+        assert wait_for_end(started) == Ended(2, None, b"why")  # type: ignore[arg-type]  # there is no stdout any more
 
 
 def test_an_answer_that_comes_before_the_request_was_read_counts(shim: ShimSandbox) -> None:
@@ -163,7 +174,7 @@ def test_a_client_that_does_not_close_stdin_is_given_up(hasty_shim: ShimSandbox)
         started.stdin.write(b"{")
         started.stdin.flush()
         assert started.wait(BOUND) == 7
-        got = ended(started)
+        got = wait_for_end(started)
     assert got.stderr == b"snell-hook: `stdin`: the client does not close it; deciding without the daemon\n"
     assert got.stdout.splitlines()[1:] == [b"{"]
 

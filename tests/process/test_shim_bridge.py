@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.process.shim_sandbox import BOUND, Ended, Peer, ShimSandbox, ended
+from tests.process.shim_sandbox import BOUND, Ended, Peer, ShimSandbox, wait_for_end
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 
@@ -43,7 +43,7 @@ def test_an_answer_comes_while_stdin_is_open(shim: ShimSandbox) -> None:
         for line in (b"one\n", b"two\n"):
             started.stdin.write(line)
             assert started.stdout.read(4) == line.upper()
-        assert ended(started) == Ended(0, b"", b"")
+        assert wait_for_end(started) == Ended(0, b"", b"")
 
 
 def test_it_says_where_it_was_started_whatever_the_folder_is_called(shim: ShimSandbox, tmp_path: Path) -> None:
@@ -58,10 +58,10 @@ def test_it_ends_when_the_daemon_does(shim: ShimSandbox) -> None:
     with Peer(shim, lambda _, connection: connection.sendall(b"bye")):
         started = shim.start("--bridge", "mcp")
         assert started.wait(BOUND) == 0
-        assert ended(started) == Ended(0, b"bye", b"")
+        assert wait_for_end(started) == Ended(0, b"bye", b"")
 
 
-def test_it_ends_when_nobody_reads(shim: ShimSandbox) -> None:
+def test_it_ends_when_no_process_reads(shim: ShimSandbox) -> None:
     over = threading.Event()
     with Peer(shim, lambda *_: over.wait(BOUND)):
         started = shim.start("--bridge", "mcp")
@@ -70,7 +70,7 @@ def test_it_ends_when_nobody_reads(shim: ShimSandbox) -> None:
         started.stdout = None
         code = started.wait(BOUND)
         over.set()
-        ended(started)
+        wait_for_end(started)
     assert code == 0
 
 

@@ -1,4 +1,4 @@
-"""`snell-hook` with nobody to talk to: one daemon is started for all; without one, there is a decision all the same."""
+"""`snell-hook` with no daemon to talk to: one daemon is started for all; without one, there still is a decision."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.process.shim_sandbox import BOUND, TEST_DAEMON, Ended, ShimSandbox, compiled, ended
+from tests.process.shim_sandbox import BOUND, TEST_DAEMON, Ended, ShimSandbox, compile_shim, wait_for_end
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 
@@ -48,7 +48,7 @@ def test_the_daemon_keeps_nothing_of_the_client_that_started_it(shim: ShimSandbo
     try:
         shim.call(env={"API_KEY": "secret", "LD_LIBRARY_PATH": "/x", "LANG": "C"}, pass_fds=[write], cwd=shim.bin)
         os.close(write)
-        assert os.read(read, 1) == b""  # nobody else has the other end open
+        assert os.read(read, 1) == b""  # no other process has the other end open
     finally:
         os.close(read)
     (note,) = shim.daemon_starts()
@@ -62,18 +62,18 @@ def test_the_daemon_keeps_nothing_of_the_client_that_started_it(shim: ShimSandbo
     assert not note["leads_session"]  # so no terminal can become its own
 
 
-def test_a_herd_starts_one_daemon_and_everyone_is_answered(shim: ShimSandbox) -> None:
+def test_a_group_of_callers_starts_one_daemon_and_all_are_answered(shim: ShimSandbox) -> None:
     stampede(shim, 50 if shim.form == "native" else 20)
 
 
 @pytest.mark.nightly
-def test_a_large_herd_starts_one_daemon_and_everyone_is_answered(native_shim: ShimSandbox) -> None:
+def test_a_large_group_of_callers_starts_one_daemon_and_all_are_answered(native_shim: ShimSandbox) -> None:
     stampede(native_shim, 200)
 
 
 def stampede(shim: ShimSandbox, number: int) -> None:
     herd = [shim.start(stdin=subprocess.DEVNULL) for _ in range(number)]
-    assert [ended(each) for each in herd] == [ANSWERED] * number
+    assert [wait_for_end(each) for each in herd] == [ANSWERED] * number
     assert len(shim.daemon_starts()) == 1
 
 
@@ -282,7 +282,7 @@ def test_only_a_test_build_takes_another_daemon_from_the_environment(
     assert native_shim.call(env=env).exit_code == 0
     assert native_shim.daemon_starts() == []
     (native_shim.run / "gave-up").unlink()
-    test_build = compiled(tmp_path_factory.mktemp("shim"), "-DSNELL_TESTING")
+    test_build = compile_shim(tmp_path_factory.mktemp("shim"), "-DSNELL_TESTING")
     assert test_build
     shutil.copy(test_build, native_shim.bin / "snell-hook")
     native_shim.script("other", f"#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name('shim_daemon.py')}\n")

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from tests.process.sandbox import Sandbox, ended, outcome
+from tests.process.sandbox import Sandbox, expected_outcome, outcome
 
 
 def start_error(sandbox: Sandbox, argv: list[str], **options: object) -> str | None:
     finished = sandbox.run(argv, **options)
-    assert outcome(finished) == ended(None, start_error=finished.start_error)
+    assert outcome(finished) == expected_outcome(None, start_error=finished.start_error)
     return finished.start_error
 
 
@@ -106,4 +106,4 @@ def test_a_start_that_failed_leaves_no_descriptor_open(sandbox: Sandbox) -> None
 
 def test_a_path_is_looked_up_from_the_working_directory(sandbox: Sandbox) -> None:
     sandbox.script("hook", "#!/bin/sh\necho here\n")
-    assert outcome(sandbox.run(["./hook"], timeout=30.0)) == ended(stdout=b"here\n")
+    assert outcome(sandbox.run(["./hook"], timeout=30.0)) == expected_outcome(stdout=b"here\n")

@@ -16,7 +16,7 @@ def test_a_terminal_gets_colours(author):
     assert author.on_terminal("test", ".") == "\x1b[32m2 passed, 0 failed\x1b[0m\r\n"
 
 
-def test_the_verdict_has_a_colour_on_a_terminal_unless_nobody_wants_one(author):
+def test_the_verdict_has_a_colour_on_a_terminal_unless_the_user_wants_none(author):
     user = author.home / "config" / "snell.toml"
     user.parent.mkdir(parents=True)
     user.write_text('[[hooks]]\nevent = "PreToolUse"\ncommand = "echo no >&2; exit 2"\n', encoding="utf-8")

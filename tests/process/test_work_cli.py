@@ -158,7 +158,7 @@ def test_an_older_database_gets_the_work_layer_and_keeps_what_it_had(tmp_path: P
     after.close()
 
 
-def test_what_somebody_else_named_tells_the_terminal_nothing(snell):
+def test_names_that_other_users_chose_send_no_codes_to_the_terminal(snell):
     odd = "a\x1b]0;owned\x07\x1b[31mb"
     assert snell("effort", "start", "t", odd, AGENT_ID=odd)[0] == 0
     answers = [snell(*words) for words in (("agent", "list"), ("fleet",), ("effort", "list"), ("effort", "show"))]

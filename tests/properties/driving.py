@@ -11,12 +11,12 @@ Answer = Callable[[Hook, Event], Outcome]
 Steps = Generator[Run, Sequence[Outcome], Decision]
 
 
-def driven(steps: Steps, answer: Answer) -> Decision:
+def drive(steps: Steps, answer: Answer) -> Decision:
     """Run hooks one after the other, in the order in which they are asked for."""
-    return driven_in_rounds(steps, lambda run: [answer(hook, run.event) for hook in run.hooks])
+    return drive_in_rounds(steps, lambda run: [answer(hook, run.event) for hook in run.hooks])
 
 
-def driven_in_rounds(steps: Steps, answers: Callable[[Run], Sequence[Outcome]]) -> Decision:
+def drive_in_rounds(steps: Steps, answers: Callable[[Run], Sequence[Outcome]]) -> Decision:
     """The same, with a function that answers a whole request."""
     try:
         run = next(steps)

@@ -151,7 +151,7 @@ def random_hook(rng: Random, hook_id: str, event: str) -> Hook:
         on_failure=rng.choice(("allow", "ask", "block")) if odds() < 0.4 else None,
         enabled=odds() > 0.03,
         session_id=rng.choice((SESSION, "s2")) if odds() < 0.1 else "",
-        untrusted="nobody approved it" if odds() < 0.03 else "",
+        untrusted="no user approved it" if odds() < 0.03 else "",
     )
 
 

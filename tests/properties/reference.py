@@ -87,7 +87,7 @@ class Sum:
     extras: dict[str, Any]
 
 
-def decided(event: Event, world: World, memory: Memory) -> Sum:
+def decide_by_reference(event: Event, world: World, memory: Memory) -> Sum:
     if event.name == "UserPromptSubmit":
         memory.prompts += 1
     hooks = [hook for hook in sorted(world.hooks, key=lambda hook: hook.scope) if applies(hook, event, world, memory)]
@@ -155,7 +155,7 @@ def without_twins(hooks: list[Hook]) -> list[Hook]:
 
 
 def run_tier(hooks: list[Hook], event: Event, world: World, last: dict[str, Answer]) -> Event:  # noqa: C901 - the naive model of the engine, in one piece
-    """Run hooks of one tier; fill in everybody's last answer and return the event they leave."""
+    """Run hooks of one tier; fill in every hook's last answer and return the event they leave."""
     in_order = sorted(hooks, key=lambda hook: -hook.scope) if event.name == "PostToolUse" else hooks
     for hook in in_order:
         if hook.role == "rewrites" and holds(hook, event, world):

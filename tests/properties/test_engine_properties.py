@@ -21,7 +21,7 @@ from snell.model.effects import Allow, Ask, Defer, Deny, Note, Rewrite, Stop, Te
 from snell.model.events import Event
 from snell.model.hooks import Hook, Scope
 from snell.store.in_memory import InMemoryStore
-from tests.properties.driving import driven, driven_in_rounds
+from tests.properties.driving import drive, drive_in_rounds
 from tests.properties.random_cases import Case
 from tests.properties.reference import same
 from tests.properties.strategies import FAILED, cases, hooks_for, many, outcomes_with
@@ -39,8 +39,8 @@ def test_the_order_in_which_hooks_finish_never_matters(case: Case, random: Rando
             finished[hook] = structs.replace(case.answer(hook, run.event), seconds=float(len(finished)))
         return [finished[hook] for hook in run.hooks]
 
-    steps = decide(case.events[0], book_of(case), InMemoryStore(), case.validate)
-    shuffled = driven_in_rounds(steps, in_any_order)
+    steps = decide(case.events[0], registry_of(case), InMemoryStore(), case.validate)
+    shuffled = drive_in_rounds(steps, in_any_order)
     assert what_it_says(shuffled) == what_it_says(decided(case))
 
 
@@ -92,9 +92,9 @@ def test_a_hook_that_does_not_apply_changes_nothing(data: st.DataObject, case: C
 
 
 def test_one_name_may_stand_for_tools_of_several_kinds() -> None:
-    book = Registry([Hook(id=NEW, event="PreToolUse", handler=Command(NEW), kinds=("mcp",))])
+    registry = Registry([Hook(id=NEW, event="PreToolUse", handler=Command(NEW), kinds=("mcp",))])
     events = [Event(name="PreToolUse", payload={}, tool_name="run", kind=kind) for kind in ("", "mcp", "shell")]
-    picked = [book.pick(event, InMemoryStore()).hooks for event in events]
+    picked = [registry.pick(event, InMemoryStore()).hooks for event in events]
     assert [[hook.id for hook in hooks] for hooks in picked] == [[], [NEW], []]
 
 
@@ -125,7 +125,7 @@ def test_three_undeclared_rewriters_of_three_words_never_run_what_one_of_them_ha
     outcomes = {word: Outcome(effects=(Rewrite({"word": word}),)) for word in words} | {None: Outcome()}
     for maps in product(rewriters, repeat=3):
         answers = dict(zip(hooks, maps, strict=True))
-        decision = driven(
+        decision = drive(
             decide(event, Registry(hooks), InMemoryStore()),
             lambda hook, on, answers=answers: outcomes[answers[hook][on.tool_input["word"]]],
         )
@@ -141,8 +141,8 @@ def test_knowing_who_rewrites_never_changes_a_decision(case: Case) -> None:
     marks = InMemoryStore()
     event = case.events[0]
     elsewhere = structs.replace(event, payload={**event.payload, "session_id": "another"})
-    driven(decide(elsewhere, book_of(case), marks, case.validate), case.answer)
-    knowing = driven(decide(event, book_of(case), marks, case.validate), case.answer)
+    drive(decide(elsewhere, registry_of(case), marks, case.validate), case.answer)
+    knowing = drive(decide(event, registry_of(case), marks, case.validate), case.answer)
     assert what_it_says(knowing) == what_it_says(decided(case))
 
 
@@ -159,7 +159,7 @@ def test_only_the_order_inside_a_scope_matters(case: Case, random: Random) -> No
 @pytest.mark.proves("S1-93")
 @many
 @given(cases(names=("PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop")))
-def test_after_a_deny_of_the_policy_nobody_else_is_asked(case: Case) -> None:
+def test_after_a_deny_of_the_policy_no_other_hook_is_asked(case: Case) -> None:
     guard = Hook(id=NEW, event=case.events[0].name, handler=Command(NEW), scope=Scope.POLICY, role="judges")
     case = replace(case, hooks=[*case.hooks, guard], answers={**case.answers, NEW: [Outcome(effects=(Deny("no"),))]})
     alone = replace(case, hooks=[hook for hook in case.hooks if hook.scope is Scope.POLICY])
@@ -237,10 +237,10 @@ def test_no_hook_runs_more_often_than_it_may(case: Case) -> None:
 
 
 def decided(case: Case) -> Decision:
-    return driven(decide(case.events[0], book_of(case), InMemoryStore(), case.validate), case.answer)
+    return drive(decide(case.events[0], registry_of(case), InMemoryStore(), case.validate), case.answer)
 
 
-def book_of(case: Case) -> Registry:
+def registry_of(case: Case) -> Registry:
     return Registry(case.hooks, switches=case.switches, condition=case.condition)
 
 
@@ -250,7 +250,7 @@ def what_it_says(decision: Decision) -> Decision:
 
 
 def with_one_more(data: st.DataObject, case: Case, answers: st.SearchStrategy[Outcome], **declared: Any) -> Case:
-    """The same case with one more hook, anywhere in the book, of any scope and role."""
+    """The same case with one more hook, anywhere in the registry, of any scope and role."""
     hook = data.draw(hooks_for(case, NEW, handler=Command(NEW), **declared))
     place = data.draw(st.integers(0, len(case.hooks)))
     more = [*case.hooks[:place], hook, *case.hooks[place:]]

@@ -10,9 +10,9 @@ from snell.engine.decide import decide
 from snell.engine.registry import Registry
 from snell.model.decision import Decision, Reason
 from snell.store.in_memory import InMemoryStore
-from tests.properties.driving import driven
+from tests.properties.driving import drive
 from tests.properties.random_cases import Case, random_session
-from tests.properties.reference import ENGINE, Memory, Sum, World, decided
+from tests.properties.reference import ENGINE, Memory, Sum, World, decide_by_reference
 
 SEED = int(os.environ.get("SNELL_SEED") or Random().randrange(1_000_000_000))
 ORDINARY, NIGHTLY = 2_500, 100_000
@@ -39,13 +39,13 @@ def compare(numbers: range) -> None:
 def by_model(case: Case) -> list[Sum]:
     world = World(case.hooks, case.switches, case.condition, case.validate, case.answer)
     memory = Memory()
-    return [comparable(decided(event, world, memory)) for event in case.events]
+    return [comparable(decide_by_reference(event, world, memory)) for event in case.events]
 
 
 def by_engine(case: Case) -> list[Sum]:
-    book = Registry(case.hooks, switches=case.switches, condition=case.condition)
+    registry = Registry(case.hooks, switches=case.switches, condition=case.condition)
     marks = InMemoryStore()
-    decisions = [driven(decide(event, book, marks, case.validate), case.answer) for event in case.events]
+    decisions = [drive(decide(event, registry, marks, case.validate), case.answer) for event in case.events]
     return [comparable(summed(decision)) for decision in decisions]
 
 

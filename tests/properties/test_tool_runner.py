@@ -16,7 +16,7 @@ effects = st.one_of(
     st.builds(Note, words),
     words.map(lambda word: Rewrite(word=word)),
 )
-# What somebody says to a word; a rewriter that answers every word with another one never comes to rest.
+# What a hook answers to a word; a rewriter that answers every word with another one never comes to rest.
 answers = st.fixed_dictionaries(dict.fromkeys("abc", effects))
 NO_OPINION: dict[str, object] = dict.fromkeys("abc")
 
@@ -83,7 +83,7 @@ def test_what_was_judged_last_is_what_is_executed(first, hooks, dialogs, permiss
     (word,) = ran
     for number, last in judged.items():
         says = hooks[number][last]
-        assert not isinstance(says, Deny)  # nobody's refusal was passed over
+        assert not isinstance(says, Deny)  # no hook's refusal was passed over
         # Each hook saw the word that ran, or made it.
         assert last == word or says == Rewrite(word=word)
     last = permission[permitted[-1]]

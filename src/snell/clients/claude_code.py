@@ -61,7 +61,11 @@ def decode(payload: bytes, event: str = "") -> Event:
     given, flags = read_payload(payload)
     check_tool_name(given)
     flags += odd_fields(given)
-    name = next((text for field in EVENT_FIELDS if isinstance(text := given.get(field), str) and text), event)
+    name = event
+    for field in EVENT_FIELDS:
+        if (text := given.get(field)) and isinstance(text, str):
+            name = text
+            break
     if not name:
         raise PayloadError("the payload has no `hook_event_name`", advice="is this really Claude Code calling?")
     return event_from(given, name if name in CATALOGUE else canonical(name), NAME, flags)

@@ -22,5 +22,5 @@ def test_red_stops_yellow_changes_or_asks_green_lets_through(record, code):
     assert Colours(on=False).of(record)("x") == "x"
 
 
-def test_nobody_having_an_opinion_has_no_colour():
+def test_no_opinion_has_no_colour():
     assert Colours(on=True).of({"verdict": "no_opinion"})("x") == "x"

@@ -7,10 +7,10 @@ from snell.model.errors import TrustError
 
 
 @pytest.mark.parametrize("marker", AGENT_MARKERS)
-def test_a_shell_that_a_client_started_for_an_agent_is_nobodys_whatever_else_it_says(marker: str) -> None:
+def test_a_shell_that_a_client_started_for_an_agent_is_no_users_whatever_else_it_says(marker: str) -> None:
     with pytest.raises(TrustError, match=f"this shell belongs to an agent \\({marker} is set\\)"):
         require_terminal_nearby({marker: "1", WITHOUT_TERMINAL: "1"}, "this")
 
 
-def test_the_settings_of_a_client_make_nobody_an_agent() -> None:
+def test_the_settings_of_a_client_make_no_user_an_agent() -> None:
     require_person({"CODEX_HOME": "/x", "COPILOT_HOME": "/x", "CLAUDE_CONFIG_DIR": "/x", "GEMINI_API_KEY": "x"}, "this")

@@ -15,7 +15,7 @@ def said(*typed: str) -> str:
     return out.getvalue()
 
 
-def test_a_long_memory_is_shown_a_page_at_a_time_for_as_long_as_somebody_wants_more():
+def test_a_long_memory_is_shown_a_page_at_a_time_for_as_long_as_the_user_wants_more():
     one, two = said("", "1", "q", "q"), said("", "1", "", "q", "q")
     assert len(one) < PAGE + 1_000 < len(two) < 2 * PAGE + 1_000
     assert [one.count("more characters"), two.count("more characters")] == [1, 2]

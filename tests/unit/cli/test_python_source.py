@@ -1,4 +1,4 @@
-"""A look at somebody's Python file, without running it."""
+"""A look at a user's Python file, without running it."""
 
 from pathlib import Path
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from snell.clients import client_named
-from snell.clients.protocol.calling_client import bare_caller, calling_client
+from snell.clients.protocol.calling_client import FIELDS_OF_OTHERS, bare_caller, calling_client
 from snell.model.effects import Deny
 from snell.model.events import Event
 from snell.model.protocols import Reply
@@ -38,7 +38,7 @@ def received(file: str, claimed: str, env: dict[str, str] | None = None, event: 
         ("claude_code/PreToolUse", {}, "claude_code"),
     ],
 )
-def test_a_hook_in_claudes_file_answers_whoever_runs_it(file: str, env: dict[str, str], caller: str) -> None:
+def test_a_hook_in_claudes_file_answers_the_client_that_runs_it(file: str, env: dict[str, str], caller: str) -> None:
     name, event = received(file, "claude-code", env)
     assert (name, event.client) == (caller, caller)
 
@@ -58,8 +58,15 @@ def test_an_event_that_copilot_does_not_name_is_known_by_its_fields_where_the_co
     assert theirs == ours
 
 
-def test_a_client_whose_file_nobody_else_reads_is_believed() -> None:
+def test_a_client_whose_file_no_other_client_reads_is_believed() -> None:
     assert calling_client("gemini", {"cursor_version": "1"}, {}) == "gemini"
+
+
+@pytest.mark.parametrize("claimed", ["claude_code", "copilot", "cursor"])
+def test_a_payload_without_the_fields_of_others_is_from_the_named_client(claimed: str) -> None:
+    for given in (golden(path)["payload"] for path in golden_files()):
+        payload = {name: value for name, value in given.items() if name not in FIELDS_OF_OTHERS}
+        assert calling_client(claimed, payload, COPILOT_ENV) == claimed
 
 
 def test_the_same_call_through_two_files_is_decided_once() -> None:
@@ -107,7 +114,7 @@ def test_a_payload_names_its_event_better_than_the_command_line() -> None:
             Reply(b'{"decision":"allow"}', b"snell: broken"),
         ),
         (["--client", "windsurf"], b"\xff", True, Reply(stderr=b"snell: broken", exit_code=2)),
-        (["--client", "nobody"], b"", False, Reply(stderr=b"snell: broken\n", exit_code=1)),
+        (["--client", "unheard-of"], b"", False, Reply(stderr=b"snell: broken\n", exit_code=1)),
         ([], b"", True, Reply(stderr=b"snell: broken\n", exit_code=2)),
         (["--client", "claude"], b'{"hook_event_name": "Stop"', True, Reply(stderr=b"snell: broken\n", exit_code=1)),
     ],
@@ -147,5 +154,5 @@ def test_a_client_that_leaves_our_arguments_out_is_known_by_its_payload(
     assert (client.NAME, event.client, event.name) == (caller, caller, name)
 
 
-def test_what_is_not_json_comes_from_nobody_known() -> None:
+def test_what_is_not_json_comes_from_no_known_client() -> None:
     assert [bare_caller(raw, COPILOT_ENV) for raw in (b"", b"[1]", b'{"a":', b"\xff")] == ["", "", "", ""]

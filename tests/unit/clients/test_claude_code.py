@@ -13,7 +13,7 @@ from snell.model.effects import Allow, Ask, Deny, Effect, Env, Extra, Note, Rewr
 from snell.model.events import Event
 from snell.model.protocols import Reply
 from tests.golden.reading import FOLDER, event_of, golden_files, raw_payload
-from tests.helpers import decided, hook
+from tests.helpers import decide_event, hook
 
 TOP = {"continue", "stopReason", "systemMessage", "suppressOutput", "terminalSequence", "hookSpecificOutput"}
 BLOCK = {"decision", "reason"}
@@ -83,7 +83,7 @@ def recorded(name: str) -> Event:
 
 
 def answered(name: str, *effects: Effect) -> Reply:
-    return encode(decided(recorded(name), hook("house/rule", effects, on=name.partition("-")[0])))
+    return encode(decide_event(recorded(name), hook("team/rule", effects, on=name.partition("-")[0])))
 
 
 def said(name: str, *effects: Effect) -> Any:
@@ -104,7 +104,7 @@ def test_a_new_row_is_answered_in_the_form_that_fits_what_it_can_do(
     event = decode(b'{"hook_event_name": "PreDeploy", "target": "production", "plan": "all"}')
     effects = {"deny": Deny("no"), "note": Note("n"), "rewrite": Rewrite("one")}
     given = tuple(effect for name, effect in effects.items() if name in row.can)
-    assert json.loads(encode(decided(event, hook("h", given, on="PreDeploy"))).stdout) == answer
+    assert json.loads(encode(decide_event(event, hook("h", given, on="PreDeploy"))).stdout) == answer
 
 
 @pytest.mark.parametrize("name", RECORDED)
@@ -149,15 +149,15 @@ def test_integers_beyond_64_bits_survive_a_rewrite() -> None:
 
 
 def test_a_stop_without_a_reason_still_says_who_stopped() -> None:
-    assert said("PreToolUse", Stop()) == {"continue": False, "stopReason": "stopped by `house/rule`"}
+    assert said("PreToolUse", Stop()) == {"continue": False, "stopReason": "stopped by `team/rule`"}
 
 
 def test_a_refusal_without_a_reason_names_the_hooks() -> None:
     event = recorded("PreToolUse")
-    two = decided(event, hook("a", Deny()), hook("b", Deny(" ")))
+    two = decide_event(event, hook("a", Deny()), hook("b", Deny(" ")))
     assert json.loads(encode(two).stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "refused by `a`, `b`"
-    nobody = Decision(event=event, verdict=Verdict.DENY)
-    assert json.loads(encode(nobody).stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "refused by a hook"
+    unnamed = Decision(event=event, verdict=Verdict.DENY)
+    assert json.loads(encode(unnamed).stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "refused by a hook"
 
 
 def test_context_that_would_keep_a_finished_agent_going_is_not_sent() -> None:
@@ -166,7 +166,7 @@ def test_context_that_would_keep_a_finished_agent_going_is_not_sent() -> None:
 
 
 def test_a_failure_alone_says_nothing_to_the_client() -> None:
-    failed = decided(recorded("PreToolUse"), hook("h", ValueError("oops")))
+    failed = decide_event(recorded("PreToolUse"), hook("h", ValueError("oops")))
     assert failed.failures
     assert encode(failed) == Reply()
 

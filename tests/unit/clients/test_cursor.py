@@ -11,7 +11,7 @@ from snell.clients.cursor import decode, encode
 from snell.model.effects import Deny, Env, Note
 from snell.model.events import Event
 from tests.golden.reading import FOLDER, event_in
-from tests.helpers import decided, hook
+from tests.helpers import decide_event, hook
 
 BASE = {
     "conversation_id": "c-1",
@@ -25,7 +25,7 @@ def event(name: str, **fields: Any) -> Event:
 
 
 def said(given: Event, *effects: Any) -> Any:
-    return json.loads(encode(decided(given, hook("h", effects, on=given.name))).stdout)
+    return json.loads(encode(decide_event(given, hook("h", effects, on=given.name))).stdout)
 
 
 @pytest.mark.proves("S4-30")

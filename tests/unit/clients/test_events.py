@@ -11,7 +11,7 @@ from snell.model.catalogue import CATALOGUE
 from snell.model.effects import Deny, Effect, Note, Rewrite, Stop
 from snell.model.events import Event, event_from
 from tests.golden.reading import FOLDER, event_of, golden, golden_files, name_of, raw_payload
-from tests.helpers import Cast, decided, hook
+from tests.helpers import RecordingExecutor, decide_event, hook
 
 RECORDED = golden_files("claude_code")
 every_recorded = pytest.mark.parametrize("path", RECORDED, ids=name_of)
@@ -23,13 +23,13 @@ def recorded(name: str) -> Event:
 
 def runs(event: Event, matcher: str) -> bool:
     """Does a hook with this matcher run on the event?"""
-    cast = Cast()
-    decided(event, hook("h", on=event.name, matcher=matcher), executor=cast)
-    return bool(cast.rounds)
+    executor = RecordingExecutor()
+    decide_event(event, hook("h", on=event.name, matcher=matcher), executor=executor)
+    return bool(executor.rounds)
 
 
 def said(event: Event, *effects: Effect, client: str = "claude_code") -> Any:
-    reply = client_named(client).encode(decided(event, hook("house/rule", effects, on=event.name)))
+    reply = client_named(client).encode(decide_event(event, hook("team/rule", effects, on=event.name)))
     return json.loads(reply.stdout)
 
 

@@ -10,7 +10,7 @@ from snell.model.catalogue import CATALOGUE
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.events import Event, event_from
-from tests.helpers import call, decided, event, hook
+from tests.helpers import call, decide_event, event, hook
 
 
 def decoded(**payload: Any) -> Event:
@@ -70,7 +70,7 @@ def test_the_input_of_a_tool_may_be_any_json_value_and_stays_as_it_came(value: A
 
 
 def test_the_reply_holds_the_whole_decision_and_ends_its_line() -> None:
-    decision = decided(
+    decision = decide_event(
         event("SessionStart", source="startup"),
         hook("a", (Note("n"), Tell("t"), Env({"A": "b"}), Extra("sessionTitle", "x")), on="SessionStart"),
         hook("b", ValueError("oops"), on="SessionStart"),
@@ -93,7 +93,7 @@ def test_the_reply_holds_the_whole_decision_and_ends_its_line() -> None:
 
 
 def test_a_denied_call_has_no_updated_input() -> None:
-    reply = encode(decided(call("rm x"), hook("a", Rewrite({"command": "ls"})), hook("b", Deny("no"))))
+    reply = encode(decide_event(call("rm x"), hook("a", Rewrite({"command": "ls"})), hook("b", Deny("no"))))
     assert json.loads(reply.stdout) == {
         "event": "PreToolUse",
         "verdict": "deny",
@@ -106,4 +106,4 @@ def test_a_denied_call_has_no_updated_input() -> None:
 def test_a_stop_without_a_reason_is_still_a_stop() -> None:
     reply = encode(Decision(event=call(), stop=Reason("a", "")))
     assert json.loads(reply.stdout) == {"event": "PreToolUse", "verdict": "no_opinion", "continue": False}
-    assert json.loads(encode(decided(call(), hook("a", Stop()))).stdout)["continue"] is False
+    assert json.loads(encode(decide_event(call(), hook("a", Stop()))).stdout)["continue"] is False

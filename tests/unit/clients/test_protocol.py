@@ -12,7 +12,7 @@ from snell.model.effects import Deny, Note, Rewrite, Verdict
 from snell.model.events import Event
 from snell.model.tools import names_of
 from snell.store.in_memory import InMemoryStore
-from tests.helpers import decided, hook
+from tests.helpers import decide_event, hook
 
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/p"}
 
@@ -22,7 +22,7 @@ def call(client: str, tool: str, given: Any, **more: Any) -> Event:
 
 
 def rewritten(event: Event, value: Any) -> Any:
-    reply = client_named(event.client).encode(decided(event, hook("h", Rewrite(value))))
+    reply = client_named(event.client).encode(decide_event(event, hook("h", Rewrite(value))))
     return json.loads(reply.stdout)
 
 
@@ -157,14 +157,16 @@ def test_a_note_that_the_client_would_drop_waits_for_an_event_that_carries_it() 
         for name in ("PreToolUse", "PostToolUse")
     )
     for _ in range(2):
-        assert decided(before, hook("h", Note("mind the gap")), marks=marks).notes == ()
-    assert decided(after, marks=marks).notes == (Reason("h", "mind the gap"),)
-    assert decided(after, marks=marks).notes == ()
+        assert decide_event(before, hook("h", Note("mind the gap")), marks=marks).notes == ()
+    assert decide_event(after, marks=marks).notes == (Reason("h", "mind the gap"),)
+    assert decide_event(after, marks=marks).notes == ()
 
 
 def test_a_note_goes_with_the_reason_of_a_refusal() -> None:
     event = call("qwen", "run_shell_command", {"command": "ls"})
-    said = json.loads(client_named("qwen").encode(decided(event, hook("h", (Deny("no"), Note("use make"))))).stdout)
+    said = json.loads(
+        client_named("qwen").encode(decide_event(event, hook("h", (Deny("no"), Note("use make"))))).stdout
+    )
     assert said["hookSpecificOutput"]["permissionDecisionReason"] == "no\nuse make"
 
 
@@ -205,7 +207,7 @@ def test_where_a_client_cannot_be_refused_it_is_not_given_another_events_refusal
     assert (reply.stdout.strip(), reply.exit_code) == (said, 0)
 
 
-def test_an_event_that_nobody_knows_is_refused_in_some_way_under_a_fail_closed_policy() -> None:
+def test_an_unknown_event_is_refused_in_some_way_under_a_fail_closed_policy() -> None:
     for event in ("", "Unheard"):
         assert (
             json.loads(client_named("antigravity").encode_failure(event, "why", blocks=True).stdout)["decision"]

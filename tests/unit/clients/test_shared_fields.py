@@ -45,7 +45,7 @@ def test_only_the_outermost_names_are_spelt_anew() -> None:
 
 @pytest.mark.proves("S2-43")
 @pytest.mark.parametrize("client", ["claude_code", "generic"])
-def test_an_event_has_its_own_fields_and_one_that_nobody_knows_does_no_harm(client: str) -> None:
+def test_an_event_has_its_own_fields_and_an_unknown_one_does_no_harm(client: str) -> None:
     payload = {**COMMON, "hook_event_name": "UserPromptSubmit", "prompt": "go", "brand_new": {"x": [1]}}
     event = client_named(client).decode(json.dumps(payload).encode())
     assert (event.name, event.prompt, event.session_id, event.cwd) == ("UserPromptSubmit", "go", "7", "/w")

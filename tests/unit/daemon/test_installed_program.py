@@ -1,4 +1,4 @@
-"""A running program notices that it was replaced, but not while somebody is still at it."""
+"""A running program notices that it was replaced, but not while an installer still writes it."""
 
 from pathlib import Path
 

@@ -45,7 +45,7 @@ def test_a_second_daemon_is_refused(run: Path, listener: Listener) -> None:
     assert str(refused.value) == f"`{listener.path}`: a daemon is running there; stop it first"
 
 
-def test_a_socket_that_nobody_serves_is_replaced(run: Path) -> None:
+def test_a_socket_that_no_daemon_serves_is_replaced(run: Path) -> None:
     listen(run).socket.close()
     again = listen(run)
     assert is_served(again.path)

@@ -79,7 +79,7 @@ def test_what_can_wait_waits_while_others_come(desk: Desk) -> None:
         desk.serve()
         desk.loop.turn()
     assert (len(desk.journal.committed), desk.journal.recorded) == (5, [])
-    assert len(desk.loop.later) == 1, "somebody has to look again"
+    assert len(desk.loop.later) == 1, "a timer has to look again"
 
 
 def test_it_is_done_in_a_quiet_moment(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

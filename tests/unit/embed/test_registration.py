@@ -1,4 +1,4 @@
-"""Functions are registered as event, matcher and list, in two forms, for a house or for a runner."""
+"""Functions are registered as event, matcher and list, in two forms, for a runtime or for a runner."""
 
 import asyncio
 from dataclasses import dataclass, field

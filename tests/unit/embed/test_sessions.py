@@ -1,4 +1,4 @@
-"""A runner reports its whole session: events to hooks in their order, notices to whoever listens."""
+"""A runner reports its complete session: events to hooks in their order, notices to listeners."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Outcomes to decision: the strongest verdict wins, texts add up in book order, and within a budget."""
+"""Outcomes to decision: the strongest verdict wins, texts add up in execution order, and within a budget."""
 
 from itertools import combinations, permutations
 from typing import Any
@@ -9,7 +9,7 @@ from snell.engine.text_budget import CUT, LIMIT, cut_to_budget
 from snell.model.decision import Reason
 from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Scope
-from tests.helpers import call, decided, event, hook, policy, told
+from tests.helpers import call, decide_event, event, hook, policy, summary_of
 
 ORDER = [None, Allow("because"), Ask("because"), Defer("because"), Deny("because")]
 NAMES = ["no_opinion", "allow", "ask", "defer", "deny"]
@@ -19,63 +19,66 @@ NAMES = ["no_opinion", "allow", "ask", "defer", "deny"]
 def test_the_stronger_of_two_verdicts_wins_whatever_the_order(low: int, high: int) -> None:
     expected = {"verdict": NAMES[high], "reasons": [("high", "because")]}
     pair = hook("low", ORDER[low]), hook("high", ORDER[high])
-    assert [told(decided(call(), *hooks)) for hooks in permutations(pair)] == [expected, expected]
+    assert [summary_of(decide_event(call(), *hooks)) for hooks in permutations(pair)] == [expected, expected]
 
 
 @pytest.mark.parametrize("verdict", [Allow, Ask, Defer, Deny])
-def test_every_hook_behind_the_winning_verdict_is_named_in_book_order(verdict: Any) -> None:
+def test_every_hook_behind_the_winning_verdict_is_named_in_execution_order(verdict: Any) -> None:
     hooks = [hook("a", verdict("one")), hook("b", Note("n")), hook("c", verdict("two")), hook("d", verdict())]
-    decision = decided(call(), *hooks)
-    assert told(decision)["reasons"] == [("a", "one"), ("c", "two"), ("d", "")]
+    decision = decide_event(call(), *hooks)
+    assert summary_of(decision)["reasons"] == [("a", "one"), ("c", "two"), ("d", "")]
 
 
 def test_the_merge_tells_the_steps() -> None:
-    decision = decided(call(), hook("a", Allow("x")), hook("b", Deny("y")), hook("c", Ask("z")))
+    decision = decide_event(call(), hook("a", Allow("x")), hook("b", Deny("y")), hook("c", Ask("z")))
     assert decision.merge == ("allow from `a`", "deny from `b`", "ask from `c`", "deny wins")
 
 
 def test_one_verdict_alone_needs_no_winner() -> None:
-    assert decided(call(), hook("a", Deny("x")), hook("b", Deny("y"))).merge == ("deny from `a`", "deny from `b`")
+    assert decide_event(call(), hook("a", Deny("x")), hook("b", Deny("y"))).merge == ("deny from `a`", "deny from `b`")
 
 
 def test_two_verdicts_of_one_hook_count_both() -> None:
-    assert told(decided(call(), hook("a", (Allow("yes"), Deny("no"))))) == {"verdict": "deny", "reasons": [("a", "no")]}
+    assert summary_of(decide_event(call(), hook("a", (Allow("yes"), Deny("no"))))) == {
+        "verdict": "deny",
+        "reasons": [("a", "no")],
+    }
 
 
 def test_a_failed_guard_and_a_refusal_are_both_named() -> None:
-    decision = decided(call(), hook("a", ValueError("x"), on_failure="block"), hook("b", Deny("no")))
-    assert told(decision) == {
+    decision = decide_event(call(), hook("a", ValueError("x"), on_failure="block"), hook("b", Deny("no")))
+    assert summary_of(decision) == {
         "verdict": "deny",
         "reasons": [("a", "guard `a` could not run: ValueError: x"), ("b", "no")],
         "failures": ["a"],
     }
 
 
-def test_texts_add_up_in_book_order_and_empty_ones_are_left_out() -> None:
+def test_texts_add_up_in_execution_order_and_empty_ones_are_left_out() -> None:
     hooks = [
         hook("skill", (Note("4"), Tell("d")), scope=Scope.SKILL),
         hook("user", (Note("2"), Note("3"), Tell("c"), Note(""))),
         policy("policy", (Note("1"), Tell("a"), Tell("b"))),
     ]
-    decision = decided(call(), *hooks)
+    decision = decide_event(call(), *hooks)
     assert (decision.note, decision.tell) == ("1\n2\n3\n4", "a\nb\nc\nd")
 
 
-def test_the_first_in_the_book_keeps_its_environment_and_extras() -> None:
+def test_the_first_hook_in_order_keeps_its_environment_and_extras() -> None:
     on = event("SessionStart")
     hooks = [
         hook("user", (Env({"A": "user", "B": "user"}), Extra("sessionTitle", "user's")), on="SessionStart"),
         policy("policy", (Env({"A": "policy"}), Extra("sessionTitle", "policy's")), on="SessionStart"),
     ]
-    assert told(decided(on, *hooks)) == {
+    assert summary_of(decide_event(on, *hooks)) == {
         "verdict": "no_opinion",
         "env": {"A": "policy", "B": "user"},
         "extras": {"sessionTitle": "policy's"},
     }
 
 
-def test_the_first_stop_in_the_book_gives_the_reason() -> None:
-    assert told(decided(call(), hook("a", Stop("one")), policy("b", Stop("two"))))["stop"] == ("b", "two")
+def test_the_first_stop_in_order_gives_the_reason() -> None:
+    assert summary_of(decide_event(call(), hook("a", Stop("one")), policy("b", Stop("two"))))["stop"] == ("b", "two")
 
 
 def test_a_hook_that_answered_twice_counts_with_its_last_answer() -> None:
@@ -83,7 +86,7 @@ def test_a_hook_that_answered_twice_counts_with_its_last_answer() -> None:
         return Deny("no ls") if on.tool_input["command"] == "ls" else Note("make is fine")
 
     rewriter = hook("r", lambda on: Rewrite({"command": "make"}) if on.tool_input["command"] == "ls" else None)
-    assert told(decided(call(), rewriter, hook("j", judge))) == {
+    assert summary_of(decide_event(call(), rewriter, hook("j", judge))) == {
         "verdict": "no_opinion",
         "notes": [("j", "make is fine")],
         "changes": [("r", {"command": "make"})],
@@ -122,6 +125,6 @@ def test_half_a_surrogate_pair_does_not_upset_the_budget() -> None:
 
 def test_the_whole_text_of_a_decision_keeps_to_the_budget() -> None:
     hooks = [hook(f"h{n}", (Deny("r" * 500), Note("n" * 500), Tell("t" * 500))) for n in range(20)]
-    decision = decided(call(), *hooks)
+    decision = decide_event(call(), *hooks)
     assert (len(decision.reason) <= LIMIT + 20, len(decision.tell) <= LIMIT + 20) == (True, True)
     assert sum(len(each.text) for each in (*decision.reasons, *decision.notes)) <= LIMIT

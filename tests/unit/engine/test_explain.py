@@ -10,7 +10,7 @@ from snell.engine.record import effect_in_words, late_run, record_of
 from snell.model.decision import Decision, Failure, Outcome, Skipped
 from snell.model.effects import Allow, Ask, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Source
-from tests.helpers import call, decided, event, hook, policy
+from tests.helpers import call, decide_event, event, hook, policy
 
 
 def rich_decision() -> Decision:
@@ -38,7 +38,7 @@ def rich_decision() -> Decision:
         ),
         hook("mine/chatty", Outcome(remarks=("printed text, which goes nowhere on PreToolUse",))),
     ]
-    decision = decided(call("pytest -q", cwd="/project"), *hooks)
+    decision = decide_event(call("pytest -q", cwd="/project"), *hooks)
     return replace(decision, id="19a-1")
 
 
@@ -132,13 +132,13 @@ def test_the_same_decision_as_data() -> None:
 
 
 def test_a_decision_about_nothing_is_two_lines() -> None:
-    told = explain(record_of(decided(event("Stop", cwd="/project"))))
+    told = explain(record_of(decide_event(event("Stop", cwd="/project"))))
     assert told == "Stop from generic   decision -\n  answer: no opinion"
 
 
 def test_what_was_odd_about_the_payload_is_told() -> None:
     odd = replace(call(tool_input="ls"), flags=("tool_input is text",))
-    assert explain(record_of(decided(odd))) == (
+    assert explain(record_of(decide_event(odd))) == (
         "PreToolUse Bash from generic   decision -\n"
         "  tool_input: ls\n"
         "  answer: no opinion\n"
@@ -150,7 +150,7 @@ def test_what_was_odd_about_the_payload_is_told() -> None:
 def test_long_values_go_on_under_their_label_and_nothing_is_wider_than_a_terminal() -> None:
     words = "word " * 30
     fields = {"role": "judges", "source": Source("project", "/project/x.py", 3)}
-    decision = decided(call(words, cwd="/project"), hook("a" * 40, Deny(words, instead=words), **fields))
+    decision = decide_event(call(words, cwd="/project"), hook("a" * 40, Deny(words, instead=words), **fields))
     lines = explain(record_of(decision, [Skipped("b", words)], [words])).splitlines()
     assert max(map(len, lines)) <= 80
     assert [line for line in lines if line.startswith("    word")] != []
@@ -158,7 +158,7 @@ def test_long_values_go_on_under_their_label_and_nothing_is_wider_than_a_termina
 
 def test_rewriters_have_one_title_and_a_long_name_a_line_of_its_own() -> None:
     names = ("first", "a_pack_with_a_long_name/a_hook_with_one", "last")
-    decision = decided(call(cwd="/project"), *(hook(name, role="rewrites") for name in names))
+    decision = decide_event(call(cwd="/project"), *(hook(name, role="rewrites") for name in names))
     told = [line for line in explain(record_of(decision)).splitlines() if "from run time" not in line]
     assert told[3:7] == [
         "  rewriters, in turn",
@@ -172,11 +172,11 @@ def test_rewriters_have_one_title_and_a_long_name_a_line_of_its_own() -> None:
 def test_what_cannot_be_broken_stays_whole() -> None:
     path = f"/{'very' * 30}/long.py"
     source = Source("user", path, 7)
-    assert f"      from user,\n        {path}:7" in explain(record_of(decided(call(), hook("a", source=source))))
+    assert f"      from user,\n        {path}:7" in explain(record_of(decide_event(call(), hook("a", source=source))))
 
 
 def test_the_answer_can_be_made_to_stand_out() -> None:
-    record = record_of(decided(call(cwd="/p"), hook("a", Deny("deny me"))))
+    record = record_of(decide_event(call(cwd="/p"), hook("a", Deny("deny me"))))
     assert headline(record, str.upper) == "DENY: deny me"
     assert explain(record, str.upper).splitlines()[2] == "  answer: DENY: deny me"
 
@@ -184,18 +184,18 @@ def test_the_answer_can_be_made_to_stand_out() -> None:
 @pytest.mark.parametrize(
     ("decision", "line"),
     [
-        (decided(call()), "no opinion"),
-        (decided(call(), hook("a", Allow())), "allow"),
-        (decided(call(), hook("a", Deny("no", instead="wait"))), "deny: no. Instead: wait"),
-        (decided(call(), hook("a", Deny("one")), hook("b", Deny("two"))), "deny: one / two"),
-        (decided(call(), hook("a", Rewrite({"command": "x"}), role="rewrites")), "no opinion, rewritten"),
-        (decided(call(), hook("a", (Allow("ok"), Rewrite({"command": "x"})))), "allow, rewritten: ok"),
-        (decided(call(), hook("a", Note("n"))), "no opinion, 1 note"),
-        (decided(call(), hook("a", (Note("n"), Note("m"), Tell("t")))), "no opinion, 2 notes, 1 tell"),
-        (decided(call(), hook("a", ValueError("broken"))), "no opinion, 1 failure"),
-        (decided(call(), hook("a", Stop("enough"))), "no opinion, ends the turn"),
-        (decided(event("SessionStart"), hook("a", Env({"A": "1"}), on="SessionStart")), "no opinion, 1 variable"),
-        (decided(call(), hook("a", Deny("\x1b[2J"))), "deny: \ufffd[2J"),
+        (decide_event(call()), "no opinion"),
+        (decide_event(call(), hook("a", Allow())), "allow"),
+        (decide_event(call(), hook("a", Deny("no", instead="wait"))), "deny: no. Instead: wait"),
+        (decide_event(call(), hook("a", Deny("one")), hook("b", Deny("two"))), "deny: one / two"),
+        (decide_event(call(), hook("a", Rewrite({"command": "x"}), role="rewrites")), "no opinion, rewritten"),
+        (decide_event(call(), hook("a", (Allow("ok"), Rewrite({"command": "x"})))), "allow, rewritten: ok"),
+        (decide_event(call(), hook("a", Note("n"))), "no opinion, 1 note"),
+        (decide_event(call(), hook("a", (Note("n"), Note("m"), Tell("t")))), "no opinion, 2 notes, 1 tell"),
+        (decide_event(call(), hook("a", ValueError("broken"))), "no opinion, 1 failure"),
+        (decide_event(call(), hook("a", Stop("enough"))), "no opinion, ends the turn"),
+        (decide_event(event("SessionStart"), hook("a", Env({"A": "1"}), on="SessionStart")), "no opinion, 1 variable"),
+        (decide_event(call(), hook("a", Deny("\x1b[2J"))), "deny: \ufffd[2J"),
     ],
 )
 def test_the_headline_is_the_verdict_and_its_reason(decision: Decision, line: str) -> None:
@@ -211,19 +211,19 @@ def test_the_headline_is_the_verdict_and_its_reason(decision: Decision, line: st
     ],
 )
 def test_a_failure_says_what_it_means(on_failure: str, says: str) -> None:
-    decision = decided(call(), hook("a", ValueError("broken"), on_failure=on_failure))
+    decision = decide_event(call(), hook("a", ValueError("broken"), on_failure=on_failure))
     assert f"failed with an exception{says}" in explain(record_of(decision))
 
 
 def test_a_refusal_beside_a_failure_is_told_too() -> None:
     both = Outcome(effects=(Deny("no"),), failure=Failure("crash", "exit code 1"))
     assert "failed with an exception; ignored (on_failure = allow); deny: no" in explain(
-        record_of(decided(call(), hook("a", both)))
+        record_of(decide_event(call(), hook("a", both)))
     )
 
 
 def test_a_stop_and_what_was_skipped_are_told() -> None:
-    text = explain(record_of(decided(call(), policy("p", (Deny("no"), Stop("enough"))), hook("j"))))
+    text = explain(record_of(decide_event(call(), policy("p", (Deny("no"), Stop("enough"))), hook("j"))))
     assert "  p ends the turn: enough" in text
     assert "  not run\n    j: a policy hook had already denied" in text
 
@@ -258,8 +258,8 @@ def test_a_value_on_one_line_without_anything_that_moves_the_cursor(value: Any, 
     assert shorten(value) == line
 
 
-def test_what_failed_after_the_answer_stopped_nobody():
+def test_a_failure_after_the_answer_stopped_no_call():
     expired = hook("slow", on_failure="block", is_async=True)
     run = late_run(expired, Outcome(failure=Failure("timeout", "did not finish within 15 s")))
-    text = " ".join(explain({**record_of(decided(call())), "late": [run]}).split())
+    text = " ".join(explain({**record_of(decide_event(call())), "late": [run]}).split())
     assert ("failed (timeout)" in text, "on_failure" in text) == (True, False)

@@ -371,13 +371,13 @@ def test_the_real_answer_comes_after_the_promise() -> None:
         ("PreToolUse", {"permissionDecision": "allow", "modifiedArgs": NEW}, (Allow(""), Rewrite(NEW))),
         ("UserPromptSubmit", {"continue": False, "user_message": "not now"}, (Stop("not now"),)),
         ("Stop", {"followup_message": "go on"}, (Deny("go on"),)),
-        ("PostToolUse", {"additional_context": "x", "followup_message": "nobody stops here"}, (Note("x"),)),
+        ("PostToolUse", {"additional_context": "x", "followup_message": "no agent stops here"}, (Note("x"),)),
     ],
 )
 def test_the_words_of_other_clients_are_understood(on: str, answer: Any, expected: tuple[Effect, ...]) -> None:
     assert effects(answer, on) == expected
 
 
-def test_a_permission_that_is_no_word_of_anybodys_is_a_failure_and_no_approval() -> None:
+def test_an_unknown_permission_word_is_a_failure_and_no_approval() -> None:
     outcome = read({"permission": "maybe"})
     assert (outcome.effects, outcome.failure and outcome.failure.kind) == ((), "output")

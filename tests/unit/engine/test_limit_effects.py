@@ -8,7 +8,7 @@ from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, row_of
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
 from snell.model.hooks import Scope
-from tests.helpers import call, decided, event, hook, policy, told
+from tests.helpers import call, decide_event, event, hook, policy, summary_of
 
 FAILURES = {
     "launch": "non_blocking_error",
@@ -39,7 +39,7 @@ EFFECTS: dict[str, Effect] = {
 @pytest.mark.parametrize("name", [*CATALOGUE, "FromTomorrow"])
 def test_what_a_failure_means_by_event_and_failure_policy(name: str) -> None:
     found = {
-        declared: decided(
+        declared: decide_event(
             event(name), hook("h", ValueError("broken"), on=name, on_failure=declared)
         ).verdict.name.lower()
         for declared in ("allow", "ask", "block")
@@ -56,7 +56,7 @@ def test_what_a_failure_means_by_event_and_failure_policy(name: str) -> None:
 )
 def test_a_failure_asks_where_the_event_can_ask(name: str, asks: str, blocks: str) -> None:
     failing = {each: hook("h", ValueError("broken"), on=name, on_failure=each) for each in ("ask", "block")}
-    found = {each: decided(event(name), failed).verdict.name for each, failed in failing.items()}
+    found = {each: decide_event(event(name), failed).verdict.name for each, failed in failing.items()}
     assert found == {"ask": asks, "block": blocks}
 
 
@@ -68,8 +68,8 @@ def test_a_failure_never_keeps_an_agent_running() -> None:
 @pytest.mark.parametrize(("kind", "status"), FAILURES.items())
 def test_every_kind_of_failure_is_in_the_decision_and_its_trace(kind: str, status: str) -> None:
     failed = Outcome(failure=Failure(kind, "it broke"))
-    decision = decided(call(), hook("h", failed))
-    assert told(decision) == {"verdict": "no_opinion", "failures": ["h"]}
+    decision = decide_event(call(), hook("h", failed))
+    assert summary_of(decision) == {"verdict": "no_opinion", "failures": ["h"]}
     assert [(outcome.status, outcome.failure) for _, _, outcome in decision.runs()] == [(status, failed.failure)]
 
 
@@ -92,11 +92,13 @@ def test_by_default_only_a_policy_hook_that_can_judge_fails_closed(
     kind: str, scope: Scope, role: str | None, verdict: str
 ) -> None:
     failing = hook("h", Outcome(failure=Failure(kind, "it broke")), scope=scope, role=role)
-    assert decided(call(), failing).verdict.name == verdict
+    assert decide_event(call(), failing).verdict.name == verdict
 
 
 def test_the_reason_of_a_blocking_failure_says_what_to_do() -> None:
-    decision = decided(call(), hook("h", Outcome(failure=Failure("launch", "no such program")), on_failure="block"))
+    decision = decide_event(
+        call(), hook("h", Outcome(failure=Failure("launch", "no such program")), on_failure="block")
+    )
     assert decision.reason == (
         "guard `h` could not run: no such program. "
         "Instead: repair the guard, or ask the user to; `snell why` shows what happened"
@@ -105,7 +107,7 @@ def test_the_reason_of_a_blocking_failure_says_what_to_do() -> None:
 
 def test_a_failure_never_looks_like_an_approval() -> None:
     failed = Outcome(failure=Failure("crash", "it broke"))
-    assert decided(call(), hook("h", failed), hook("a", failed, on_failure="allow")).verdict.name == "NO_OPINION"
+    assert decide_event(call(), hook("h", failed), hook("a", failed, on_failure="allow")).verdict.name == "NO_OPINION"
 
 
 @pytest.mark.parametrize(
@@ -120,23 +122,23 @@ def test_a_failure_never_looks_like_an_approval() -> None:
 def test_an_effect_that_the_role_does_not_have_is_a_failure_and_does_not_count(
     role: str | None, allowed: set[str]
 ) -> None:
-    failing = {name for name, effect in EFFECTS.items() if decided(call(), hook("h", effect, role=role)).failures}
+    failing = {name for name, effect in EFFECTS.items() if decide_event(call(), hook("h", effect, role=role)).failures}
     assert failing == EFFECTS.keys() - allowed
 
 
 def test_the_failure_names_the_hook_its_role_and_the_effect() -> None:
-    decision = decided(call(), hook("h", (Deny("no"), Note("n")), role="informs"))
-    assert told(decision) == {"verdict": "no_opinion", "notes": [("h", "n")], "failures": ["h"]}
+    decision = decide_event(call(), hook("h", (Deny("no"), Note("n")), role="informs"))
+    assert summary_of(decision) == {"verdict": "no_opinion", "notes": [("h", "n")], "failures": ["h"]}
     assert decision.failures[0].text == "`h` informs, so it cannot answer Deny; declare it with @judges"
 
 
 def test_a_policy_judge_that_answers_with_a_wrong_effect_blocks() -> None:
-    assert decided(call(), policy("p", Rewrite({"command": "x"}), role="judges")).verdict.name == "DENY"
+    assert decide_event(call(), policy("p", Rewrite({"command": "x"}), role="judges")).verdict.name == "DENY"
 
 
 @pytest.mark.parametrize("answer", [True, "deny", {"decision": "block"}, 7, Deny, object()])
 def test_an_answer_that_is_no_effect_is_a_failure(answer: Any) -> None:
-    decision = decided(call(), hook("h", lambda _event: answer))
+    decision = decide_event(call(), hook("h", lambda _event: answer))
     name = type(answer).__name__
     assert [each.text for each in decision.failures] == [f"`h` answered with `{name}`, which is not an effect"]
 
@@ -188,15 +190,15 @@ def test_an_answer_that_is_no_effect_is_a_failure(answer: Any) -> None:
 def test_what_an_event_cannot_express_becomes_stricter_or_a_remark(
     name: str, effect: Effect, said: dict[str, Any], remark: str
 ) -> None:
-    decision = decided(event(name), hook("h", effect, on=name))
-    assert (told(decision), [outcome.remarks for _, _, outcome in decision.runs()]) == (said, [(remark,)])
+    decision = decide_event(event(name), hook("h", effect, on=name))
+    assert (summary_of(decision), [outcome.remarks for _, _, outcome in decision.runs()]) == (said, [(remark,)])
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_extras_of_the_row_and_terminal_sequences_get_through(name: str) -> None:
     names = [*sorted(CATALOGUE[name].extras), "terminalSequence"]
     effects = tuple(Extra(each, f"value of {each}") for each in [*names, "unheardOf"])
-    decision = decided(event(name), hook("h", effects, on=name))
+    decision = decide_event(event(name), hook("h", effects, on=name))
     assert decision.extras == {each: f"value of {each}" for each in names}
 
 
@@ -206,7 +208,7 @@ def test_every_effect_that_a_row_lists_reaches_the_decision(name: str) -> None:
     value: Any = {"new": 1} if row.rewrites in ("tool_input", "tool_response") else "new"
     given = {**EFFECTS, "rewrite": Rewrite(value)}
     reached = {
-        effect: told(decided(event(name), hook("h", given[effect], on=name))) != {"verdict": "no_opinion"}
+        effect: summary_of(decide_event(event(name), hook("h", given[effect], on=name))) != {"verdict": "no_opinion"}
         for effect in row.can
         if (name, effect) not in {("Stop", "note"), ("SubagentStop", "note")}  # these wait for the next prompt
     }
@@ -215,8 +217,13 @@ def test_every_effect_that_a_row_lists_reaches_the_decision(name: str) -> None:
 
 def test_effects_beside_a_failure_still_count() -> None:
     both = Outcome(effects=(Deny("no"), Note("n")), failure=Failure("crash", "then it broke"))
-    decision = decided(call(), hook("h", both))
-    assert told(decision) == {"verdict": "deny", "reasons": [("h", "no")], "notes": [("h", "n")], "failures": ["h"]}
+    decision = decide_event(call(), hook("h", both))
+    assert summary_of(decision) == {
+        "verdict": "deny",
+        "reasons": [("h", "no")],
+        "notes": [("h", "n")],
+        "failures": ["h"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -233,15 +240,15 @@ def test_effects_beside_a_failure_still_count() -> None:
         Rewrite({}, because=3),
     ],
 )
-def test_an_effect_with_a_wrong_field_is_a_failure_and_costs_nobody_elses_deny(effect: Effect) -> None:
-    decision = decided(event("PreToolUse", tool_input={}), hook("odd", effect), hook("guard", Deny("no")))
+def test_an_effect_with_a_wrong_field_is_a_failure_and_costs_no_other_hooks_deny(effect: Effect) -> None:
+    decision = decide_event(event("PreToolUse", tool_input={}), hook("odd", effect), hook("guard", Deny("no")))
     assert (decision.verdict, decision.reason) == (Verdict.DENY, "no")
 
 
-def test_a_bottomless_rewrite_is_a_failure_and_costs_nobody_elses_deny() -> None:
+def test_a_bottomless_rewrite_is_a_failure_and_costs_no_other_hooks_deny() -> None:
     deep: dict[str, object] = {}
     for _ in range(5000):
         deep = {"a": deep}
     rewriters = [hook(f"r{number}", Rewrite({"x": deep})) for number in range(2)]
-    decision = decided(event("PreToolUse", tool_input={}), *rewriters, hook("guard", Deny("no")))
+    decision = decide_event(event("PreToolUse", tool_input={}), *rewriters, hook("guard", Deny("no")))
     assert (decision.reason, [each.hook for each in decision.failures]) == ("no", ["r0", "r1"])

@@ -6,40 +6,40 @@ import pytest
 
 from snell.model.effects import Allow, Ask, Defer, Deny, Note, Rewrite
 from snell.model.events import Event
-from tests.helpers import Cast, call, decided, hook, policy, told
+from tests.helpers import RecordingExecutor, call, decide_event, hook, policy, summary_of
 from tests.unit.engine.rewriting import INPUT, adds, becomes, passes
 
 
 def test_a_policy_hook_that_rewrites_during_the_second_look_denies() -> None:
     late = policy("late", lambda on: becomes("rm") if on.tool_input != INPUT else None, on_failure="allow")
-    decision = decided(call(), policy("r", becomes("make")), late)
+    decision = decide_event(call(), policy("r", becomes("make")), late)
     assert (decision.verdict.name, decision.reasons[0].hook) == ("DENY", "late")
 
 
 @pytest.mark.proves("S1-93", "S1-103")
-def test_a_deny_of_the_policy_skips_everybody_else() -> None:
-    cast = Cast()
+def test_a_deny_of_the_policy_skips_every_other_hook() -> None:
+    executor = RecordingExecutor()
     hooks = [policy("p", Deny("no"), role="judges"), hook("r", adds("x"), role="rewrites"), hook("j", Deny("no too"))]
-    decision = decided(call(), *hooks, executor=cast)
-    assert told(decision) == {"verdict": "deny", "reasons": [("p", "no")], "skipped": ["r", "j"]}
+    decision = decide_event(call(), *hooks, executor=executor)
+    assert summary_of(decision) == {"verdict": "deny", "reasons": [("p", "no")], "skipped": ["r", "j"]}
     assert {each.why for each in decision.skipped} == {"a policy hook had already denied"}
-    assert cast.rounds == [(["p"], INPUT)]
+    assert executor.rounds == [(["p"], INPUT)]
 
 
 @pytest.mark.parametrize("effect", [Allow("a"), Ask("a"), Defer("a"), Note("n"), None])
 def test_short_of_a_deny_the_policy_lets_the_others_run(effect: Any) -> None:
-    decision = decided(call(), policy("p", effect), hook("j", Deny("no")))
-    assert (told(decision)["reasons"], decision.skipped) == ([("j", "no")], ())
+    decision = decide_event(call(), policy("p", effect), hook("j", Deny("no")))
+    assert (summary_of(decision)["reasons"], decision.skipped) == ([("j", "no")], ())
 
 
 def test_policy_hooks_that_deny_together_are_all_named() -> None:
-    decision = decided(call(), policy("a", Deny("one")), policy("b", Deny("two")), hook("c", Deny("three")))
-    assert told(decision) == {"verdict": "deny", "reasons": [("a", "one"), ("b", "two")], "skipped": ["c"]}
+    decision = decide_event(call(), policy("a", Deny("one")), policy("b", Deny("two")), hook("c", Deny("three")))
+    assert summary_of(decision) == {"verdict": "deny", "reasons": [("a", "one"), ("b", "two")], "skipped": ["c"]}
 
 
 def test_a_failed_policy_guard_blocks_and_the_others_are_skipped() -> None:
-    decision = decided(call(), policy("p", ValueError("broken")), hook("j"))
-    assert told(decision) == {
+    decision = decide_event(call(), policy("p", ValueError("broken")), hook("j"))
+    assert summary_of(decision) == {
         "verdict": "deny",
         "reasons": [("p", "guard `p` could not run: ValueError: broken")],
         "failures": ["p"],
@@ -48,9 +48,9 @@ def test_a_failed_policy_guard_blocks_and_the_others_are_skipped() -> None:
 
 
 def test_the_others_get_what_the_policy_rewrote() -> None:
-    cast = Cast()
-    decided(call(), policy("p", becomes("make"), role="rewrites"), hook("j", role="judges"), executor=cast)
-    assert cast.rounds == [(["p"], INPUT), (["j"], {"command": "make"})]
+    executor = RecordingExecutor()
+    decide_event(call(), policy("p", becomes("make"), role="rewrites"), hook("j", role="judges"), executor=executor)
+    assert executor.rounds == [(["p"], INPUT), (["j"], {"command": "make"})]
 
 
 @pytest.mark.parametrize("role", ["rewrites", None])
@@ -58,8 +58,8 @@ def test_the_policy_judges_again_what_a_lower_scope_rewrote(role: str | None) ->
     def no_rm(on: Event) -> Deny | None:
         return Deny("no rm") if on.tool_input["command"].startswith("rm") else None
 
-    decision = decided(call(), policy("p", no_rm, role="judges"), hook("r", becomes("rm x"), role=role))
-    assert told(decision) == {
+    decision = decide_event(call(), policy("p", no_rm, role="judges"), hook("r", becomes("rm x"), role=role))
+    assert summary_of(decision) == {
         "verdict": "deny",
         "reasons": [("p", "no rm")],
         "changes": [("r", {"command": "rm x"})],
@@ -67,22 +67,24 @@ def test_the_policy_judges_again_what_a_lower_scope_rewrote(role: str | None) ->
     assert passes(decision)[-1] == ("again", ["p"], {"command": "rm x"})
 
 
-def test_the_policy_does_not_look_twice_at_what_nobody_changed() -> None:
-    cast = Cast()
-    decided(call(), policy("p", Allow("ok"), role="judges"), hook("r", becomes("ls"), role="rewrites"), executor=cast)
-    assert [ids for ids, _ in cast.rounds] == [["p"], ["r"]]
+def test_the_policy_does_not_look_twice_at_what_no_hook_changed() -> None:
+    executor = RecordingExecutor()
+    decide_event(
+        call(), policy("p", Allow("ok"), role="judges"), hook("r", becomes("ls"), role="rewrites"), executor=executor
+    )
+    assert [ids for ids, _ in executor.rounds] == [["p"], ["r"]]
 
 
-def test_on_post_tool_use_the_policy_rewrites_last_and_its_deny_skips_nobody() -> None:
-    cast = Cast()
+def test_on_post_tool_use_the_policy_rewrites_last_and_its_deny_skips_no_hook() -> None:
+    executor = RecordingExecutor()
     on = call(name="PostToolUse", tool_response={"stdout": "secret"})
-    decision = decided(
+    decision = decide_event(
         on,
         policy("p", lambda on: Rewrite({**on.tool_response, "policy": True}), on="PostToolUse", role="rewrites"),
         policy("d", Deny("look out"), on="PostToolUse", role="judges"),
         hook("u", Rewrite({"stdout": "user's"}), on="PostToolUse"),
-        executor=cast,
+        executor=executor,
     )
-    assert [ids for ids, _ in cast.rounds] == [["u"], ["p"], ["d"]]
+    assert [ids for ids, _ in executor.rounds] == [["u"], ["p"], ["d"]]
     assert decision.event.tool_response == {"stdout": "user's", "policy": True}
-    assert told(decision)["reasons"] == [("d", "look out")]
+    assert summary_of(decision)["reasons"] == [("d", "look out")]

@@ -1,10 +1,10 @@
-"""The book: scopes and order, switches, trust, duplicates, what it remembers, and what it says when asked why not."""
+"""The registry: scopes and order, switches, trust, duplicates, its cache, and why a hook is skipped."""
 
 from typing import Any
 
 import pytest
 
-from snell.engine import registry as book_module
+from snell.engine import registry as registry_module
 from snell.engine.registry import MEMO_LIMIT, Registry, once_mark
 from snell.handlers.command import Command
 from snell.model.decision import Skipped
@@ -12,7 +12,7 @@ from snell.model.effects import Deny
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, Inline, PythonFile, Scope, Source, Switches
 from snell.store.in_memory import InMemoryStore
-from tests.helpers import Cast, call, decided, event, hook, policy
+from tests.helpers import RecordingExecutor, call, decide_event, event, hook, policy
 
 POLICY, PLUGIN, SESSION, SKILL = Scope
 
@@ -22,26 +22,26 @@ def command(id_: str, line: str = "true", **fields: Any) -> Hook:
     return Hook(**{"id": id_, "event": "PreToolUse", "handler": handler, **fields})
 
 
-def picked(book: Registry, on: Event | None = None, marks: InMemoryStore | None = None) -> list[str]:
+def picked(registry: Registry, on: Event | None = None, marks: InMemoryStore | None = None) -> list[str]:
     """The hooks that would run, in the order of tiers, rewriters before the others."""
-    pick = book.pick(on or call(), marks or InMemoryStore())
+    pick = registry.pick(on or call(), marks or InMemoryStore())
     return [each.id for tier in pick.tiers for each in (*tier.rewriters, *tier.others)]
 
 
 @pytest.mark.proves("S1-36", "S1-91")
 def test_a_hook_is_found_under_its_event_and_no_other() -> None:
-    book = Registry([hook("a"), hook("b", on="PostToolUse"), hook("c", on="FromTomorrow")])
-    found = {name: picked(book, event(name, tool_name="Bash")) for name in ("PreToolUse", "PostToolUse", "Stop")}
+    registry = Registry([hook("a"), hook("b", on="PostToolUse"), hook("c", on="FromTomorrow")])
+    found = {name: picked(registry, event(name, tool_name="Bash")) for name in ("PreToolUse", "PostToolUse", "Stop")}
     assert found == {"PreToolUse": ["a"], "PostToolUse": ["b"], "Stop": []}
-    assert picked(book, event("FromTomorrow")) == ["c"]
+    assert picked(registry, event("FromTomorrow")) == ["c"]
 
 
 @pytest.mark.proves("S1-103", "S1-104", "S1-105", "S1-106", "S1-110")
 def test_hooks_are_sorted_by_scope_and_stay_as_declared_inside_one() -> None:
     scopes = [SKILL, SESSION, PLUGIN, POLICY, SKILL, SESSION, PLUGIN, POLICY]
-    book = Registry(hook(f"{scope.name} {number}", scope=scope) for number, scope in enumerate(scopes))
+    registry = Registry(hook(f"{scope.name} {number}", scope=scope) for number, scope in enumerate(scopes))
     order = ["POLICY 3", "POLICY 7", "PLUGIN 2", "PLUGIN 6", "SESSION 1", "SESSION 5", "SKILL 0", "SKILL 4"]
-    assert ([each.id for each in book.hooks()], picked(book)) == (order, order)
+    assert ([each.id for each in registry.hooks()], picked(registry)) == (order, order)
 
 
 @pytest.mark.proves("S1-109")
@@ -65,14 +65,14 @@ def test_all_switches_are_off_by_default() -> None:
 )
 def test_the_switches_look_at_the_scope_alone(switches: Switches, running: list[str]) -> None:
     for role in ("rewrites", "judges", "informs", None):
-        book = Registry([hook(scope.name, scope=scope, role=role) for scope in Scope], switches=switches)
-        assert picked(book) == running
+        registry = Registry([hook(scope.name, scope=scope, role=role) for scope in Scope], switches=switches)
+        assert picked(registry) == running
 
 
 @pytest.mark.proves("S1-108")
 def test_a_disabled_watcher_does_not_run_either() -> None:
-    book = Registry([hook("w", role="watches")], switches=Switches(disable_all_hooks=True))
-    assert book.pick(call(), InMemoryStore()).watchers == ()
+    registry = Registry([hook("w", role="watches")], switches=Switches(disable_all_hooks=True))
+    assert registry.pick(call(), InMemoryStore()).watchers == ()
 
 
 @pytest.mark.proves("S1-112")
@@ -80,12 +80,12 @@ def test_an_untrusted_hook_is_inert_while_policy_and_user_hooks_run() -> None:
     hooks = [
         policy("policy"),
         hook("user", source=Source("user")),
-        hook("project", source=Source("project"), untrusted="nobody has trusted it; run `snell trust`"),
+        hook("project", source=Source("project"), untrusted="no user has trusted it; run `snell trust`"),
     ]
-    book = Registry(hooks)
-    assert picked(book) == ["policy", "user"]
-    assert book.skipped_hooks(call(), InMemoryStore()) == [
-        Skipped("project", "nobody has trusted it; run `snell trust`"),
+    registry = Registry(hooks)
+    assert picked(registry) == ["policy", "user"]
+    assert registry.skipped_hooks(call(), InMemoryStore()) == [
+        Skipped("project", "no user has trusted it; run `snell trust`"),
     ]
 
 
@@ -102,15 +102,15 @@ def test_a_hook_without_a_matcher_runs_on_every_occurrence(tool: str) -> None:
 
 @pytest.mark.proves("S1-34")
 def test_a_matcher_does_not_fit_a_tool_event_without_a_tool_name() -> None:
-    book = Registry([hook("named", matcher="Bash"), hook("pattern", matcher=".*"), hook("all", matcher="*")])
-    assert picked(book, event("PreToolUse")) == ["all"]
+    registry = Registry([hook("named", matcher="Bash"), hook("pattern", matcher=".*"), hook("all", matcher="*")])
+    assert picked(registry, event("PreToolUse")) == ["all"]
 
 
 @pytest.mark.proves("S1-34")
 def test_a_matcher_on_an_event_without_a_field_is_ignored_with_a_warning_that_names_its_place() -> None:
-    book = Registry([hook("a", on="Stop", matcher="Bash", source=Source("user", "/home/me/snell.toml", 7))])
-    assert book.problems == ["/home/me/snell.toml:7: Stop has nothing to match, so the matcher is ignored"]
-    assert picked(book, event("Stop")) == ["a"]
+    registry = Registry([hook("a", on="Stop", matcher="Bash", source=Source("user", "/home/me/snell.toml", 7))])
+    assert registry.problems == ["/home/me/snell.toml:7: Stop has nothing to match, so the matcher is ignored"]
+    assert picked(registry, event("Stop")) == ["a"]
 
 
 def test_a_star_or_no_matcher_on_such_an_event_is_no_problem() -> None:
@@ -119,21 +119,21 @@ def test_a_star_or_no_matcher_on_such_an_event_is_no_problem() -> None:
 
 @pytest.mark.proves("S1-33")
 def test_a_bad_pattern_is_a_problem_with_file_and_line_and_its_hook_stays_out() -> None:
-    book = Registry([hook("a", matcher="Bash(", source=Source("user", "/home/me/snell.toml", 12)), hook("b")])
-    assert [problem.partition(" is not")[0] for problem in book.problems] == [
+    registry = Registry([hook("a", matcher="Bash(", source=Source("user", "/home/me/snell.toml", 12)), hook("b")])
+    assert [problem.partition(" is not")[0] for problem in registry.problems] == [
         "/home/me/snell.toml:12: hook `a`: `Bash(`"
     ]
-    assert picked(book) == ["b"]
+    assert picked(registry) == ["b"]
 
 
 @pytest.mark.proves("S1-33")
 @pytest.mark.parametrize("role", [None, "judges"])
 def test_a_policy_guard_with_a_bad_pattern_becomes_a_hook_that_fails_on_every_call(role: str | None) -> None:
-    book = Registry([policy("guard", matcher="[", role=role, source=Source("policy", "/etc/snell.toml", 3))])
-    (guard,) = book.pick(call(), InMemoryStore()).hooks
+    registry = Registry([policy("guard", matcher="[", role=role, source=Source("policy", "/etc/snell.toml", 3))])
+    (guard,) = registry.pick(call(), InMemoryStore()).hooks
     assert isinstance(guard.handler, Broken)
     assert (guard.id, guard.scope, guard.failure_policy) == ("guard", POLICY, "block")
-    assert len(book.problems) == 1
+    assert len(registry.problems) == 1
 
 
 def test_a_policy_informer_with_a_bad_pattern_just_stays_out() -> None:
@@ -141,15 +141,15 @@ def test_a_policy_informer_with_a_bad_pattern_just_stays_out() -> None:
 
 
 def test_a_pattern_that_takes_too_long_runs_its_hook_and_says_so() -> None:
-    book = Registry([hook("a", matcher="^(a|aa)+$", source=Source("user", "s.toml", 4))])
-    assert picked(book, call(tool="a" * 60 + "!")) == ["a"]
-    assert book.problems == [
+    registry = Registry([hook("a", matcher="^(a|aa)+$", source=Source("user", "s.toml", 4))])
+    assert picked(registry, call(tool="a" * 60 + "!")) == ["a"]
+    assert registry.problems == [
         "s.toml:4: hook `a` runs on every event: `^(a|aa)+$` takes too long to match; simplify the pattern"
     ]
 
 
-def test_identical_handlers_run_once_and_the_first_in_book_order_stays() -> None:
-    book = Registry(
+def test_identical_handlers_run_once_and_the_first_in_execution_order_stays() -> None:
+    registry = Registry(
         [
             command("project", timeout=1, source=Source("project")),
             command("user", timeout=20),
@@ -157,7 +157,7 @@ def test_identical_handlers_run_once_and_the_first_in_book_order_stays() -> None
             command("other", "false"),
         ]
     )
-    assert picked(book) == ["project", "other"]
+    assert picked(registry) == ["project", "other"]
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,9 @@ def test_async_hooks_are_not_waited_for_unless_forced_or_on_session_start(fields
 
 
 def test_a_hook_of_a_session_runs_in_that_session_only() -> None:
-    book = Registry([hook("mine", session_id="s1"), hook("theirs", session_id="s2"), hook("everybody's")])
-    found = [picked(book), picked(book, call(session_id="s2")), picked(book, call(session_id=""))]
-    assert found == [["mine", "everybody's"], ["theirs", "everybody's"], ["everybody's"]]
+    registry = Registry([hook("mine", session_id="s1"), hook("theirs", session_id="s2"), hook("shared")])
+    found = [picked(registry), picked(registry, call(session_id="s2")), picked(registry, call(session_id=""))]
+    assert found == [["mine", "shared"], ["theirs", "shared"], ["shared"]]
 
 
 @pytest.mark.proves("S1-97")
@@ -229,36 +229,36 @@ def test_only_once_hooks_that_have_run_are_taken_out() -> None:
     ran, waiting, usual = hook("ran", once=True), hook("waiting", once=True), hook("usual")
     marks = InMemoryStore()
     marks.put("session:s1", once_mark(ran), True)
-    book = Registry([ran, waiting, usual])
-    assert picked(book, marks=marks) == ["waiting", "usual"]
-    assert picked(book, call(session_id="s2"), marks) == ["ran", "waiting", "usual"]
+    registry = Registry([ran, waiting, usual])
+    assert picked(registry, marks=marks) == ["waiting", "usual"]
+    assert picked(registry, call(session_id="s2"), marks) == ["ran", "waiting", "usual"]
 
 
 def test_a_condition_is_asked_for_each_event_anew() -> None:
     one, two = hook("a", condition="ls only"), hook("b")
-    book = Registry([one, two], condition=lambda _rule, on: on.tool_input["command"] == "ls")
-    assert [(book.applies(one, call(word)), book.applies(two, call(word))) for word in ("ls", "rm", "ls")] == [
+    registry = Registry([one, two], condition=lambda _rule, on: on.tool_input["command"] == "ls")
+    assert [(registry.applies(one, call(word)), registry.applies(two, call(word))) for word in ("ls", "rm", "ls")] == [
         (True, True),
         (False, True),
         (True, True),
     ]
-    assert [each.why for each in book.skipped_hooks(call("rm"), InMemoryStore())] == [
+    assert [each.why for each in registry.skipped_hooks(call("rm"), InMemoryStore())] == [
         "its condition `ls only` does not hold"
     ]
 
 
 @pytest.mark.parametrize(("matcher", "kind"), [("|", None), (" , ", None), ("", "exact"), (" ", None), ("", "or")])
 def test_a_matcher_that_names_nothing_is_reported(matcher: str, kind: str | None) -> None:
-    book = Registry([hook("a", matcher=matcher, matcher_type=kind)])
-    assert [problem.partition("hook ")[2] for problem in book.problems] == [
+    registry = Registry([hook("a", matcher=matcher, matcher_type=kind)])
+    assert [problem.partition("hook ")[2] for problem in registry.problems] == [
         "`a`: its matcher names nothing, so it never runs"
     ]
 
 
 def test_kinds_narrow_a_hook_to_tools_of_that_kind_in_any_client() -> None:
-    book = Registry([hook("shell", kinds=("shell",)), hook("files", kinds=("edit", "write"))])
+    registry = Registry([hook("shell", kinds=("shell",)), hook("files", kinds=("edit", "write"))])
     tools = ("Bash", "PowerShell", "Write", "MultiEdit", "Read", "")
-    assert {tool: picked(book, call(tool=tool)) for tool in tools} == {
+    assert {tool: picked(registry, call(tool=tool)) for tool in tools} == {
         "Bash": ["shell"],
         "PowerShell": ["shell"],
         "Write": ["files"],
@@ -277,7 +277,7 @@ def test_a_matcher_finds_a_tool_by_the_clients_own_name_too() -> None:
 def test_every_reason_for_not_running_is_given() -> None:
     used, marks = hook("used", once=True), InMemoryStore()
     marks.put("session:s1", once_mark(used), True)
-    book = Registry(
+    registry = Registry(
         [
             hook("runs"),
             hook("off", enabled=False),
@@ -291,7 +291,7 @@ def test_every_reason_for_not_running_is_given() -> None:
         ],
         condition=lambda _rule, _event: False,
     )
-    assert book.skipped_hooks(call(), marks) == [
+    assert registry.skipped_hooks(call(), marks) == [
         Skipped("off", "it is not enabled"),
         Skipped("inert", "not trusted"),
         Skipped("shell", "it is for edit, write calls, this is shell"),
@@ -317,9 +317,9 @@ def test_a_switch_is_named_as_the_reason(switches: Switches, why: str) -> None:
 
 @pytest.mark.proves("S1-100")
 def test_five_hundred_hooks_of_one_event_all_run() -> None:
-    cast = Cast()
-    decision = decided(call(), *(hook(f"h{n}", Deny(f"no {n}")) for n in range(500)), executor=cast)
-    assert cast.rounds == [([f"h{n}" for n in range(500)], {"command": "ls"})]
+    executor = RecordingExecutor()
+    decision = decide_event(call(), *(hook(f"h{n}", Deny(f"no {n}")) for n in range(500)), executor=executor)
+    assert executor.rounds == [([f"h{n}" for n in range(500)], {"command": "ls"})]
     assert len(list(decision.runs())) == 500
 
 
@@ -330,21 +330,21 @@ def test_ten_thousand_hooks_are_matched_once_for_each_tool(monkeypatch: pytest.M
     def counting(pattern: str | None, kind: str | None, row: object) -> Any:
         return lambda name: asked.append(name) or pattern == name
 
-    monkeypatch.setattr(book_module, "compile_matcher", counting)
-    book = Registry(hook(f"h{n}", matcher=f"Tool{n}") for n in range(10_000))
-    first = picked(book, call("0", tool="Tool7"))
+    monkeypatch.setattr(registry_module, "compile_matcher", counting)
+    registry = Registry(hook(f"h{n}", matcher=f"Tool{n}") for n in range(10_000))
+    first = picked(registry, call("0", tool="Tool7"))
     once = len(asked)
     assert once >= 10_000
-    found = [picked(book, call(str(n), tool="Tool7")) for n in range(1, 50)]
+    found = [picked(registry, call(str(n), tool="Tool7")) for n in range(1, 50)]
     assert ([first, *found], len(asked)) == ([["h7"]] * 50, once)
 
 
-def test_what_the_book_remembers_does_not_grow_without_end() -> None:
-    book = Registry([hook("a", matcher="Tool1")])
+def test_the_cache_of_the_registry_does_not_grow_without_end() -> None:
+    registry = Registry([hook("a", matcher="Tool1")])
     for n in range(MEMO_LIMIT + 50):
-        picked(book, call(tool=f"Tool{n}"))
-    assert len(book._picks) <= MEMO_LIMIT
-    assert picked(book, call(tool="Tool1")) == ["a"]
+        picked(registry, call(tool=f"Tool{n}"))
+    assert len(registry._picks) <= MEMO_LIMIT
+    assert picked(registry, call(tool="Tool1")) == ["a"]
 
 
 @pytest.mark.proves("S1-139")
@@ -358,7 +358,7 @@ def test_what_the_book_remembers_does_not_grow_without_end() -> None:
         (Source("skill:deploy"), "skill:deploy"),
     ],
 )
-def test_every_hook_in_the_book_says_where_it_came_from(source: Source, shown: str) -> None:
+def test_every_hook_in_the_registry_says_where_it_came_from(source: Source, shown: str) -> None:
     (kept,) = Registry([hook("a", source=source)]).hooks()
     assert (kept.source, str(kept.source)) == (source, shown)
 

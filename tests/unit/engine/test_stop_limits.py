@@ -7,7 +7,7 @@ import pytest
 from snell.engine.stop_limits import PER_SESSION, PER_TURN
 from snell.model.effects import Deny, Note
 from snell.store.in_memory import InMemoryStore
-from tests.helpers import decided, event, hook, told
+from tests.helpers import decide_event, event, hook, summary_of
 
 BLOCKED = {"verdict": "deny", "reasons": [("loop", "go on")]}
 
@@ -19,10 +19,10 @@ class Session:
         self.marks = InMemoryStore()
 
     def stop(self, name: str = "Stop", **payload: Any) -> dict[str, Any]:
-        return told(decided(event(name, **payload), hook("loop", Deny("go on"), on=name), marks=self.marks))
+        return summary_of(decide_event(event(name, **payload), hook("loop", Deny("go on"), on=name), marks=self.marks))
 
     def prompt(self, **payload: Any) -> None:
-        decided(event("UserPromptSubmit", prompt="next", **payload), marks=self.marks)
+        decide_event(event("UserPromptSubmit", prompt="next", **payload), marks=self.marks)
 
     def blocked(self, times: int, name: str = "Stop", **payload: Any) -> list[bool]:
         return [self.stop(name, **payload)["verdict"] == "deny" for _ in range(times)]
@@ -47,7 +47,7 @@ def test_the_fourth_block_of_a_turn_is_lifted_whatever_the_clients_flag_says(fla
 def test_the_trace_says_that_the_block_was_lifted() -> None:
     session = Session()
     session.blocked(3)
-    decision = decided(event("Stop"), hook("loop", Deny("go on"), on="Stop"), marks=session.marks)
+    decision = decide_event(event("Stop"), hook("loop", Deny("go on"), on="Stop"), marks=session.marks)
     assert decision.merge == (
         "deny from `loop`",
         "the block is lifted: hooks have kept the agent from stopping 3 times in this turn",
@@ -90,10 +90,10 @@ def test_sub_agents_are_counted_apart_from_the_main_agent_and_each_other() -> No
     assert session.blocked(4, "SubagentStop", agent_id="a2") == [True, True, True, False]
 
 
-def test_a_stop_that_nobody_blocks_does_not_count() -> None:
+def test_a_stop_that_no_hook_blocks_does_not_count() -> None:
     session = Session()
     for _ in range(5):
-        decided(event("Stop"), hook("quiet", on="Stop"), hook("note", Note("n"), on="Stop"), marks=session.marks)
+        decide_event(event("Stop"), hook("quiet", on="Stop"), hook("note", Note("n"), on="Stop"), marks=session.marks)
     assert session.blocked(4) == [True, True, True, False]
 
 
@@ -106,5 +106,5 @@ def test_notes_beside_a_lifted_block_wait_for_the_next_prompt_since_they_would_k
     session = Session()
     session.blocked(3)
     hooks = [hook("loop", (Deny("go on"), Note("remember")), on="Stop")]
-    assert told(decided(event("Stop"), *hooks, marks=session.marks)) == lifted("3 times in this turn")
-    assert told(decided(event("UserPromptSubmit"), marks=session.marks))["notes"] == [("loop", "remember")]
+    assert summary_of(decide_event(event("Stop"), *hooks, marks=session.marks)) == lifted("3 times in this turn")
+    assert summary_of(decide_event(event("UserPromptSubmit"), marks=session.marks))["notes"] == [("loop", "remember")]

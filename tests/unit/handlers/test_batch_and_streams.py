@@ -163,7 +163,7 @@ def test_a_client_that_runs_headless_is_a_batch_caller_unless_the_settings_say_o
     assert bool(decision.failures) is (is_refused and not in_batch)
 
 
-def test_an_embedding_program_states_that_nobody_watches():
+def test_an_embedding_program_states_that_no_user_watches():
     with model([]) as asked:
         runtime = Runtime.embed(hook("model", Prompt("?")), settings=asking(asked).settings, is_interactive=False)
         decision = runtime.decide(call())

@@ -13,13 +13,15 @@ from snell.model.context import Context
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.effects import Allow, Deny, Note
 from snell.runtime.executor import Executor
-from tests.helpers import call, hook, untimed
+from tests.helpers import call, hook, without_times
 
 HERE = Path(__file__)
 
 
 def run(*functions: Callable[..., Any]) -> list[Outcome]:
-    return untimed(Executor().run([hook(f"h{n}", function) for n, function in enumerate(functions)], call(), Context()))
+    return without_times(
+        Executor().run([hook(f"h{n}", function) for n, function in enumerate(functions)], call(), Context())
+    )
 
 
 @pytest.mark.proves("S1-48")
@@ -127,7 +129,7 @@ def test_a_plain_function_that_says_it_waits_does_not_hold_up_the_loop(way):
     assert asyncio.run(both()).reason == "seen"
 
 
-def test_nobody_waits_longer_than_its_limit_for_a_function_in_a_thread():
+def test_no_caller_waits_longer_than_the_limit_for_a_function_in_a_thread():
     ends = threading.Event()
     matcher = HookMatcher("*", [lambda event: ends.wait(30) and None], waits=True, timeout=0.05, on_failure="block")
     runtime = Runtime.embed(hooks={"PreToolUse": [matcher]})

@@ -17,7 +17,7 @@ from snell.system.files import file_lock
 from tests.handler_helpers import asking, outcome_of
 from tests.helpers import call, event
 from tests.model_server import Line, model
-from tests.unit.settings.settings_files import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, messages_of, parse_text
 
 OK = Line('"ok": true}')
 NOT_OK = Line('"ok": false, "reason": "it deletes"}')
@@ -307,7 +307,7 @@ def test_a_cancelled_question_is_cancelled():
 def test_the_table_of_the_model_is_read_from_user_settings_only():
     text = '[model]\nname = "m"\napi = "openai"\nurl = "http://localhost:1234/v1"\n'
     text += "max-session-tokens = 5\ninput_price = 0.5\n"
-    (value,) = parsed(text, layer="user").values
+    (value,) = parse_text(text, layer="user").values
     assert value.value == {
         "name": "m",
         "api": "openai",
@@ -315,18 +315,18 @@ def test_the_table_of_the_model_is_read_from_user_settings_only():
         "max_session_tokens": 5,
         "input_price": 0.5,
     }
-    assert said(parsed(text, layer="project").problems) == [
+    assert messages_of(parse_text(text, layer="project").problems) == [
         "snell.toml:1: `model` has no effect in project settings; only policy and user settings may set it"
     ]
-    assert said(parsed('[model]\nnmae = "m"\n').problems) == [
+    assert messages_of(parse_text('[model]\nnmae = "m"\n').problems) == [
         "snell.toml:2: `model.nmae` is not a setting; did you mean `name`?"
     ]
 
 
 def test_prices_and_costs_may_be_nothing_and_are_no_times():
-    (value,) = parsed("[model]\nmax_daily_cost = 0\ninput_price = 0.0\n", layer="user").values
+    (value,) = parse_text("[model]\nmax_daily_cost = 0\ninput_price = 0.0\n", layer="user").values
     assert value.value == {"max_daily_cost": 0.0, "input_price": 0.0}
-    assert said(parsed("[model]\noutput_price = -1\n", layer="user").problems) == [
+    assert messages_of(parse_text("[model]\noutput_price = -1\n", layer="user").problems) == [
         "snell.toml:2: `model.output_price` must be 0 or more, not -1; leave it out for the default"
     ]
     kinds = {row.name: row.type for row in docs_rows() if "price" in row.name or "cost" in row.name}
@@ -377,7 +377,7 @@ def test_a_refusal_counts_where_its_cost_cannot_be_written_and_the_cost_still_co
     assert outcomes == [Outcome((Deny("it deletes"),)), Outcome(failure=Failure("launch", why))]
 
 
-def test_a_refusal_counts_while_somebody_else_holds_the_book(tmp_path):
+def test_a_refusal_counts_while_another_process_holds_the_usage_file(tmp_path):
     with model([NOT_OK]) as server, file_lock(tmp_path / "model-usage.lock"):
         given = ModelSettings(url=server.url, api="anthropic")
         context = Context(settings=HandlerSettings(model=given, state=str(tmp_path)))

@@ -17,7 +17,7 @@ from snell.model.hooks import Scope, Source
 from tests.handler_helpers import outcome_of, webhook
 from tests.helpers import call
 from tests.loopback import Answer, serving
-from tests.unit.settings.settings_files import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, messages_of, parse_text
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
@@ -95,7 +95,7 @@ def test_the_true_input_is_sent_only_for_hooks_of_the_user_and_the_policy(layer,
 
 def test_turning_redaction_off_in_a_project_is_an_error_with_its_line():
     text = '[[hooks]]\nevent = "PreToolUse"\n[hooks.webhook]\nurl = "https://a.example"\nredact = false\n'
-    assert said(parsed(text, layer="project").problems) == [
+    assert messages_of(parse_text(text, layer="project").problems) == [
         (
             "snell.toml:5: `redact = false` is not for project settings; "
             "move the hook to your own settings, or remove the key"

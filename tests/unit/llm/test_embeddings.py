@@ -1,4 +1,4 @@
-"""Vectors from an endpoint: what is sent, what is believed, and what happens when nobody answers."""
+"""Vectors from an endpoint: what is sent, what is believed, and what happens when no server answers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A BERT of two layers and eight numbers, whose weights anybody can work out, and its files."""
+"""A BERT of two layers and eight numbers, whose weights a reader can work out, and its files."""
 
 import json
 import math

@@ -13,5 +13,5 @@ PAGE = Path(__file__).resolve().parents[3] / "docs/howto/memory.md"
 @pytest.mark.proves("S4-126")
 def test_the_page_about_memory_has_the_figures_of_this_program() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    folder = model_folder("")  # where somebody has installed it, its figures are compared as well
+    folder = model_folder("")  # where a user has installed it, its figures are compared as well
     assert [row for row in report(model=model_in(folder) if folder else None) if row not in page] == []

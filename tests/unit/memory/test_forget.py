@@ -1,4 +1,4 @@
-"""Forgetting: the memory, and every capture of that very text, whoever asks."""
+"""Forgetting: the memory, and every capture of that very text, for every caller."""
 
 from pathlib import Path
 
@@ -53,8 +53,8 @@ def test_captures_of_the_text_go_with_the_memory_and_others_stay(remembering: Re
     failed = capture(remembering.inbox, project_root_dir="//far/away")
     failed.rename(remembering.inbox.root / "quarantine" / failed.name)
     (memory_id,) = (each for each, (text, _) in known.items() if text == DECIDED)
-    given = {"memory_id": memory_id} if way == "forget" else {"memory_ids": [memory_id, "nobody"]}
-    missing = {} if way == "forget" else {"missing": ["nobody"]}
+    given = {"memory_id": memory_id} if way == "forget" else {"memory_ids": [memory_id, "absent"]}
+    missing = {} if way == "forget" else {"missing": ["absent"]}
     assert call(remembering, way, **given) == {"forgotten": [memory_id], "captures": 3, **missing}
     assert (files_with(remembering, DECIDED), files_with(remembering, OTHER)) == ([], ["processed"])
     assert list(remembered(remembering).values()) == [(OTHER, "p")]
@@ -98,5 +98,5 @@ def test_where_nothing_may_be_forgotten_no_capture_goes(remembering: RememberRun
     (memory_id,) = remembered(remembering)
     with pytest.raises(NotRememberedError, match="belongs to another project"):
         call(remembering, "forget", memory_id=memory_id, within="q")
-    assert call(remembering, "forget_batch", memory_ids=["nobody"]) == {"forgotten": [], "missing": ["nobody"]}
+    assert call(remembering, "forget_batch", memory_ids=["absent"]) == {"forgotten": [], "missing": ["absent"]}
     assert files_with(remembering, DECIDED) == ["processed"]

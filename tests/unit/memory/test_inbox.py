@@ -86,8 +86,8 @@ def test_a_struck_file_keeps_its_place_and_its_name_when_it_is_done(inbox: Inbox
 
 
 def test_one_at_a_time_empties_it(inbox: Inbox) -> None:
-    with inbox.drain_lock() as nobody_delivered_yet:
-        assert nobody_delivered_yet is False
+    with inbox.drain_lock() as is_locked:
+        assert is_locked is False
     inbox.deliver(b"x")
     with inbox.drain_lock() as first, Inbox(inbox.root).drain_lock() as second:
         assert (first, second) == (True, False)
@@ -131,7 +131,7 @@ def test_too_much_and_too_many_are_refused(inbox: Inbox, monkeypatch) -> None:
         inbox.deliver(b"3")
 
 
-def test_an_inbox_that_nobody_made_is_empty(tmp_path: Path) -> None:
+def test_an_inbox_without_a_folder_is_empty(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path / "nothing")
     assert (inbox.waiting(5), inbox.newest(5), inbox.count(), inbox.tidy(lambda _: True)) == ([], [], 0, [])
     assert not inbox.root.exists()

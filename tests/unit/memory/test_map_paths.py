@@ -16,7 +16,7 @@ def kind(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("kind")
-def test_a_journey_begins_and_ends_where_it_should_and_visits_nobody_twice():
+def test_a_journey_begins_and_ends_where_it_should_and_visits_no_memory_twice():
     stops = journey(space(), "db1", "ci1", 6)
     assert (stops[0], stops[-1]) == (Stop("db1", 0.0, 1.0), Stop("ci1", 1.0, 1.0))
     assert len({stop.id for stop in stops}) == len(stops) == 6
@@ -53,7 +53,7 @@ def test_a_warm_walk_goes_elsewhere_each_time():
     assert all(len(set(way)) == 5 for way in ways)
 
 
-def test_a_walk_ends_when_everybody_was_visited():
+def test_a_walk_ends_when_every_memory_was_visited():
     assert len(wander(space(), "tea", 20, 0.5, random.Random(1))) == len(TEXTS)
 
 

@@ -1,4 +1,4 @@
-"""Of a long text, the part that somebody needs who asked something."""
+"""The part of a long text that answers a question."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A project's memories stay with its repository, whatever happens to its remote; and with nobody else."""
+"""A project's memories stay with its repository, whatever happens to its remote; and with no other project."""
 
 import subprocess
 from pathlib import Path

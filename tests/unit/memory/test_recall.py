@@ -76,7 +76,7 @@ def test_a_namespace_keeps_to_itself_and_follows_its_new_name(database) -> None:
 def test_what_is_forgotten_is_not_found(database) -> None:
     ids = fill(database)
     assert found(database, "sid_v2")[0] == "login"
-    assert database.run(lambda tx: rows.forget(tx, [ids["login"], "nobody"])) == [ids["login"]]
+    assert database.run(lambda tx: rows.forget(tx, [ids["login"], "absent"])) == [ids["login"]]
     assert "login" not in found(database, "sid_v2 cookie")
 
 
@@ -159,8 +159,8 @@ def test_nearby_are_the_most_alike_without_the_memory_itself(database) -> None:
     other = database.run(keep)
     near = database.run(lambda tx: nearby(tx, other, shortlist_of(database), limit=2))
     assert [near[0].memory.id, len(near)] == [ids["login"], 2]
-    with pytest.raises(NotRememberedError, match="there is no memory `nobody`"):
-        database.run(lambda tx: nearby(tx, "nobody", shortlist_of(database)))
+    with pytest.raises(NotRememberedError, match="there is no memory `absent`"):
+        database.run(lambda tx: nearby(tx, "absent", shortlist_of(database)))
 
 
 def test_vectors_of_a_model_find_what_shares_no_word(database) -> None:

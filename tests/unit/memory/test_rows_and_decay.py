@@ -54,10 +54,10 @@ def test_deleting_a_namespace_is_rehearsed_first(database) -> None:
 
 
 def test_an_unknown_id_is_said(database) -> None:
-    with pytest.raises(NotRememberedError, match="there is no memory `nobody`"):
-        database.run(lambda tx: rows.get(tx, "nobody"))
-    with pytest.raises(NotRememberedError, match="there is no memory `nobody`"):
-        database.run(lambda tx: reinforce(tx, ["nobody"]))
+    with pytest.raises(NotRememberedError, match="there is no memory `absent`"):
+        database.run(lambda tx: rows.get(tx, "absent"))
+    with pytest.raises(NotRememberedError, match="there is no memory `absent`"):
+        database.run(lambda tx: reinforce(tx, ["absent"]))
 
 
 @pytest.mark.proves("S4-120")

@@ -60,7 +60,7 @@ def asked(memories: Memories, text: str, project: str = "p") -> list[str]:
     return [each.memory.content for each in memories.recall(Question(text=text, project=project))]
 
 
-def test_nothing_secret_is_kept_whoever_sends_it(memories: Memories) -> None:
+def test_no_secret_is_kept_from_any_sender(memories: Memories) -> None:
     draft = Draft(content=f"{TEXT} with {SECRET}", project="p", tags=(SECRET,), metadata={"token": SECRET})
     kept = memories.remember(draft)
     memory = memories.run(lambda tx: rows.get(tx, kept.id))
@@ -73,7 +73,7 @@ def test_nothing_secret_is_kept_whoever_sends_it(memories: Memories) -> None:
 
 
 @pytest.mark.proves("S4-11", "S4-83", "S4-84")
-def test_what_waits_is_taken_in_when_somebody_remembers_or_recalls(memories: Memories) -> None:
+def test_pending_items_are_taken_in_when_a_caller_remembers_or_recalls(memories: Memories) -> None:
     capture(memories)
     assert asked(memories, "which package manager, uv?") == [TEXT]
     capture(memories, "ok")
@@ -187,7 +187,7 @@ def test_a_batch_keeps_what_can_be_kept(runtime: Runtime) -> None:
         ("remember", {"content": "x", "project": "*"}, "`*` is not a project for a new memory"),
         ("recall", {"query": "x", "limit": "many"}, "`limit` is not valid"),
         ("recall", {"query": "x", "namespace": "a b"}, "is not a name for a namespace"),
-        ("forget", {"memory_id": "nobody"}, "there is no memory `nobody`"),
+        ("forget", {"memory_id": "absent"}, "there is no memory `absent`"),
         ("list", {"limit": 0}, "`limit` must be from 1 to 1000"),
         ("export", {"output_path": "x.parquet"}, "parquet needs a library"),
         ("export", {"output_path": "x.xml"}, "`xml` is not a format for memories; use json or csv"),
@@ -229,7 +229,7 @@ def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(runtime
     assert (memories_of(runtime).inbox.count(), call(runtime, "stats", project="p")["memories"]) == (0, 1)
 
 
-def test_the_timer_looks_again_soon_while_more_waits_and_nobody_asks(runtime: Runtime, monkeypatch) -> None:
+def test_the_timer_looks_again_soon_while_more_waits_and_no_caller_asks(runtime: Runtime, monkeypatch) -> None:
     monkeypatch.setattr("snell.memory.service.SLICE", (2, 60.0))
     memories, timer = memories_of(runtime), MemoryTimer(runtime)
     for number in range(7):

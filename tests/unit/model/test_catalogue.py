@@ -15,7 +15,7 @@ from snell.model.catalogue import CATALOGUE, UNKNOWN, can_be_refused, canonical,
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import EFFECT_TYPES, Deny, Note, Verdict
 from tests.golden.reading import event_in, golden_files
-from tests.helpers import decided, event, hook, policy, told
+from tests.helpers import decide_event, event, hook, policy, summary_of
 
 RECORDED = golden_files("claude_code")
 CRASH = Failure("crash", "it broke")
@@ -46,8 +46,8 @@ def test_a_row_agrees_with_itself(name: str) -> None:
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_a_failed_check_refuses_only_what_can_be_refused_in_time(name: str) -> None:
     row = CATALOGUE[name]
-    denied = decided(event(name), policy("p", Deny("no"), on=name)).verdict is Verdict.DENY
-    failed = decided(event(name), policy("p", Outcome(failure=CRASH), on=name)).verdict is Verdict.DENY
+    denied = decide_event(event(name), policy("p", Deny("no"), on=name)).verdict is Verdict.DENY
+    failed = decide_event(event(name), policy("p", Outcome(failure=CRASH), on=name)).verdict is Verdict.DENY
     assert (denied, failed) == ("deny" in row.can, "deny" in row.can and not row.fails_open)
     assert can_be_refused(name) == (failed and not row.is_too_late)
 
@@ -192,7 +192,7 @@ def test_one_more_row_is_all_that_the_commands_need_for_a_new_event(tmp_path: Pa
 
 @pytest.mark.proves("S1-14")
 def test_an_event_from_tomorrow_reaches_its_hooks_without_a_row() -> None:
-    decision = decided(
+    decision = decide_event(
         event("FromTomorrow", new_field=1), hook("a", lambda on: Note(str(on.payload["new_field"])), on="FromTomorrow")
     )
-    assert told(decision) == {"verdict": "no_opinion", "notes": [("a", "1")]}
+    assert summary_of(decision) == {"verdict": "no_opinion", "notes": [("a", "1")]}

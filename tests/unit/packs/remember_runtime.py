@@ -1,4 +1,4 @@
-"""A house with the pack `remember`, its inbox, and a transcript to write."""
+"""A runtime with the pack `remember`, its inbox, and a transcript to write."""
 
 import json
 import os
@@ -18,7 +18,7 @@ SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 
 
 class RememberRuntime:
-    """A house with the pack, its inbox, and a transcript to write."""
+    """A runtime with the pack, its inbox, and a transcript to write."""
 
     def __init__(self, folder: Path, options: dict[str, Any]) -> None:
         self.folder = folder

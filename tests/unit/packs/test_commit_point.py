@@ -53,7 +53,7 @@ def test_the_same_changes_are_spoken_of_once_so_that_no_client_goes_round_in_cir
     assert (first, more) == ([Verdict.DENY, Verdict.NO_OPINION, Verdict.NO_OPINION], Verdict.DENY)
 
 
-def test_a_commit_is_not_asked_for_unless_somebody_wants_that(repository: Path):
+def test_a_commit_is_not_asked_for_unless_the_user_wants_that(repository: Path):
     (repository / "a.txt").write_text("two\n", encoding="utf-8")
     with Runtime.embed(*pack_hooks("nudges")) as runtime:
         assert stopped(runtime, repository).verdict is Verdict.NO_OPINION

@@ -197,7 +197,7 @@ def test_what_was_denied_last_can_be_asked_for():
     assert (told["session"], told["command"]) == ("s", "git reset --hard")
 
 
-def test_a_line_that_takes_long_to_follow_is_asked_about_before_anybody_waits_long():
+def test_a_line_that_takes_long_to_follow_is_asked_about_before_the_user_waits_long():
     line = "; ".join(f"cp a{number} /tmp/b{number} && echo $x{number} | tee f{number}" for number in range(1_900))
     began = time.thread_time()
     judgement = judge(line, "/srv/app", "/home/me", "/srv/app")

@@ -1,7 +1,7 @@
 """
 The guard's bars on commands of our own, for each part of the corpus (see `bench/guard.py`, which prints the figures).
 
-Rows of a part that is kept aside are not shown when they fail, so that nobody tunes for them one by one.
+Rows of a part that is kept aside are not shown when they fail, so that no author tunes for them one by one.
 """
 
 import pytest

@@ -193,7 +193,7 @@ def sent(runtime: Runtime, cwd: Path, agent: str, prompt: str) -> None:
         ("collect sources in search_results", Verdict.DENY),
     ],
 )
-def test_a_subagent_that_nobody_asked_for_files_is_not_sent_back(
+def test_a_subagent_that_was_not_asked_for_files_is_not_sent_back(
     runtime: Runtime, tmp_path: Path, prompt: str, verdict: Verdict
 ):
     (tmp_path / "work_products").mkdir()

@@ -1,4 +1,4 @@
-"""The report of a session: from what was recorded, without secrets, and never in anybody's way."""
+"""The report of a session: from what was recorded, without secrets, and never in a session's way."""
 
 import re
 from pathlib import Path
@@ -112,7 +112,7 @@ def test_two_reports_in_one_second_are_two_files(runtime: Runtime, tmp_path: Pat
 
 
 @pytest.mark.proves("S0-63")
-def test_a_report_that_cannot_be_written_disturbs_nobody(tmp_path: Path):
+def test_a_report_that_cannot_be_written_disturbs_no_session(tmp_path: Path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with Runtime.embed(*pack_hooks("learn", {"folder": str(tmp_path / "file" / "x")})) as runtime:
         decision = runtime.fire("SessionEnd", reason="exit")
@@ -123,4 +123,4 @@ def test_a_report_that_cannot_be_written_disturbs_nobody(tmp_path: Path):
 def test_the_time_limit_is_ten_seconds():
     assert {hook.timeout for hook in pack_hooks("learn")} == {10.0}
     later = [hook for hook in pack_hooks("learn", {"patterns": "model"}) if hook.timeout != 10.0]
-    assert {hook.role for hook in later} == {"watches"}  # nobody waits for the model
+    assert {hook.role for hook in later} == {"watches"}  # no caller waits for the model

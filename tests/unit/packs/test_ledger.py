@@ -241,7 +241,7 @@ def test_the_ledger_outlives_its_process(ledger_client: Open):
     assert again.before("t2").verdict is Verdict.DENY
 
 
-def test_of_a_call_that_nobody_heard_of_again_a_person_decides(ledger_client: Open):
+def test_a_user_decides_about_a_call_without_a_known_end(ledger_client: Open):
     first = ledger_client()
     first.before("t1")
     first.close()

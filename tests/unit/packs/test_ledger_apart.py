@@ -1,4 +1,4 @@
-"""What the ledger tells apart: interrupted calls, places, second deliveries, late ends, a database that was lost."""
+"""What the ledger tells apart: interrupted calls, places, repeated requests, late ends, a database that was lost."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

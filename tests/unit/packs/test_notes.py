@@ -14,7 +14,7 @@ TRIGGERS = builtin_packs()["notes"].options["triggers"]
 
 
 class Desk:
-    """A house with a home folder and a project of its own."""
+    """A runtime with a home folder and a project of its own."""
 
     def __init__(self, folder: Path, **options: Any) -> None:
         self.home, self.project = folder / "home", folder / "project"
@@ -53,7 +53,7 @@ def test_a_project_cannot_close_its_own_fence(desk: Desk):
     assert desk.fire("UserPromptSubmit", prompt="hi").count("========") == 4
 
 
-def test_a_project_that_nobody_trusts_says_nothing(desk: Desk):
+def test_a_project_that_no_user_trusts_says_nothing(desk: Desk):
     desk.runtime.contexts.base = replace(desk.runtime.contexts.base, trusts_notes=False)
     assert "theirs" not in desk.fire("UserPromptSubmit", prompt="hi")
 

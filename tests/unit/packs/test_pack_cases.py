@@ -29,7 +29,7 @@ def test_every_pack_says_what_it_is_for_and_names_its_hooks_after_itself(name: s
     assert {hook.id.partition("/")[0] for hook in pack_hooks(name)} == {name}
 
 
-def test_what_nobody_knows_about_packs_is_reported_with_what_was_probably_meant():
+def test_an_unknown_name_in_a_pack_is_reported_with_what_was_probably_meant():
     problems: list[str] = []
     builtin_hooks({"toolchian": {}, "toolchain": {"mod": "seed", "mode": 3}}, problems)
     assert problems == [
@@ -69,7 +69,7 @@ def test_files_and_entries_that_say_nothing_are_reported(tmp_path: Path):
 
 
 def is_left(hook: Hook) -> bool:
-    """Memory that is off moves past what is said meanwhile: that answers nobody and keeps nothing."""
+    """Memory that is off moves past what is said meanwhile: that answers no caller and keeps nothing."""
     return hook.role == "watches" and hook.id.startswith("remember/looks_away:")
 
 

@@ -24,7 +24,7 @@ def bash(output: str, command: str = "cat notes") -> dict[str, Any]:
 
 
 @pytest.mark.proves("S4-89")
-def test_it_is_off_until_somebody_switches_it_on() -> None:
+def test_it_is_off_until_the_user_switches_it_on() -> None:
     assert builtin_packs()["remember"].enabled is False
 
 
@@ -180,7 +180,7 @@ def test_a_client_without_a_transcript_is_captured_by_its_last_words(remembering
     ],
     ids=str,
 )
-def test_hostile_fields_capture_nothing_and_disturb_nobody(remembering, payload: dict) -> None:
+def test_hostile_fields_capture_nothing_and_disturb_no_session(remembering, payload: dict) -> None:
     remembering = remembering()
     remembering.say(DECIDED)
     decision = remembering.fire("Stop", **{"transcript_path": str(remembering.transcript), **payload})
@@ -188,7 +188,7 @@ def test_hostile_fields_capture_nothing_and_disturb_nobody(remembering, payload:
 
 
 @pytest.mark.proves("S4-114", "S4-116")
-def test_an_inbox_that_cannot_be_written_costs_nobody_an_answer(remembering) -> None:
+def test_an_inbox_that_cannot_be_written_costs_no_caller_an_answer(remembering) -> None:
     remembering = remembering()
     remembering.where.state.mkdir(parents=True, exist_ok=True)
     (remembering.where.state / "memory").write_text("in the way", encoding="utf-8")

@@ -37,7 +37,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def house_of(home: Path, **options: Any) -> Runtime:
+def runtime_of(home: Path, **options: Any) -> Runtime:
     return Runtime.embed(*pack_hooks("skills", options), env={"HOME": str(home)})
 
 
@@ -78,13 +78,13 @@ def test_declared_triggers_count_and_a_user_may_set_others(home: Path):
 
 @pytest.mark.proves("S3-04", "S3-78")
 def test_a_document_comes_with_the_prompt_once_a_session_while_it_fits(home: Path):
-    with house_of(home) as runtime:
+    with runtime_of(home) as runtime:
         first = notes(runtime, prompt="deploy it to production, with a rollback")
         again = notes(runtime, prompt="deploy it to production, with a rollback")
     path = home / ".claude/skills/deploy/SKILL.md"
     assert first == [f"Skill `deploy` ({path}) is made for this:\n\nHow to deploy."]
     assert again == []
-    with house_of(home, inject=5) as runtime:
+    with runtime_of(home, inject=5) as runtime:
         (listed,) = notes(runtime, prompt="deploy it to production, with a rollback")
     assert listed.endswith(f"Read {path} first.")
 
@@ -92,7 +92,7 @@ def test_a_document_comes_with_the_prompt_once_a_session_while_it_fits(home: Pat
 def test_skills_of_a_project_count_only_where_it_is_trusted(home: Path, tmp_path: Path):
     project = tmp_path / "project"
     write_skill(project / ".claude/skills", "evil", "name: evil\ndescription: x")
-    with house_of(home) as runtime:
+    with runtime_of(home) as runtime:
         runtime.contexts.base = replace(runtime.contexts.base, project_dir=str(project), is_trusted=False)
         assert notes(runtime, prompt="evil plans") == []
         runtime.contexts.base = replace(runtime.contexts.base, is_trusted=True)
@@ -119,7 +119,7 @@ def test_a_document_that_is_not_quite_right_is_read_as_far_as_it_is(tmp_path: Pa
 @pytest.mark.proves("S3-81")
 def test_a_subagent_gets_the_list(home: Path):
     write_skill(home / ".codex/skills", "long", f"name: long\ndescription: {'word ' * 60}")
-    with house_of(home) as runtime:
+    with runtime_of(home) as runtime:
         (listed,) = notes(runtime, "SubagentStart", agent_id="a", agent_type="x")
     names = [line.split(":")[0].removeprefix("- ") for line in listed.splitlines()[1:]]
     assert names == [*sorted(SKILLS), "long"]
@@ -133,7 +133,7 @@ def test_a_subagent_gets_the_list(home: Path):
 )
 def test_a_command_on_a_document_is_reminded_of_its_skill_once(home: Path, command: str, told: int):
     call = {"tool_name": "Bash", "tool_input": {"command": command}}
-    with house_of(home) as runtime:
+    with runtime_of(home) as runtime:
         assert len(notes(runtime, "PreToolUse", **call)) == told
         assert notes(runtime, "PreToolUse", **call) == []
 
@@ -340,6 +340,6 @@ def test_a_skill_with_a_word_for_the_format_in_its_name_is_meant_too(
     tmp_path: Path, name: str, command: str, told: int
 ):
     path = write_skill(tmp_path / ".claude/skills", name, f"name: {name}\ndescription: x")
-    with house_of(tmp_path) as runtime:
+    with runtime_of(tmp_path) as runtime:
         found = notes(runtime, "PreToolUse", tool_name="Bash", tool_input={"command": command})
     assert [str(path) in each for each in found] == [True] * told

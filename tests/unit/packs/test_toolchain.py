@@ -31,7 +31,7 @@ from tests.unit.packs.project_files import (
 
 
 def whose(folder: Path, files: dict[str, str], action: str, family: str = "") -> str | None:
-    """The project's own command for a job, for somebody who types in the language that the project is in."""
+    """The project's own command for a job, for a user who types in the language that the project is in."""
     project = Project(lay_out(folder, files))
     families = [family] if family else [each.family for each in TOOLCHAINS if each.family and each.is_here(project)]
     answer = command_for_job(action, families[0] if families else "python", project)
@@ -197,7 +197,7 @@ def test_a_project_in_no_repository_says_how_far_was_looked(tmp_path: Path):
     assert "repository" not in redirect_line("pytest", str(tmp_path)).why
 
 
-def test_what_lies_in_a_folder_that_anybody_can_write_to_is_nobodys_project(tmp_path: Path):
+def test_a_file_in_a_folder_that_every_user_can_write_to_is_no_project(tmp_path: Path):
     lay_out(tmp_path, {"open/Makefile": "test:\n\t./trap\n", "open/mine/a.txt": "", "own/Makefile": "test:\n\t./x\n"})
     (tmp_path / "own/sub").mkdir()
     (tmp_path / "open").chmod(0o1777)

@@ -88,7 +88,7 @@ def fresh(original: Path, to: Path) -> Path:
     return to
 
 
-def test_what_nobody_touched_is_whole(copy: Path):
+def test_an_untouched_audit_log_is_complete(copy: Path):
     found = verified(copy)
     assert (found.integrity, found.completeness) == ((), ())
     assert (found.decisions, found.calls, found.waiting) == (RECORDS, RECORDS, 0)
@@ -107,7 +107,7 @@ TABLES = {
 
 
 def a_row_of(sql: apsw.Connection, chance: random.Random, table: str) -> Any:
-    """Of bodies and claims, one that belongs to a call which has ended: nobody knows yet how the others will end."""
+    """Of bodies and claims, one that belongs to a call which has ended: it is not known yet how the others will end."""
     ended = "SELECT {} FROM tool_calls WHERE status = 'succeeded'"
     only = {
         "tool_claims": f" WHERE idempotency_key IN ({ended.format('idempotency_key')})",

@@ -1,4 +1,4 @@
-"""Keys of providers that nobody has heard of, by what they call them; and names that only sound like it."""
+"""Keys of unknown providers, by what they call them; and names that only sound like it."""
 
 import random
 import string

@@ -113,7 +113,7 @@ def test_a_mask_in_the_place_of_a_secret_stays() -> None:
 
 def test_a_secret_that_is_cut_short_is_none() -> None:
     """The literal alone, as in prose about tokens."""
-    texts = [f"tokens begin with {each.literal} as everybody knows" for each in formats()]
+    texts = [f"tokens begin with {each.literal} as users know" for each in formats()]
     assert [text for text in texts if redact(text) != text] == []
 
 

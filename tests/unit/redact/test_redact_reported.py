@@ -1,4 +1,4 @@
-"""Secrets in surroundings that are easily overlooked, and code that only looks like them; with and without re2."""
+"""Secrets in contexts that are easily overlooked, and code that only looks like them; with and without re2."""
 
 import base64
 
@@ -45,7 +45,7 @@ def narrow(columns: int) -> str:
         (f"abc{TOKEN}", "abc[redacted:github-token]"),
     ],
 )
-def test_a_secret_in_these_surroundings_goes(text: str, wanted: str) -> None:
+def test_a_secret_in_this_context_is_redacted(text: str, wanted: str) -> None:
     assert redact(text) == wanted
 
 
@@ -68,7 +68,7 @@ def test_a_secret_in_these_surroundings_goes(text: str, wanted: str) -> None:
         "\x1b[31mred\x1b[0m words and \u200b none of them secret",
         '{"name": "COLOUR", "value": "q7Rz2Lw9"}',
         "the end\n-----END PUBLIC KEY-----",
-        "abcghp_is_no_token_of_anybody_at_all_today",
+        "abcghp_is_no_token_of_any_service_at_all_today",
     ],
 )
 def test_what_only_looks_like_it_stays(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The house: registration, deliveries, watchers, sessions, and what a file change does."""
+"""The runtime: registration, repeated requests, watchers, sessions, and what a file change does."""
 
 import asyncio
 import threading
@@ -120,7 +120,7 @@ def test_a_call_that_comes_back_as_a_hook_changed_it_is_the_same_call():
     assert ran == ["ls", "nice ls", "pwd"]
 
 
-def test_without_a_tool_use_id_the_request_id_tells_deliveries_apart():
+def test_without_a_tool_use_id_the_request_id_tells_requests_apart():
     ran = []
 
     @judges("PreToolUse")
@@ -258,7 +258,7 @@ def test_plain_and_async_functions_both_run_under_both_drivers():
     assert [(each.reason, each.note) for each in together] == [("async", "plain")] * 2
 
 
-def test_the_switches_of_an_embedded_house_count():
+def test_the_switches_of_an_embedded_runtime_are_active():
     runtime = Runtime.embed(no_ls, switches=Switches(allow_managed_hooks_only=True))
     assert runtime.decide(call()).verdict is Verdict.NO_OPINION
 

@@ -34,28 +34,28 @@ def hook(id_: str = "h", handler=None, **fields) -> Hook:
     ],
 )
 def test_a_background_hook_ends_in_one_state_and_is_collected_once(outcome, state, is_wanted):
-    tracker, one, event = BackgroundHooks(), hook(), call()
-    tracker.begin(one, event)
-    assert ([each.state for each in tracker.pending("s1")], tracker.take("s1")) == (["pending"], ())
-    assert tracker.finish(one, event, outcome) is is_wanted
-    (ticket,) = tracker.take("s1")
-    assert (ticket.state, ticket.outcome, tracker.take("s1"), tracker.pending()) == (state, outcome, (), ())
+    background, one, event = BackgroundHooks(), hook(), call()
+    background.begin(one, event)
+    assert ([each.state for each in background.pending("s1")], background.take("s1")) == (["pending"], ())
+    assert background.finish(one, event, outcome) is is_wanted
+    (ticket,) = background.take("s1")
+    assert (ticket.state, ticket.outcome, background.take("s1"), background.pending()) == (state, outcome, (), ())
 
 
 @pytest.mark.proves("S1-160")
 def test_the_end_of_a_session_cancels_what_it_has_in_the_background_and_nothing_else():
-    tracker = BackgroundHooks()
-    mine = tracker.begin(hook(), call())
-    other = tracker.begin(hook(), call(session_id="other"))
-    assert (tracker.cancel("s1"), mine.is_set(), other.is_set()) == (1, True, False)
-    assert [each.state for each in tracker.all()] == ["cancelled", "pending"]
+    background = BackgroundHooks()
+    mine = background.begin(hook(), call())
+    other = background.begin(hook(), call(session_id="other"))
+    assert (background.cancel("s1"), mine.is_set(), other.is_set()) == (1, True, False)
+    assert [each.state for each in background.all()] == ["cancelled", "pending"]
 
 
 def test_what_a_cancelled_hook_still_says_is_not_wanted():
-    tracker, one, event = BackgroundHooks(), hook(), call()
-    tracker.begin(one, event)
-    tracker.cancel("s1")
-    assert (tracker.finish(one, event, Outcome((Note("late"),))), tracker.all()[0].state) == (False, "cancelled")
+    background, one, event = BackgroundHooks(), hook(), call()
+    background.begin(one, event)
+    background.cancel("s1")
+    assert (background.finish(one, event, Outcome((Note("late"),))), background.all()[0].state) == (False, "cancelled")
 
 
 def test_a_hook_that_was_never_in_the_background_is_wanted():
@@ -63,14 +63,14 @@ def test_a_hook_that_was_never_in_the_background_is_wanted():
 
 
 def test_old_tickets_go_and_pending_ones_stay():
-    tracker = BackgroundHooks()
+    background = BackgroundHooks()
     waiting = hook("waiting")
-    tracker.begin(waiting, call())
+    background.begin(waiting, call())
     for _ in range(1_100):
         one, event = hook(), call()
-        tracker.begin(one, event)
-        tracker.finish(one, event, Outcome())
-    assert (len(tracker.all()) <= 1_002, tracker.pending()[0].hook) == (True, waiting)
+        background.begin(one, event)
+        background.finish(one, event, Outcome())
+    assert (len(background.all()) <= 1_002, background.pending()[0].hook) == (True, waiting)
 
 
 @pytest.mark.proves("S1-160")

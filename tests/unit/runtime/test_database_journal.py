@@ -1,4 +1,4 @@
-"""The journal in the database: a row before the answer, a redacted trace after it, and neither in anybody's way."""
+"""The journal in the database: a row before the answer, a redacted trace after it, and neither delays a caller."""
 
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ class Failing:
         self.inner.close()
 
 
-def house_on(database: Database, *hooks: Any) -> Runtime:
+def runtime_on(database: Database, *hooks: Any) -> Runtime:
     return Runtime.embed(*hooks, marks=StoredMarks(database), journal=StoreJournal(database))
 
 
@@ -53,7 +53,7 @@ def test_a_rewrite_is_recorded_with_hashes_by_which_its_redacted_values_can_be_t
 ) -> None:
     other = TOKEN.replace("q7", "z9")
     for command in (TOKEN, other):
-        house_on(database, hook("tidy", Rewrite(command="ls"), role="rewrites")).decide(call(f"login {command}"))
+        runtime_on(database, hook("tidy", Rewrite(command="ls"), role="rewrites")).decide(call(f"login {command}"))
     records = [StoreJournal(database).find(row.id) for row in do(database, decisions.recent)]
     changes = [change for record in records for change in record["changes"]]
     assert [TOKEN in str(change) or other in str(change) for change in changes] == [False, False]
@@ -63,7 +63,7 @@ def test_a_rewrite_is_recorded_with_hashes_by_which_its_redacted_values_can_be_t
 
 
 def test_a_decision_is_a_row_at_once_and_a_record_afterwards(database: SqliteDatabase) -> None:
-    runtime = house_on(database, hook("no", Deny("not here"), role="judges"))
+    runtime = runtime_on(database, hook("no", Deny("not here"), role="judges"))
     decision = runtime.decide(call("rm x", tool_use_id="t1"), "r1")
     runtime.close()
     (row,) = do(database, decisions.recent)
@@ -111,8 +111,8 @@ def test_what_comes_late_joins_the_record_even_when_it_is_first(database: Sqlite
     journal.add_late("1a-x", {"hook": "quick", "status": "success"})
     journal.record({"id": "1a-x", "event": "PreToolUse"})
     journal.add_late("1a-x", {"hook": "slow", "note": f"found {TOKEN}"})
-    journal.add_late("", {"hook": "nobody"})
-    journal.add_late("1a-gone", {"hook": "nobody"})
+    journal.add_late("", {"hook": "absent"})
+    journal.add_late("1a-gone", {"hook": "absent"})
     assert journal.find() == {
         "id": "1a-x",
         "event": "PreToolUse",
@@ -131,7 +131,7 @@ def test_asking_for_what_is_not_there_says_what_to_do(database: SqliteDatabase) 
 
 def test_no_secret_reaches_the_disk(database: SqliteDatabase) -> None:
     secrets = [f"{TOKEN[:-4]}{number:04}" for number in range(500)]
-    runtime = house_on(database, hook("no", lambda event: Deny(f"no {event.tool_input['command']}"), role="judges"))
+    runtime = runtime_on(database, hook("no", lambda event: Deny(f"no {event.tool_input['command']}"), role="judges"))
     for number, secret in enumerate(secrets):
         event = call(
             f"curl -H 'Authorization: Bearer {secret}' https://u:{secret}@h",

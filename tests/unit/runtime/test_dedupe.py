@@ -1,4 +1,4 @@
-"""The last deliveries are known again, as many as there is room for."""
+"""The decisions on the last requests are kept, up to a size."""
 
 from snell.model.decision import Decision
 from snell.model.events import event_from
@@ -8,11 +8,11 @@ EVENT = event_from({"session_id": "s1", "tool_name": "Bash", "tool_input": {"com
 
 
 def kept(*sizes: int) -> list[str]:
-    """Which are still known after deliveries of these sizes, named by their number."""
-    deliveries = DecisionCache()
+    """Return the numbers of the requests that are still known after decisions of these sizes."""
+    cache = DecisionCache()
     for number, size in enumerate(sizes):
-        deliveries.keep(str(number), Decision(event=EVENT, id=str(number)), size)
-    found = [deliveries.get(str(number)) for number in range(len(sizes))]
+        cache.keep(str(number), Decision(event=EVENT, id=str(number)), size)
+    found = [cache.get(str(number)) for number in range(len(sizes))]
     return [decision.id for decision in found if decision]
 
 
@@ -23,11 +23,11 @@ def test_the_oldest_go_when_there_are_too_many_or_too_large_ones() -> None:
 
 
 def test_the_same_delivery_again_counts_once() -> None:
-    deliveries = DecisionCache()
+    cache = DecisionCache()
     for _ in range(5):
-        deliveries.keep("a", Decision(event=EVENT, id="a"), MOST_BYTES // 2)
-    deliveries.keep("b", Decision(event=EVENT, id="b"), MOST_BYTES // 2)
-    assert [deliveries.get(key) is not None for key in "ab"] == [True, True]
+        cache.keep("a", Decision(event=EVENT, id="a"), MOST_BYTES // 2)
+    cache.keep("b", Decision(event=EVENT, id="b"), MOST_BYTES // 2)
+    assert [cache.get(key) is not None for key in "ab"] == [True, True]
 
 
 def test_a_delivery_without_identity_is_none() -> None:

@@ -17,7 +17,7 @@ from snell.model.hooks import Broken, Hook
 from snell.runtime.event_flow import run_decision, run_decision_async
 from snell.runtime.executor import Executor
 from snell.store.in_memory import InMemoryStore
-from tests.helpers import call, event, hook, policy, told, untimed
+from tests.helpers import call, event, hook, policy, summary_of, without_times
 
 
 def both_ways(on: Event, hooks: Sequence[Hook]) -> tuple[Decision, Decision]:
@@ -32,7 +32,7 @@ def both_ways(on: Event, hooks: Sequence[Hook]) -> tuple[Decision, Decision]:
 
 
 def timeless(decision: Decision) -> Decision:
-    rounds = tuple(replace(each, outcomes=tuple(untimed(each.outcomes))) for each in decision.rounds)
+    rounds = tuple(replace(each, outcomes=tuple(without_times(each.outcomes))) for each in decision.rounds)
     return replace(decision, rounds=rounds)
 
 
@@ -46,7 +46,7 @@ def becomes(command: str) -> Rewrite:
 
 
 CASES: dict[str, list[Hook]] = {
-    "nobody": [],
+    "no hooks": [],
     "silence": [hook("a"), hook("b", role="judges")],
     "a coroutine": [hook("a", denies), hook("b", Allow("ok"))],
     "rewriters in turn": [
@@ -71,7 +71,7 @@ def test_both_drivers_give_the_same_decision(hooks: list[Hook]) -> None:
     assert plain == looped
 
 
-def test_answers_come_back_in_book_order_from_both() -> None:
+def test_answers_come_back_in_execution_order_from_both() -> None:
     plain, looped = both_ways(call(), CASES["something slow between"])
     expected = [
         ("a", Outcome(effects=(Note("1"),))),
@@ -82,18 +82,18 @@ def test_answers_come_back_in_book_order_from_both() -> None:
     assert [(hook.id, outcome) for _, hook, outcome in looped.runs()] == expected
 
 
-def test_an_event_without_hooks_needs_no_crew() -> None:
-    class Nobody:
+def test_an_event_without_hooks_needs_no_executor() -> None:
+    class NoExecutor:
         def run(self, hooks: Any, event: Any, _context: Any) -> Any:
-            raise AssertionError("nobody is to be run")
+            raise AssertionError("no hook is to be run")
 
         run_async = run
 
     on = event("Stop")
-    assert run_decision(decide(on, Registry([]), InMemoryStore()), Nobody(), Context()) == Decision(event=on)
-    assert asyncio.run(run_decision_async(decide(on, Registry([]), InMemoryStore()), Nobody(), Context())) == Decision(
-        event=on
-    )
+    assert run_decision(decide(on, Registry([]), InMemoryStore()), NoExecutor(), Context()) == Decision(event=on)
+    assert asyncio.run(
+        run_decision_async(decide(on, Registry([]), InMemoryStore()), NoExecutor(), Context())
+    ) == Decision(event=on)
 
 
 def test_the_loop_goes_on_while_a_hook_waits() -> None:
@@ -109,7 +109,7 @@ def test_the_loop_goes_on_while_a_hook_waits() -> None:
         )
         await asyncio.sleep(0)
         ready.set()
-        return told(await deciding)
+        return summary_of(await deciding)
 
     assert asyncio.run(program()) == {"verdict": "deny", "reasons": [("a", "the loop went on")]}
 
@@ -125,7 +125,7 @@ def test_a_coroutine_that_exceeds_its_limit_is_ended_and_reported() -> None:
 
     hooks = [hook("a", endless, timeout=0.05), hook("b", Note("still there"))]
     decision = asyncio.run(run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor(), Context()))
-    assert told(decision) == {"verdict": "no_opinion", "notes": [("b", "still there")], "failures": ["a"]}
+    assert summary_of(decision) == {"verdict": "no_opinion", "notes": [("b", "still there")], "failures": ["a"]}
     assert ([outcome.status for _, _, outcome in decision.runs()], ended) == (["cancelled", "success"], ["ended"])
 
 
@@ -136,7 +136,7 @@ def test_a_timeout_that_the_hook_raises_itself_is_a_failure_too() -> None:
     decision = asyncio.run(
         run_decision_async(decide(call(), Registry([hook("a", gives_up)]), InMemoryStore()), Executor(), Context())
     )
-    assert told(decision) == {"verdict": "no_opinion", "failures": ["a"]}
+    assert summary_of(decision) == {"verdict": "no_opinion", "failures": ["a"]}
 
 
 def test_a_cancelled_decision_cancels_its_hooks_and_leaves_no_mark() -> None:
@@ -183,6 +183,8 @@ def test_coroutines_of_one_round_wait_for_each_other() -> None:
             return Note("two")
 
         hooks = [hook("a", one, timeout=5), hook("b", two, timeout=5)]
-        return told(await run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor(), Context()))
+        return summary_of(
+            await run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor(), Context())
+        )
 
     assert asyncio.run(program()) == {"verdict": "no_opinion", "notes": [("a", "one"), ("b", "two")]}

@@ -15,9 +15,9 @@ from snell.runtime.app import Runtime
 def no(event):
     return Deny("no")
 
-house = Runtime.embed(no)
-assert str(house.fire("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}).verdict) == "deny"
-house.close()
+runtime = Runtime.embed(no)
+assert str(runtime.fire("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}).verdict) == "deny"
+runtime.close()
 print("\\n".join(sys.modules))
 """
 PLAIN = "snell.handlers.python"

@@ -41,7 +41,7 @@ def test_rows_of_a_living_process_are_seen_and_left_alone(tmp_path: Path) -> Non
 def test_rows_of_a_process_that_is_gone_are_found_and_their_file_is_removed(tmp_path: Path) -> None:
     rows = PendingRows(tmp_path)
     rows.append(row(1))
-    rows.close()  # with a row that nobody saved, as the end of the process would
+    rows.close()  # with a row that was not saved, as the end of the process would
     assert pending_in(tmp_path) == [(["id-1"], True)]
     assert os.listdir(tmp_path) == []
 
@@ -113,7 +113,7 @@ def test_where_no_file_can_be_made_no_row_is_promised(tmp_path: Path) -> None:
     assert not rows.append(row(2))
 
 
-def test_a_journal_answers_for_a_pending_row_whoever_asks(tmp_path: Path) -> None:
+def test_a_journal_answers_every_reader_for_a_pending_row(tmp_path: Path) -> None:
     ours, theirs = SqliteDatabase(tmp_path / "snell.db"), SqliteDatabase(tmp_path / "snell.db")
     journal = StoreJournal(ours, pending=PendingRows(tmp_path / FOLDER))
     journal.commit(Decision(event=EVENT, id="1"), "key")

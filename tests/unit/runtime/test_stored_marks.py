@@ -75,7 +75,7 @@ def test_memory_holds_so_many_scopes_and_no_more(database: Counting, monkeypatch
     assert [store.get(f"s{number}", "n") for number in range(10)] == list(range(10))
 
 
-def test_a_broken_database_costs_nobody_a_mark(database: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_database_costs_no_session_a_mark(database: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored, "SCOPES", 2)
     store = StoredMarks(database)
     store.put("s", "old", 1)

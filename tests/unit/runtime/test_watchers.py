@@ -81,7 +81,7 @@ def test_what_follows_a_long_event_is_not_done_where_others_wait(desk: Desk) -> 
 
 
 def test_a_watcher_that_fails_is_entered_when_the_others_rows_are_kept(desk: Desk) -> None:
-    """It must not be entered in the middle: the journal has a lock of its own, which somebody else may hold."""
+    """It must not be entered in the middle: the journal has a lock of its own, which another thread may hold."""
     desk.fails = {2}
     at_entry: list[set[str]] = []
     add_late = desk.journal.add_late

@@ -210,7 +210,7 @@ def test_a_decorator_without_its_event_is_refused(decorate: Any) -> None:
         ("def hook(event, sesion): ...", "unknown argument `sesion`; did you mean `session`?"),
     ],
 )
-def test_a_parameter_that_nobody_supplies_is_refused_at_load(source: str, complaint: str) -> None:
+def test_a_parameter_that_the_runtime_does_not_supply_is_refused_at_load(source: str, complaint: str) -> None:
     assert bad(judges("PreToolUse"), source) == f"mine.py:3: hook `hook`: {complaint}"
 
 

@@ -10,23 +10,23 @@ from snell.settings.trust import Review, approve, review
 from snell.system.paths import Places
 
 
-def parsed(text: str | bytes, file: str = "snell.toml", **reading) -> Parsed:
+def parse_text(text: str | bytes, file: str = "snell.toml", **reading) -> Parsed:
     """What a settings file with this text holds."""
     return parse(text if isinstance(text, bytes) else text.encode("utf-8"), ParseState(file, **reading))
 
 
 def hook_of(text: str, file: str = "snell.toml", **reading):
     """The one hook of a settings file that has nothing wrong with it."""
-    found = parsed(text, file, **reading)
-    assert (len(found.declared), said(found.problems)) == (1, [])
+    found = parse_text(text, file, **reading)
+    assert (len(found.declared), messages_of(found.problems)) == (1, [])
     return found.declared[0].hook
 
 
-def said(problems) -> list[str]:
+def messages_of(problems) -> list[str]:
     return [str(each) for each in problems]
 
 
-def written(path: Path, text: str | bytes) -> Path:
+def write_file(path: Path, text: str | bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
     return path
@@ -52,13 +52,13 @@ class World:
             path.mkdir(parents=True)
 
     def user(self, text: str | bytes, name: str = "snell.toml") -> Path:
-        return written(self.places.config / name, text)
+        return write_file(self.places.config / name, text)
 
     def brings(self, text: str | bytes, name: str = "snell.toml") -> Path:
-        return written(self.project / ".snell" / name, text)
+        return write_file(self.project / ".snell" / name, text)
 
     def script(self, name: str, text: str = "#!/bin/sh\n") -> Path:
-        return written(self.project / name, text)
+        return write_file(self.project / name, text)
 
     def load(self, cwd: Path | None = None, *, kept: dict[str, Any] | None = None, **env: str) -> Loaded:
         """`kept`: what a process that stays keeps from one look to the next."""

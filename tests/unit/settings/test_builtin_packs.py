@@ -4,6 +4,6 @@ from snell.settings.builtin_packs import FOLDER, builtin_packs
 from snell.settings.pack_manifest import read_pack
 
 
-def test_our_own_manifests_say_what_anybody_would_read_in_them():
+def test_our_own_manifests_are_parsed_as_they_read():
     assert builtin_packs() == {name: read_pack(FOLDER / name) for name in builtin_packs()}
     assert "guard" in builtin_packs()

@@ -9,7 +9,7 @@ from snell.clients import client_named
 from snell.handlers.command import Command
 from snell.runtime.context import is_stale
 from snell.settings.client_hook_files import CLIENT_FORMATS
-from tests.unit.settings.settings_files import World, command, inert, said, written
+from tests.unit.settings.settings_files import World, command, inert, messages_of, write_file
 
 SHIM = {"type": "command", "command": "/x/snell-hook", "args": ["--client", "claude-code"]}
 
@@ -52,14 +52,17 @@ def group(command: str, **more: object) -> dict[str, object]:
 def test_a_clients_own_hooks_run_elsewhere_once_the_user_says_so(
     world: World, client: str, file: str, content: dict[str, object], expected: tuple[str, str, float]
 ) -> None:
-    written(world.home / file, json.dumps({"version": 1, "hooks": content}))
+    write_file(world.home / file, json.dumps({"version": 1, "hooks": content}))
     assert world.load().hooks == ()
     world.user(f'import_hooks = ["{client}"]\n')
     loaded = world.load()
     (hook,) = loaded.hooks
     assert isinstance(hook.handler, Command)
     assert (hook.event, hook.handler.command, hook.time_limit) == expected
-    assert (hook.source.layer, [text for text in said(loaded.problems) if "error" in text]) == (f"{client}:user", [])
+    assert (hook.source.layer, [text for text in messages_of(loaded.problems) if "error" in text]) == (
+        f"{client}:user",
+        [],
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,7 @@ def test_a_matcher_by_the_clients_names_of_tools_matches_in_every_client(
     world: World, client: str, file: str, event: str, matcher: str, expected: str
 ) -> None:
     asks = {"matcher": matcher, "hooks": [{"type": "http", "url": "https://example.com/"}]}
-    written(world.home / file, json.dumps({"hooks": {event: [asks]}}))
+    write_file(world.home / file, json.dumps({"hooks": {event: [asks]}}))
     world.user(f'import_hooks = ["{client}"]\n')
     assert [hook.matcher for hook in world.load().hooks] == [expected]
 
@@ -92,14 +95,16 @@ def test_the_names_of_tools_are_those_that_the_client_module_has(name: str) -> N
 def test_how_that_client_calls_us_is_not_a_hook(world: World) -> None:
     mixed = {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}, SHIM]}
     ours = {"hooks": [SHIM]}
-    written(world.home / ".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [mixed, ours], "Stop": [ours]}}))
+    write_file(
+        world.home / ".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [mixed, ours], "Stop": [ours]}})
+    )
     world.user('import_hooks = ["claude-code"]\n')
     assert [(hook.event, hook.handler.command) for hook in world.load().hooks] == [("PreToolUse", "mine")]  # type: ignore[union-attr] # all are commands
 
 
 def test_a_projects_imported_hooks_need_trust_byte_by_byte(world: World) -> None:
     world.brings("")
-    written(world.project / ".claude/settings.json", json.dumps({"hooks": {"Stop": [group("echo hello")]}}))
+    write_file(world.project / ".claude/settings.json", json.dumps({"hooks": {"Stop": [group("echo hello")]}}))
     assert world.review().items == ()
     world.user('import_hooks = ["claude-code"]\n')
     assert world.load().hooks == ()
@@ -108,7 +113,7 @@ def test_a_projects_imported_hooks_need_trust_byte_by_byte(world: World) -> None
     loaded = world.load()
     assert [(hook.event, hook.source.layer) for hook in loaded.hooks] == [("Stop", "claude-code:project")]
     assert inert(loaded) == {}
-    written(world.project / ".claude/settings.json", json.dumps({"hooks": {"Stop": [group("echo other")]}}))
+    write_file(world.project / ".claude/settings.json", json.dumps({"hooks": {"Stop": [group("echo other")]}}))
     assert is_stale(loaded)
     assert list(inert(world.load()).values()) != []
 
@@ -116,18 +121,20 @@ def test_a_projects_imported_hooks_need_trust_byte_by_byte(world: World) -> None
 def test_a_project_cannot_switch_importing_on(world: World) -> None:
     world.brings(f'import_hooks = ["claude-code"]\n{command("theirs")}')
     world.trust()
-    assert any("`import_hooks` has no effect in project settings" in text for text in said(world.load().problems))
+    assert any(
+        "`import_hooks` has no effect in project settings" in text for text in messages_of(world.load().problems)
+    )
 
 
 def test_a_client_whose_files_cannot_be_read_is_a_mistake_with_a_hint(world: World) -> None:
     world.user('import_hooks = ["cursr"]\n')
-    assert any("did you mean `cursor`?" in text for text in said(world.load().problems))
+    assert any("did you mean `cursor`?" in text for text in messages_of(world.load().problems))
 
 
 def imported(world: World, client: str, hooks: dict[str, object], file: str = "") -> list[tuple[object, ...]]:
     """What a user's file becomes: event, kinds, and in whose words."""
     files = {"cursor": ".cursor/hooks.json", "gemini": ".gemini/settings.json", "codex": ".codex/hooks.json"}
-    written(world.home / (file or files.get(client, ".copilot/hooks/mine.json")), json.dumps({"hooks": hooks}))
+    write_file(world.home / (file or files.get(client, ".copilot/hooks/mine.json")), json.dumps({"hooks": hooks}))
     world.user(f'import_hooks = ["{client}"]\n')
     found = []
     for hook in world.load().hooks:
@@ -173,7 +180,7 @@ def test_the_matcher_of_a_group_goes_with_each_of_its_commands(world: World) -> 
 )
 def test_an_event_that_nothing_is_like_is_named_and_left_out(world: World, client: str, native: str) -> None:
     assert imported(world, client, {native: [{"type": "command", "command": "a"}]}) == []
-    assert any(f"other clients have no event like `{native}`" in text for text in said(world.load().problems))
+    assert any(f"other clients have no event like `{native}`" in text for text in messages_of(world.load().problems))
 
 
 def test_a_hook_that_closes_when_it_fails_does_so_everywhere(world: World) -> None:
@@ -199,17 +206,19 @@ command = "a"
 [hooks.state."/x/hooks.json:pre_tool_use:0:0"]
 trusted_hash = "sha256:00"
 """
-    written(world.home / ".codex/config.toml", text)
+    write_file(world.home / ".codex/config.toml", text)
     world.user('import_hooks = ["codex"]\n')
     loaded = world.load()
     assert [(hook.event, hook.handler.their_matcher) for hook in loaded.hooks] == [("PreToolUse", "apply_patch")]  # type: ignore[union-attr] # a command
-    assert said(loaded.problems) == []
+    assert messages_of(loaded.problems) == []
 
 
 @pytest.mark.parametrize("written_for", ["cursor:beforeDinner", "emacs:stop", "cursor", "claude-code:Stop"])
 def test_a_command_that_is_written_for_no_clients_event_is_a_mistake(world: World, written_for: str) -> None:
     world.user(f'[[hooks]]\nevent = "Stop"\ncommand = "a"\nwritten_for = "{written_for}"\n')
-    assert any(f"`{written_for}` is not an event of another client" in text for text in said(world.load().problems))
+    assert any(
+        f"`{written_for}` is not an event of another client" in text for text in messages_of(world.load().problems)
+    )
 
 
 LOOSE = """// mine
@@ -226,19 +235,19 @@ LOOSE = """// mine
 
 
 def test_comments_and_last_commas_stand_where_that_client_takes_them(world: World) -> None:
-    written(world.home / ".gemini/settings.json", LOOSE)
+    write_file(world.home / ".gemini/settings.json", LOOSE)
     world.user('import_hooks = ["gemini"]\n')
     loaded = world.load()
     (hook,) = loaded.hooks
     assert isinstance(hook.handler, Command)
-    assert (hook.handler.command, hook.source.line, said(loaded.problems)) == ("echo '// no comment, }'", 7, [])
+    assert (hook.handler.command, hook.source.line, messages_of(loaded.problems)) == ("echo '// no comment, }'", 7, [])
 
 
 @pytest.mark.parametrize(
     "opening", ["/* " * 90_000, ",/* " * 90_000, '"\\' * 90_000, "," * 40_000, "{" + "/**/," * 20_000]
 )
 def test_a_file_that_is_all_beginnings_of_comments_is_read_in_no_time(world: World, opening: str) -> None:
-    written(world.home / ".gemini/settings.json", opening)
+    write_file(world.home / ".gemini/settings.json", opening)
     world.user('import_hooks = ["gemini"]\n')
     assert world.load().hooks == ()
 
@@ -253,8 +262,8 @@ def test_what_gemini_has_switched_off_is_off_here(
 ) -> None:
     hooks = {"BeforeTool": [{"hooks": [{"type": "command", "name": "guard", "command": "a"}]}]}
     content = {"hooks": {**hooks, **config}} if place == "hooks" else {"hooks": hooks, place: config}
-    written(world.home / ".gemini/settings.json", json.dumps(content))
+    write_file(world.home / ".gemini/settings.json", json.dumps(content))
     world.user('import_hooks = ["gemini"]\n')
     loaded = world.load()
     assert [hook.enabled for hook in loaded.hooks] == [enabled]
-    assert [text for text in said(loaded.problems) if "error" in text] == []
+    assert [text for text in messages_of(loaded.problems) if "error" in text] == []

@@ -9,7 +9,7 @@ from snell.handlers.command import Command
 from snell.handlers.prompt import Prompt
 from snell.model.hooks import PythonFile
 from snell.settings.command_files import MOST_WORDS, files_named_by, outside_files
-from tests.unit.settings.settings_files import written
+from tests.unit.settings.settings_files import write_file
 
 ENV = {"HOME": "/nowhere/home", "PATH": "/usr/bin:/bin"}
 FILES = (
@@ -28,7 +28,7 @@ FILES = (
 @pytest.fixture
 def root(tmp_path) -> Path:
     for name in FILES:
-        written(tmp_path / "root" / name, "")
+        write_file(tmp_path / "root" / name, "")
     return (tmp_path / "root").resolve()
 
 
@@ -88,11 +88,11 @@ def test_a_plugins_files_are_found_from_its_own_root(root):
 
 
 def test_programs_are_real_paths_and_a_scripts_first_line_counts(root, tmp_path):
-    real = written(tmp_path / "bin" / "real-interpreter", "")
+    real = write_file(tmp_path / "bin" / "real-interpreter", "")
     real.chmod(0o755)
     (tmp_path / "bin" / "run").symlink_to(real)
-    written(root / "a.sh", "#!/usr/bin/env -S run -x\n")
-    written(root / "b.py", f"#!{tmp_path}/bin/run\n")
+    write_file(root / "a.sh", "#!/usr/bin/env -S run -x\n")
+    write_file(root / "b.py", f"#!{tmp_path}/bin/run\n")
     env = {**ENV, "PATH": str(tmp_path / "bin")}
     found = str(real.resolve())
     assert files_named_by(Command("run x"), root, env).programs == (found,)
@@ -101,7 +101,7 @@ def test_programs_are_real_paths_and_a_scripts_first_line_counts(root, tmp_path)
 
 
 def test_a_program_inside_the_project_is_pinned_by_its_bytes_too(root):
-    tool = written(root / "bin" / "tool", "")
+    tool = write_file(root / "bin" / "tool", "")
     tool.chmod(0o755)
     assert files_named_by(Command("tool"), root, {"PATH": str(root / "bin")}).files == (str(tool),)
 
@@ -120,7 +120,7 @@ def test_no_command_is_too_strange_and_too_long_ones_are_said_to_be(root, comman
 
 
 def test_a_word_that_means_another_file_elsewhere_is_a_stranger(root):
-    written(root / "sub" / "b.py", "other")
+    write_file(root / "sub" / "b.py", "other")
     named = files_named_by(Command("python3 b.py"), root, ENV)
     assert outside_files(named, root, root) == []
     assert outside_files(named, root, root / "checks") == []

@@ -12,7 +12,7 @@ def value(layer: str, setting: object, name: str = "disable_all_hooks") -> Value
 
 
 @pytest.mark.proves("S1-109")
-def test_both_switches_are_off_unless_somebody_sets_them():
+def test_both_switches_are_off_unless_a_user_sets_them():
     assert switches([]) == Switches(False, False, False, "")
     assert {each.layer for each in effective_values([])} == {"default"}
 

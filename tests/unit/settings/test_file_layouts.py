@@ -10,7 +10,7 @@ from snell.handlers.webhook import Webhook
 from snell.model.catalogue import CATALOGUE
 from snell.model.hooks import Hook, PythonFile, Source
 from snell.settings.parse_types import Value
-from tests.unit.settings.settings_files import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, messages_of, parse_text
 
 SEED_TOML = """\
 disable_all_hooks = false
@@ -82,8 +82,8 @@ def as_dict(hook: Hook) -> dict:
 
 @pytest.mark.proves("S1-114", "S1-115", "S1-36")
 def test_toml_entries_have_an_event_a_matcher_and_a_table_for_the_handler():
-    found = parsed(SEED_TOML, "hooks.toml")
-    assert said(found.problems) == [
+    found = parse_text(SEED_TOML, "hooks.toml")
+    assert messages_of(found.problems) == [
         "hooks.toml:2: `allow_managed_hooks_only` has no effect in user settings; only policy settings may set it"
     ]
     assert found.values == (Value("disable_all_hooks", False, "user", "hooks.toml", 1),)
@@ -120,8 +120,8 @@ def test_toml_entries_have_an_event_a_matcher_and_a_table_for_the_handler():
 
 @pytest.mark.proves("S1-113")
 def test_json_lists_hooks_by_event_flat_or_in_the_clients_nested_form():
-    found = parsed(CLIENT_JSON, "settings.json")
-    assert said(found.problems) == []
+    found = parse_text(CLIENT_JSON, "settings.json")
+    assert messages_of(found.problems) == []
     assert found.values == (Value("disable_all_hooks", False, "user", "settings.json", 2),)
     assert [{key: each[key] for key in each if key != "id"} for each in hooks(found)] == [
         {
@@ -180,7 +180,7 @@ def test_json_lists_hooks_by_event_flat_or_in_the_clients_nested_form():
 def test_both_switches_and_a_flat_entry_are_read_from_a_policy_in_json():
     text = """{"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "look.sh"}]},
         "disableAllHooks": false, "allowManagedHooksOnly": true}"""
-    found = parsed(text, "policy.json", layer="policy")
+    found = parse_text(text, "policy.json", layer="policy")
     assert [(value.name, value.value) for value in found.values] == [
         ("disable_all_hooks", False),
         ("allow_managed_hooks_only", True),
@@ -223,8 +223,8 @@ def test_an_event_may_be_spelled_in_pascal_snake_kebab_or_camel_case(event):
 @pytest.mark.proves("S1-13", "S1-118")
 def test_an_unknown_event_leaves_its_entry_out_and_offers_the_nearest_name():
     text = '[[hooks]]\nevent = "PreToolUs"\ncommand = "x"\n[[hooks]]\nevent = "Stop"\ncommand = "y"\n'
-    found = parsed(text)
-    assert said(found.problems) == ["snell.toml:2: `PreToolUs` is not an event; did you mean `PreToolUse`?"]
+    found = parse_text(text)
+    assert messages_of(found.problems) == ["snell.toml:2: `PreToolUs` is not an event; did you mean `PreToolUse`?"]
     assert [each.hook.event for each in found.declared] == ["Stop"]
 
 
@@ -234,8 +234,8 @@ def test_an_event_that_the_settings_announce_is_accepted():
 
 
 def test_far_off_names_get_the_advice_to_announce_them():
-    found = parsed('[[hooks]]\nevent = "Zzz"\ncommand = "x"')
-    assert said(found.problems) == [
+    found = parse_text('[[hooks]]\nevent = "Zzz"\ncommand = "x"')
+    assert messages_of(found.problems) == [
         "snell.toml:2: `Zzz` is not an event; list it in `extra_events` if your client has it"
     ]
 
@@ -243,8 +243,8 @@ def test_far_off_names_get_the_advice_to_announce_them():
 @pytest.mark.proves("S1-154")
 @pytest.mark.parametrize("name", ["StatusLine", "FileSuggestion", "status_line", "fileSuggestion"])
 def test_status_line_and_file_suggestion_are_settings_and_no_events(name):
-    assert parsed(f'[[hooks]]\nevent = "{name}"\ncommand = "x"').declared == ()
-    values = parsed(f'{name} = "make-it"').values
+    assert parse_text(f'[[hooks]]\nevent = "{name}"\ncommand = "x"').declared == ()
+    values = parse_text(f'{name} = "make-it"').values
     assert [(value.name, value.value) for value in values] in (
         [("status_line", {"command": "make-it"})],
         [("file_suggestion", {"command": "make-it"})],
@@ -253,7 +253,7 @@ def test_status_line_and_file_suggestion_are_settings_and_no_events(name):
 
 def test_a_status_line_may_be_the_clients_table():
     text = '{"statusLine": {"type": "command", "command": "x", "padding": 0}}'
-    assert parsed(text, "a.json").values == (
+    assert parse_text(text, "a.json").values == (
         Value("status_line", {"type": "command", "command": "x", "padding": 0}, "user", "a.json", 1),
     )
 
@@ -287,18 +287,18 @@ def test_a_status_line_may_be_the_clients_table():
     ],
 )
 def test_what_is_wrong_outside_the_entries_is_said(text, complaint):
-    found = parsed(text)
-    assert [each[: len(complaint) + 11] for each in said(found.problems)] == [f"snell.toml:{complaint}"]
+    found = parse_text(text)
+    assert [each[: len(complaint) + 11] for each in messages_of(found.problems)] == [f"snell.toml:{complaint}"]
 
 
 def test_hooks_beside_what_is_wrong_still_count():
-    found = parsed('{"nonsense": 1, "hooks": {"Stop": [3, {"command": "x"}], "Nope": [], "Setup": 1}}', "a.json")
+    found = parse_text('{"nonsense": 1, "hooks": {"Stop": [3, {"command": "x"}], "Nope": [], "Setup": 1}}', "a.json")
     assert [each.hook.handler for each in found.declared] == [Command("x")]
     assert len(found.problems) == 3
 
 
 def test_a_file_that_holds_no_table_is_refused():
-    assert said(parsed('"x"', "a.json").problems) == [
+    assert messages_of(parse_text('"x"', "a.json").problems) == [
         "a.json:1: the file contains text instead of settings; write a table with `hooks`"
     ]
 
@@ -306,11 +306,11 @@ def test_a_file_that_holds_no_table_is_refused():
 @pytest.mark.proves("S1-119")
 @pytest.mark.parametrize("file", ["a.toml", "a.json"])
 def test_an_empty_file_has_no_hooks_and_a_broken_one_names_its_path(file):
-    assert parsed("", file) == parsed(" \n", file)
-    assert (parsed("", file).declared, parsed("", file).problems) == ((), ())
-    broken = parsed("{ [", file)
+    assert parse_text("", file) == parse_text(" \n", file)
+    assert (parse_text("", file).declared, parse_text("", file).problems) == ((), ())
+    broken = parse_text("{ [", file)
     assert broken.declared == ()
-    assert [each.partition(": ")[0] for each in said(broken.problems)] == [f"{file}:1"]
+    assert [each.partition(": ")[0] for each in messages_of(broken.problems)] == [f"{file}:1"]
 
 
 @pytest.mark.parametrize(
@@ -322,13 +322,13 @@ def test_an_empty_file_has_no_hooks_and_a_broken_one_names_its_path(file):
     ],
 )
 def test_a_huge_file_is_refused_at_once(file, text):
-    found = parsed(text, file)
+    found = parse_text(text, file)
     assert found.declared == ()
     assert len(found.problems) == 1
     assert found.problems[0].advice == "split it"
 
 
 def test_more_complaints_than_a_person_would_read_are_counted():
-    found = parsed("".join(f"nonsense_{number} = 1\n" for number in range(150)))
+    found = parse_text("".join(f"nonsense_{number} = 1\n" for number in range(150)))
     assert len(found.problems) == 101
     assert str(found.problems[-1]) == "snell.toml:101: and 50 more problems; correct the first ones"

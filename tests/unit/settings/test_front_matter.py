@@ -9,7 +9,7 @@ from snell.model.hooks import Scope, Source
 from snell.settings.front_matter import LONGEST, parse_front_matter
 from snell.settings.skill_hooks import skill_hooks
 from snell.settings.trust import approve, review
-from tests.unit.settings.settings_files import World, said, written
+from tests.unit.settings.settings_files import World, messages_of, write_file
 
 SKILL = """\
 ---
@@ -41,7 +41,7 @@ def parsed(text: str | bytes, path: str = "/s/tidy/SKILL.md", **options):
 @pytest.mark.proves("S1-106", "S1-136", "S1-139")
 def test_a_skills_front_matter_declares_hooks_by_event():
     found = parsed(SKILL)
-    assert said(found.problems) == []
+    assert messages_of(found.problems) == []
     first, second = (each.hook for each in found.declared)
     assert (first.event, first.matcher, first.handler, first.timeout, first.once, first.scope, first.source) == (
         "PreToolUse",
@@ -120,8 +120,8 @@ def test_a_bomb_of_aliases_is_refused_at_its_first_anchor():
 
 def test_a_users_own_skill_needs_no_approval_and_a_projects_does(tmp_path):
     world = World(tmp_path)
-    own = written(world.home / ".claude/skills/tidy/SKILL.md", SKILL)
-    theirs = written(world.project / ".claude/skills/tidy/SKILL.md", SKILL)
+    own = write_file(world.home / ".claude/skills/tidy/SKILL.md", SKILL)
+    theirs = write_file(world.project / ".claude/skills/tidy/SKILL.md", SKILL)
 
     def hooks(path):
         return skill_hooks(world.places, path, world.project, world.env)
@@ -131,13 +131,13 @@ def test_a_users_own_skill_needs_no_approval_and_a_projects_does(tmp_path):
     first = review(world.places, world.project, world.env).items[0]
     approve(world.places, world.project, [first.digest], world.env)
     assert [hook.untrusted for hook in hooks(theirs).hooks] == ["", "it is not approved; run `snell trust`"]
-    written(theirs, SKILL.replace("make tidy", "make tidier"))
+    write_file(theirs, SKILL.replace("make tidy", "make tidier"))
     assert [bool(hook.untrusted) for hook in hooks(theirs).hooks] == [True, True]
 
 
 def test_a_skill_that_a_link_brings_into_the_users_folder_is_still_the_projects(tmp_path):
     world = World(tmp_path)
-    theirs = written(world.project / "skills/tidy/SKILL.md", SKILL)
+    theirs = write_file(world.project / "skills/tidy/SKILL.md", SKILL)
     link = world.home / ".claude" / "skills" / "tidy"
     link.parent.mkdir(parents=True)
     link.symlink_to(theirs.parent)

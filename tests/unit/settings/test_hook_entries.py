@@ -5,21 +5,21 @@ import pytest
 from snell.handlers.command import Command
 from snell.handlers.webhook import Webhook
 from snell.settings.schema import fold_spelling
-from tests.unit.settings.settings_files import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, messages_of, parse_text
 
 ENTRY = '[[hooks]]\nevent = "PreToolUse"\n'
 
 
 def problems(text: str, **reading) -> list[str]:
     """What is said of an entry that is left out."""
-    found = parsed(ENTRY + text, **reading)
+    found = parse_text(ENTRY + text, **reading)
     assert found.declared == ()
-    return [each.removeprefix("snell.toml:") for each in said(found.problems)]
+    return [each.removeprefix("snell.toml:") for each in messages_of(found.problems)]
 
 
 def remarks(text: str) -> list[str]:
     """What is said of an entry that counts all the same."""
-    found = parsed(ENTRY + text)
+    found = parse_text(ENTRY + text)
     assert len(found.declared) == 1
     return [f"{each.severity}: {each}".replace("snell.toml:", "") for each in found.problems]
 
@@ -97,7 +97,7 @@ def test_every_mistake_of_an_entry_is_said_at_once():
 
 
 def test_a_wrong_entry_costs_only_itself():
-    found = parsed(f'{ENTRY}comand = "x"\n{ENTRY}command = "y"\n')
+    found = parse_text(f'{ENTRY}comand = "x"\n{ENTRY}command = "y"\n')
     assert [each.hook.handler for each in found.declared] == [Command("y")]
 
 
@@ -114,9 +114,11 @@ def test_a_bad_pattern_is_an_error_with_file_and_line_and_never_a_crash():
 
 @pytest.mark.proves("S1-34")
 def test_a_matcher_on_an_event_without_a_matcher_field_is_ignored_with_a_warning():
-    found = parsed('[[hooks]]\nevent = "Stop"\nmatcher = "Bash"\ncommand = "x"')
+    found = parse_text('[[hooks]]\nevent = "Stop"\nmatcher = "Bash"\ncommand = "x"')
     assert [(each.hook.event, each.hook.matcher) for each in found.declared] == [("Stop", None)]
-    assert said(found.problems) == ["snell.toml:3: Stop has nothing to match, so the matcher is ignored; remove it"]
+    assert messages_of(found.problems) == [
+        "snell.toml:3: Stop has nothing to match, so the matcher is ignored; remove it"
+    ]
     assert found.problems[0].severity == "warning"
 
 
@@ -215,20 +217,22 @@ def test_what_only_another_client_can_do_is_accepted_with_a_hint():
 
 
 def test_a_condition_on_an_event_without_a_tool_draws_a_warning():
-    found = parsed('[[hooks]]\nevent = "Stop"\nif = "Bash(x)"\ncommand = "x"')
-    assert said(found.problems) == ["snell.toml:3: `if` is for tool calls, and Stop is not a tool call; remove it"]
+    found = parse_text('[[hooks]]\nevent = "Stop"\nif = "Bash(x)"\ncommand = "x"')
+    assert messages_of(found.problems) == [
+        "snell.toml:3: `if` is for tool calls, and Stop is not a tool call; remove it"
+    ]
 
 
 def test_a_question_on_an_event_without_a_conversation_draws_a_warning():
-    found = parsed('[[hooks]]\nevent = "SessionStart"\nprompt = "ok?"')
-    assert said(found.problems) == [
+    found = parse_text('[[hooks]]\nevent = "SessionStart"\nprompt = "ok?"')
+    assert messages_of(found.problems) == [
         "snell.toml:1: SessionStart has no conversation that a prompt hook could read; use a command"
     ]
 
 
 def test_another_programs_file_may_have_keys_of_its_own():
     text = '{"model": "x", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "later": 1}], "y": 1}]}}'
-    found = parsed(text, "settings.json", is_foreign=True)
+    found = parse_text(text, "settings.json", is_foreign=True)
     assert [each.hook.handler for each in found.declared] == [Command("x")]
     assert [(each.severity, each.message) for each in found.problems] == [("hint", "`later` is unknown and ignored")]
 

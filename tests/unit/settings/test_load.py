@@ -12,7 +12,7 @@ from snell.runtime.context import is_stale
 from snell.settings.parse_types import Value
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import call
-from tests.unit.settings.settings_files import World, command, ids, said, written
+from tests.unit.settings.settings_files import World, command, ids, messages_of, write_file
 from tests.unit.settings.test_plugins import plugin
 
 ALL_SCOPES = ["policy", "plugin", "user", "project", "local"]
@@ -21,7 +21,7 @@ ALL_SCOPES = ["policy", "plugin", "user", "project", "local"]
 def full(folder) -> World:
     """A world with one hook from each kind of file."""
     world = World(folder)
-    written(world.policy, command("policy"))
+    write_file(world.policy, command("policy"))
     plugin(folder / "tidy", '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "plugin"}]}]}}')
     world.user(f'packs = ["{folder / "tidy"}"]\n{command("user")}')
     world.brings(command("project"))
@@ -38,7 +38,7 @@ def running(world: World) -> list[str]:
 
 
 @pytest.mark.proves("S1-103", "S1-104", "S1-105", "S1-110", "S1-139")
-def test_hooks_come_in_book_order_and_say_where_they_came_from(tmp_path):
+def test_hooks_come_in_execution_order_and_say_where_they_came_from(tmp_path):
     world = full(tmp_path)
     assert [(hook.scope, hook.source.layer) for hook in world.load().hooks] == [
         (Scope.POLICY, "policy"),
@@ -124,7 +124,7 @@ def test_rewriting_can_be_kept_to_policy_hooks(tmp_path):
 
 def test_two_hooks_never_share_a_name_and_the_policys_stays_its_own(tmp_path):
     world = World(tmp_path)
-    written(world.policy, command("guard"))
+    write_file(world.policy, command("guard"))
     world.user(command("guard") + command("guard") + command("guard#2"))
     assert ids(world.load()) == ["guard", "guard#2", "guard#3", "guard#2#2"]
 
@@ -140,13 +140,13 @@ def test_events_that_the_user_announces_may_be_named_in_projects(tmp_path):
 def test_a_users_own_claude_code_hooks_are_read_only_on_request(tmp_path):
     world = World(tmp_path)
     text = '{"model": "m", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}'
-    path = written(world.home / ".claude" / "settings.json", text)
+    path = write_file(world.home / ".claude" / "settings.json", text)
     world.user(command("mine"))
     assert ids(world.load()) == ["mine"]
     world.user(f"import_claude = true\n{command('mine')}")
     imported = world.load().hooks[1]
     assert (imported.handler, imported.source) == (Command("x"), Source("claude-code:user", str(path), 1))
-    written(path, text.replace('"model"', '"disableAllHooks": true, "model"'))
+    write_file(path, text.replace('"model"', '"disableAllHooks": true, "model"'))
     loaded = world.load()
     assert [hook.enabled for hook in loaded.hooks] == [True, False]
     assert loaded.switches == Switches()
@@ -154,12 +154,12 @@ def test_a_users_own_claude_code_hooks_are_read_only_on_request(tmp_path):
 
 def test_a_project_cannot_ask_for_the_users_own_hooks(tmp_path):
     world = World(tmp_path)
-    written(world.home / ".claude" / "settings.json", '{"hooks": {"Stop": [{"command": "x"}]}}')
+    write_file(world.home / ".claude" / "settings.json", '{"hooks": {"Stop": [{"command": "x"}]}}')
     world.brings(f"import_claude = true\n{command('theirs')}")
     world.trust()
     loaded = world.load()
     assert ids(loaded) == ["theirs"]
-    assert "`import_claude` has no effect in project settings" in said(loaded.problems)[0]
+    assert "`import_claude` has no effect in project settings" in messages_of(loaded.problems)[0]
 
 
 @pytest.mark.proves("S1-119")
@@ -170,7 +170,7 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_others_count(tmp_path):
     world.user('{"hooks": {"Stop": [{"command": "x"}]}}', "snell.json")
     loaded = world.load()
     assert len(loaded.hooks) == 1
-    assert said(loaded.problems) == [
+    assert messages_of(loaded.problems) == [
         f"{world.places.config}/snell.toml:1: the file is a directory, not a file; name a regular file",
         f"{world.places.config}/hooks.toml:1: the file is not valid UTF-8; save it as UTF-8",
     ]
@@ -186,7 +186,8 @@ def test_what_a_users_file_said_counts_until_a_mistake_in_it_is_mended(tmp_path,
     broken = world.load(kept=kept)
     assert broken.hooks == before.hooks
     assert [
-        each.endswith("; correct it; its last readable content is used until then") for each in said(broken.problems)
+        each.endswith("; correct it; its last readable content is used until then")
+        for each in messages_of(broken.problems)
     ] == [True]
     world.user(command("other"))
     assert ids(world.load(kept=kept)) == ["other"]
@@ -217,7 +218,7 @@ def test_a_users_file_that_could_never_be_read_blocks_where_it_shows_a_guard_tha
     assert world.load().hooks == ()
 
 
-def test_a_named_pipe_in_the_place_of_a_file_holds_nobody_up(tmp_path):
+def test_a_named_pipe_in_the_place_of_a_file_holds_no_caller_up(tmp_path):
     world = World(tmp_path)
     os.mkfifo(world.places.config / "snell.toml")
     assert "is a named pipe" in str(world.load().problems[0])
@@ -250,7 +251,7 @@ def test_what_was_loaded_goes_stale_with_every_change_that_could_matter(tmp_path
     deeper.mkdir()
     assert changed_by(world, lambda: world.user(""))
     assert changed_by(world, lambda: world.user("", "hooks.toml"))
-    assert changed_by(world, lambda: written(world.policy, ""))
+    assert changed_by(world, lambda: write_file(world.policy, ""))
     assert changed_by(world, lambda: world.brings(command("other")))
     assert changed_by(world, lambda: script.write_text("other", encoding="utf-8"))  # approved once, so still watched
     world.brings('[[hooks]]\nevent = "Stop"\ncommand = "sh check.sh"\n')
@@ -268,7 +269,7 @@ def test_a_project_that_appears_later_makes_what_was_loaded_stale(tmp_path):
     deep.mkdir(parents=True)
     loaded = world.load(deep)
     assert loaded.project_root == ""
-    written(world.project / "a" / ".snell" / "snell.toml", "")
+    write_file(world.project / "a" / ".snell" / "snell.toml", "")
     assert is_stale(loaded)
     assert world.load(deep).project_root == str(world.project / "a")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from snell.settings.locate import locate
-from tests.unit.settings.settings_files import World, written
+from tests.unit.settings.settings_files import World, write_file
 
 
 def located(world: World, cwd: Path, **env: str):
@@ -28,7 +28,7 @@ def test_the_nearest_folder_with_a_dot_snell_is_the_project(tmp_path):
     assert root_from(world, world.project) == "project"
     (world.project / "a" / ".snell").mkdir()
     assert root_from(world, inner) == "project/a"
-    written(world.project / "a" / "b" / ".snell", "a file, no folder")
+    write_file(world.project / "a" / "b" / ".snell", "a file, no folder")
     assert root_from(world, inner) == "project/a"
 
 
@@ -62,10 +62,10 @@ def test_a_policy_named_by_a_relative_path_is_not_looked_for_in_the_working_dire
     assert [str(file.path) for file in found[1:]] == ["/policy.toml"]
 
 
-def test_files_are_named_in_book_order_and_never_opened(tmp_path):
+def test_files_are_named_in_execution_order_and_never_opened(tmp_path):
     world = World(tmp_path)
     for name in ("b.py", "a.py", "_private.py", ".hidden.py", "notes.md"):
-        written(world.project / ".snell" / "hooks" / name, "raise SystemExit")
+        write_file(world.project / ".snell" / "hooks" / name, "raise SystemExit")
     found = located(world, world.project, SNELL_POLICY="/etc/more.toml", CLAUDE_CONFIG_DIR="/c")
     assert [(str(file.path), file.layer) for file in found.policy] == [
         (str(world.policy), "policy"),

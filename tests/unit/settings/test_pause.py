@@ -29,7 +29,7 @@ def places(tmp_path: Path) -> Places:
         (10, 1, 601, False),  # set back by just enough to make it look new
         (10, 3601, 1, False),  # set forward
         (10, 1, -60, False),  # the machine was started anew
-        (241, 1, 1, False),  # longer than anybody may ask for
+        (241, 1, 1, False),  # longer than a user may ask for
         (float("nan"), 1, 1, False),
         (0, 0, 0, False),
     ],
@@ -48,7 +48,7 @@ def test_a_pause_is_found_again_until_it_is_ended(places: Places) -> None:
     assert (end_pause(places), current_pause(places), end_pause(places)) == (begun, None, None)
 
 
-def test_nobody_pauses_for_longer_than_four_hours(places: Places) -> None:
+def test_no_user_pauses_for_longer_than_four_hours(places: Places) -> None:
     assert begin_pause(places, 100_000).minutes == 60
 
 

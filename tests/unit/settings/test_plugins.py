@@ -8,7 +8,7 @@ from snell.handlers.command import Command
 from snell.model.hooks import Scope, Source
 from snell.settings.plugins import PackSource
 from snell.settings.trust import approve
-from tests.unit.settings.settings_files import World, command, ids, inert, said, written
+from tests.unit.settings.settings_files import World, command, ids, inert, messages_of, write_file
 
 HANDLER = '{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/x.sh"}'
 FLAT = f'{{"Stop": [{HANDLER}]}}'
@@ -18,9 +18,9 @@ HOOKS = f'{{"description": "d", "hooks": {{"Stop": [{{"hooks": [{HANDLER}]}}]}}}
 def plugin(folder: Path, hooks: str = HOOKS, manifest: str = "") -> Path:
     """A Claude Code plugin on disk."""
     if hooks:
-        written(folder / "hooks" / "hooks.json", hooks)
+        write_file(folder / "hooks" / "hooks.json", hooks)
     if manifest:
-        written(folder / ".claude-plugin" / "plugin.json", manifest)
+        write_file(folder / ".claude-plugin" / "plugin.json", manifest)
     return folder
 
 
@@ -43,7 +43,7 @@ def test_a_plugins_hooks_are_read_from_its_own_files(tmp_path, hooks, manifest, 
     folder = plugin(tmp_path.resolve() / "tidy", hooks, manifest)
     with_pack(world, folder)
     loaded = world.load()
-    assert said(loaded.problems) == []
+    assert messages_of(loaded.problems) == []
     assert [(hook.scope, hook.handler, hook.source) for hook in loaded.hooks] == [
         (
             Scope.PLUGIN,
@@ -55,10 +55,10 @@ def test_a_plugins_hooks_are_read_from_its_own_files(tmp_path, hooks, manifest, 
 
 def test_a_manifest_may_name_further_files_but_none_outside_the_plugin(tmp_path):
     world = World(tmp_path)
-    written(tmp_path / "outside.json", HOOKS)
+    write_file(tmp_path / "outside.json", HOOKS)
     manifest = '{"name": "p", "hooks": ["./more.json", "../outside.json", "/etc/passwd", 3]}'
     folder = plugin(tmp_path / "tidy", "", manifest)
-    written(folder / "more.json", HOOKS)
+    write_file(folder / "more.json", HOOKS)
     with_pack(world, folder)
     assert [Path(hook.source.file).name for hook in world.load().hooks] == ["more.json"]
 
@@ -66,7 +66,7 @@ def test_a_manifest_may_name_further_files_but_none_outside_the_plugin(tmp_path)
 def test_a_change_in_any_file_of_a_plugin_makes_what_was_loaded_stale(tmp_path):
     world = World(tmp_path)
     folder = plugin(world.project / "tidy", "", '{"hooks": "more.json"}')
-    more = written(folder / "more.json", FLAT)
+    more = write_file(folder / "more.json", FLAT)
     world.brings('packs = ["../tidy"]\n')
     world.trust()
     for path in (more, folder / ".claude-plugin" / "plugin.json", folder / "hooks" / "hooks.json"):
@@ -82,7 +82,7 @@ def test_a_relative_folder_is_meant_from_the_settings_file(tmp_path):
 
 def test_a_pack_is_only_listed(tmp_path):
     world = World(tmp_path)
-    written(tmp_path / "pack" / "pack.toml", "this is not read here [")
+    write_file(tmp_path / "pack" / "pack.toml", "this is not read here [")
     with_pack(world, tmp_path / "pack")
     loaded = world.load()
     assert (loaded.packs, loaded.problems) == ((PackSource(str(tmp_path / "pack"), "user"),), ())
@@ -116,11 +116,11 @@ def test_a_plugins_switches_switch_nothing(tmp_path):
 def test_plugins_of_a_project_are_pinned_like_its_own_hooks(tmp_path):
     world = World(tmp_path)
     folder = plugin(world.project / "tools" / "tidy")
-    written(folder / "x.sh", "#!/bin/sh\n")
+    write_file(folder / "x.sh", "#!/bin/sh\n")
     world.brings(f'packs = ["../tools/tidy"]\n{command("theirs")}')
     world.trust()
     assert (len(ids(world.load())), inert(world.load())) == (2, {})
-    written(folder / "x.sh", "#!/bin/sh\nevil\n")
+    write_file(folder / "x.sh", "#!/bin/sh\nevil\n")
     (why,) = inert(world.load()).values()
     assert why == "`tools/tidy/x.sh` changed since it was approved; run `snell trust`"
 
@@ -138,7 +138,7 @@ def test_a_projects_plugins_are_not_opened_unless_its_settings_are_approved(tmp_
 
 def test_a_project_cannot_name_a_pack_of_python_hooks(tmp_path):
     world = World(tmp_path)
-    written(world.project / "pack" / "pack.toml", "")
+    write_file(world.project / "pack" / "pack.toml", "")
     world.brings('packs = ["../pack"]\n')
     world.trust()
     loaded = world.load()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.settings.settings_files import hook_of, parsed, said
+from tests.unit.settings.settings_files import hook_of, messages_of, parse_text
 
 HANDLERS = {
     "command": ('command = "x"', 600.0),
@@ -65,15 +65,17 @@ def test_in_the_clients_form_a_person_waits_no_longer_than_in_the_client(event, 
     ],
 )
 def test_no_limit_exceeds_the_cap_and_a_suspicious_one_is_pointed_out(text, remark):
-    found = parsed(entry(f'{text}\ncommand = "x"'))
+    found = parse_text(entry(f'{text}\ncommand = "x"'))
     assert [each.hook.timeout for each in found.declared] == [600.0]
-    assert [each.removesuffix(" for milliseconds") for each in said(found.problems)] == [f"snell.toml:3: {remark}"]
+    assert [each.removesuffix(" for milliseconds") for each in messages_of(found.problems)] == [
+        f"snell.toml:3: {remark}"
+    ]
     assert found.problems[0].severity == "warning"
 
 
 @pytest.mark.proves("S1-161")
 def test_a_command_that_may_run_for_more_than_a_minute_draws_a_hint():
-    found = parsed(entry('timeout = 90\ncommand = "x"'))
+    found = parse_text(entry('timeout = 90\ncommand = "x"'))
     assert [each.hook.timeout for each in found.declared] == [90.0]
     assert [(each.severity, str(each)) for each in found.problems] == [
         ("hint", "snell.toml:3: `timeout` lets the agent wait 90 s for a command hook; 60 s or less is recommended")
@@ -89,16 +91,16 @@ def test_no_hint_for_a_minute_for_the_default_or_for_other_handlers(text):
 @pytest.mark.parametrize("value", ["0", "-1", "-0.5", "nan", "inf", "-inf", '"60"', "true", "[60]", "1979-05-27"])
 @pytest.mark.parametrize("key", ["timeout", "timeout_sec", "timeout_ms", "async_timeout"])
 def test_what_is_no_positive_number_is_an_error(key, value):
-    found = parsed(entry(f'{key} = {value}\ncommand = "x"'))
+    found = parse_text(entry(f'{key} = {value}\ncommand = "x"'))
     assert found.declared == ()
     assert [each.line for each in found.problems] == [3]
     assert found.problems[0].message.startswith(f"`{key}` must be ")
 
 
 def test_two_time_limits_are_an_error():
-    found = parsed(entry('timeout = 1\ntimeout_ms = 1000\ncommand = "x"'))
+    found = parse_text(entry('timeout = 1\ntimeout_ms = 1000\ncommand = "x"'))
     assert found.declared == ()
-    assert said(found.problems) == [
+    assert messages_of(found.problems) == [
         "snell.toml:4: the time limit is given as `timeout` and as `timeout_ms`; keep one of them"
     ]
 

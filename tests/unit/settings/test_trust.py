@@ -15,7 +15,7 @@ from snell.settings.file_digests import FileDigests
 from snell.settings.parse_types import PythonSource
 from snell.settings.pins import pins_file
 from snell.settings.trust import approve, review, revoke, status
-from tests.unit.settings.settings_files import World, command, ids, inert, said, written
+from tests.unit.settings.settings_files import World, command, ids, inert, messages_of, write_file
 
 SCRIPT = '[[hooks]]\nname = "guard"\nevent = "PreToolUse"\ncommand = "sh ./check.sh --all"\n'
 
@@ -46,7 +46,7 @@ print(opened, len(loaded.hooks), len(loaded.python), loaded.switches.disable_all
 
 @pytest.mark.process
 @pytest.mark.proves("S1-112")
-def test_a_project_that_nobody_approved_is_not_opened(tmp_path):
+def test_a_project_that_no_user_approved_is_not_opened(tmp_path):
     world = World(tmp_path)
     world.brings(f"disable_all_hooks = true\n{command('theirs')}")
     world.brings(command("theirs"), "snell.local.toml")
@@ -56,7 +56,7 @@ def test_a_project_that_nobody_approved_is_not_opened(tmp_path):
     assert done.stdout == "[('os.listdir', '/.snell/hooks')] 0 1 False\n"
 
 
-def test_a_project_that_nobody_approved_is_mentioned(tmp_path):
+def test_a_project_that_no_user_approved_is_mentioned(tmp_path):
     world = World(tmp_path)
     world.brings(command("theirs"))
     path = world.brings("", "hooks/mine.py")
@@ -76,9 +76,9 @@ def test_a_project_that_brings_nothing_is_not_mentioned(tmp_path):
 
 
 @pytest.mark.proves("S1-112")
-def test_policy_and_user_hooks_run_beside_a_project_that_nobody_approved(tmp_path):
+def test_policy_and_user_hooks_run_beside_a_project_that_no_user_approved(tmp_path):
     world = World(tmp_path)
-    written(world.policy, command("policy"))
+    write_file(world.policy, command("policy"))
     world.user(command("mine"))
     world.brings(command("theirs"))
     assert ids(world.load()) == ["policy", "mine"]
@@ -90,7 +90,7 @@ def test_a_review_shows_everything_that_the_project_would_bring(tmp_path):
     world = world_with_script(tmp_path)
     world.brings('rewrites_from = "policy"\n', "snell.local.toml")
     python = world.brings("def hook(): ...\n", "hooks/mine.py")
-    written(world.project / ".claude/skills/tidy/SKILL.md", "---\nhooks:\n  Stop:\n    - command: tidy\n---\n")
+    write_file(world.project / ".claude/skills/tidy/SKILL.md", "---\nhooks:\n  Stop:\n    - command: tidy\n---\n")
     found = world.review()
     fields = ("kind", "title", "file", "line", "event", "shows", "state")
     assert [tuple(getattr(item, name) for name in fields) for item in found.items] == [
@@ -163,7 +163,7 @@ def test_one_changed_byte_makes_that_hook_inert_and_says_why(tmp_path, change, w
 def test_another_interpreter_behind_the_same_name_makes_the_hook_inert(tmp_path):
     world = world_with_script(tmp_path)
     for name in ("one", "two"):
-        written(tmp_path / "bin" / name, "").chmod(0o755)
+        write_file(tmp_path / "bin" / name, "").chmod(0o755)
     link = tmp_path / "bin" / "sh"
     link.symlink_to("one")
     world.env["PATH"] = str(tmp_path / "bin")
@@ -204,7 +204,7 @@ def test_a_project_reached_through_a_link_is_the_approved_one(tmp_path):
 
 def test_a_linked_dot_snell_belongs_to_the_root_that_it_was_found_in(tmp_path):
     world = World(tmp_path)
-    written(tmp_path / "shared" / "snell.toml", command("theirs"))
+    write_file(tmp_path / "shared" / "snell.toml", command("theirs"))
     (world.project / ".snell").symlink_to(tmp_path / "shared")
     assert ids(world.load()) == []
     world.trust()
@@ -213,7 +213,7 @@ def test_a_linked_dot_snell_belongs_to_the_root_that_it_was_found_in(tmp_path):
     other.mkdir()
     (other / ".snell").symlink_to(tmp_path / "shared")
     assert ids(world.load(other)) == []
-    written(tmp_path / "shared" / "snell.toml", command("theirs", once="true"))
+    write_file(tmp_path / "shared" / "snell.toml", command("theirs", once="true"))
     assert list(inert(world.load())) == ["theirs"]
 
 
@@ -225,7 +225,7 @@ def test_settings_of_a_project_count_only_when_approved(tmp_path):
     approve(world.places, world.project, [hook.digest], world.env)
     loaded = world.load()
     assert (loaded.switches.disable_all_hooks, inert(loaded)) == (False, {})
-    assert "`disable_all_hooks` has no effect: it is not approved" in "\n".join(said(loaded.problems))
+    assert "`disable_all_hooks` has no effect: it is not approved" in "\n".join(messages_of(loaded.problems))
     approve(world.places, world.project, [settings.digest], world.env)
     assert world.load().switches.disable_all_hooks
     world.brings(f'disable_all_hooks = true\nrewrites_from = "policy"\n{command("theirs")}')
@@ -326,7 +326,7 @@ def test_approvals_given_at_the_same_time_are_all_kept(tmp_path):
     world = World(tmp_path)
     roots = [tmp_path / f"project{number}" for number in range(8)]
     for root in roots:
-        written(root / ".snell" / "snell.toml", command("theirs"))
+        write_file(root / ".snell" / "snell.toml", command("theirs"))
 
     def trust(root):
         approve(world.places, root, [review(world.places, root, world.env).digest], world.env)
@@ -376,7 +376,7 @@ def test_a_review_of_no_folder_is_an_error(tmp_path):
 
 
 def test_a_file_is_hashed_again_only_when_it_changed(tmp_path):
-    path = written(tmp_path / "x", "one")
+    path = write_file(tmp_path / "x", "one")
     past = path.stat().st_mtime_ns - 10**12
     digests = FileDigests()
     first = digests.of(str(path))

@@ -8,7 +8,7 @@ from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE
 from snell.model.hooks import Broken, Scope
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import call
-from tests.unit.settings.settings_files import World, command, written
+from tests.unit.settings.settings_files import World, command, write_file
 
 DENIABLE = [name for name, row in CATALOGUE.items() if "deny" in row.can and name not in NEVER_BLOCKED_BY_FAILURE]
 
@@ -19,7 +19,7 @@ def broken(loaded) -> dict[str, str]:
 
 def test_a_policy_that_cannot_be_parsed_blocks_every_event_that_can_be_denied(tmp_path):
     world = World(tmp_path)
-    written(world.policy, "[[hooks\n")
+    write_file(world.policy, "[[hooks\n")
     loaded = world.load()
     assert list(broken(loaded)) == DENIABLE
     assert {hook.scope for hook in loaded.hooks} == {Scope.POLICY}
@@ -43,7 +43,7 @@ def test_a_policy_that_cannot_be_parsed_blocks_every_event_that_can_be_denied(tm
 )
 def test_what_could_be_about_any_event_blocks_them_all(tmp_path, text):
     world = World(tmp_path)
-    written(world.policy, text)
+    write_file(world.policy, text)
     assert list(broken(world.load())) == DENIABLE
 
 
@@ -64,7 +64,7 @@ def test_no_policy_is_no_problem_but_a_link_to_nowhere_blocks(tmp_path):
 def test_an_entry_that_cannot_be_read_blocks_on_its_own_event_and_the_rest_of_the_policy_works(tmp_path):
     world = World(tmp_path)
     text = command("good") + '[[hooks]]\nevent = "PreToolUse"\nmatcher = "Write"\ncommand = "x"\ntimeout = -1\n'
-    written(world.policy, text)
+    write_file(world.policy, text)
     hooks = world.load().hooks
     assert [(hook.event, hook.matcher, type(hook.handler)) for hook in hooks] == [
         ("PreToolUse", None, Command),
@@ -77,7 +77,7 @@ def test_an_entry_that_cannot_be_read_blocks_on_its_own_event_and_the_rest_of_th
 @pytest.mark.parametrize("matcher", ['"Bash("', "3", '{ pattern = "x", typ = "exact" }'])
 def test_a_matcher_that_cannot_be_read_makes_its_entry_block_everything_on_its_event(tmp_path, matcher):
     world = World(tmp_path)
-    written(world.policy, f'[[hooks]]\nevent = "PreToolUse"\nmatcher = {matcher}\ncommand = "x"\n')
+    write_file(world.policy, f'[[hooks]]\nevent = "PreToolUse"\nmatcher = {matcher}\ncommand = "x"\n')
     hooks = world.load().hooks
     assert [(hook.event, hook.matcher, hook.role, type(hook.handler)) for hook in hooks] == [
         ("PreToolUse", None, "judges", Broken)
@@ -88,7 +88,7 @@ def test_what_the_entry_says_of_failures_still_holds(tmp_path):
     world = World(tmp_path)
     wrong = 'event = "PreToolUse"\ncommand = "x"\ntimeout = -1\n'
     more = ("enabled = false", 'on_failure = "ask"', 'role = "watches"')
-    written(world.policy, "".join(f"[[hooks]]\n{wrong}{each}\n" for each in more))
+    write_file(world.policy, "".join(f"[[hooks]]\n{wrong}{each}\n" for each in more))
     assert [hook.failure_policy for hook in world.load().hooks] == ["ask", "allow"]
 
 
@@ -101,8 +101,8 @@ def test_a_policy_that_the_environment_names_must_be_there(tmp_path):
 
 def test_a_policy_that_the_environment_names_is_added_and_never_replaces_the_machines_own(tmp_path):
     world = World(tmp_path)
-    written(world.policy, command("machine"))
-    added = written(tmp_path / "added.toml", f"disable_all_hooks = true\n{command('added')}")
+    write_file(world.policy, command("machine"))
+    added = write_file(tmp_path / "added.toml", f"disable_all_hooks = true\n{command('added')}")
     loaded = world.load(SNELL_POLICY=str(added))
     assert [hook.id for hook in loaded.hooks] == ["machine", "added"]
     assert {hook.scope for hook in loaded.hooks} == {Scope.POLICY}
@@ -111,7 +111,7 @@ def test_a_policy_that_the_environment_names_is_added_and_never_replaces_the_mac
 
 def test_where_the_added_policy_is_the_only_one_its_switch_means_everything(tmp_path):
     world = World(tmp_path)
-    added = written(tmp_path / "added.toml", "disable_all_hooks = true\n")
+    added = write_file(tmp_path / "added.toml", "disable_all_hooks = true\n")
     assert world.load(SNELL_POLICY=str(added)).switches.policy_disables_all
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.settings.settings_files import parsed, said
+from tests.unit.settings.settings_files import messages_of, parse_text
 
 
 @pytest.mark.parametrize(
@@ -16,5 +16,5 @@ from tests.unit.settings.settings_files import parsed, said
 )
 def test_a_host_that_means_nothing_is_an_error_with_its_line(text, why):
     advice = "write `build.internal`, `build.internal:8080`, `10.0.0.7` or `10.0.0.0/8`"
-    found = parsed(f'webhook_hosts = [\n  "10.0.0.0/8",\n  "{text}",\n]\n', layer="user")
-    assert said(found.problems) == [f"snell.toml:3: `webhook_hosts` cannot hold `{text}`: {why}; {advice}"]
+    found = parse_text(f'webhook_hosts = [\n  "10.0.0.0/8",\n  "{text}",\n]\n', layer="user")
+    assert messages_of(found.problems) == [f"snell.toml:3: `webhook_hosts` cannot hold `{text}`: {why}; {advice}"]

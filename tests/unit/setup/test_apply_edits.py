@@ -88,7 +88,7 @@ def test_another_version_of_ours_is_replaced_and_not_joined() -> None:
     }
 
 
-def test_a_hook_of_somebody_else_in_one_group_with_ours_stays() -> None:
+def test_a_foreign_hook_in_one_group_with_ours_stays() -> None:
     mine = {"type": "command", "command": "./mine.sh"}
     before = json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [mine, *ENTRY["hooks"]]}]}}).encode()
     theirs = {"matcher": "Bash", "hooks": [mine]}
@@ -197,7 +197,7 @@ def test_a_file_suggestion_is_wrapped_only_where_there_is_one() -> None:
     assert insert_edits(b"{}", wrapped) == b"{}"
 
 
-def test_a_whole_file_of_somebody_else_is_never_replaced() -> None:
+def test_a_complete_file_of_another_owner_is_never_replaced() -> None:
     whole = file("own file", OwnFile('{"hooks": {"Stop": [{"command": "/x/snell-hook"}]}}'))
     assert is_snell_file(insert_edits(None, whole))
     assert remove_edits(insert_edits(None, whole), whole) is None
@@ -275,7 +275,7 @@ def test_what_stands_under_our_name_and_is_not_ours_is_neither_replaced_nor_take
     assert remove_edits(theirs, server) == theirs
 
 
-def test_a_group_of_somebody_elses_hooks_under_our_name_stays() -> None:
+def test_a_group_of_foreign_hooks_under_our_name_stays() -> None:
     ours = file("json", Member(("snell",), {"Stop": [{"type": "command", "command": SHIM}]}))
     theirs = b'{"snell": {"Stop": [{"type": "command", "command": "mine"}]}}'
     with pytest.raises(InvalidValueError, match="`snell` exists already, and is not Snell's"):

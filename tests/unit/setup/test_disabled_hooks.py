@@ -35,7 +35,7 @@ def test_hooks_that_the_client_does_not_run_are_not_called_installed(
 
 
 @pytest.mark.parametrize("name", client_names())
-def test_nothing_is_off_where_nobody_said_so(name: str, tmp_path: Path) -> None:
+def test_nothing_is_off_where_no_file_says_so(name: str, tmp_path: Path) -> None:
     assert disabled_hooks(find_install(name), site_in(tmp_path)) == ""
 
 

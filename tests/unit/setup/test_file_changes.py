@@ -215,7 +215,7 @@ def test_hooks_of_others_are_reported(tmp_path: Path) -> None:
 
 
 def _furnish(folder: Path) -> None:
-    """Files as somebody may have them, in odd but valid shapes."""
+    """Files as a user may have them, in odd but valid shapes."""
     files = {
         ".claude/settings.json": '{\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}'
         ',\r\n\t"statusLine": {"type": "command", "command": "my-line | cat", "padding": 0}\r\n}',
@@ -238,7 +238,7 @@ def _furnish(folder: Path) -> None:
         path.write_bytes(text.encode())
 
 
-def test_a_file_that_held_only_ours_goes_even_when_nobody_remembers_making_it(tmp_path: Path) -> None:
+def test_a_file_that_held_only_ours_goes_even_when_there_is_no_record_of_making_it(tmp_path: Path) -> None:
     site, client = site_in(tmp_path), find_install("cursor")
     set_up(client, Options(), site, tmp_path / "state")
     shutil.rmtree(tmp_path / "state")

@@ -1,4 +1,4 @@
-"""Work that nobody waits for leaves room for those who are waited for."""
+"""Work that no caller waits for leaves capacity for calls that a caller waits for."""
 
 import threading
 import time

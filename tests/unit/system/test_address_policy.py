@@ -98,7 +98,7 @@ def urls(port: int) -> list[str]:
 
 @pytest.fixture
 def canary():
-    """A listener on every loopback address that says whether anybody came."""
+    """A listener on every loopback address that says whether a client connected."""
     listener = (
         socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True)
         if socket.has_dualstack_ipv6()
@@ -218,7 +218,7 @@ def test_public_addresses_may_be_called(url, expected):
         ("https://[fd00::1]/", ["fd00::/8"], True),
         ("https://[fd00::1]:444/", ["[fd00::1]:444"], True),
         ("https://imds.example/", ["imds.example"], False),  # a name is no reason to call a metadata service
-        ("http://169.254.169.254/", ["169.254.169.254"], True),  # whoever writes this down means it
+        ("http://169.254.169.254/", ["169.254.169.254"], True),  # a user who writes this address means it
         ("https://loop.example/", ["loop.example"], False),
         ("https://mapped.example/", ["mapped.example"], False),
         ("https://linklocal.example/", ["linklocal.example"], False),

@@ -1,4 +1,4 @@
-"""Connections: the first address that takes one, and no step that outlasts our patience."""
+"""Connections: the first address that takes one, and no step that outlasts the deadline."""
 
 import socket
 import ssl
@@ -10,7 +10,7 @@ import pytest
 
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.deadline_socket import connect
-from tests.stalling import PATIENCE, black_hole, stalling
+from tests.stalling import HANG_SECONDS, black_hole, stalling
 
 LONG = b"x" * 30_000_000
 
@@ -44,14 +44,14 @@ def tls_server(folder, job):
 
         def serve():
             taken, _ = listener.accept()
-            taken.settimeout(PATIENCE)
+            taken.settimeout(HANG_SECONDS)
             with taken, suppress(OSError), context.wrap_socket(taken, server_side=True) as secure:
                 job(secure)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         yield listener.getsockname()[1]
-        thread.join(PATIENCE)
+        thread.join(HANG_SECONDS)
 
 
 def secured(port, folder, deadline):
@@ -61,8 +61,8 @@ def secured(port, folder, deadline):
 
 def test_the_next_address_is_tried_when_the_first_does_not_connect():
     with black_hole() as port, socket.create_server(("127.0.0.2", port)) as other:
-        other.settimeout(PATIENCE)
-        mine = connect(["127.0.0.1", "127.0.0.2"], port, Deadline(PATIENCE))
+        other.settimeout(HANG_SECONDS)
+        mine = connect(["127.0.0.1", "127.0.0.2"], port, Deadline(HANG_SECONDS))
         theirs, _ = other.accept()
         with theirs:
             mine.write(b"hello")
@@ -73,14 +73,14 @@ def test_the_next_address_is_tried_when_the_first_does_not_connect():
 def test_the_next_address_is_tried_when_the_first_refuses_or_cannot_be_reached():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        connect(["127.0.0.2", "255.255.255.255", "127.0.0.1"], port, Deadline(PATIENCE)).close()
+        connect(["127.0.0.2", "255.255.255.255", "127.0.0.1"], port, Deadline(HANG_SECONDS)).close()
 
 
 def test_when_every_address_fails_the_last_trouble_is_told():
     with pytest.raises(ConnectionRefusedError, match="connection refused"):
-        connect(["127.0.0.1", "127.0.0.2"], 1, Deadline(PATIENCE))
+        connect(["127.0.0.1", "127.0.0.2"], 1, Deadline(HANG_SECONDS))
     with pytest.raises(OSError, match="it has no address"):
-        connect([], 1, Deadline(PATIENCE))
+        connect([], 1, Deadline(HANG_SECONDS))
 
 
 def test_addresses_that_never_answer_do_not_outlast_the_limit():
@@ -92,13 +92,13 @@ def test_connecting_can_be_cancelled():
     cancel = threading.Event()
     threading.Timer(0.1, cancel.set).start()
     with black_hole() as port, pytest.raises(CancelledError):
-        connect(["127.0.0.1"], port, Deadline(PATIENCE, cancel))
+        connect(["127.0.0.1"], port, Deadline(HANG_SECONDS, cancel))
 
 
 def test_a_handshake_that_stalls_can_be_cancelled_and_closes_the_connection():
     cancel = threading.Event()
     with stalling(cancel.set) as server:
-        mine = connect(["127.0.0.1"], server.port, Deadline(PATIENCE, cancel))
+        mine = connect(["127.0.0.1"], server.port, Deadline(HANG_SECONDS, cancel))
         with pytest.raises(CancelledError):
             mine.start_tls(ssl.create_default_context(), "localhost")
         assert server.is_left()
@@ -107,7 +107,7 @@ def test_a_handshake_that_stalls_can_be_cancelled_and_closes_the_connection():
 def test_a_write_that_stalls_can_be_cancelled():
     cancel = threading.Event()
     with stalling(cancel.set) as server:
-        mine = connect(["127.0.0.1"], server.port, Deadline(PATIENCE, cancel))
+        mine = connect(["127.0.0.1"], server.port, Deadline(HANG_SECONDS, cancel))
         with pytest.raises(CancelledError):
             mine.write(LONG)
         mine.close()
@@ -120,10 +120,10 @@ def test_an_encrypted_write_that_stalls_can_be_cancelled(certificate):
     def stall(secure):
         secure.recv(1)
         cancel.set()
-        is_over.wait(PATIENCE)
+        is_over.wait(HANG_SECONDS)
 
     with tls_server(certificate, stall) as port:
-        mine = secured(port, certificate, Deadline(PATIENCE, cancel))
+        mine = secured(port, certificate, Deadline(HANG_SECONDS, cancel))
         with pytest.raises(CancelledError):
             mine.write(LONG)
         mine.close()
@@ -138,7 +138,7 @@ def test_much_can_be_sent_and_read_over_tls(certificate):
         secure.sendall(got)
 
     with tls_server(certificate, echo) as port:
-        mine = secured(port, certificate, Deadline(PATIENCE))
+        mine = secured(port, certificate, Deadline(HANG_SECONDS))
         mine.write(LONG)
         got = bytearray()
         while len(got) < len(LONG):
@@ -149,4 +149,4 @@ def test_much_can_be_sent_and_read_over_tls(certificate):
 
 def test_a_certificate_that_is_not_known_is_refused(certificate):
     with tls_server(certificate, lambda secure: None) as port, pytest.raises(ssl.SSLCertVerificationError):
-        connect(["127.0.0.1"], port, Deadline(PATIENCE)).start_tls(ssl.create_default_context(), "localhost")
+        connect(["127.0.0.1"], port, Deadline(HANG_SECONDS)).start_tls(ssl.create_default_context(), "localhost")

@@ -266,7 +266,7 @@ def test_fields_of_another_type_are_named() -> None:
         "prompt": ["a"],
         "session_id": True,
         "tool_name": {},
-        "house": None,
+        "home": None,
     }
     assert odd_fields(odd) == (
         "session_id is a boolean",

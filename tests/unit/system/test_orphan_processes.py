@@ -36,7 +36,7 @@ def test_a_run_that_has_ended_still_counts_for_its_time(children: Children) -> N
     assert children.only_run_at_start(first, born_at(second.end + 1))
 
 
-def test_a_time_that_is_no_longer_remembered_is_nobodys(children: Children) -> None:
+def test_a_time_that_is_no_longer_remembered_belongs_to_no_run(children: Children) -> None:
     long = children.begin_span()
     for _ in range(SPANS_REMEMBERED + 1):
         children.end_span(children.begin_span())

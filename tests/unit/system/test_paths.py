@@ -95,7 +95,7 @@ def test_a_file_in_the_way_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
-def test_a_directory_of_somebody_else_is_refused(tmp_path: Path) -> None:
+def test_a_directory_of_another_user_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "theirs"
     path.mkdir(mode=0o755)
     os.chown(path, 12345, -1)

@@ -49,8 +49,8 @@ def test_births_are_counted_like_the_present(child: subprocess.Popen[bytes]) -> 
 
 
 def test_all_processes_are_read_but_those_to_be_skipped(child: subprocess.Popen[bytes]) -> None:
-    everybody = {each.pid for each in processes()}
-    assert {child.pid, os.getpid()} <= everybody
+    pids = {each.pid for each in processes()}
+    assert {child.pid, os.getpid()} <= pids
     assert child.pid not in {each.pid for each in processes(skip={child.pid})}
 
 
@@ -65,11 +65,11 @@ def test_a_name_with_parentheses_and_spaces_does_not_confuse(tmp_path: os.PathLi
     assert found.parent == os.getpid()
 
 
-def test_a_pid_that_nobody_has_is_nothing() -> None:
+def test_a_pid_that_no_process_has_is_not_found() -> None:
     assert process_at(2**22 + 1) is None
 
 
-def test_a_dead_process_that_nobody_waited_for_is_not_alive(child: subprocess.Popen[bytes]) -> None:
+def test_a_dead_process_that_no_parent_waited_for_is_not_alive(child: subprocess.Popen[bytes]) -> None:
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     found = process_at(child.pid)

@@ -1,4 +1,4 @@
-"""A lock that nobody waits for without end."""
+"""A lock that no thread waits for without end."""
 
 from concurrent.futures import ThreadPoolExecutor
 
