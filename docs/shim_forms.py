@@ -45,8 +45,8 @@ def _rows(name: str) -> tuple[Row, ...]:
 
 
 def _events(name: str) -> list[str]:
-    dialect = getattr(client_named(name), "TABLE", None)
-    own = (*dialect.events, *dialect.answers) if dialect else ()
+    table = getattr(client_named(name), "TABLE", None)
+    own = (*table.events, *table.answers) if table else ()
     return [*CATALOGUE, *OTHER_NAMES, *own]
 
 

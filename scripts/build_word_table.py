@@ -1,5 +1,5 @@
 """
-Make the table of words that memories are searched with, `src/snell/llm/embeddings/word_table.bin`, from a MiniLM.
+Make the word table that memories are searched with, `src/snell/llm/embeddings/word_table.bin`, from a MiniLM.
 
     .venv/bin/python -m scripts.build_word_table FOLDER [--seen FILE]
 
@@ -40,7 +40,7 @@ TURN = 3  # seed of the rotation
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description="Make the table of words that memories are searched with.", allow_abbrev=False
+        description="Make the word table that memories are searched with.", allow_abbrev=False
     )
     parser.add_argument("folder", type=Path, help="where the files of a MiniLM are")
     parser.add_argument("--seen", type=Path, help="an .npz that keeps what the model made of the words")

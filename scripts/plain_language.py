@@ -2,9 +2,9 @@
 Find names and sentences that a newcomer could not understand: python3 scripts/plain_language.py [PATH ...].
 
 Three rules are checked. No sentence or name uses a banned word (`scripts/plain_language.toml` lists them, with what to
-write instead, and the files that may contain one as data). No function has a bare participle such as `placed` for a
-name. Every module and every public class or function of a package has a docstring whose first line is not a
-question.
+write instead, and the files that may contain one as data). No function, also none inside another, has a bare participle
+such as `placed` for a name. Every module of a package has a docstring, and no docstring of a module or of a public
+function begins with a question.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ CHECKED = (
     "tests",
 )
 ENDINGS = {".py", ".md", ".toml", ".c", ".js", ".ts", ".sql"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _WORD = re.compile(r"[A-Za-z]+")
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -103,15 +105,17 @@ def _docstrings(tree: ast.Module, name: str) -> Iterator[tuple[int, str]]:
             yield line, "the docstring begins with a question: say what it does or returns"
 
 
-def _functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, bool]]:
-    """Yield the functions of a module and the methods of its classes, each with whether other modules may call it."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node, not node.name.startswith("_")
-        if isinstance(node, ast.ClassDef):
-            for inner in node.body:
-                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-                    yield inner, not inner.name.startswith("_") and not node.name.startswith("_")
+def _functions(tree: ast.Module) -> Iterator[tuple[Function, bool]]:
+    """Yield functions, methods and functions inside them, each with whether other modules may call it."""
+    yield from _functions_below(tree, is_public=True)
+
+
+def _functions_below(parent: ast.AST, *, is_public: bool) -> Iterator[tuple[Function, bool]]:
+    for node in ast.iter_child_nodes(parent):
+        is_open = is_public and not (getattr(node, "name", "") or "").startswith("_")
+        if isinstance(node, Function):
+            yield node, is_open
+        yield from _functions_below(node, is_public=is_open and not isinstance(node, Function))
 
 
 def _decorator(node: ast.expr) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from snell.store.postgres import PostgresDatabase
-from snell.store.replication.agents import AgentReplicator, host_name
+from snell.store.replication.work_and_agents import WorkAndAgentReplicator, host_name
 from snell.store.sqlite import SqliteDatabase
 from snell.work import agents, effort_commands
 from tests.waiting import wait_until
@@ -19,7 +19,7 @@ class Host:
     def __init__(self, folder: Path, name: str, server: PostgresDatabase, every: float) -> None:
         self.local = SqliteDatabase(folder / f"{name}.db")
         self.server = server
-        self.share = AgentReplicator(self.local, server, name, every)
+        self.share = WorkAndAgentReplicator(self.local, server, name, every)
 
     def status(self, agent: str, status: str) -> None:
         def change(tx):

@@ -1,4 +1,4 @@
-"""What every client promises, whatever it can_emulate."""
+"""What every client promises, whatever its capabilities are."""
 
 import json
 from collections.abc import Iterator, Mapping

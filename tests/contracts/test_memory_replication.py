@@ -138,7 +138,7 @@ def test_nothing_is_noted_down_where_nothing_is_shared(machines) -> None:
     one.local.run(lambda tx: rows.forget(tx, [id_]))
     assert one.local.run(shared_rows.list_forgotten) == []
     one.share.exchange()
-    one.local.run(lambda tx: shared_rows.switch(tx, is_shared=False))
+    one.local.run(lambda tx: shared_rows.set_sharing(tx, is_shared=False))
     again = one.keep(COOKIE)
     one.local.run(lambda tx: rows.forget(tx, [again]))
     assert one.local.run(shared_rows.list_forgotten) == []

@@ -16,7 +16,7 @@ from tests.process.machine import HOOK
 pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 
 FULL = "`PATH/h/state/snell.db`: cannot be written: the disk is full; free some space"
-CLOSED = f"the ledger cannot record this call, and in durable mode no call runs without that: {FULL}"
+CLOSED = f"the ledger cannot record this call, and in durable mode no call runs unless it is recorded: {FULL}"
 ADVICE = '. Instead: tell the user; `[pack.ledger] mode = "audit"` lets calls run without it'
 TWICE = f'`{MAIL}` was called with this input before and succeeded, so it is not done twice. Its result: {{"id":"m1"}}'
 GO_ON = ". Instead: go on with that result; change the input if you mean something else"

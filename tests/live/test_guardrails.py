@@ -45,7 +45,7 @@ def test_a_call_that_failed_for_its_shape_is_made_well_after_the_nudge(user, cla
         last=tuple(Said("Sending.", ((MAIL, letter),)) for letter in (lacking, LETTER)),
         more=("--allowedTools", MAIL, "--mcp-config", json.dumps({"mcpServers": server})),
     )
-    assert "did not have the right shape" in shown
+    assert "did not have the right form" in shown
     assert "EXAMPLE-OF-A-GOOD-CALL" in shown
     assert outbox.read_text(encoding="utf-8").splitlines() == ["a@example.com: hello"]
 
@@ -60,7 +60,7 @@ def test_a_letter_that_was_sent_is_not_sent_again(user, claude):
         more=("--allowedTools", MAIL, "--mcp-config", json.dumps({"mcpServers": server})),
     )
     assert outbox.read_text(encoding="utf-8").splitlines() == ["a@example.com: hello", "a@example.com: another"]
-    brought = shown.partition("so it is not done twice. It brought: ")[2]
+    brought = shown.partition("so it is not done twice. Its result: ")[2]
     assert "SENT-AS-1" in brought[:100]
 
 

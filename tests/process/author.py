@@ -49,6 +49,11 @@ class Author:
         """Exit code, stdout and stderr of one command."""
         return run_snell(*words, cwd=self.project / cwd, env=self.env)
 
+    def stop_daemon(self) -> None:
+        """Stop the daemon that a command, such as the doctor, has started."""
+        if (self.home / "run/snell.sock").exists():
+            self.snell("daemon", "stop")
+
     def on_terminal(self, *words: str, typed: str = "", **env: str) -> str:
         """Run one command on a terminal, with this text typed; return everything that it shows."""
         ours, theirs = pty.openpty()

@@ -1,6 +1,7 @@
 """Our MCP server needs an extra: who sets a client up for it without that is told, then and by the doctor."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,13 @@ class WithoutLibrary(Owner):
 
 
 @pytest.fixture
-def owner(tmp_path: Path) -> WithoutLibrary:
+def owner(tmp_path: Path) -> Iterator[WithoutLibrary]:
     owner = WithoutLibrary(tmp_path)
     folder = owner.user_home / "without"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n", encoding="utf-8")
-    return owner
+    yield owner
+    owner.stop_daemon()
 
 
 def said_by_doctor(owner: Owner) -> list[str]:
@@ -53,3 +55,4 @@ def test_with_the_library_there_is_no_warning(tmp_path: Path) -> None:
     owner = Owner(tmp_path)
     assert WARNING not in owner.snell("setup", "claude-code", "--include-mcp", "--yes")[1]
     assert said_by_doctor(owner) == []
+    owner.stop_daemon()

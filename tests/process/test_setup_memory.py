@@ -1,5 +1,6 @@
 """Memory is asked for at set-up: what is kept, where, for whom; and the answer is a line of a settings file."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ ON = "[pack.remember]\nenabled = true\n"
 
 
 @pytest.fixture
-def owner(tmp_path: Path) -> Owner:
-    return Owner(tmp_path)
+def owner(tmp_path: Path) -> Iterator[Owner]:
+    owner = Owner(tmp_path)
+    yield owner
+    owner.stop_daemon()
 
 
 def user_settings(owner: Owner) -> Path:

@@ -1,5 +1,5 @@
 """
-The coding agents that Snell knows: one module each, and one line in the registry below.
+The coding agents that Snell knows: one module each, listed in `CLIENTS`.
 
 The module holds everything that Snell knows about one coding agent: how it reports events, which answers it takes,
 where it keeps its configuration, and its quirks. Modules are imported by name, one at a time.

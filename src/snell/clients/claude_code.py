@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from snell.clients.protocol.messages import changed_by, other_prompt, reason_of, stop_reason
-from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, canonical
+from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, UNKNOWN, EventRow, canonical
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
@@ -61,7 +61,11 @@ def decode(payload: bytes, event: str = "") -> Event:
     given, flags = read_payload(payload)
     check_tool_name(given)
     flags += odd_fields(given)
-    name = next((text for field in EVENT_FIELDS if isinstance(text := given.get(field), str) and text), event)
+    name = event
+    for field in EVENT_FIELDS:
+        if (text := given.get(field)) and isinstance(text, str):
+            name = text
+            break
     if not name:
         raise PayloadError("the payload has no `hook_event_name`", advice="is this really Claude Code calling?")
     return event_from(given, name if name in CATALOGUE else canonical(name), NAME, flags)
@@ -69,9 +73,9 @@ def decode(payload: bytes, event: str = "") -> Event:
 
 def encode(decision: Decision) -> Reply:
     """Return the reply for a decision; empty without an opinion, or for an unknown event."""
-    shape = SHAPES.get(decision.event.name)
+    row = decision.event.row
     has_effect = decision.verdict or decision.notes or decision.tells or decision.stop or decision.changes
-    return shape(decision) if shape and (has_effect or decision.extras) else NEUTRAL
+    return _shape_of(row)(decision) if row is not UNKNOWN and (has_effect or decision.extras) else NEUTRAL
 
 
 def encode_failure(event: str, text: str, *, blocks: bool) -> Reply:
@@ -106,16 +110,21 @@ def _dialog(decision: Decision) -> Reply:
         updated = {"updatedInput": updated_input} if isinstance(updated_input, dict) else {}
         permissions = {key: extras[key] for key in ("updatedPermissions",) if key in extras}
         return _reply(decision, {"decision": {"behavior": "allow", **updated, **permissions}})
-    message = f"{changed_by(decision)} would change this call, which takes an approval; it stays unchanged"
+    message = (
+        f"{changed_by(decision)} would change this call, but Claude Code accepts a change only together with an"
+        " approval; the call stays unchanged"
+    )
     return _reply(decision, {}, message=message if decision.is_rewritten else "")
 
 
 def _block(decision: Decision) -> Reply:
-    """Answer with `decision: block` and a reason: after a tool, and on prompts, tasks and settings."""
-    specific = {**_context(decision), **_extras(decision)}
-    if decision.is_rewritten and decision.event.row.rewrites == "tool_response":
+    """Answer most events: context, extras and, for a refusal, `decision: block` with a reason."""
+    specific, message, field = {**_context(decision), **_extras(decision)}, "", decision.event.row.rewrites
+    if decision.is_rewritten and field == "tool_response":
         specific["updatedToolOutput"] = _with_same_shape(decision.changes[0].before, _new_value(decision))
-    return _reply(decision, specific, _blocking(decision))
+    elif decision.is_rewritten and not _refuses(decision):
+        message = f"{changed_by(decision)} would change `{field}`, which {TITLE} cannot; it stays unchanged"
+    return _reply(decision, specific, _blocking(decision), message)
 
 
 def _prompt(decision: Decision) -> Reply:
@@ -132,11 +141,6 @@ def _turn_end(decision: Decision) -> Reply:
     """Answer Stop and SubagentStop. Context alone would continue the turn, so it is only sent with a refusal."""
     refusal = _blocking(decision)
     return _reply(decision, _context(decision) if refusal else {}, refusal)
-
-
-def _inform(decision: Decision) -> Reply:
-    """Answer events that cannot be refused."""
-    return _reply(decision, {**_context(decision), **_extras(decision)})
 
 
 def _compaction(decision: Decision) -> Reply:
@@ -175,40 +179,20 @@ def _worktree(decision: Decision) -> Reply:
 
 
 SHAPES: Mapping[str, Shape] = {
-    "PreToolUse": _permission,
     "PermissionRequest": _dialog,
-    "PermissionDenied": _inform,
-    "PostToolUse": _block,
-    "PostToolUseFailure": _block,
-    "PostToolBatch": _block,
     "UserPromptSubmit": _prompt,
-    "UserPromptExpansion": _block,
-    "SessionStart": _inform,
-    "SessionEnd": _inform,
-    "Setup": _inform,
-    "Stop": _turn_end,
-    "StopFailure": _inform,
-    "SubagentStart": _inform,
-    "SubagentStop": _turn_end,
     "PreCompact": _compaction,
-    "PostCompact": _inform,
-    "PreModelSwitch": _permission,
-    "PostModelSwitch": _inform,
-    "Notification": _inform,
     "MessageDisplay": _display,
-    "TaskCreated": _block,
-    "TaskCompleted": _block,
-    "TeammateIdle": _block,
     "Elicitation": _elicitation,
     "ElicitationResult": _elicitation,
-    "ConfigChange": _block,
-    "InstructionsLoaded": _inform,
-    "CwdChanged": _inform,
-    "FileChanged": _inform,
-    "DirectoryAdded": _inform,
     "WorktreeCreate": _worktree,
-    "WorktreeRemove": _inform,
 }
+
+
+def _shape_of(row: EventRow) -> Shape:
+    """Return the shape of an event's replies; what the event can express decides, if it has no special shape."""
+    usual = _permission if "ask" in row.can else _turn_end if row.ends_turn else _block
+    return SHAPES.get(row.name, usual)
 
 
 def _reply(decision: Decision, specific: Fields, top: Fields | None = None, message: str = "") -> Reply:
@@ -300,7 +284,7 @@ INSTALL = Install(
         "local": ".claude/settings.local.json",
     },
     # A worktree event is registered only for a hook that creates worktrees: an entry replaces git's own worktrees.
-    events=tuple(event for event in SHAPES if not event.startswith("Worktree")),
+    events=tuple(event for event in CATALOGUE if not event.startswith("Worktree")),
     timeouts={"SessionEnd": 10, "MessageDisplay": 10},
     switches=(
         Switch(

@@ -1,1 +1,1 @@
-"""The daemon: socket server, request handler, loop, wire format, HTTP and the Python stand-in of the shim."""
+"""The daemon: socket server, request handler, loop, wire format, HTTP and snell-hook in Python."""

@@ -33,7 +33,7 @@ from snell.store.replication.decisions import position
 from snell.system.crash_report import write_report
 from snell.system.paths import Places
 from snell.system.run_program import dead_orphans_wait, reap_orphans
-from snell.system.version import hand_over_to, our_version
+from snell.system.version import our_version, should_hand_over
 from snell.system.wall_clock import WallClock
 
 IDLE = 30 * 60.0  # seconds without a request after which the daemon ends
@@ -126,7 +126,7 @@ class Daemon:
         self._pace.note_work()
         if self._services.feed:
             self._services.feed.count_row()
-        if hand_over_to(request.build, self.where.run):
+        if should_hand_over(request.build, self.where.run):
             self._ending.set()  # this request is still answered; the next one starts the newer daemon
 
     async def _run_rounds(self, server: SocketServer, runtime: Runtime) -> None:
@@ -167,7 +167,7 @@ class Daemon:
         while is_done() and await asyncio.to_thread(runtime.watchers.ledger.catch_up):
             pass
         if is_done():
-            runtime.watchers.ledger.move_on()
+            runtime.watchers.ledger.store_progress()
 
     def _expire_rows(self, tx: Transaction, audit_log: AuditLog | None) -> None:
         """Delete old rows, a few at a time to keep the transaction short; a shared server must have them first."""

@@ -14,9 +14,9 @@ from snell.model.errors import StoreError
 from snell.model.protocols import Database, T, Transaction
 from snell.runtime.app import database_of
 from snell.store import display_address, open_database
-from snell.store.replication.agents import AgentReplicator, host_name
 from snell.store.replication.decisions import DecisionReplicator
 from snell.store.replication.memories import MemoryReplicator
+from snell.store.replication.work_and_agents import WorkAndAgentReplicator, host_name
 from snell.system.paths import Places
 
 
@@ -28,7 +28,7 @@ class ReplicationFeed:
         self._spool = DecisionReplicator(self._local, self._server)
         # Replication of agents waits for the network too, so it has connections of its own.
         self._fleet_local, self._fleet_server = database_of(where), _ServerOnFirstUse(address)
-        self._fleet = AgentReplicator(self._fleet_local, self._fleet_server, host_name(where.state))
+        self._fleet = WorkAndAgentReplicator(self._fleet_local, self._fleet_server, host_name(where.state))
         self.memories: MemoryReplicator | None = None
         if shares_memories:
             self._memory_local, self._memory_server = database_of(where), _ServerOnFirstUse(address)
@@ -40,7 +40,7 @@ class ReplicationFeed:
         if self.memories:
             self.memories.start()
         else:
-            self._local.run(lambda tx: shared_rows.switch(tx, is_shared=False))
+            self._local.run(lambda tx: shared_rows.set_sharing(tx, is_shared=False))
 
     @property
     def has_connected(self) -> bool:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 Send = Callable[[Reply], None]
 
 QUIET_FOR = 0.01  # seconds without a request after which traces are written and watchers run
-WAIT_FOR_QUIET = 0.5  # seconds after which they are, however many requests come
-MANY = 128  # decisions after which, likewise
+LONGEST_DELAY = 0.5  # seconds after which traces are written even if requests keep coming
+MOST_DELAYED = 128  # decisions after which they are written at once
 TOGETHER = 8  # decisions whose traces are written at a time; requests that come meanwhile wait for them
 QUEUE = 1_000  # decisions whose trace waits; with more, the traces of decisions without an effect are dropped
 LOCKED = 0.1  # seconds until the next try to write, while another program has locked the database
@@ -166,7 +166,7 @@ class RequestHandler:
         self._to_follow.append((work, decision))
         self._latest = time.monotonic()
         if len(self._to_follow) == 1:
-            self._overdue = self._latest + WAIT_FOR_QUIET
+            self._overdue = self._latest + LONGEST_DELAY
             if self._loop:
                 self._loop.call_later(QUIET_FOR, self._follow_up_when_quiet)
         return reply
@@ -176,7 +176,7 @@ class RequestHandler:
         assert self._loop
         now = time.monotonic()
         quiet_at = self._latest + QUIET_FOR
-        if now < quiet_at and now < self._overdue and len(self._to_follow) < MANY:
+        if now < quiet_at and now < self._overdue and len(self._to_follow) < MOST_DELAYED:
             self._loop.call_later(quiet_at - now, self._follow_up_when_quiet)
         else:
             self.follow_up()

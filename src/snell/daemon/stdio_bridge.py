@@ -85,7 +85,11 @@ def _parse_hello(line: bytes) -> tuple[str, str]:
 
 
 async def _streams(connection: socket.socket, rest: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """INVARIANT: data that arrived with the first line is read before later data."""
+    """
+    Return a reader and a writer for the connection.
+
+    INVARIANT: data that arrived with the first line is read before later data.
+    """
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     if rest:

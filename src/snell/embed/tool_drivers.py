@@ -11,8 +11,8 @@ from collections.abc import Awaitable
 from typing import Any
 
 from snell.embed.tool_call import Decide, Do, OutOfTimeError, Plan, Result, tool_call_steps
+from snell.handlers.python import run_in_thread
 from snell.runtime.app import Runtime
-from snell.runtime.executor import run_in_thread
 
 
 def run_call(runtime: Runtime, plan: Plan) -> Result:

@@ -55,7 +55,7 @@ def decide(
         return finish_decision(Decision(event=event, rounds=tuple(rounds), in_ledger=pick.keeps_call), marks)
     case = Case(event, pick, registry, validate)
     yield from _decide_tiers(case, marks, given)
-    if pick.varies:
+    if pick.needs_check_per_event:
         _mark_once(case, marks)
     if case.is_quiet:
         return finish_decision(Decision(event=event, rounds=tuple(case.rounds), in_ledger=pick.keeps_call), marks)

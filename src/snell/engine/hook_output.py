@@ -84,8 +84,8 @@ def _only_strict(outcome: Outcome) -> Outcome:
     return Outcome(kept, Failure("output", "hookSpecificOutput has no hookEventName"), remarks=outcome.remarks)
 
 
-def is_async(text: str) -> float | None:
-    """Return the seconds that `{"async": true}` asks for to go on in the background; None for any other answer."""
+def async_seconds(text: str) -> float | None:
+    """Return the seconds for which `{"async": true}` asks to run in the background; None for any other answer."""
     try:
         answer, _ = _first_object(text)
     except UnreadableError:

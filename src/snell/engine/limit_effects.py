@@ -41,7 +41,8 @@ def limit_effects(hook: Hook, event: Event, outcome: Outcome, switches: Switches
         if wrong:
             failure = failure or wrong
         elif isinstance(effect, Allow) and fits_only_as_shell(hook, event):
-            remarks.append(f"its allow is for shell calls, and `{event.tool}` is another tool that is given a command")
+            why = f"it is for shells, and `{event.tool}` is another tool that also takes a command"
+            remarks.append(f"its allow is ignored: {why}")
         else:
             kept.extend(express_effect(effect, event, remarks.append))
         refused |= isinstance(effect, Rewrite) and (wrong is not None or _cannot_happen(effect, event))
@@ -101,7 +102,7 @@ def _with_command_in_place(hook: Hook, event: Event, rewrite: Rewrite) -> Effect
         return Rewrite(rest, because=rewrite.because)
     placed = event.rewritten({**before, **rest}).with_command(changed)
     if placed is None:
-        why = f"`{hook.id}` changes the command of `{event.tool}`, whose input holds it in several parts"
+        why = f"`{hook.id}` changes the command of `{event.tool}`, whose input has the command in several fields"
         return Deny(why, instead=f"call it with this command alone: {changed}")
     roots = {key for key, value in placed.items() if value != before.get(key)}
     return Rewrite(
@@ -120,7 +121,8 @@ def _wrong_rewrite(
     if json_equal(value, event.rewritable):
         return None
     if TOO_DEEP in event.flags:
-        return Failure("rewrite", f"`{hook.id}` may not rewrite what it saw with its deepest parts as text")
+        why = f"the event has over {DEEPEST} levels, and the hook saw the deeper ones only as text"
+        return Failure("rewrite", f"`{hook.id}` may not rewrite {event.row.rewrites}: {why}")
     if switches.rewrites_from == "policy" and hook.scope is not Scope.POLICY:
         return Failure("rewrite", f'`{hook.id}` may not rewrite: rewrites_from = "policy"')
     if not isinstance(value, _REWRITABLE_TYPES.get(event.row.rewrites, object)):
@@ -146,9 +148,9 @@ def express_effect(effect: Effect, event: Event, remark: Callable[[str], object]
             return ()
         return (effect,)
     if isinstance(effect, Ask | Defer) and "deny" in event.row.can:
-        remark(f"{event.name} cannot {name}, so this denies")
+        remark(f"{event.name} has no `{name}`, so `deny` is used instead")
         return (Deny(effect.because),)
-    remark(f"{name} means nothing on {event.name or 'this event'}")
+    remark(f"{name} has no effect on {event.name or 'this event'}")
     return (Tell(effect.because),) if isinstance(effect, Deny) and effect.because and "tell" in event.row.can else ()
 
 
@@ -170,7 +172,7 @@ def _cannot_happen(rewrite: Rewrite, event: Event) -> bool:
 def _extra(effect: Extra, event: Event, remark: Callable[[str], object]) -> tuple[Effect, ...]:
     if effect.name in event.row.extras or effect.name in _EVERYWHERE:
         return (effect,)
-    remark(f"`{effect.name}` means nothing on {event.name or 'this event'}")
+    remark(f"`{effect.name}` has no effect on {event.name or 'this event'}")
     return ()
 
 

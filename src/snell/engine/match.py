@@ -135,13 +135,13 @@ def _end(found: re.Match[str]) -> str:
 
 
 def _searching(search: Callable[..., object], text: str) -> Predicate:
-    def found(value: str) -> bool:
+    def matches(value: str) -> bool:
         try:
             return search(value, timeout=TIME_LIMIT) is not None
         except TimeoutError:
             raise PatternError(f"`{text}` takes too long to match", advice="simplify the pattern") from None
 
-    return found
+    return matches
 
 
 _BUILDERS: dict[str, Callable[[str, EventRow], Predicate | None]] = {

@@ -85,7 +85,7 @@ def _round_fields(each: Round) -> dict[str, Any]:
 
 
 def _run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
-    """Return a run. INVARIANT: likewise for a run without effects."""
+    """Return a run. INVARIANT: callers do not change it, since a run without effects is always the same object."""
     if outcome is not QUIET:
         return _run_fields(hook, outcome)
     return _from_cache(("", id(hook)), hook, lambda: _run_fields(hook, outcome))

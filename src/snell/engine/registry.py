@@ -45,7 +45,7 @@ class Registry:
         found = self._picks.get(key)
         if found is None:
             found = self._remember(key, event)
-        return self._narrow(found, event, marks) if found.varies else found
+        return self._narrow(found, event, marks) if found.needs_check_per_event else found
 
     def skipped_hooks(self, event: Event, marks: Store) -> list[Skipped]:
         """Return every hook of this event that does not apply, and why; for the trace."""
@@ -90,8 +90,10 @@ class Registry:
             self._picks.clear()
         entries = self._by_event.get(event.name, ())
         matching = [hook for hook, predicate in entries if not self._why_never(hook, predicate, event)]
-        varies = any(map(_depends, matching))
-        found = self._picks[key] = Pick(tuple(matching), varies=True) if varies else _arrange(matching, event)
+        needs_check_per_event = any(map(_depends, matching))
+        found = self._picks[key] = (
+            Pick(tuple(matching), needs_check_per_event=True) if needs_check_per_event else _arrange(matching, event)
+        )
         return found
 
     def _why_never(self, hook: Hook, predicate: Predicate | None, event: Event) -> str:
@@ -100,8 +102,8 @@ class Registry:
             return "it is not enabled"
         if hook.untrusted:
             return hook.untrusted
-        if off := self.switches.off(hook):
-            return off
+        if why := self.switches.why_disabled(hook):
+            return why
         if hook.kinds and not set(event.kinds) & set(hook.kinds):
             return f"it is for {', '.join(hook.kinds)} calls, this is {event.kind or 'no tool call'}"
         if predicate is None:
@@ -167,14 +169,14 @@ def _arrange(hooks: list[Hook], event: Event) -> Pick:
     tiers = [tier for tier in (_tier(policy, True, event), _tier(rest, False, event)) if tier]
     if event.name == "PostToolUse":
         tiers.reverse()  # the policy decides last what the model sees
-    varies = any(hook.once for hook in distinct)
+    needs_check_per_event = any(hook.once for hook in distinct)
     has_conditions = any(hook.condition for hook in distinct)
     simple_tier = len(tiers) == 1 and not tiers[0].is_mixed
-    rounds = _rounds(tiers[0]) if simple_tier and not varies and not has_conditions else ()
+    rounds = _rounds(tiers[0]) if simple_tier and not needs_check_per_event and not has_conditions else ()
     watchers = tuple(hook for hook in distinct if hook.runs_later)
     writes_rows = any(isinstance(each.handler, Inline) and each.handler.batches for each in watchers)
     keeps_call = writes_rows and event.name == "PreToolUse"
-    return Pick(tuple(distinct), tuple(tiers), watchers, keeps_call, varies, rounds)
+    return Pick(tuple(distinct), tuple(tiers), watchers, keeps_call, needs_check_per_event, rounds)
 
 
 def _rounds(tier: Tier) -> tuple[tuple[str, tuple[Hook, ...]], ...]:

@@ -47,8 +47,10 @@ def _is_users_loop(decision: Decision, marks: Store) -> bool:
 
 def _limit_reached(in_turn: int, in_session: int) -> str:
     if in_turn >= PER_TURN:
-        return f"it was kept going {PER_TURN} times this turn"
-    return f"it was kept going {PER_SESSION} times this session" if in_session >= PER_SESSION else ""
+        return f"hooks have kept the agent from stopping {PER_TURN} times in this turn"
+    if in_session >= PER_SESSION:
+        return f"hooks have kept the agent from stopping {PER_SESSION} times in this session"
+    return ""
 
 
 def _count(event: Event, marks: Store) -> tuple[str, int, int]:

@@ -1,5 +1,5 @@
 """
-The types of handlers: one module per way of running a hook.
+The ways to run a hook: command, webhook, prompt, agent, MCP tool, Python; one module each.
 
 A module declares `TYPE` (its keys in a settings file, its default time limit and so on) and defines
 `run(hook, event, context)`. It is imported on first use, so it imports slow modules inside functions.

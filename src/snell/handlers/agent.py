@@ -64,7 +64,8 @@ def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outc
     from snell.llm.verdict_answers import outcome_of_text
 
     if not context.has_audience(event):
-        return Outcome(failure=Failure("launch", "an agent hook needs an interactive caller; see `model.in_batch`"))
+        why = "an agent hook does not run in a session without a user; `in_batch = true` in `[model]` allows it"
+        return Outcome(failure=Failure("launch", why))
     try:
         text = _answer(hook, event, context, deadline)
     except ModelError as error:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.clients.emulation import emulation_for
-from snell.engine.hook_output import after_async, is_async, is_json, outcome_of
+from snell.engine.hook_output import after_async, async_seconds, is_json, outcome_of
 from snell.engine.match import fits_only_as_shell
 from snell.handlers.event_json import as_bash_call, event_object
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
@@ -228,7 +228,7 @@ def _answer(finished: Finished, event: Event, command: Command) -> Outcome:
     stdout = finished.stdout.decode("utf-8", "replace")
     if not command.parse_result:
         return Outcome()
-    if is_async(stdout) is not None:
+    if async_seconds(stdout) is not None:
         stdout = after_async(stdout)  # the hook asked to run async, but was waited for
     ended_well = finished.exit_code in (0, 2)
     return outcome_of(stdout, event) if ended_well or is_json(stdout) else Outcome()
@@ -297,16 +297,16 @@ class _AsyncWatch:
     seconds = ASYNC_TIMEOUT
 
     def watch(self, stdout: bytes) -> bool:
-        asked = is_async(stdout.decode("utf-8", "replace"))
+        asked = async_seconds(stdout.decode("utf-8", "replace"))
         self.seconds = min(asked or ASYNC_TIMEOUT, LONGEST_TIMEOUT)
         return asked is not None
 
 
 def _continue(running: Running, seconds: float, hook: Hook, event: Event, context: Context) -> None:
-    def done(finished: Finished) -> None:
+    def report(finished: Finished) -> None:
         context.late(hook, event, _late_outcome(hook, event, finished, seconds))
 
-    finish_in_background(running, seconds, done, context.begin(hook, event))
+    finish_in_background(running, seconds, report, context.begin(hook, event))
 
 
 def _late_outcome(hook: Hook, event: Event, finished: Finished, limit: float) -> Outcome:

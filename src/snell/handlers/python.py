@@ -11,12 +11,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snell.handlers.worker.child_main import UNNOTICEABLE
-from snell.model.decision import QUIET, Failure, Outcome
+from snell.model.context import CancelFlag
+from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import DEFAULT_TIMEOUT, Hook, Inline, PythonFile
 from snell.settings.handler_types import HandlerEntry, HandlerType
 from snell.settings.schema import Key
+from snell.system.deadline import SLICE, CancelledError
 
 if TYPE_CHECKING:
     from snell.settings.command_files import NamedFiles
@@ -50,28 +51,8 @@ TYPE = HandlerType(
 )
 
 
-def run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook]) -> list[Outcome]:
-    """Run functions of this process one after the other. Only an async function can be stopped at its time limit."""
-    outcomes = []
-    clock = time.perf_counter
-    start = clock()
-    for function in functions:
-        try:
-            result = function(event)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a hook raises becomes its outcome
-            outcomes.append(Outcome(failure=crash(error), seconds=clock() - start))
-            start = clock()
-            continue
-        now = clock()
-        if result is None and now - start < UNNOTICEABLE:
-            outcomes.append(QUIET)
-        else:
-            outcomes.append(_outcome(result, now - start, hooks[len(outcomes)]))
-        start = now
-    return outcomes
-
-
-def _outcome(result: Any, seconds: float, hook: Hook) -> Outcome:
+def finish_result(result: Any, seconds: float, hook: Hook) -> Outcome:
+    """Return the outcome of a function that returned something: a coroutine is run until its time limit."""
     if isinstance(result, Awaitable):
         import asyncio  # slow to import, and most hooks are plain functions
 
@@ -94,6 +75,57 @@ def outcome_from(result: Any, seconds: float) -> Outcome:
     if result is None:
         return Outcome(seconds=seconds)
     return Outcome(effects=tuple(result) if isinstance(result, list | tuple) else (result,), seconds=seconds)
+
+
+async def await_function(hook: Hook, event: Event, cancel: CancelFlag | None) -> Outcome:
+    """Run a function in an event loop, and await what it returns."""
+    import asyncio
+
+    handler = hook.handler
+    assert isinstance(handler, Inline)
+    start = time.perf_counter()
+    try:
+        result = run_in_thread(handler.function, event) if handler.waits else handler.function(event)
+        if isinstance(result, Awaitable):
+            async with asyncio.timeout(hook.time_limit):
+                while isinstance(result, Awaitable):  # what ran in a thread may have made a coroutine
+                    result = await (_unless_cancelled(cancel, result) if cancel else result)
+    except TimeoutError:
+        return Outcome(failure=Failure("timeout", f"did not finish within {hook.time_limit:g} s"))
+    except CancelledError:
+        return Outcome(failure=Failure("cancelled", "was cancelled"), seconds=time.perf_counter() - start)
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong becomes an outcome
+        return Outcome(failure=crash(error), seconds=time.perf_counter() - start)
+    return outcome_from(result, time.perf_counter() - start)
+
+
+async def _unless_cancelled(cancel: CancelFlag, result: Awaitable[Any]) -> Any:
+    """Await a coroutine until any thread sets the flag."""
+    import asyncio
+
+    task = asyncio.ensure_future(result)
+    try:
+        while not task.done():
+            if cancel.is_set():
+                raise CancelledError
+            await asyncio.wait((task,), timeout=SLICE)
+        return task.result()
+    finally:
+        task.cancel()
+
+
+async def run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a blocking function in a thread and await it. It cannot be ended: a cancelled caller leaves it behind."""
+    import asyncio
+
+    return await asyncio.to_thread(_call, function, arguments)
+
+
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    try:
+        return function(*arguments)
+    except StopIteration as error:  # no future can hold it, and its caller would wait forever
+        raise RuntimeError(str(error) or "StopIteration") from error
 
 
 async def _wait(result: Any, limit: float) -> Any:

@@ -1,1 +1,1 @@
-"""Language models: clients, token budgets, what they may read, and embeddings."""
+"""Language models: clients, token budgets, read-only tools, and embeddings."""

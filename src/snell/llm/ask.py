@@ -15,7 +15,8 @@ def answer_in_pack(question: Question, event: Event, seconds: float) -> str:
 def answer_of(question: Question, event: Event, context: Context, seconds: float) -> str:
     """Return the text of the model's answer. Raises ModelError."""
     if not context.has_audience(event):
-        raise ModelError("launch", "a prompt hook needs an interactive caller; see `model.in_batch`")
+        why = "a prompt hook does not run in a session without a user; `in_batch = true` in `[model]` allows it"
+        raise ModelError("launch", why)
     try:
         return Model(context, event.session_id, Deadline(seconds, context.cancel)).ask(question).text
     except DeadlineExceededError:

@@ -1,8 +1,8 @@
 """
 Ask a model through a coding agent (claude, codex, gemini) that the user has installed and logged in to.
 
-The program runs without hooks, sessions and MCP servers of its own. A variable in its environment tells a Snell that
-it calls all the same that a model hook is being answered. Its own tools are off, also for an agent hook: they could
+The program runs without hooks, sessions and MCP servers of its own. If the program starts Snell nevertheless, an
+environment variable says that it is answering a model hook. Its own tools are off, also for an agent hook: they could
 read outside the project, would show secrets, and their results would not be fenced. Snell runs the loop and its tools.
 """
 

@@ -31,8 +31,6 @@ _CUT = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_TURN_ENDERS = frozenset({"PreToolUse", "PostToolUse", "TeammateIdle"})
-_TURN_ENDS = frozenset({"Stop", "SubagentStop"})
 
 
 def outcome_of_text(
@@ -83,16 +81,16 @@ def _unreadable(text: str) -> Outcome:
 def _refusal(answer: dict[str, Any], event: Event, *, ends_turn: bool) -> tuple[Effect, ...]:
     given = answer.get("reason")
     reason = given.strip() if isinstance(given, str) and given.strip() else NO_REASON
-    if event.name in _TURN_ENDS and answer.get("impossible") is True:
+    if event.row.ends_turn and answer.get("impossible") is True:
         return (Stop(reason),)  # the agent cannot reach its goal, so do not keep it working
-    if ends_turn and event.name in _TURN_ENDERS:
+    if ends_turn and event.row.refusal_ends_turn:
         return Deny(reason), Stop(reason)
     return (Deny(reason),)
 
 
 def _nudge(text: str, event: Event) -> tuple[Effect, ...]:
     """Return advice for the model; at the end of a turn also for the user, who acts next."""
-    return (Note(text), Tell(text)) if event.name in _TURN_ENDS else (Note(text),)
+    return (Note(text), Tell(text)) if event.row.ends_turn else (Note(text),)
 
 
 def _both_ends(text: str) -> str:

@@ -52,10 +52,10 @@ def agree(one: str, other: str) -> bool:
 
 def corrects(new: str, old: str) -> bool:
     """
-    Whether the new text is about the same thing as the old one, with another number or the opposite statement.
+    Return whether the new text is about the same subject as the old one, with another number or the opposite statement.
 
-    Another identifier or path is another thing, and so is a number that names a thing (`error 4201`), unless the new
-    text says itself that something changed.
+    A different identifier or path means a different subject, and so does a number that is part of a name
+    (`error 4201`), unless the new text says itself that something changed.
     """
     a, b = details_of(new), details_of(old)
     changed = a.special - b.words, b.special - a.words
@@ -115,12 +115,12 @@ _SENTENCE = re.compile(r"[.;!?]\s")
 _LINK = "is are was were be has have had of on in at to from with by for"
 _LINKS = frozenset(_LINK.split())
 _CONDITIONS = frozenset({"if", "when", "whenever", "where", "while"})
-_COUNTED_THINGS = (  # a number after these is the thing's name
+_NUMBERED_NOUNS = (  # a number after one of these is part of a name
     "code error status exit issue ticket bug pr request rfc cve step line row column page case rule migration sprint"
     " phase task id number shard node replica room floor gate dock chapter section table figure question"
 )
 _UNIT = re.compile(r"[a-z]{3,}s\Z|(?:percent|[kmg]i?b|ms|s|h|min|sec|times?|px)\Z", re.IGNORECASE)  # `5 times`
-_NAMED_BY_NUMBER = frozenset(_COUNTED_THINGS.split())
+_NAMED_BY_NUMBER = frozenset(_NUMBERED_NOUNS.split())
 
 
 def _kind(word: str) -> str:

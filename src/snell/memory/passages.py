@@ -10,7 +10,7 @@ from collections import Counter
 
 from msgspec import Struct
 
-from snell.llm.embeddings.stems import telling_terms, terms
+from snell.llm.embeddings.stems import content_terms, terms
 from snell.memory.signals import classify
 
 LEFT_OUT = "..."
@@ -36,7 +36,7 @@ def passage(text: str, question: str, most: int) -> str:
     """Return the text itself if it is short; otherwise about `most` characters of it, around what fits the question."""
     if len(text) <= most:
         return text
-    sentences = _weigh(text[:LONGEST], telling_terms(question))
+    sentences = _weigh(text[:LONGEST], content_terms(question))
     chosen = _choose(text, sentences, most)
     if not chosen:
         return f"{text[:most]}{LEFT_OUT}"
@@ -91,7 +91,7 @@ def _cut_around_match(sentence: str, question: str, most: int) -> str:
     """Cut a sentence that is too long by itself, such as a line of data, around the first matching word."""
     if len(sentence) <= most:
         return sentence
-    wanted = set(telling_terms(question))
+    wanted = set(content_terms(question))
     words = (
         match.start() for match in re.finditer(r"\S+", sentence) if wanted.intersection(terms(match.group()[:200]))
     )

@@ -1,8 +1,8 @@
 """
 Use pgvector on a server that has it: additional columns with the vectors of memories, and an index.
 
-The server computes these columns from the plain ones, so every writer fills them, with or without knowledge of the
-extension. Without it everything works in the plain way.
+The server computes these columns from the plain ones, so programs that do not know the extension fill them too.
+Without the extension Snell compares the vectors itself.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
 """
 Keep a repository's memories when its project is renamed: a remote that changes, is removed or added again.
 
-The last name of each repository is stored. INVARIANT: a repository that is only pointed at another project with
-memories of its own neither brings memories there nor takes any away when it leaves; otherwise pointing at a project
-for a moment would mix the two.
+The last name of each repository is stored. INVARIANT: if the remote of a project with memories is changed to another
+project with memories, none are moved, neither then nor when it is changed back; otherwise a short change would mix two
+projects.
 """
 
 from collections.abc import Callable

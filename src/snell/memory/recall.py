@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from snell.llm.embeddings.concepts import related_words
 from snell.llm.embeddings.static_vectors import cosines, vector_of
-from snell.llm.embeddings.stems import telling_terms, terms
+from snell.llm.embeddings.stems import content_terms, terms
 from snell.llm.embeddings.word_table import word_table
 from snell.memory.corrections import is_superseded
 from snell.memory.rows import COLUMNS, from_row
@@ -66,7 +66,7 @@ def recall(
 ) -> list[Found]:
     """Return the memories that answer best, the best first; none if all are unrelated."""
     _check(question)
-    wanted = _weigh_terms(tx, telling_terms(question.text))
+    wanted = _weigh_terms(tx, content_terms(question.text))
     vector = vector_of(question.text, wanted.own)
     rows: dict[int, _Row] = {}
     if question.alpha < 1:
@@ -78,7 +78,7 @@ def recall(
     newest = sorted(rows.values(), key=lambda row: -row.seq)
     meanings = _meanings(newest, question, vector)
     ranked = sorted(map(partial(_rank, question, wanted), newest, meanings), key=lambda each: -each[0])
-    return [found for _, found in ranked if found.similarity >= _least(question, found)][: question.limit]
+    return [found for _, found in ranked if found.similarity >= _minimum_score(question, found)][: question.limit]
 
 
 def nearby(tx: Transaction, memory_id: str, shortlist: Shortlist, *, limit: int = 5, project: str = "") -> list[Found]:
@@ -119,7 +119,7 @@ class _Wanted(Struct, frozen=True, dict=True):
     def all(self) -> frozenset[str]:
         return frozenset(self.own).union(*self.others.values())
 
-    def telling(self) -> list[str]:
+    def searchable_terms(self) -> list[str]:
         """Return the terms worth searching for, the rarest first."""
         others = {term: weight for each in self.others.values() for term, weight in each.items()}
         weights = others | self.own
@@ -162,9 +162,9 @@ def _count(tx: Transaction, term: str) -> int:
 
 
 def _by_words(tx: Transaction, question: Question, wanted: _Wanted) -> list[int]:
-    telling = wanted.telling()
-    if telling:
-        return _matching(tx, question, telling[: 2 * MOST_TERMS], _RANKS[tx.dialect])
+    searchable = wanted.searchable_terms()
+    if searchable:
+        return _matching(tx, question, searchable[: 2 * MOST_TERMS], _RANKS[tx.dialect])
     frequent = wanted.frequent[:MOST_TERMS]
     return _matching(tx, question, frequent, _NEWEST[tx.dialect]) if frequent else []
 
@@ -234,9 +234,11 @@ def _rank(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> tup
     return similarity * weight, Found(memory, similarity, by)
 
 
-def _least(question: Question, found: Found) -> float:
+def _minimum_score(question: Question, found: Found) -> float:
     """
-    Return the minimum score of a result. By vectors alone any score will do, since then a name is far from everything.
+    Return the minimum score of a result; it is higher for one that was found by its vector only.
+
+    With alpha = 1 (vectors only) every positive score is accepted, because names have no similar vectors.
     """
     is_far = found.by == "meaning" and question.alpha < 1
     return max(question.min_similarity, UNRELATED if is_far else 1e-9)
@@ -259,7 +261,7 @@ def _word_score(text: str, wanted: _Wanted) -> float:
 
 
 def _passage_starts(hits: Sequence[int]) -> list[int]:
-    """Return where passages begin that contain all the hits, each half over the one before; at most the first ones."""
+    """Return the starts of at most MOST_PASSAGES passages that contain the hits; neighbours overlap by up to half."""
     starts: list[int] = []
     for at in hits:
         if not starts or at - starts[-1] >= PASSAGE // 2:

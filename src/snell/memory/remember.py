@@ -16,7 +16,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.llm.embeddings.static_vectors import cosines, earlier_makes, make, signature_of, vector_of, wording_of
+from snell.llm.embeddings.static_vectors import (
+    cosines,
+    earlier_versions,
+    signature_of,
+    vector_of,
+    vector_version,
+    wording_of,
+)
 from snell.llm.embeddings.stems import terms
 from snell.memory.corrections import is_marked, mark_superseded, undo_superseded
 from snell.memory.near_duplicates import agree, corrects
@@ -180,7 +187,7 @@ def re_embed(tx: Transaction, limit: int = AT_ONCE) -> int:
     Vectors of a newer version stay. Call `bump` after the last: until then both kinds are compared, which works since
     they share the dimensions of words and letters.
     """
-    earlier, ours = earlier_makes(), make()
+    earlier, ours = earlier_versions(), vector_version()
     marks = ", ".join("?" for _ in earlier)
     found = tx.rows(f"SELECT seq, content FROM memories WHERE vector_make IN ({marks}) LIMIT ?", *earlier, limit)
     for seq, content in found:
@@ -212,7 +219,7 @@ def _insert(tx: Transaction, draft: Draft, vector: bytes, now: int, memory_id: s
         "id": id_,
         "vector": vector,
         "signature": signature_of(vector),
-        "vector_make": make(),
+        "vector_make": vector_version(),
         "dense_model": "",
         "project": draft.project,
         "namespace": draft.namespace,

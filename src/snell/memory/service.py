@@ -200,11 +200,11 @@ class Memories:
         return seen + number
 
     def _catch_up_once(self, name: str) -> int:
-        unseen = self.read(lambda tx: without_dense(tx, name, EMBEDDED_AT_ONCE))
-        vectors = self._embed([content for _, content in unseen]) if unseen else None
+        missing = self.read(lambda tx: without_dense(tx, name, EMBEDDED_AT_ONCE))
+        vectors = self._embed([content for _, content in missing]) if missing else None
         if not vectors:
             return 0
-        pairs = [(id_, vector) for (id_, _), vector in zip(unseen, vectors, strict=True)]
+        pairs = [(id_, vector) for (id_, _), vector in zip(missing, vectors, strict=True)]
         self.run(lambda tx: add_dense(tx, name, pairs))
         return len(pairs)
 

@@ -34,8 +34,8 @@ class Forgotten(Struct, frozen=True):
     content_hash: str
 
 
-def switch(tx: Transaction, *, is_shared: bool) -> None:
-    """On this machine: record what is forgotten for the others from now on, or stop doing so."""
+def set_sharing(tx: Transaction, *, is_shared: bool) -> None:
+    """Start or stop recording which memories are deleted here, so that other machines can delete them too."""
     wanted = "yes" if is_shared else "no"
     if tx.rows("SELECT 1 FROM meta WHERE name = 'memory_shared' AND value = ?", wanted):
         return

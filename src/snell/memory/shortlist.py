@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from snell.llm.embeddings.static_vectors import numpy_with_bits, signature_of, telling_bits
+from snell.llm.embeddings.static_vectors import numpy_with_bits, signature_of, significant_bits
 from snell.memory import pgvector
 from snell.memory.types import ANY
 from snell.model.protocols import Database, Transaction
@@ -81,7 +81,7 @@ class Shortlist:
         if tx.vectors:
             return pgvector.nearest(tx, self._column, vector, project=project, namespace=namespace, most=most)
         self._refresh(tx)
-        wanted, mask = signature_of(vector), telling_bits(vector)
+        wanted, mask = signature_of(vector), significant_bits(vector)
         found: list[tuple[int, int]] = []
         number = sum(len(part.seqs) for part in self._parts.values())
         numpy = numpy_with_bits() if number >= MANY or "numpy" in sys.modules else None

@@ -1,8 +1,8 @@
 """
 Recognise lines that compilers and other programs print and that look like a person's note.
 
-`note: required by a bound` is no more worth keeping than its error. People write `Note:`, or put theirs into a comment
-or a list; a bare `note:` is a program's if the text around it or its own words say so.
+`note: required by a bound` is part of a compiler error and not worth storing. A person's note begins with `Note:` or is
+in a comment or a list; a bare `note:` is a program's if the text around it or its own words say so.
 """
 
 import re

@@ -121,8 +121,9 @@ def _portion(
     """
     Capture a part of the transcript; returns the results, and whether that was its end.
 
-    INVARIANT: the position moves after what was read is in the inbox, and no more goes there before it moves than a
-    repeated read compares with; so a crash in between repeats nothing and loses nothing.
+    INVARIANT: the position is stored only after the captures are in the inbox, and at most as many captures come
+    between two positions as a repeated read can recognise as duplicates. So a crash loses nothing and stores nothing
+    twice.
     """
     state, found, queued, is_end = inbox.root / "state", list[Prepared](), 0, True
     with file_lock(state / f"{event.session_id}.lock", LOCK_SECONDS):

@@ -25,6 +25,9 @@ class EventRow(Struct, frozen=True):
     ends_turn: bool = False
     takes_held_notes: bool = False  # notes that wait for the next prompt go out here
     is_too_late: bool = False  # refusing protects nothing: the tool has run, or the context only fills up
+    refusal_continues: bool = False  # refusing means that the agent goes on working
+    refusal_ends_turn: bool = False  # a prompt hook's refusal ends the turn, unless it has `continue_on_block`
+    client_timeout: float = 0.0  # seconds that Claude Code gives every handler here; 0 = the handler's own default
     aliases: tuple[str, ...] = ()  # names that other systems use for the same event
 
 
@@ -52,6 +55,7 @@ CATALOGUE: Mapping[str, EventRow] = {
             rewrites="tool_input",
             subject="tool",
             ctx=True,
+            refusal_ends_turn=True,
         ),
         _row(
             "PermissionRequest",
@@ -72,6 +76,7 @@ CATALOGUE: Mapping[str, EventRow] = {
             subject="tool",
             ctx=True,
             is_too_late=True,
+            refusal_ends_turn=True,
         ),
         _row("PostToolUseFailure", "tool_name", "deny note tell", subject="tool", ctx=True, is_too_late=True),
         _row("PostToolBatch", "", "deny note tell stop", subject="event", ctx=True, is_too_late=True),
@@ -85,6 +90,7 @@ CATALOGUE: Mapping[str, EventRow] = {
             ctx=True,
             text_is="note",
             takes_held_notes=True,
+            client_timeout=30.0,
             aliases=("UserPrompt",),
         ),
         _row(
@@ -115,6 +121,7 @@ CATALOGUE: Mapping[str, EventRow] = {
             ctx=True,
             fails_open=True,
             ends_turn=True,
+            refusal_continues=True,
             aliases=("AgentStop",),
         ),
         _row("StopFailure", "error", "", subject="turn", only_bar_separates=True),
@@ -127,16 +134,26 @@ CATALOGUE: Mapping[str, EventRow] = {
             ctx=True,
             fails_open=True,
             ends_turn=True,
+            refusal_continues=True,
         ),
         _row("PreCompact", "trigger", "deny note tell", subject="compaction", text_is="note", is_too_late=True),
         _row("PostCompact", "trigger", "tell", subject="compaction"),
-        _row("PreModelSwitch", "to_model", "allow ask deny tell", subject="model"),
-        _row("PostModelSwitch", "to_model", "note tell", subject="model", text_is="note"),
+        _row("PreModelSwitch", "to_model", "allow ask deny tell", subject="model", client_timeout=30.0),
+        _row("PostModelSwitch", "to_model", "note tell", subject="model", text_is="note", client_timeout=30.0),
         _row("Notification", "notification_type", "tell", subject="notification"),
-        _row("MessageDisplay", "", "rewrite", rewrites="delta", subject="message"),
+        _row("MessageDisplay", "", "rewrite", rewrites="delta", subject="message", client_timeout=10.0),
         _row("TaskCreated", "", "deny tell", subject="task", ctx=True),
         _row("TaskCompleted", "", "deny tell", subject="task", ctx=True, fails_open=True),
-        _row("TeammateIdle", "", "deny tell stop", subject="agent", ctx=True, fails_open=True),
+        _row(
+            "TeammateIdle",
+            "",
+            "deny tell stop",
+            subject="agent",
+            ctx=True,
+            fails_open=True,
+            refusal_continues=True,
+            refusal_ends_turn=True,
+        ),
         _row("Elicitation", "mcp_server_name", "deny tell", extras="action content", subject="elicitation"),
         _row(
             "ElicitationResult",

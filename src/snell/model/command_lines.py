@@ -27,41 +27,41 @@ from snell.model.command_words import (
 )
 from snell.model.tool_names import (
     has_code,
+    has_run_verb,
     is_shell_name,
     is_slash_text,
     is_typing_tool,
     may_run_commands,
-    names,
-    only_looks,
+    name_set,
+    only_reads_text,
     plain_name,
     runs_scripts,
-    starts,
     types_by_action,
 )
 
-COMMAND_KEYS = names(
+COMMAND_KEYS = name_set(
     "argv bash bashcommand cmd cmdline cmds cmdstring command commandline commandlines commands commandstring"
     " commandtext commandtorun execcommand powershell runcommand script shellcmd shellcommand shellcommands shellscript"
     " terminalcommand"
 )
-STDIN_KEYS = names("chars characters input inputs inputtext keys keystrokes stdin")
-TYPED_KEYS = STDIN_KEYS | names("code data line lines text")
+STDIN_KEYS = name_set("chars characters input inputs inputtext keys keystrokes stdin")
+TYPED_KEYS = STDIN_KEYS | name_set("code data line lines text")
 # Objects that hold the arguments of a call, or of several.
-WRAPPERS = names(
+WRAPPERS = name_set(
     "action actions args argument arguments call calls exec function input inputs invocation job jobs kwargs operation"
     " options parameters params payload request step steps task tasks toolinput toolcalls tooluses"
 )
-ARGUMENT_KEYS = names("args arguments argv argumentlist arglist cmdargs commandargs flags options parameters params")
-PROGRAM_KEYS = names("program executable bin binary exe executablepath programpath")
+ARGUMENT_KEYS = name_set("args arguments argv argumentlist arglist cmdargs commandargs flags options parameters params")
+PROGRAM_KEYS = name_set("program executable bin binary exe executablepath programpath")
 CODE_KEYS = frozenset(("script", "scripts", "code"))
-LANGUAGE_KEYS = names("interpreter kernel lang language languageid runtime shell shelltype syntax")
+LANGUAGE_KEYS = name_set("interpreter kernel lang language languageid runtime shell shelltype syntax")
 # The text of a script, where the tool or the field beside it says that a shell runs it.
-SCRIPT_KEYS = names("code script scriptbody scriptcode scriptcontent scripttext snippet sourcecode")
-TEXT_KEYS = names("body content contents source text")  # with a path beside it this is the text of a file
-FILE_KEYS = names("file filename filepath path uri")
-_ABOUT = names("comment description explanation id label name reason title type")
-_ACTION_KEYS = names("action method op operation")
-WORDS_ALONE = names("args arguments argv argumentlist arglist cmdargs commandargs")
+SCRIPT_KEYS = name_set("code script scriptbody scriptcode scriptcontent scripttext snippet sourcecode")
+TEXT_KEYS = name_set("body content contents source text")  # with a path beside it this is the text of a file
+FILE_KEYS = name_set("file filename filepath path uri")
+_ABOUT = name_set("comment description explanation id label name reason title type")
+_ACTION_KEYS = name_set("action method op operation")
+WORDS_ALONE = name_set("args arguments argv argumentlist arglist cmdargs commandargs")
 DEEPEST = 50  # levels of objects and lists; no tool looks for its command further down
 PLAIN_SHELLS = frozenset(("Bash", "PowerShell"))  # their `command` is the line and nothing else
 _JSON_STARTS = ("[", "{", '"')
@@ -138,7 +138,7 @@ def _hints_of(tool: str, given: dict[Any, Any], *, anywhere: bool) -> ToolHints:
     types = is_typing_tool(tool) or any(types_by_action(tool, text) for text in actions)
     is_script = runs_scripts(tool)
     return ToolHints(
-        types, is_script, not only_looks(tool), is_script and starts(tool), anywhere or is_shell_name(tool)
+        types, is_script, not only_reads_text(tool), is_script and has_run_verb(tool), anywhere or is_shell_name(tool)
     )
 
 

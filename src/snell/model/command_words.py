@@ -4,11 +4,11 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash"})
 SHELL_LANGUAGES = SHELLS | {"console", "ksh", "shell", "shellscript", "terminal"}
-_OTHER_LANGUAGES = names(
+_OTHER_LANGUAGES = name_set(
     "c cpp csharp deno go html java javascript js julia lua node nodejs perl php py python python3 r ruby rust sql"
     " swift ts tsx typescript"
 )

@@ -9,6 +9,7 @@ Errors, as a tree:
     +- TrustError         an approval that cannot be given or read
     +- StoreError         state that cannot be read or written
     |  +- StoreBusyError     another program is writing now
+    |  +- RefusedRowError    the server refuses a row
     +- ClientError        a client that is not known or cannot be served
     +- SetupError         a client's configuration that cannot be changed
 
@@ -76,6 +77,12 @@ class StoreError(SnellError):
 
 class StoreBusyError(StoreError):
     """Another program is writing there now; a moment later it may work."""
+
+
+class RefusedRowError(StoreError):
+    """The server refuses a row; to send it again is of no use."""
+
+    id = "store.refused"
 
 
 class ClientError(SnellError):

@@ -150,7 +150,7 @@ class Switches(Struct, frozen=True):
     rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
     paused: str = ""  # by whom and until when only policy hooks run
 
-    def off(self, hook: Hook) -> str:
+    def why_disabled(self, hook: Hook) -> str:
         """Return why the switches keep this hook from running; empty when they do not."""
         if self.policy_disables_all:
             return "the policy sets disable_all_hooks"
@@ -169,7 +169,7 @@ class Tier(Struct, frozen=True):
     is_policy: bool
     rewriters: tuple[Hook, ...] = ()
     others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role
-    is_mixed: bool = False  # declared judges stand beside hooks that may yet turn out to rewrite
+    is_mixed: bool = False  # it has judges and also hooks without a role, which may rewrite
     # Each rewriter by itself; the same objects for the same kind of event, by which the executor finds its plans.
     turns: tuple[tuple[Hook, ...], ...] = ()
 
@@ -181,6 +181,6 @@ class Pick(Struct, frozen=True):
     tiers: tuple[Tier, ...] = ()
     watchers: tuple[Hook, ...] = ()
     keeps_call: bool = False  # this is a tool call that a watcher writes to the ledger
-    varies: bool = False  # some hook must be checked on each event, or be marked when it has run
-    # Where one tier is all there is: its rounds, by name, as long as no hook has an effect.
+    needs_check_per_event: bool = False  # a hook has conditions of its own, or must be marked when it has run
+    # With only one tier: the rounds to run, by name, used until a hook has an effect.
     rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()

@@ -4,35 +4,35 @@ import re
 from functools import lru_cache
 
 
-def names(words: str) -> frozenset[str]:
+def name_set(words: str) -> frozenset[str]:
     """Return a set of names from one text."""
     return frozenset(words.split())
 
 
-SHELL_NAMES = names(
+SHELL_NAMES = name_set(
     "bash bashcommand bashtool commandline computerbash containerexec cmd execbash execcommand executebash"
     " executebashcommand executecmd executecommand executeshell executeshellcommand executeterminalcommand localshell"
     " launchprocess powershell pwsh runbash runbashcommand runcmd runcommand runcommands runinterminal runshell"
     " runshellcommand runterminal runterminalcmd runterminalcommand sh shell shellcommand shellexec shelltool"
     " startprocess subprocess terminal terminalcommand terminalexec zsh"
 )
-_SHELLS = names("bash console iterm powershell pty pwsh sh shell ssh stdin terminal tmux tty vterm xterm zsh")
-_RUNS = names("cmd command commands exec")
-_TYPES = names("input interact keys keystrokes paste send stuff submit type write")
-_TYPED_INTO = names("keys keystrokes process session window pane screen term")
-_TYPING_NAMES = names("sendinput sendtext typetext")  # an editor's words for typing into its terminal
-_STARTS = names("eval exec execute launch run start")
+_SHELLS = name_set("bash console iterm powershell pty pwsh sh shell ssh stdin terminal tmux tty vterm xterm zsh")
+_RUNS = name_set("cmd command commands exec")
+_TYPES = name_set("input interact keys keystrokes paste send stuff submit type write")
+_TYPED_INTO = name_set("keys keystrokes process session window pane screen term")
+_TYPING_NAMES = name_set("sendinput sendtext typetext")  # an editor's words for typing into its terminal
+_STARTS = name_set("eval exec execute launch run start")
 # Tools that read or keep a text: they neither type nor run it.
-_LOOKS = names(
+_LOOKS = name_set(
     "check docs explain find format get highlight history lint list log logs lookup parse read render search show"
     " summarize translate validate"
 )
 # Tools whose `command` or `script` is for something other than a shell.
-_LANGUAGES = names(
+_LANGUAGES = name_set(
     "applescript browser chrome devtools evaluate javascript js kernel lua notebook osascript page playwright puppeteer"
     " python selenium typescript webdriver"
 )
-_OTHER_MACHINES = _LANGUAGES | names(
+_OTHER_MACHINES = _LANGUAGES | name_set(
     "clickhouse database db duckdb edit editor maria memory mongo mongodb mysql nvim palette postgres prompt query"
     " redis replace skill slash snowflake sql sqlite vim"
 )
@@ -71,7 +71,7 @@ def is_shell_name(tool: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def may_run_commands(tool: str) -> bool:
-    """Return whether the name does not say that the tool talks to something other than a shell."""
+    """Return False if the name shows that the tool talks to something else, such as a browser or a database."""
     words = set(words_of(tool))
     return not words & _OTHER_MACHINES or bool(words & _SHELLS)
 
@@ -80,14 +80,14 @@ def may_run_commands(tool: str) -> bool:
 def is_typing_tool(tool: str) -> bool:
     """Return whether this is a terminal, or types into one: its `input`, `keys` or `text` is a command line."""
     words = set(words_of(tool))
-    if (words & _OTHER_MACHINES and not words & _SHELLS) or only_looks(tool):
+    if (words & _OTHER_MACHINES and not words & _SHELLS) or only_reads_text(tool):
         return False
     types = words & (_SHELLS | _RUNS) or (words & _TYPES and words & _TYPED_INTO)
     return bool(types) or is_shell_name(tool) or plain_name(tool) in _TYPING_NAMES
 
 
 @lru_cache(maxsize=1024)
-def only_looks(tool: str) -> bool:
+def only_reads_text(tool: str) -> bool:
     """Return whether the name says that the tool searches, shows or checks a text, and does not type or run it."""
     words = set(words_of(tool))
     return bool(words & _LOOKS) and not words & (_TYPES | _STARTS)
@@ -107,11 +107,11 @@ def runs_scripts(tool: str) -> bool:
     """Return whether this is a shell, or a tool that runs scripts: the text of a script is a command line."""
     words = set(words_of(tool))
     says = words & _SHELLS or (words & {"script", "scripts"} and words & _STARTS)
-    return bool(says) and not words & _LANGUAGES and not only_looks(tool)
+    return bool(says) and not words & _LANGUAGES and not only_reads_text(tool)
 
 
 @lru_cache(maxsize=1024)
-def starts(tool: str) -> bool:
+def has_run_verb(tool: str) -> bool:
     """Return whether the name says that the tool runs something."""
     return bool(set(words_of(tool)) & _STARTS)
 

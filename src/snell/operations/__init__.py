@@ -17,7 +17,7 @@ Call = Callable[[Runtime, Arguments, Mapping[str, str]], Any]
 # The part of a command's name before the dot -> the module that has it.
 TOPICS: Mapping[str, str] = {
     "agent": "snell.operations.agent",
-    "commands": "snell.operations.commands",
+    "commands": "snell.operations.effort",
     "context": "snell.operations.context",
     "db": "snell.operations.db",
     "explore": "snell.operations.explore",

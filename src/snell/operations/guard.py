@@ -1,4 +1,8 @@
-"""Return the command that the guard denied last. Allowing it is no operation: see `packs/guard/one_time_allow.py`."""
+"""
+Return the command that the guard denied last.
+
+There is no operation that allows it; only `snell allow` at a terminal does (`packs/guard/one_time_allow.py`).
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import to_builtins
 
-from snell.memory import decay as aging
+from snell.memory import decay as memory_decay
 from snell.memory import export_files, rows
 from snell.memory import forget as memory_forgetting
 from snell.memory.project_identity import project_of
@@ -142,7 +142,7 @@ def decay(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
         "access_weight": _argument(arguments, "access_weight", float, 0.3),
         "dry_run": _argument(arguments, "dry_run", bool, True),
     }
-    changes = _run(runtime, lambda tx: aging.decay(tx, **how))
+    changes = _run(runtime, lambda tx: memory_decay.decay(tx, **how))
     return {"changed": len(changes), "dry_run": how["dry_run"], "changes": to_builtins(changes[:100])}
 
 
@@ -155,7 +155,7 @@ def reinforce(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any
         "boost_amount": _argument(arguments, "boost_amount", float, 0.1),
         "update_access": _argument(arguments, "update_access", bool, True),
     }
-    return {"changes": to_builtins(_run(runtime, lambda tx: aging.reinforce(tx, ids, **how)))}
+    return {"changes": to_builtins(_run(runtime, lambda tx: memory_decay.reinforce(tx, ids, **how)))}
 
 
 def stats(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def sync_around(call: Call, effort_in: Callable[[Any], Record] = lambda answer: 
     If the server cannot be reached, the effort is started anyway, and may get another ordinal later.
     """
 
-    def synced(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
+    def run(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
         answer = _after_catching_up(call)(runtime, arguments, env)
         assert runtime.team is not None
         assert runtime.database is not None
@@ -39,7 +39,7 @@ def sync_around(call: Call, effort_in: Callable[[Any], Record] = lambda answer: 
         return answer
 
     def answer(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
-        return call(runtime, arguments, env) if runtime.team is None else run_in_thread(synced)(runtime, arguments, env)
+        return call(runtime, arguments, env) if runtime.team is None else run_in_thread(run)(runtime, arguments, env)
 
     return answer
 
@@ -47,14 +47,14 @@ def sync_around(call: Call, effort_in: Callable[[Any], Record] = lambda answer: 
 def sync_after(call: Call) -> Call:
     """Sync after the call and before its result is returned: other machines may continue the work at once."""
 
-    def synced(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
+    def run(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
         answer = call(runtime, arguments, env)
         assert runtime.team is not None
         runtime.team.catch_up(SECONDS)
         return answer
 
     def answer(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
-        return call(runtime, arguments, env) if runtime.team is None else run_in_thread(synced)(runtime, arguments, env)
+        return call(runtime, arguments, env) if runtime.team is None else run_in_thread(run)(runtime, arguments, env)
 
     return answer
 

@@ -47,7 +47,11 @@ def first(tx: Transaction, run_id: str) -> Replay | None:
 
 
 def count_attempt(tx: Transaction, replay: Replay, now: int) -> bool:
-    """Count an attempt to make another call; False if it was the last attempt, and the user is asked."""
+    """
+    Count a call that was made instead of the queued one.
+
+    At the second, give up the queued call, ask the user and return False.
+    """
     attempts = replay.attempts + 1
     status = "queued" if attempts < ATTEMPTS else "given_up"
     sql = "UPDATE run_replays SET attempts = ?, status = ? WHERE run_id = ? AND tool_call_id = ?"

@@ -65,7 +65,11 @@ def _assignment(text: str, at: int) -> Span | None:
 
 
 def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
-    """Whether the next line has the next name (`password:` above `min_length: 12`), or it is a variable of psql."""
+    """
+    Return whether what follows the name is no value.
+
+    It may be another name on the next line (`password:` above `min_length: 12`), or a psql variable (`:"name"`).
+    """
     if "\n" in (sign[3] or ""):
         return _NEXT_NAME.match(text, sign.end()) is not None
     is_sql = sign[2] == ":" and not sign[3] and _IN_SQL.search(text, max(0, begins - 40), begins)

@@ -62,7 +62,11 @@ def _redact_all(value: Any) -> Any:
 
 
 def _redact_kind(value: Any, kind: str, text: Text) -> Any:
-    """Redact everything inside, whatever it looks like; numbers and flags of that name are settings."""
+    """
+    Replace every text inside by a placeholder, whatever it looks like, except blank ones.
+
+    Numbers are replaced only under the name of a password, flags never: under other names they are settings.
+    """
     if isinstance(value, str):
         return text(value) if is_blank(value) else f"[redacted:{kind}]"
     if isinstance(value, dict):

@@ -66,7 +66,7 @@ def pattern_of(parts: tuple[Part, ...], *, ends_there: bool) -> str:
     """
     Return the pattern. A last part that is longer than known is included: a longer secret is still a secret.
 
-    With `ends_there` a longer one does not match, because such a format is too common in its beginning alone.
+    With `ends_there` a longer text does not match: the start of such a format is common in other texts.
     """
     written = [re.escape(each.literal) if each.literal else f"[{each.of}]{_times(each)}" for each in parts]
     last = parts[-1]

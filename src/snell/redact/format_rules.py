@@ -14,7 +14,7 @@ Span = tuple[int, int, str]
 
 # So many characters after a short literal make a false positive rare; a literal of this length needs fewer.
 ENOUGH, TELLING = 8, 4
-GLUED = 20  # characters after a literal that may directly follow a word
+AFTER_WORD = 20  # characters after a literal that may directly follow a word
 BEFORE = 6  # characters of its class that precede a literal in the middle of a secret
 
 
@@ -44,19 +44,19 @@ class Format:
     def match(self, text: str, at: int) -> Span | None:
         """Return the secret whose literal is at this position."""
         for start in self._starts(text, at):
-            is_free = stands_free(text, start)
-            found = self.pattern.match(text, start) if is_free or self.is_glued else None
+            is_free = is_word_start(text, start)
+            found = self.pattern.match(text, start) if is_free or self.may_follow_word else None
             if not found or found.end() <= at or not self._is_secret(text, start, found.end()):
                 continue
-            if is_free or _is_glued_secret(found[0][len(self.literal) :]):
+            if is_free or _is_secret_after_word(found[0][len(self.literal) :]):
                 return start, found.end(), self.kind
         return None
 
     @cached_property
-    def is_glued(self) -> bool:
-        """Whether it can be told from a word that directly precedes it, as in `tokenghp_...`."""
+    def may_follow_word(self) -> bool:
+        """Return whether this format is recognised even directly after a word, as in `tokenghp_...`."""
         is_sign = len(self.literal) >= TELLING and self.literal[-1] in "_-" and self.literal[0].isalpha()
-        return is_sign and bool(self.after) and self.after[0].least >= GLUED
+        return is_sign and bool(self.after) and self.after[0].least >= AFTER_WORD
 
     def example(self, random: Random) -> str:
         return example_of(self.parts, random)
@@ -85,14 +85,18 @@ class Format:
         return not before.search(text, max(0, start - _LONGEST_LINE), start)
 
 
-def _is_glued_secret(body: str) -> bool:
+def _is_secret_after_word(body: str) -> bool:
     """Whether the characters are of several kinds and mixed: not the end of an identifier."""
     kinds = (str.isupper, str.islower, str.isdigit)
-    return is_random(body, GLUED) and all(any(map(kind, body)) for kind in kinds)
+    return is_random(body, AFTER_WORD) and all(any(map(kind, body)) for kind in kinds)
 
 
-def stands_free(text: str, at: int) -> bool:
-    """Whether no word precedes that it could be the end of; an escape such as `\\n` or `%3D` is not part of a word."""
+def is_word_start(text: str, at: int) -> bool:
+    """
+    Return whether a word can begin here.
+
+    The character before is no ASCII letter or digit, or it ends an escape such as `\\n` or `%3D`.
+    """
     if at == 0 or not (before := text[at - 1]).isalnum() or not before.isascii():
         return True
     return bool(_ESCAPE_BEFORE.search(text, max(0, at - 8), at))

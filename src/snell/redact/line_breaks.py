@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from snell.redact import scan
-from snell.redact.format_rules import Format, Span, formats_around, formats_at, stands_free
+from snell.redact.format_rules import Format, Span, formats_around, formats_at, is_word_start
 from snell.redact.value_shape import changes, is_random
 
 _LONGEST, _LINES = 8_192, 24  # characters of a word on one line, and lines of one secret
@@ -40,7 +40,8 @@ _BREAKS = (
     re.compile(rb"(\\n)(?<=[\\A-Za-z0-9_+/=.-]..)%b" % _GOES_ON, re.DOTALL),
 )
 _ENDING = re.compile(rb"(?:(?<!=)=\r?|[ \t\r]{1,2}|\\{1,4}r\\{0,3}|\\{1,3})?\Z")  # `=` is how a mail wraps a line
-# A mark may belong to the secret that continues there: other readings of what precedes a line.
+# A `+` or `-` at the start of a line may be part of the secret, so these readings are tried as well: every such sign
+# belongs to it, or every one but the first.
 _READINGS = re.compile(_SAFE), re.compile(rb"[+-]" + _SAFE)
 
 Break = tuple[int, int]  # where the word before it ends, and where the one after it begins
@@ -110,7 +111,7 @@ def _secrets_in_words(words: list[Word]) -> list[Span]:
 
 
 def _line_starts(words: list[Word], firsts: list[int]) -> Iterator[int]:
-    """Yield where a line begins like a secret: it counts as free, whatever the line before ended with."""
+    """Yield the positions of line starts at which a known format begins; here it need not be preceded by a blank."""
     for word, first in zip(words, firsts, strict=False):
         yield from (first + at for at in word.starts[1:] if next(formats_at(word.text, at), None))
 
@@ -142,7 +143,7 @@ def _word(text: str, pieces: list[tuple[int, int]]) -> Word:
 def _begins(word: Word, at: int) -> Span | None:
     """Return the secret whose literal is here, if it needs more than one line."""
     is_first = at in word.starts[bisect_right(word.starts, at) - 1 :][:1]
-    if not is_first and not stands_free(word.text, at):
+    if not is_first and not is_word_start(word.text, at):
         return None
     low = at if is_first else max(0, at - _ESCAPE)
     known = tuple(formats_at(word.text, at))
@@ -160,7 +161,7 @@ def _around(word: Word, at: int) -> Span | None:
 
 
 def _extend(word: Word, low: int, at: int, known: tuple[Format, ...], place: int) -> Span | None:
-    """Add one line after the other until it is a secret, and as long as it is one."""
+    """Join following lines and return the longest joined text that is a secret; None if it is all on one line."""
     best: Span | None = None
     longest = max(each.most for each in known)
     begins = at  # of the line that was added last

@@ -56,7 +56,7 @@ def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, 
 
 
 def end_of_quote(text: str, start: int, quote: str) -> int:
-    """Return the end of a quoted value: its end_of_quote quote, or the end of the line."""
+    """Return the end of a quoted value: its closing quote, or the end of the line."""
     end = text.find(quote, start, start + LONGEST)
     line = text.find("\n", start, start + LONGEST)
     if end < 0 or 0 <= line < end:

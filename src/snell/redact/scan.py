@@ -100,7 +100,7 @@ _SHORTEST_RUN = 22
 class Scans(NamedTuple):
     """The searches of one implementation: google-re2 or the standard library."""
 
-    worth: Callable[[bytes], Sequence[int]]  # which of the following can find anything, in one pass
+    useful_scans: Callable[[bytes], Sequence[int]]  # the scans that can find something in this text, from one pass
     formats: Callable[[bytes], tuple[list[int], list[int]]]  # where a literal begins, and near one in the middle
     contexts: Scan
     next_escape: Callable[[bytes, int], int]  # the next escape from this position, or -1
@@ -138,7 +138,7 @@ def _fast() -> Scans:
     patterns = (
         _FREE + "(" + "|".join(_group(start for start in starts if start[0][0].isalnum())) + ")"
         "|(" + "|".join(_group(start for start in starts if not start[0][0].isalnum())) + ")"
-        "|[A-Za-z0-9](" + "|".join(_group(_start(each) for each in formats() if each.is_glued)) + ")"
+        "|[A-Za-z0-9](" + "|".join(_group(_start(each) for each in formats() if each.may_follow_word)) + ")"
         "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
         "(?i:" + _remove_bounds(f"{MAYBE}{LIKE_A_VALUE}|" + "|".join(CONTEXTS)) + ")",
         _remove_bounds("|".join(REWRITTEN)),
@@ -151,11 +151,11 @@ def _fast() -> Scans:
 
     known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
 
-    def worth(data: bytes) -> Sequence[int]:
+    def useful_scans(data: bytes) -> Sequence[int]:
         return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has some of all
 
     return Scans(
-        worth,
+        useful_scans,
         lambda data: _split(_overlapping(known.search, data)),
         lambda data: list(_steps(around.search, data)),
         lambda data, at: _next(again.search, data, at),
@@ -223,24 +223,24 @@ def _plain() -> Scans:
     def literals(words: list[str]) -> Scan:
         free = re.compile(("(?<![A-Za-z0-9])" + any_of(words)).encode())
         escaped = re.compile((_ESCAPES + f"(?={any_of(words)})").encode())
-        glued = re.compile(any_of(sorted({each.literal for each in formats() if each.is_glued})).encode())
+        after_word = re.compile(any_of(sorted({each.literal for each in formats() if each.may_follow_word})).encode())
 
-        def found(data: bytes) -> list[int]:
+        def find_starts(data: bytes) -> list[int]:
             starts = {each.start() for each in _overlapping(free.search, data)}
-            starts.update(each.start() for each in _overlapping(glued.search, data))
+            starts.update(each.start() for each in _overlapping(after_word.search, data))
             return sorted(starts.union(each.end() for each in escaped.finditer(data)))
 
-        return found
+        return find_starts
 
-    def lowered(patterns: Iterable[str]) -> Scan:
+    def scan_lower(patterns: Iterable[str]) -> Scan:
         # One after the other: each begins with what `re` can search for quickly, all together do not.
         searches = [re.compile(pattern.replace("A-Z", "").encode()) for pattern in patterns]
 
-        def found(data: bytes) -> list[int]:
+        def find_starts(data: bytes) -> list[int]:
             small = data.lower()
             return sorted({each.start() for search in searches for each in search.finditer(small)})
 
-        return found
+        return find_starts
 
     again = re.compile(ESCAPES.encode())
     beginnings = literals(sorted({each.literal for each in formats() if not each.before}))
@@ -248,7 +248,7 @@ def _plain() -> Scans:
     return Scans(
         lambda _data: EVERYTHING,
         lambda data: (beginnings(data), middles(data)),
-        lowered((f"{MAYBE}(?={LIKE_A_VALUE})", *CONTEXTS)),
+        scan_lower((f"{MAYBE}(?={LIKE_A_VALUE})", *CONTEXTS)),
         lambda data, at: _next(again.search, data, at),
     )
 

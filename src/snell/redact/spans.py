@@ -63,13 +63,13 @@ def _redact_certain(text: str, margin: int) -> tuple[str, str]:
 
 def _find(text: str, depth: int) -> list[Span]:
     data = scan.to_ascii_bytes(text)
-    worth = scan.scans().worth(data)
+    useful_scans = scan.scans().useful_scans(data)
     found = secrets_across_lines(text, data)
-    if worth:
-        found += _find_plain(text, data, worth)
-    if depth and scan.ENCODED in worth:
+    if useful_scans:
+        found += _find_plain(text, data, useful_scans)
+    if depth and scan.ENCODED in useful_scans:
         found += _find_encoded(text, data, found, depth)
-    if depth and scan.ESCAPED in worth:
+    if depth and scan.ESCAPED in useful_scans:
         found += _find_escaped(text, data, depth)
     return found
 
@@ -87,9 +87,9 @@ def merge_spans(spans: list[Span]) -> list[Span]:
     return done
 
 
-def _find_plain(text: str, data: bytes, worth: Container[int]) -> list[Span]:
-    found = _find_formats(text, data) if scan.FORMATS in worth else []
-    if scan.IN_CONTEXT not in worth:
+def _find_plain(text: str, data: bytes, useful_scans: Container[int]) -> list[Span]:
+    found = _find_formats(text, data) if scan.FORMATS in useful_scans else []
+    if scan.IN_CONTEXT not in useful_scans:
         return found
     kept = "[redacted:" in text
     end = 0

@@ -1,1 +1,1 @@
-"""The way of one event: context, executor, hook loader, dedupe, journal, and what follows the reply."""
+"""Handle one event: load hooks, build the context, run hooks, store the decision, and work after the reply."""

@@ -206,8 +206,8 @@ class Runtime(EventFlow):
     def fails_closed(self, cwd: str = "", env: Mapping[str, str] | None = None) -> bool:
         """Return whether a payload that cannot be read is refused: a guard is active that blocks when it fails."""
         registry = self.context_for(Event(name="PreToolUse", payload={"cwd": cwd}), env=env).registry
-        off = registry.switches.off
-        active = (hook for hook in registry.hooks() if hook.enabled and not hook.untrusted and not off(hook))
+        why_disabled = registry.switches.why_disabled
+        active = (hook for hook in registry.hooks() if hook.enabled and not hook.untrusted and not why_disabled(hook))
         return any(hook.can_judge and hook.failure_policy == "block" for hook in active)
 
     def close(self) -> None:

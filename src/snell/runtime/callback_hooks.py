@@ -119,11 +119,11 @@ def caller_of(function: Function) -> Callable[[Event], Any]:
     """Return a function of the event that calls this one, whichever of the two forms it has."""
     call = caller_for(function) if _takes_named_arguments(function) else _with_payload(function)
 
-    def called(event: Event) -> Any:
+    def call_and_read(event: Event) -> Any:
         answer = call(event)
         return _await_effects(answer, event) if isinstance(answer, Awaitable) else effects_of(answer, event)
 
-    return called
+    return call_and_read
 
 
 def effects_of(answer: Any, event: Event) -> Any:

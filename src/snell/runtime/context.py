@@ -21,7 +21,7 @@ from snell.runtime.dynamic_hooks import DynamicHooks
 from snell.runtime.hook_loader import HookLoader, LoadedHooks
 from snell.runtime.missing_packages import missing_packages
 from snell.sdk.permission_rules import holds
-from snell.settings.file_watch import have_changed
+from snell.settings.file_watch import FileStamp
 from snell.settings.load import Loaded
 
 DIRECTORIES = 64  # how many working directories are remembered
@@ -105,7 +105,30 @@ class ContextBuilder:
 
 def is_stale(loaded: Loaded) -> bool:
     """Return whether a file that was read, or was not found, has changed since, or a pause has run out."""
-    return have_changed(loaded.files) or (loaded.pause is not None and not loaded.pause.is_on())
+    return _have_changed(loaded.files) or (loaded.pause is not None and not loaded.pause.is_on())
+
+
+def _have_changed(files: Iterable[FileStamp]) -> bool:
+    """Return whether one of the files has changed, or was written too recently to tell."""
+    stat, access = os.stat, os.access
+    for file in files:  # this runs for every event, so it is one plain loop
+        stamp = file.stamp
+        try:
+            if stamp is None:  # most files: `access` costs less than a failing `stat`
+                if access(file.path, os.F_OK):
+                    return True
+                continue
+            if not file.is_settled:
+                return True
+            now = stat(file.path)
+        except (OSError, ValueError):
+            if stamp is not None:
+                return True
+            continue
+        # A change that leaves ctime as it was is only possible by setting the clock.
+        if now.st_ctime_ns != stamp[1] or now.st_ino != stamp[3] or now.st_dev != stamp[4]:
+            return True
+    return False
 
 
 def new_id() -> str:

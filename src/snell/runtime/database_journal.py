@@ -80,7 +80,7 @@ class StoreJournal:
             if self._unsaved:
                 self._write([])
             if self._pending and not self._unsaved:
-                self._pending.are_saved(is_quiet=True)
+                self._pending.mark_saved(is_quiet=True)
 
     def close(self) -> None:
         self.flush()
@@ -154,7 +154,7 @@ class StoreJournal:
             self._unsaved.clear()
             self._only_in_file = 0
             if self._pending:
-                self._pending.are_saved()
+                self._pending.mark_saved()
 
     def _save(self, tx: Transaction, more: Callable[[Transaction], object] | None) -> None:
         if self._only_in_file and self._pending:

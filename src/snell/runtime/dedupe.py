@@ -22,7 +22,7 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 class Twin(msgspec.Struct):
-    """A call without an id or a time, and the files it came from so far."""
+    """An event without an id or a time, and the hook files that it came from so far."""
 
     request_id: str
     at: float
@@ -31,8 +31,10 @@ class Twin(msgspec.Struct):
 
 class TwinFilter:
     """
-    Finds calls that are the same delivery without an id or a time, such as a prompt or a stop. From two files the same
-    call comes twice; from the same file again it is the next one. The generic client reads no files.
+    Recognise repeated deliveries of events that carry no id or time, such as a prompt or a stop.
+
+    If two hook files name Snell, the client sends the event once per file: the same payload from another file is a
+    repetition, from the same file it is a new event. The generic client has no hook files, so its events all differ.
     """
 
     def __init__(self) -> None:

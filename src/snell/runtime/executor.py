@@ -8,20 +8,20 @@ long as the slowest. Outcomes come back in the order of the hooks.
 import os
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.handlers.python import Function, crash, functions_of, outcome_from, run_inline
+from snell.handlers.python import Function, await_function, crash, finish_result, functions_of
+from snell.handlers.worker.child_main import UNNOTICEABLE
 from snell.handlers.worker.client import Worker, WorkerCall
-from snell.model.context import CURRENT_CONTEXT, CancelFlag, Context, Progress
-from snell.model.decision import Failure, Outcome
+from snell.model.context import CURRENT_CONTEXT, Context, Progress
+from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, Inline, PythonFile
 from snell.settings.handler_types import handler_module
-from snell.system.deadline import SLICE, CancelledError
 
 # Slow to import, and the first reply of a daemon mostly needs none of them.
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Executor:
         if plan.files and not call:
             return lambda: self._run_mixed(hooks, event, context, self.worker)
         CURRENT_CONTEXT.set(context)
-        ours = run_inline(plan.functions, event, plan.inline) if plan.inline else []  # while the worker runs its own
+        ours = _run_inline(plan.functions, event, plan.inline) if plan.inline else []  # while the worker runs its own
         if not call:
             return ours
         batch = PendingBatch(call, plan, ours)
@@ -175,7 +175,7 @@ class Executor:
         if len(plan.inline) < len(hooks):
             return self._run_mixed(hooks, event, context, worker)
         CURRENT_CONTEXT.set(context)
-        return run_inline(plan.functions, event, hooks)
+        return _run_inline(plan.functions, event, hooks)
 
     def _run_mixed(self, hooks: Sequence[Hook], event: Event, context: Context, worker: Worker) -> list[Outcome]:
         groups = _group(hooks)
@@ -249,9 +249,30 @@ def _job(group: list[Hook], event: Event, context: Context, worker: Worker) -> J
 
     def run_functions() -> list[Outcome]:
         CURRENT_CONTEXT.set(context)  # in the thread that runs them
-        return run_inline(functions_of(group) or (), event, group)
+        return _run_inline(functions_of(group) or (), event, group)
 
     return run_functions
+
+
+def _run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook]) -> list[Outcome]:
+    """Run functions of this process one after the other. Only an async function can be stopped at its time limit."""
+    outcomes = []
+    clock = time.perf_counter
+    start = clock()
+    for function in functions:
+        try:
+            result = function(event)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a hook raises becomes its outcome
+            outcomes.append(Outcome(failure=crash(error), seconds=clock() - start))
+            start = clock()
+            continue
+        now = clock()
+        if result is None:
+            outcomes.append(QUIET if now - start < UNNOTICEABLE else Outcome(seconds=now - start))
+        else:
+            outcomes.append(finish_result(result, now - start, hooks[len(outcomes)]))
+        start = now
+    return outcomes
 
 
 def _run_handler(hook: Hook, event: Event, context: Context) -> Outcome:
@@ -287,57 +308,7 @@ async def _await_hook(hook: Hook, event: Event, context: Context) -> Outcome:
     show = context.progress
     if show:
         show(Progress("started", hook.id, hook.status_message))
-    outcome = await _await_function(hook, event, context.cancel)
+    outcome = await await_function(hook, event, context.cancel)
     if show:
         show(Progress("completed", hook.id, hook.status_message, outcome))
     return outcome
-
-
-async def _await_function(hook: Hook, event: Event, cancel: CancelFlag | None) -> Outcome:
-    import asyncio
-
-    handler = hook.handler
-    assert isinstance(handler, Inline)
-    start = time.perf_counter()
-    try:
-        result = run_in_thread(handler.function, event) if handler.waits else handler.function(event)
-        if isinstance(result, Awaitable):
-            async with asyncio.timeout(hook.time_limit):
-                while isinstance(result, Awaitable):  # what ran in a thread may have made a coroutine
-                    result = await (_unless_cancelled(cancel, result) if cancel else result)
-    except TimeoutError:
-        return Outcome(failure=Failure("timeout", f"did not finish within {hook.time_limit:g} s"))
-    except CancelledError:
-        return Outcome(failure=Failure("cancelled", "was cancelled"), seconds=time.perf_counter() - start)
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong becomes an outcome
-        return Outcome(failure=crash(error), seconds=time.perf_counter() - start)
-    return outcome_from(result, time.perf_counter() - start)
-
-
-async def _unless_cancelled(cancel: CancelFlag, result: Awaitable[Any]) -> Any:
-    """Await a coroutine until any thread sets the flag."""
-    import asyncio
-
-    task = asyncio.ensure_future(result)
-    try:
-        while not task.done():
-            if cancel.is_set():
-                raise CancelledError
-            await asyncio.wait((task,), timeout=SLICE)
-        return task.result()
-    finally:
-        task.cancel()
-
-
-async def run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a blocking function in a thread and await it. It cannot be ended: a cancelled caller leaves it behind."""
-    import asyncio
-
-    return await asyncio.to_thread(_call, function, arguments)
-
-
-def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    try:
-        return function(*arguments)
-    except StopIteration as error:  # no future can hold it, and its caller would wait forever
-        raise RuntimeError(str(error) or "StopIteration") from error

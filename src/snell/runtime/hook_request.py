@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.clients import canonical_event, client_named
-from snell.clients.protocol.calling_client import bare_caller, calling_client
+from snell.clients.protocol.calling_client import FIELDS_OF_OTHERS, bare_caller, calling_client
 from snell.model.catalogue import can_be_refused, canonical, row_of
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
@@ -33,7 +33,8 @@ class HookRequest(Struct, frozen=True):
             client = client_named(name)
             return client, with_default_cwd(client.decode(payload, self.event), cwd)
         event = self.client.decode(payload, self.event)
-        caller = calling_client(event.client, event.payload, env)
+        is_own = FIELDS_OF_OTHERS.isdisjoint(event.payload)  # nearly always
+        caller = event.client if is_own else calling_client(event.client, event.payload, env)
         if caller == event.client:
             return self.client, event if event.cwd else with_default_cwd(event, cwd)
         client = client_named(caller)
@@ -91,7 +92,11 @@ def unreadable_payload_reply(
 def internal_error_reply(
     error: Exception, payload: bytes, runtime: Runtime, cwd: str, words: Sequence[str], env: Mapping[str, str]
 ) -> Reply:
-    """Return the reply for a bug of Snell, likewise, and write a crash report."""
+    """
+    Return the reply for a bug in Snell: no opinion, or a refusal where a guard blocks on failure.
+
+    Also writes a crash report.
+    """
     path = write_report(error, ["hook"])
     text = f"snell: internal error (a bug in Snell): {type(error).__name__}: {error}; report: {path}"
     return failure_reply(text, payload, words, blocks=runtime.fails_closed(cwd, env))

@@ -16,7 +16,9 @@ from snell.records import decisions, orphaned_calls
 CERTAIN_AFTER = 60.0
 
 
-class LedgerUpkeep:
+class LedgerRepair:
+    """Compares decisions with the ledger, and writes the rows that are missing there."""
+
     def __init__(self, database: Database | None) -> None:
         self._database = database
         self._may_miss = True  # an earlier process may have been killed
@@ -51,8 +53,8 @@ class LedgerUpkeep:
             while self._has_missed and (self.catch_up() or self._may_miss):
                 pass
 
-    def move_on(self) -> None:
-        """Note that all rows up to a while ago are written, so that they need not be compared after a crash."""
+    def store_progress(self) -> None:
+        """Store up to which decision all rows are written, so that these need not be compared after a crash."""
         now = time.monotonic()
         if self._database is None or self._may_miss or self._up_to or now - self._seen_at < CERTAIN_AFTER:
             return

@@ -25,7 +25,7 @@ def missing_packages(context: Context) -> tuple[MissingPackage, ...]:
     needing: dict[str, list[Hook]] = {}
     for hook in context.registry.hooks():
         extra = extra_for(hook.handler, context.settings.model, context.env)
-        if extra and hook.enabled and not hook.untrusted and not context.registry.switches.off(hook):
+        if extra and hook.enabled and not hook.untrusted and not context.registry.switches.why_disabled(hook):
             needing.setdefault(extra, []).append(hook)
     return tuple(_row(extra, those) for extra, those in needing.items() if not is_installed(extra))
 

@@ -54,8 +54,8 @@ class PendingRows:
         self._size = end
         return True
 
-    def are_saved(self, *, is_quiet: bool = False) -> None:
-        """Note that all rows are in the database; the file is emptied if it is large, or `is_quiet`."""
+    def mark_saved(self, *, is_quiet: bool = False) -> None:
+        """Record that all rows are in the database; the file is emptied if it is large, or if `is_quiet` is given."""
         self._is_broken = False
         if self._map is not None and self._size > (0 if is_quiet else ENOUGH):
             if len(self._map) > ROOM:

@@ -85,7 +85,7 @@ class TraceEncoder:
         return msgspec.json.encode({**clean, "rounds": rounds} if rounds else clean)
 
     def _round(self, each: Record) -> msgspec.Raw | None:
-        """Return a round as JSON. One without an effect comes with every event, always as the same object."""
+        """Return a round as JSON; one without effects is always the same object, so it is encoded once and cached."""
         known = self._quiet.get(id(each))
         if known and known[0] is each:
             return known[1]
@@ -96,7 +96,7 @@ class TraceEncoder:
         return self._remember(each, written) if all(map(_is_quiet, each["runs"])) else written
 
     def _run(self, run: Record) -> msgspec.Raw | None:
-        """Return one run as JSON, likewise."""
+        """Return one run as JSON; a run without effects is encoded once and cached."""
         known = self._quiet.get(id(run))
         if known and known[0] is run:
             return known[1]

@@ -26,7 +26,7 @@ from snell.model.protocols import Database, Store
 from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.executor import Executor
 from snell.runtime.journal import Journal
-from snell.runtime.ledger_repair import LedgerUpkeep
+from snell.runtime.ledger_repair import LedgerRepair
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -69,7 +69,7 @@ class Watchers:
     ) -> None:
         self._executor, self._background = executor, background
         self._marks, self._journal, self._database = marks, journal, database
-        self.ledger = LedgerUpkeep(database)
+        self.ledger = LedgerRepair(database)
 
     def jobs_after(self, decision: Decision, context: Context, size: int) -> list[Job]:
         """Return what is to be done after this event; asynchronous watchers are pending from now on."""

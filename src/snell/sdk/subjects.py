@@ -158,35 +158,40 @@ def _read(command: str) -> "CommandLine":
 
 def call_of(event: Event) -> ToolCall:
     """Return the tool call of an event, typed by its kind."""
+    if event.kind == "shell":
+        return _shell_call(event)
     type_, fields = _CALLS.get(event.kind, (ToolCall, {}))
     given = event.tool_input
-    own = {name: _first_text(given, keys) for name, keys in fields.items()}
-    if event.kind == "shell":
-        own["command"] = event.command
-    elif event.kind == "mcp":
+    own: dict[str, Any] = {name: _first_text(given, keys) for name, keys in fields.items()}
+    if event.kind == "mcp":
         own["server"], own["method"] = mcp_parts(event.tool)
-    return _call(type_, event, own)
+    return type_(**_common_fields(event), cwd=event.cwd, **own)
 
 
 def shell_call_of(event: Event) -> ToolCall:
     """Return the call for a hook that is only for shell calls: a tool of an MCP server may be one as well."""
-    if event.kind == "shell" or "shell" not in event.kinds:
-        return call_of(event)
-    return _call(ShellCall, event, {"command": event.command, "description": text_in(event.tool_input, "description")})
+    return _shell_call(event) if event.kind == "shell" or "shell" in event.kinds else call_of(event)
 
 
-def _call(type_: type[ToolCall], event: Event, own: Mapping[str, str]) -> ToolCall:
-    error = event.payload.get("error")
-    return type_(
-        tool=event.tool,
-        kind=event.kind,
-        input=event.tool_input,
-        id=event.tool_use_id,
-        cwd=_folder_of(event) if type_ is ShellCall else event.cwd,
-        response=event.payload.get("tool_response"),
-        error=error if isinstance(error, str) else "",
-        **own,
+def _shell_call(event: Event) -> ShellCall:
+    return ShellCall(
+        **_common_fields(event),
+        cwd=_folder_of(event),
+        command=event.command,
+        description=text_in(event.tool_input, "description"),
     )
+
+
+def _common_fields(event: Event) -> dict[str, Any]:
+    error = event.payload.get("error")
+    return {
+        "tool": event.tool,
+        "kind": event.kind,
+        "input": event.tool_input,
+        "id": event.tool_use_id,
+        "response": event.payload.get("tool_response"),
+        "error": error if isinstance(error, str) else "",
+    }
 
 
 def _folder_of(event: Event) -> str:
@@ -220,7 +225,6 @@ def _turn(event: Event) -> Turn:
 
 # Tool kind -> type and, for each of its fields, the input keys that hold it in one client or another.
 _CALLS: dict[str, tuple[type[ToolCall], dict[str, tuple[str, ...]]]] = {
-    "shell": (ShellCall, {"description": ("description",)}),
     "edit": (
         EditCall,
         {

@@ -1,8 +1,7 @@
-"""Detect changed files by a few `stat` calls, for hot reload."""
+"""Stamps of files: what a `stat` call returns, by which hot reload detects a change."""
 
 import os
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,29 +22,6 @@ class FileStamp(Struct, frozen=True):
 def watch_file(path: Path | str) -> FileStamp:
     stamp = stamp_of(path)
     return FileStamp(str(path), stamp, is_settled(stamp))
-
-
-def have_changed(files: Iterable[FileStamp]) -> bool:
-    """Whether one of the files has changed, or was written too recently to tell."""
-    stat, access = os.stat, os.access
-    for file in files:  # this runs for every event, so it is one plain loop
-        stamp = file.stamp
-        try:
-            if stamp is None:  # most files: `access` costs less than a failing `stat`
-                if access(file.path, os.F_OK):
-                    return True
-                continue
-            if not file.is_settled:
-                return True
-            now = stat(file.path)
-        except (OSError, ValueError):
-            if stamp is not None:
-                return True
-            continue
-        # A change that leaves ctime as it was is only possible by setting the clock.
-        if now.st_ctime_ns != stamp[1] or now.st_ino != stamp[3] or now.st_dev != stamp[4]:
-            return True
-    return False
 
 
 def stamp_of(path: Path | str) -> Stamp | None:

@@ -56,7 +56,7 @@ class HandlerType(Struct, frozen=True, kw_only=True):
     files: Callable[[Any, Path, Mapping[str, str]], "NamedFiles"] | None = None  # local files that `snell trust` pins
     extra: str = ""  # the extra of Snell that it needs
     waits_for_network: bool = False  # such hooks cost a thread and nothing more, so many may run at a time
-    asks_model: bool = False  # needs a conversation; and its extra only if the model is asked over HTTP
+    asks_model: bool = False  # asks a language model; its extra is needed only for models over HTTP
 
     def handler_for(self, entry: HandlerEntry) -> Handler:
         """Make the handler that an entry describes. Raises InvalidValueError."""
@@ -113,7 +113,7 @@ class HandlerTypes:
 
     @property
     def entry_words(self) -> tuple[str, ...]:
-        """The words of which an entry needs one: an identifying key, or the name of a handler's table."""
+        """Return the keys of which every entry must have one: an identifying key such as `url`, or a table's name."""
         return tuple(word for each in self.all for word in (*each.identified_by, each.name, *each.aliases))
 
 

@@ -22,7 +22,7 @@ from snell.settings.pins import pins_file, pins_of, read_pins
 from snell.settings.plugins import PackSource, folders_in, read_pack_folder
 from snell.settings.problems import Problem
 from snell.settings.read_file import read_file
-from snell.settings.unreadable_policy import stand_in_guard_hooks, stand_in_hooks
+from snell.settings.unreadable_policy import failing_hooks, failing_hooks_of_layer
 from snell.system.paths import POLICY_FILE, Places
 
 HALF_WRITTEN = 2_000_000_000  # nanoseconds for which an empty file may be about to be written
@@ -150,14 +150,14 @@ def _load_policy(found: Located, collected: _Collected) -> None:
             values = tuple(replace(value, layer=ADDED_POLICY) for value in parsed.values)
             parsed = replace(parsed, values=values)
         collected.take(parsed)
-        collected.hooks += stand_in_hooks(parsed.faults, str(file.path))
+        collected.hooks += failing_hooks(parsed.faults, str(file.path))
 
 
 def _load_user(found: Located, collected: _Collected, readable: dict[str, Parsed]) -> None:
     for file in found.user:
         parsed = _as_last_readable(read_file(file, collected.extra_events), file.path, readable, collected)
         collected.take(parsed)
-        collected.hooks += stand_in_guard_hooks(parsed.faults, str(file.path), file.layer)
+        collected.hooks += failing_hooks_of_layer(parsed.faults, str(file.path), file.layer)
     wanted = imported_clients(collected.values)
     for file in found.imported:
         if file.layer.partition(":")[0] in wanted:

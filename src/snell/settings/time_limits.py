@@ -7,14 +7,12 @@ The default of each type of handler is in its module, as `default_timeout` in `h
 from collections.abc import Mapping
 from typing import Any
 
+from snell.model.catalogue import row_of
 from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT
 from snell.settings.handler_types import HandlerType
 from snell.settings.parse_types import Entry, ParseState
 
 LOOKS_LIKE_MILLISECONDS = 1000.0
-
-# Claude Code has these limits for all handlers, so hooks in its format have them too.
-CLIENT_DEFAULTS = {"UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0}
 
 _SPELLINGS = ("timeout", "timeout_sec", "timeout_ms")
 
@@ -31,8 +29,9 @@ def time_limit(
     given = [name for name in _SPELLINGS if name in values]
     default = handler_type.default_timeout
     if not given:
-        of_client = CLIENT_DEFAULTS.get(event, default) if entry.is_client_form else default
-        return min(of_client, default)
+        # Claude Code has a limit for all handlers on some events, so hooks in its format have it too.
+        of_client = row_of(event).client_timeout if entry.is_client_form else 0.0
+        return min(of_client or default, default)
     name = given[0]
     seconds = float(values[name]) / (1000 if name == "timeout_ms" else 1)
     _lint(name, seconds, lines.get(name, entry.line), handler_type, state)

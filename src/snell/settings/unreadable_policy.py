@@ -11,18 +11,18 @@ from snell.model.hooks import Broken, Hook, Role, Scope, Source
 from snell.settings.parse_types import Fault
 
 
-def stand_in_hooks(faults: Sequence[Fault], file: str) -> list[Hook]:
-    """Return hooks that fail, in place of the entries that could not be read."""
+def failing_hooks(faults: Sequence[Fault], file: str) -> list[Hook]:
+    """Return failing hooks in place of unreadable entries of the policy."""
     anywhere = [fault for fault in faults if not _event(fault)][:1]  # one hook that blocks everything is enough
     known = [fault for fault in faults if _event(fault)]
     return [hook for number, fault in enumerate(anywhere + known, 1) for hook in _hooks(fault, file, number)]
 
 
-def stand_in_guard_hooks(faults: Sequence[Fault], file: str, layer: str) -> list[Hook]:
-    """Return such hooks for other layers, only for entries and files with `on_failure` block or ask."""
+def failing_hooks_of_layer(faults: Sequence[Fault], file: str, layer: str) -> list[Hook]:
+    """Return failing hooks in place of unreadable entries of another layer that have `on_failure` block or ask."""
     failing_closed = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block")]
     guards = [fault for fault in failing_closed if fault.is_file or _event(fault)]
-    return [_of_layer(hook, layer) for hook in stand_in_hooks(guards, file)]
+    return [_of_layer(hook, layer) for hook in failing_hooks(guards, file)]
 
 
 def _of_layer(hook: Hook, layer: str) -> Hook:

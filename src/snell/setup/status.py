@@ -1,6 +1,6 @@
 """Report the state of each client: found, installed, up to date, and what set-up would change."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from snell.setup.disabled_hooks import disabled_hooks
 from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
 from snell.setup.plan import Found, Options, Site, capabilities_of, find_client, plan, planned_mcp
 from snell.system.optional_packages import install_advice, is_installed, missing_message
-from snell.system.paths import Places, places
+from snell.system.paths import Places
 
 Installed = Literal["yes", "off", "outdated", "no", "nothing to install", "cannot tell"]
 
@@ -103,11 +103,6 @@ def with_needed_options(options: Options, where: Places, cwd: Path, env: Mapping
     hooks = [hook for hook in load(where, cwd, env).hooks if hook.enabled]
     worktrees = any(hook.event == "WorktreeCreate" for hook in hooks)
     return replace(options, worktrees=worktrees, rewakes=tuple(sorted({hook.event for hook in hooks if hook.rewakes})))
-
-
-def default_options(env: Mapping[str, str], cwd: Path) -> Options:
-    """Return the options of a set-up without any choice of the user."""
-    return with_needed_options(Options(), places(env), cwd, env)
 
 
 def mcp_problem() -> str:
@@ -211,8 +206,3 @@ _ABILITIES = {
     "stop": "keep the agent from stopping",
     "prompt_block": "refuse a prompt",
 }
-
-
-def quirks_of(install: Install) -> Sequence[Any]:
-    """Return what is unusual about this client."""
-    return client_named(install.name).QUIRKS

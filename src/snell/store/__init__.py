@@ -5,8 +5,15 @@ How to add a column to a table, for example to the ledger (`tool_calls`):
 1. Add a file `migrations/NNNN_subject.sql` with the next number: `ALTER TABLE tool_calls ADD COLUMN ...`. Databases
    are upgraded when they are opened (`migrate.py`). Never edit an older file.
 2. Add a field with the same name to the struct of its rows: `Call` in `records/ledger.py` for `tool_calls`, `Row` in
-   `records/decisions.py` for `decisions`, `Claim` in `records/claims.py` for `tool_claims`.
-3. If other machines of a team need the column: add it to `replication/work_tables.py`.
+   `records/decisions.py` for `decisions`, `Claim` in `records/claims.py` for `tool_claims`. Any new field of these
+   starts a new segment of the audit chain, since its digests cover them.
+3. For a column of `tool_calls` that is written when a call ends: add a field to `End` and a line to `finish` in
+   `records/ledger.py`, and the name to `_MUTABLE` in `records/audit_chain.py`; else the audit reports the change as
+   tampering.
+4. For `tool_claims`: add the column to `_FIELDS`, the INSERT statements, `claim_alone` and `_values` in
+   `records/claims.py`.
+5. For a table that machines share (tasks, efforts, sessions, ...; `tool_calls` is not shared): add the column to
+   `replication/work_tables.py`.
 
 How to add a backend: write a module with a function `open_database(address, low_latency)` that returns a
 `snell.model.protocols.Database`, and add a line to `BACKENDS`; another distribution names its module in the entry-point

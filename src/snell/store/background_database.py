@@ -22,13 +22,13 @@ class BackgroundDatabase(Database):
             return self._database.run(work, only_reads=True)
         began_at = 0.0
 
-        def timed(tx: Transaction) -> T:
+        def work_with_start_time(tx: Transaction) -> T:
             nonlocal began_at  # without the time that it waited for other writers
             began_at = time.monotonic()
             return work(tx)
 
         try:
-            return self._database.run(timed)
+            return self._database.run(work_with_start_time)
         finally:
             if began_at:
                 time.sleep(max(SHORTEST_PAUSE, time.monotonic() - began_at))

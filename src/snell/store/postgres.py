@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from snell.memory.pgvector import vectors_schema
-from snell.model.errors import StoreError
+from snell.model.errors import RefusedRowError, StoreError
 from snell.model.protocols import Database, T, Transaction
 from snell.redact import redact
 from snell.store.migrate import Step, migrate, newer_schema_error, schema_version, steps
@@ -29,12 +29,6 @@ class ServerAwayError(StoreError):
     """The server cannot be reached now; the caller may try again later."""
 
     id = "store.away"
-
-
-class RefusedRowError(StoreError):
-    """The server refuses a row; to send it again is of no use."""
-
-    id = "store.refused"
 
 
 class PostgresDatabase(Database):

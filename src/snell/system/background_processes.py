@@ -27,7 +27,7 @@ def finish_in_background(
         waiter.thread.start()
     except RuntimeError:  # no thread can be started: end the process here rather than leave it running
         waiter.cancel.set()
-        waiter.keep()
+        waiter.wait_and_report()
 
 
 def background_runs() -> tuple[Running, ...]:
@@ -54,11 +54,11 @@ class _Waiter:
     ) -> None:
         self.running = running
         self.cancel = cancel
-        self.thread = threading.Thread(target=self.keep, name=f"snell-background-{running.pid}", daemon=True)
+        self.thread = threading.Thread(target=self.wait_and_report, name=f"snell-background-{running.pid}", daemon=True)
         self._deadline = deadline
         self._on_done = on_done
 
-    def keep(self) -> None:
+    def wait_and_report(self) -> None:
         try:
             self._on_done(self.running.wait(self._deadline, self.cancel))
         finally:

@@ -65,7 +65,7 @@ class Pipes:
             self._selector.unregister(descriptor)
 
     def move(self, seconds: float) -> bool:
-        """Wait at most `seconds` until bytes can be moved, and move them; returns whether output has_output."""
+        """Wait at most `seconds` until bytes can be moved, and move them; returns whether output was received."""
         has_output = False
         for key, _ in self._selector.select(max(0.0, seconds)):
             if key.fileobj is self._stdin:

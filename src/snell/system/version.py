@@ -25,8 +25,12 @@ def our_version() -> str:
         return "0"
 
 
-def hand_over_to(build: str, run: Path) -> bool:
-    """Whether this daemon should stop because a newer `snell-hook` has called. An older one is simply served."""
+def should_hand_over(build: str, run: Path) -> bool:
+    """
+    Return whether this daemon should end because a newer `snell-hook` has called; an older one is served as usual.
+
+    Also stores the time, so that it happens at most once a minute.
+    """
     if build == our_version() or numbers(build) <= numbers(our_version()):
         return False
     stamp = run / "handed-over"

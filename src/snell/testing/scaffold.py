@@ -42,6 +42,14 @@ class NewHook(msgspec.Struct, frozen=True):
         """Return whether a note is useful: one given when the agent stops would wait for the next prompt."""
         return "note" in self.row.can and self.row.name not in TURN_ENDS
 
+    @property
+    def new_text(self) -> str:
+        """Return the text that the hook writes into the event's field; empty if the example changes that field."""
+        if self.row.rewrites == "tool_response":
+            return f"hidden by {self.name}"
+        has_change = self.example.change and (not self.kind or self.row.rewrites == "tool_input")
+        return "" if has_change else f"changed by {self.name}"
+
     def event(self, fields: Mapping[str, str]) -> dict[str, str]:
         """Return the event of a case with these fields."""
         kind = {"kind": self.kind} if self.kind else {}
@@ -166,7 +174,7 @@ def _answer(hook: NewHook) -> tuple[str, str]:
     if hook.role == "judges":
         return "Deny", _call("Deny", _text(about), f"instead={_text(example.instead)}")
     if hook.role == "rewrites":
-        change = f'"hidden by {hook.name}"' if hook.row.rewrites == "tool_response" else example.change
+        change = _text(hook.new_text) if hook.new_text else example.change
         return "Rewrite", _call("Rewrite", change, f"because={_text(about)}")
     if hook.role == "informs":
         effect = "Note" if hook.can_note else "Tell"
@@ -197,7 +205,7 @@ def _expectation(hook: NewHook) -> Any:
     if hook.role == "judges":
         return {"deny": example.why}
     if hook.role == "rewrites":
-        return {"rewrite": f"hidden by {hook.name}" if hook.row.rewrites == "tool_response" else example.changed}
+        return {"rewrite": hook.new_text or example.changed}
     if hook.role == "informs":
         return {"note" if hook.can_note else "tell": example.why}
     return "no_opinion"

@@ -31,12 +31,12 @@ def check_database(name: str, make: MakeDatabase) -> None:
     """Run one check and close its databases."""
     opened: list[Database] = []
 
-    def made(place: str) -> Database:
+    def open_database(place: str) -> Database:
         opened.append(make(place))
         return opened[-1]
 
     try:
-        DATABASE_CHECKS[name](made)
+        DATABASE_CHECKS[name](open_database)
     finally:
         for database in opened:
             database.close()
@@ -148,18 +148,18 @@ def decisions_are_listed_newest_first_by_what_is_asked(make: MakeDatabase) -> No
         body = f'{{"rounds":[{{"hook":"pack/h{number}","role":"judges"}}]}}'
         do(database, decisions.add_trace, row.id, body)
 
-    def listed(**asked: Any) -> list[int]:
+    def recent(**asked: Any) -> list[int]:
         return [row.at - 1000 for row in do(database, decisions.recent, **asked)]
 
-    assert listed() == [5, 4, 3, 2, 1, 0]
-    assert (listed(session="even"), listed(verdict="deny"), listed(client="c", event="PreToolUse", limit=2)) == (
+    assert recent() == [5, 4, 3, 2, 1, 0]
+    assert (recent(session="even"), recent(verdict="deny"), recent(client="c", event="PreToolUse", limit=2)) == (
         [4, 2, 0],
         [5, 4],
         [5, 4],
     )
-    assert (listed(hook="pack/h3"), listed(hook="pack/h%"), listed(session="odd", hook="pack/h4")) == ([3], [], [])
+    assert (recent(hook="pack/h3"), recent(hook="pack/h%"), recent(session="odd", hook="pack/h4")) == ([3], [], [])
     page = do(database, decisions.recent, limit=2)
-    assert listed(limit=2, before=page[-1].seq) == [3, 2]
+    assert recent(limit=2, before=page[-1].seq) == [3, 2]
 
 
 def traces_keep_what_came_late_in_whatever_order(make: MakeDatabase) -> None:

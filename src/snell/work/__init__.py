@@ -1,1 +1,1 @@
-"""Tasks, efforts, sessions, phases and agents as rows: functions over a transaction, the same for every backend."""
+"""Read and write tasks, efforts, sessions, phases and agents in the database."""

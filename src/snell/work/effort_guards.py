@@ -120,41 +120,41 @@ def _is_triggered(rule: Mapping[str, Any], facts: Facts) -> bool:
     )
 
 
-def _threshold(condition: Mapping[str, Any], facts: Facts) -> bool:
+def _matches_threshold(condition: Mapping[str, Any], facts: Facts) -> bool:
     wanted = _first(condition, "gte", "threshold", "value")
     wanted = facts.overflow_at if isinstance(wanted, str) else wanted  # the name of the configured threshold
     return _compare(facts.context_usage, "gte", wanted)
 
 
-def _lifecycle(condition: Mapping[str, Any], facts: Facts) -> bool:
+def _matches_lifecycle(condition: Mapping[str, Any], facts: Facts) -> bool:
     if condition.get("noActiveSession"):
         return facts.lifecycle is None
     wanted = _first(condition, "eq", "equals", "value")
     return wanted is not None and facts.lifecycle == wanted
 
 
-def _phase(condition: Mapping[str, Any], facts: Facts) -> bool:
+def _matches_phase(condition: Mapping[str, Any], facts: Facts) -> bool:
     wanted = _first(condition, "contains", "phase", "value")
     return isinstance(wanted, str) and bool(wanted) and wanted.lower() in facts.phase.lower()
 
 
-def _count(condition: Mapping[str, Any], facts: Facts) -> bool:
+def _matches_count(condition: Mapping[str, Any], facts: Facts) -> bool:
     if "eq" in condition:
         return _compare(facts.heartbeat_counter, "eq", condition["eq"])
     return _compare(facts.heartbeat_counter, "gte", _first(condition, "gte", "value"))
 
 
-def _discovery(condition: Mapping[str, Any], facts: Facts) -> bool:
+def _matches_discovery(condition: Mapping[str, Any], facts: Facts) -> bool:
     return bool(facts.discovered)
 
 
 _TRIGGERS: Mapping[str, Callable[[Mapping[str, Any], Facts], bool]] = {
-    "contextThreshold": _threshold,
-    "lifecycle": _lifecycle,
-    "phase": _phase,
-    "toolCount": _count,
-    "perTranscriptToolCount": _count,
-    "discovery": _discovery,
+    "contextThreshold": _matches_threshold,
+    "lifecycle": _matches_lifecycle,
+    "phase": _matches_phase,
+    "toolCount": _matches_count,
+    "perTranscriptToolCount": _matches_count,
+    "discovery": _matches_discovery,
 }
 
 

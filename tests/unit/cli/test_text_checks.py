@@ -11,7 +11,7 @@ TOKEN = "gh" + "p_" + "q7Rz2Lw9Xk4Tn8Vb3Hd6Jm1Pc5Yg0FsAbCd9"
 
 def test_places_are_characters_of_the_text_that_was_asked_about() -> None:
     text = f"Zürich 🎣 {TOKEN}, and a good deal of other words around it to keep"
-    assert secrets.ask({"id": 1, "text": text}) == {
+    assert secrets.check_row({"id": 1, "text": text}) == {
         "redacted": "Zürich 🎣 [redacted:github-token], and a good deal of other words around it to keep",
         "findings": [{"type": "github-token", "start": 9, "end": 9 + len(TOKEN)}],
         "skip": False,
@@ -19,20 +19,20 @@ def test_places_are_characters_of_the_text_that_was_asked_about() -> None:
 
 
 def test_a_text_without_secrets_comes_back_as_it_was() -> None:
-    assert secrets.ask({"text": ""}) == {"redacted": "", "findings": [], "skip": False}
+    assert secrets.check_row({"text": ""}) == {"redacted": "", "findings": [], "skip": False}
 
 
 def test_a_signal_has_a_tier_a_score_and_types() -> None:
     said = "The issue was the clock. We decided to use a counter."
-    assert signal.ask({"text": said}) == {"tier": 1, "score": 0.8, "types": ["decision", "error"]}
-    assert signal.ask({"text": "store.save(note)"}) == {"tier": 3, "score": 0.0, "types": []}
+    assert signal.check_row({"text": said}) == {"tier": 1, "score": 0.8, "types": ["decision", "error"]}
+    assert signal.check_row({"text": "store.save(note)"}) == {"tier": 3, "score": 0.0, "types": []}
 
 
 @pytest.mark.parametrize("row", [{}, {"text": None}, {"text": 5}, {"text": ["a"]}])
-@pytest.mark.parametrize("ask", [secrets.ask, signal.ask])
-def test_a_row_without_text_is_an_error(ask, row) -> None:
+@pytest.mark.parametrize("check_row", [secrets.check_row, signal.check_row])
+def test_a_row_without_text_is_an_error(check_row, row) -> None:
     with pytest.raises(SnellError, match="`text` is"):
-        ask(row)
+        check_row(row)
 
 
 def test_a_person_sees_what_is_left_and_what_was_found(capsys) -> None:

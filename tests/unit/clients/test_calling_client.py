@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from snell.clients import client_named
-from snell.clients.protocol.calling_client import bare_caller, calling_client
+from snell.clients.protocol.calling_client import FIELDS_OF_OTHERS, bare_caller, calling_client
 from snell.model.effects import Deny
 from snell.model.events import Event
 from snell.model.protocols import Reply
@@ -60,6 +60,13 @@ def test_an_event_that_copilot_does_not_name_is_known_by_its_fields_where_the_co
 
 def test_a_client_whose_file_no_other_client_reads_is_believed() -> None:
     assert calling_client("gemini", {"cursor_version": "1"}, {}) == "gemini"
+
+
+@pytest.mark.parametrize("claimed", ["claude_code", "copilot", "cursor"])
+def test_a_payload_without_the_fields_of_others_is_from_the_named_client(claimed: str) -> None:
+    for given in (golden(path)["payload"] for path in golden_files()):
+        payload = {name: value for name, value in given.items() if name not in FIELDS_OF_OTHERS}
+        assert calling_client(claimed, payload, COPILOT_ENV) == claimed
 
 
 def test_the_same_call_through_two_files_is_decided_once() -> None:

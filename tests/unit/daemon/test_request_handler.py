@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from snell.daemon import request_handler
-from snell.daemon.request_handler import MANY, TOGETHER, RequestHandler
+from snell.daemon.request_handler import MOST_DELAYED, TOGETHER, RequestHandler
 from snell.daemon.wire import Request
 from snell.model.decision import Decision
 from snell.runtime.app import Runtime
@@ -69,7 +69,7 @@ class Desk:
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     monkeypatch.setattr(request_handler, "QUIET_FOR", 3600.0)
-    monkeypatch.setattr(request_handler, "WAIT_FOR_QUIET", 7200.0)
+    monkeypatch.setattr(request_handler, "LONGEST_DELAY", 7200.0)
     return Desk()
 
 
@@ -91,7 +91,7 @@ def test_it_is_done_in_a_quiet_moment(desk: Desk, monkeypatch: pytest.MonkeyPatc
 
 
 def test_it_is_done_however_busy_we_are_after_a_while(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_handler, "WAIT_FOR_QUIET", 0.0)
+    monkeypatch.setattr(request_handler, "LONGEST_DELAY", 0.0)
     desk.start()
     desk.serve()
     desk.loop.turn()
@@ -100,7 +100,7 @@ def test_it_is_done_however_busy_we_are_after_a_while(desk: Desk, monkeypatch: p
 
 def test_it_is_done_a_few_at_a_time_when_there_is_much_of_it(desk: Desk) -> None:
     desk.start()
-    desk.serve(MANY)
+    desk.serve(MOST_DELAYED)
     desk.loop.turn()
     assert len(desk.journal.recorded) == TOGETHER
     while desk.loop.later:

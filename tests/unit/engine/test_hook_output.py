@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from snell.engine.hook_output import after_async, is_async, outcome_of, outcome_of_object
+from snell.engine.hook_output import after_async, async_seconds, outcome_of, outcome_of_object
 from snell.model.catalogue import CATALOGUE
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
@@ -355,7 +355,7 @@ def test_an_answer_that_is_already_an_object_is_read_the_same_way() -> None:
 def test_a_promise_to_go_on_in_the_background_is_read_with_its_limit_in_milliseconds(
     text: str, seconds: float | None
 ) -> None:
-    assert is_async(text) == seconds
+    assert async_seconds(text) == seconds
 
 
 def test_the_real_answer_comes_after_the_promise() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE
+from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, row_of
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
 from snell.model.hooks import Scope
@@ -19,24 +19,6 @@ FAILURES = {
     "untrusted": "non_blocking_error",
     "timeout": "cancelled",
     "cancelled": "cancelled",
-}
-
-# For every event: what a failure means under `ask` and under `block`. An event that is not listed goes on.
-ON_FAILURE = {
-    "PreToolUse": ("ask", "deny"),
-    "PreModelSwitch": ("ask", "deny"),
-    "PermissionRequest": ("ask", "deny"),
-    "PostToolUse": ("deny", "deny"),
-    "PostToolUseFailure": ("deny", "deny"),
-    "PostToolBatch": ("deny", "deny"),
-    "UserPromptSubmit": ("deny", "deny"),
-    "UserPromptExpansion": ("deny", "deny"),
-    "PreCompact": ("deny", "deny"),
-    "TaskCreated": ("deny", "deny"),
-    "Elicitation": ("deny", "deny"),
-    "ElicitationResult": ("deny", "deny"),
-    "ConfigChange": ("deny", "deny"),
-    "WorktreeCreate": ("deny", "deny"),
 }
 
 EFFECTS: dict[str, Effect] = {
@@ -62,13 +44,24 @@ def test_what_a_failure_means_by_event_and_failure_policy(name: str) -> None:
         ).verdict.name.lower()
         for declared in ("allow", "ask", "block")
     }
-    asks, blocks = ON_FAILURE.get(name, ("no_opinion", "no_opinion"))
+    row = row_of(name)
+    blocks = "deny" if "deny" in row.can and not row.fails_open else "no_opinion"
+    asks = "ask" if "ask" in row.can else blocks
     assert found == {"allow": "no_opinion", "ask": asks, "block": blocks}
+
+
+@pytest.mark.parametrize(
+    ("name", "asks", "blocks"),
+    [("PreToolUse", "ASK", "DENY"), ("PostToolUse", "DENY", "DENY"), ("SessionEnd", "NO_OPINION", "NO_OPINION")],
+)
+def test_a_failure_asks_where_the_event_can_ask(name: str, asks: str, blocks: str) -> None:
+    failing = {each: hook("h", ValueError("broken"), on=name, on_failure=each) for each in ("ask", "block")}
+    found = {each: decide_event(event(name), failed).verdict.name for each, failed in failing.items()}
+    assert found == {"ask": asks, "block": blocks}
 
 
 def test_a_failure_never_keeps_an_agent_running() -> None:
     assert frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"}) == NEVER_BLOCKED_BY_FAILURE
-    assert not NEVER_BLOCKED_BY_FAILURE & ON_FAILURE.keys()
 
 
 @pytest.mark.proves("S1-87", "S1-88")
@@ -157,40 +150,40 @@ def test_an_answer_that_is_no_effect_is_a_failure(answer: Any) -> None:
             "PostToolUse",
             Ask("why"),
             {"verdict": "deny", "reasons": [("h", "why")]},
-            "PostToolUse cannot ask, so this denies",
+            "PostToolUse has no `ask`, so `deny` is used instead",
         ),
         (
             "UserPromptSubmit",
             Defer("x"),
             {"verdict": "deny", "reasons": [("h", "x")]},
-            "UserPromptSubmit cannot defer, so this denies",
+            "UserPromptSubmit has no `defer`, so `deny` is used instead",
         ),
-        ("PostToolUse", Allow("ok"), {"verdict": "no_opinion"}, "allow means nothing on PostToolUse"),
+        ("PostToolUse", Allow("ok"), {"verdict": "no_opinion"}, "allow has no effect on PostToolUse"),
         (
             "SessionStart",
             Deny("no"),
             {"verdict": "no_opinion", "tells": [("h", "no")]},
-            "deny means nothing on SessionStart",
+            "deny has no effect on SessionStart",
         ),
-        ("SessionStart", Deny(), {"verdict": "no_opinion"}, "deny means nothing on SessionStart"),
-        ("StopFailure", Deny("no"), {"verdict": "no_opinion"}, "deny means nothing on StopFailure"),
-        ("Notification", Ask("?"), {"verdict": "no_opinion"}, "ask means nothing on Notification"),
-        ("Notification", Note("n"), {"verdict": "no_opinion"}, "note means nothing on Notification"),
-        ("Stop", Rewrite("x"), {"verdict": "no_opinion"}, "rewrite means nothing on Stop"),
-        ("SessionStart", Stop("s"), {"verdict": "no_opinion"}, "stop means nothing on SessionStart"),
-        ("PostToolUseFailure", Stop("s"), {"verdict": "no_opinion"}, "stop means nothing on PostToolUseFailure"),
-        ("PreToolUse", Env({"A": "1"}), {"verdict": "no_opinion"}, "env means nothing on PreToolUse"),
+        ("SessionStart", Deny(), {"verdict": "no_opinion"}, "deny has no effect on SessionStart"),
+        ("StopFailure", Deny("no"), {"verdict": "no_opinion"}, "deny has no effect on StopFailure"),
+        ("Notification", Ask("?"), {"verdict": "no_opinion"}, "ask has no effect on Notification"),
+        ("Notification", Note("n"), {"verdict": "no_opinion"}, "note has no effect on Notification"),
+        ("Stop", Rewrite("x"), {"verdict": "no_opinion"}, "rewrite has no effect on Stop"),
+        ("SessionStart", Stop("s"), {"verdict": "no_opinion"}, "stop has no effect on SessionStart"),
+        ("PostToolUseFailure", Stop("s"), {"verdict": "no_opinion"}, "stop has no effect on PostToolUseFailure"),
+        ("PreToolUse", Env({"A": "1"}), {"verdict": "no_opinion"}, "env has no effect on PreToolUse"),
         (
             "PreToolUse",
             Extra("sessionTitle", "t"),
             {"verdict": "no_opinion"},
-            "`sessionTitle` means nothing on PreToolUse",
+            "`sessionTitle` has no effect on PreToolUse",
         ),
         (
             "FromTomorrow",
             Deny("no"),
             {"verdict": "no_opinion", "tells": [("h", "no")]},
-            "deny means nothing on FromTomorrow",
+            "deny has no effect on FromTomorrow",
         ),
     ],
 )

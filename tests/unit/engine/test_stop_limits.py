@@ -29,7 +29,7 @@ class Session:
 
 
 def lifted(limit: str) -> dict[str, Any]:
-    text = f"the turn ends although `loop` asked to go on: it was kept going {limit}"
+    text = f"the turn ends although `loop` asked to go on: hooks have kept the agent from stopping {limit}"
     return {"verdict": "no_opinion", "tells": [("snell", text)]}
 
 
@@ -41,14 +41,17 @@ def test_the_limits_are_three_a_turn_and_ten_a_session() -> None:
 def test_the_fourth_block_of_a_turn_is_lifted_whatever_the_clients_flag_says(flag: Any) -> None:
     session = Session()
     answers = [session.stop(stop_hook_active=flag) for _ in range(5)]
-    assert answers == [BLOCKED, BLOCKED, BLOCKED, lifted("3 times this turn"), lifted("3 times this turn")]
+    assert answers == [BLOCKED, BLOCKED, BLOCKED, lifted("3 times in this turn"), lifted("3 times in this turn")]
 
 
 def test_the_trace_says_that_the_block_was_lifted() -> None:
     session = Session()
     session.blocked(3)
     decision = decide_event(event("Stop"), hook("loop", Deny("go on"), on="Stop"), marks=session.marks)
-    assert decision.merge == ("deny from `loop`", "the block is lifted: it was kept going 3 times this turn")
+    assert decision.merge == (
+        "deny from `loop`",
+        "the block is lifted: hooks have kept the agent from stopping 3 times in this turn",
+    )
 
 
 def test_a_new_prompt_begins_a_new_turn() -> None:
@@ -71,7 +74,7 @@ def test_ten_blocks_are_the_end_for_a_session() -> None:
         session.prompt()
         blocks.append(sum(session.blocked(4)))
     assert blocks == [3, 3, 3, 1, 0]
-    assert session.stop() == lifted("10 times this session")
+    assert session.stop() == lifted("10 times in this session")
 
 
 def test_sessions_are_counted_apart() -> None:
@@ -103,5 +106,5 @@ def test_notes_beside_a_lifted_block_wait_for_the_next_prompt_since_they_would_k
     session = Session()
     session.blocked(3)
     hooks = [hook("loop", (Deny("go on"), Note("remember")), on="Stop")]
-    assert summary_of(decide_event(event("Stop"), *hooks, marks=session.marks)) == lifted("3 times this turn")
+    assert summary_of(decide_event(event("Stop"), *hooks, marks=session.marks)) == lifted("3 times in this turn")
     assert summary_of(decide_event(event("UserPromptSubmit"), marks=session.marks))["notes"] == [("loop", "remember")]

@@ -122,8 +122,18 @@ def test_a_batch_caller_gets_all_outcomes_as_a_list_and_model_hooks_are_refused(
         Outcome((Note("here"),)),
         Outcome(),
         Outcome(),
-        Outcome(failure=Failure("launch", "a prompt hook needs an interactive caller; see `model.in_batch`")),
-        Outcome(failure=Failure("launch", "an agent hook needs an interactive caller; see `model.in_batch`")),
+        Outcome(
+            failure=Failure(
+                "launch",
+                "a prompt hook does not run in a session without a user; `in_batch = true` in `[model]` allows it",
+            )
+        ),
+        Outcome(
+            failure=Failure(
+                "launch",
+                "an agent hook does not run in a session without a user; `in_batch = true` in `[model]` allows it",
+            )
+        ),
     ]
     assert (len(server.sent), asked.sent) == (1, [])
 
@@ -158,7 +168,7 @@ def test_an_embedding_program_states_that_no_user_watches():
         runtime = Runtime.embed(hook("model", Prompt("?")), settings=asking(asked).settings, is_interactive=False)
         decision = runtime.decide(call())
     assert [failure.text for failure in decision.failures] == [
-        "a prompt hook needs an interactive caller; see `model.in_batch`"
+        "a prompt hook does not run in a session without a user; `in_batch = true` in `[model]` allows it"
     ]
 
 

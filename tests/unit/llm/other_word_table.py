@@ -1,4 +1,4 @@
-"""Another table of words in the place of the one that is shipped."""
+"""Another word table in the place of the one that is shipped."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

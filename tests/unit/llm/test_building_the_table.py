@@ -1,4 +1,4 @@
-"""The script that makes the table of words."""
+"""The script that makes the word table."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The table of words: what it knows, and that nothing depends on it being there."""
+"""The word table: what it knows, and that nothing depends on it being there."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_the_table_that_is_shipped_is_whole_small_and_says_where_it_comes_from()
     assert "all-MiniLM-L6-v2 (Apache License 2.0)" in table.header.about
     assert len(table.rows) == len(table.stems) * (1 + table.header.size // 2)
     assert len(table.neighbours) == len(table.stems) * table.header.near * 2
-    assert static_vectors.make() == "static-2"
+    assert static_vectors.vector_version() == "static-2"
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_without_a_whole_table_memories_are_kept_and_found_by_their_words(
     damage: str, install: Install, tmp_path: Path
 ) -> None:
     table = install(DAMAGED[damage])
-    assert table.problem.startswith("the table of words")
-    assert (table.stems, static_vectors.make()) == ((), "static-2 without table")
+    assert table.problem.startswith("the word table")
+    assert (table.stems, static_vectors.vector_version()) == ((), "static-2 without table")
     database = SqliteDatabase(tmp_path / "m.db")
     text = "The landlord is told by letter when rent is overdue"
     draft = Draft(content=text, project="p", signal=0.9)

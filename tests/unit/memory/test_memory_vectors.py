@@ -62,4 +62,4 @@ def test_health_says_that_the_table_is_damaged(runtime: Runtime, install) -> Non
     install(b"")
     answer = call_for("tend.health", runtime)({}, {"CWD": ""})
     assert (answer["status"], len(answer["problems"])) == ("degraded", 1)
-    assert "the table of words" in answer["problems"][0]
+    assert "the word table" in answer["problems"][0]

@@ -1,8 +1,11 @@
 """The catalogue: every event of the client, by any spelling."""
 
+import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -102,7 +105,7 @@ NEW_ROW = """
 USE_NEW_ROW = """
 import sys
 from snell import Deny, Rewrite, judges, rewrites
-from snell.cli.checks.match import ask
+from snell.cli.checks.match import check_row
 from snell.model.catalogue import can_be_refused, canonical
 from snell.runtime.app import Runtime
 from snell.settings.json_schema import json_schema
@@ -123,37 +126,68 @@ with Runtime.embed(shorten, not_now) as runtime:
         decision = runtime.fire("BeforeRollout", target=target, plan={})
         print(decision.event.name, decision.verdict, decision.event.payload["plan"], decision.reason)
 print(canonical("pre-deploy"), can_be_refused("PreDeploy"))
-print([ask({"pattern": "stag*", "value": name, "event": "PreDeploy"})["match"] for name in ("staging", "test")])
+print([check_row({"pattern": "stag*", "value": name, "event": "PreDeploy"})["match"] for name in ("staging", "test")])
 print("PreDeploy" in str(json_schema()), "| `PreDeploy` | `target` |" in generate.events())
 """
 
 
-@pytest.mark.proves("S1-14")
-def test_one_more_row_is_all_that_a_new_event_needs(tmp_path: Path) -> None:
+def python_with_new_row(folder: Path) -> Callable[..., str]:
+    """Return a function that runs Python in a project, with a copy of the source that has the new row."""
     root = Path(snell.__file__).parents[2]
     for name in ("src", "docs"):
-        shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    catalogue = tmp_path / "src/snell/model/catalogue.py"
+        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    catalogue = folder / "src/snell/model/catalogue.py"
     before, start, after = catalogue.read_text(encoding="utf-8").partition("    for row in (\n")
     catalogue.write_text(f"{before}{start}{NEW_ROW}{after}", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", USE_NEW_ROW, str(tmp_path / "docs")],
-        env={"PYTHONPATH": str(tmp_path / "src"), "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+    (folder / "project").mkdir()
+
+    def run(*arguments: str, stdin: str = "") -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            env={"PYTHONPATH": str(folder / "src"), "HOME": str(folder / "home")},
+            cwd=folder / "project",
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout
+        return done.stdout
+
+    return run
+
+
+@pytest.mark.proves("S1-14")
+def test_one_more_row_is_all_that_a_new_event_needs(tmp_path: Path) -> None:
+    python = python_with_new_row(tmp_path)
+    assert python("-c", USE_NEW_ROW, str(tmp_path / "docs")).splitlines() == [
+        "PreDeploy deny {'steps': 2} not on Fridays",
+        "PreDeploy no_opinion {'steps': 2} ",
+        "PreDeploy True",
+        "[True, False]",
+        "True True",
+    ]
+
+
+@pytest.mark.proves("S1-14")
+def test_one_more_row_is_all_that_the_commands_need_for_a_new_event(tmp_path: Path) -> None:
+    run_snell = partial(python_with_new_row(tmp_path), "-m", "snell")
+    run_snell("new", "hook", "careful", "--event", "pre_deploy")
+    run_snell("new", "hook", "smaller", "--event", "PreDeploy", "--role", "rewrites")
+    assert run_snell("test", ".snell/hooks") == "4 passed, 0 failed\n"
+    run_snell("trust", "--hash", json.loads(run_snell("trust", "--json"))["digest"])
+    fired = run_snell("fire", "PreDeploy", "--set", "target=example").splitlines()
+    payload = {"hook_event_name": "PreDeploy", "session_id": "s", "cwd": str(tmp_path / "project"), "plan": "all"}
+    denied, other = (
+        run_snell("hook", "--client", "claude-code", stdin=json.dumps({**payload, "target": target}))
+        for target in ("example", "other")
     )
-    assert (done.stderr, done.stdout.splitlines()) == (
-        "",
-        [
-            "PreDeploy deny {'steps': 2} not on Fridays",
-            "PreDeploy no_opinion {'steps': 2} ",
-            "PreDeploy True",
-            "[True, False]",
-            "True True",
-        ],
-    )
+    reason = "careful: the example is only an example. Instead: write what to do instead here"
+    assert fired[0] == f"deny, rewritten: {reason}"
+    assert json.loads(denied) == {"decision": "block", "reason": reason}
+    assert other == ""
+    assert "PreDeploy" in json.loads(run_snell("setup", "claude-code", "--print", "--json"))["hooks"]["hooks"]
 
 
 @pytest.mark.proves("S1-14")

@@ -75,8 +75,8 @@ def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(runtime: R
     assert (capped.verdict, capped.tells[0].text) == (
         Verdict.NO_OPINION,
         (
-            "this client ends a turn after 8 held stops, and the agent did not write `DONE`: send a prompt to go on,"
-            " or use `snell run`"
+            "this client ends a turn after hooks have prevented 8 stops in a row, and the agent did not write"
+            " `DONE`: send a prompt to go on, or use `snell run`"
         ),
     )
     for its_count_begins_anew in ({"name": "UserPromptSubmit", "prompt": "go on"}, {"name": "PostToolUse"}):

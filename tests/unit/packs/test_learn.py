@@ -96,7 +96,7 @@ def test_a_model_that_cannot_be_asked_is_named_in_the_report(tmp_path: Path, in_
     assert decision.failures == ()
     told = reports(tmp_path)[0].read_text(encoding="utf-8").partition("## Patterns\n\n")[2]
     assert told.startswith("No model has analysed this: ")
-    assert ("`model.in_batch`" in told) is not in_batch
+    assert ("`in_batch = true`" in told) is not in_batch
 
 
 def test_without_that_option_no_model_is_asked(runtime: Runtime, tmp_path: Path):

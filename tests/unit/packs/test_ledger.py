@@ -288,7 +288,7 @@ def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(
         "audit": (Verdict.NO_OPINION, ""),
         "durable": (
             Verdict.DENY,
-            f"the ledger cannot record this call, and in durable mode no call runs without that: {why}",
+            f"the ledger cannot record this call, and in durable mode no call runs unless it is recorded: {why}",
         ),
     }
 

@@ -9,8 +9,8 @@ from snell.model.effects import Verdict
 from snell.packs.toolchain.projects import Project
 from snell.packs.toolchain.rewrite_line import Redirection, redirect_line
 from snell.packs.toolchain.seed_mode import DETECTORS, action_of, project_command
-from snell.packs.toolchain.targets import just_recipes, make_targets, task_names, what_runs
-from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS, Toolchain, answer_for, toolchains_from
+from snell.packs.toolchain.targets import just_recipes, make_targets, recipe_text, task_names
+from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS, Toolchain, command_for_job, toolchains_from
 from snell.runtime.app import Runtime
 from snell.sdk.decorators import GATE_TIMEOUT
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks
@@ -34,7 +34,7 @@ def whose(folder: Path, files: dict[str, str], action: str, family: str = "") ->
     """The project's own command for a job, for a user who types in the language that the project is in."""
     project = Project(lay_out(folder, files))
     families = [family] if family else [each.family for each in TOOLCHAINS if each.family and each.is_here(project)]
-    answer = answer_for(action, families[0] if families else "python", project)
+    answer = command_for_job(action, families[0] if families else "python", project)
     return answer.command or None if answer and not answer.is_foreign else None
 
 
@@ -361,10 +361,10 @@ def test_targets_are_read_as_rules():
     )
     expected = {"all", "build", "lint", "smoke", "sub/dir.x"}
     assert make_targets(Text("Makefile", makefile)).keys() == expected
-    assert what_runs("all", make_targets(Text("Makefile", makefile))).strip() == "@echo deploy:"
+    assert recipe_text("all", make_targets(Text("Makefile", makefile))).strip() == "@echo deploy:"
     assert make_targets(Text("makefile", "")) == {}
     just = "set shell := ['x']\nv := 'a'\nalias t := test\n@test a b='c': dep\n  echo hi: there\n_hidden:\n"
     assert just_recipes(Text("justfile", just)).keys() == {"t", "test", "_hidden"}
-    assert what_runs("t", just_recipes(Text("justfile", just))) == "  echo hi: there"
+    assert recipe_text("t", just_recipes(Text("justfile", just))) == "  echo hi: there"
     tasks = "version: '3'\nvars:\n  NOT: x\ntasks:\n  test:\n    cmds:\n      - x\n  'build:all': y\nother:\n  z: 1\n"
     assert task_names(Text("Taskfile.yml", tasks)).keys() == {"test", "build:all"}

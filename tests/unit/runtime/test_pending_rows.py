@@ -49,7 +49,7 @@ def test_rows_of_a_process_that_is_gone_are_found_and_their_file_is_removed(tmp_
 def test_a_file_whose_rows_are_saved_leaves_nothing_behind(tmp_path: Path) -> None:
     rows = PendingRows(tmp_path)
     rows.append(row(1))
-    rows.are_saved(is_quiet=True)
+    rows.mark_saved(is_quiet=True)
     assert pending_in(tmp_path) == [([], False)]
     rows.close()
     assert os.listdir(tmp_path) == []
@@ -71,7 +71,7 @@ def test_a_full_file_takes_no_further_row(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(pending_rows, "LARGEST", 300)
     rows = PendingRows(tmp_path)
     assert [rows.append(row(number)) for number in range(3)] == [True, False, False]
-    rows.are_saved(is_quiet=True)
+    rows.mark_saved(is_quiet=True)
     assert rows.append(row(3))
 
 
@@ -83,7 +83,7 @@ def test_a_file_grows_while_its_rows_cannot_be_saved_and_is_short_again_afterwar
     ids = [f"id-{each}" for each in range(number)]
     assert ([each.id for each in rows.rows()], pending_in(tmp_path)) == (ids, [(ids, False)])
     assert file.stat().st_size > ROOM
-    rows.are_saved()
+    rows.mark_saved()
     assert (file.stat().st_size, list(rows.rows()), pending_in(tmp_path)) == (ROOM, [], [([], False)])
     assert rows.append(row(1))
 

@@ -10,7 +10,7 @@ from snell.model.hooks import Scope
 from snell.settings.front_matter import parse_front_matter
 from snell.settings.parse import parse
 from snell.settings.parse_types import Parsed, ParseState
-from snell.settings.unreadable_policy import stand_in_hooks
+from snell.settings.unreadable_policy import failing_hooks
 from tests.case_counts import cases
 from tests.unit.settings.test_file_layouts import CLIENT_JSON, SEED_TOML
 from tests.unit.settings.test_front_matter import SKILL
@@ -39,7 +39,7 @@ def check(found: Parsed, file: str) -> None:
     assert all(each.file == file and each.line >= 1 and each.message for each in found.problems)
     assert all(each.hook.source.line >= 1 and each.hook.source.file == file for each in found.declared)
     assert all(fault.reason for fault in found.faults)
-    assert all(hook.handler.kind == "broken" for hook in stand_in_hooks(found.faults, file))
+    assert all(hook.handler.kind == "broken" for hook in failing_hooks(found.faults, file))
     # An entry that was left out without a word would be a guard that is missing unseen.
     assert not found.faults or found.problems
 

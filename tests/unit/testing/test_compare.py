@@ -108,7 +108,7 @@ def test_an_effect_that_means_nothing_on_the_event_is_explained():
     event = {"on": "SessionEnd", "reason": "logout"}
     assert outcome(Note("hello"), {"note": "hello"}, declare=informs, event=event) == (
         ["expected a note with `hello`, there was none"],
-        "`the_hook`: note means nothing on SessionEnd",
+        "`the_hook`: note has no effect on SessionEnd",
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from snell import Runtime
-from snell.model.catalogue import CATALOGUE
+from snell.model.catalogue import CATALOGUE, EventRow
 from snell.model.errors import SnellError
 from snell.model.tools import ALL_KINDS
 from snell.sdk.decorators import declared_in
@@ -34,6 +34,22 @@ def test_every_scaffold_passes_its_own_cases(event, tmp_path):
         write_new(files_of_hook(hook, folder))
         results[folder.name] = outcome_of(folder)
     assert results == {name: [(), ()] for name in results}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        EventRow("PreDeploy", "target", frozenset({"deny", "rewrite"}), "plan"),
+        EventRow("PreDeploy", "", frozenset({"rewrite"}), "plan"),
+        EventRow("PreDeploy", "tool_name", frozenset({"deny", "rewrite"}), "plan", subject="tool"),
+        EventRow("PreDeploy", "", frozenset({"rewrite"}), "last_assistant_message", subject="turn"),
+    ],
+    ids=["event", "without matcher", "tool", "turn"],
+)
+def test_a_rewrite_of_a_field_without_an_example_works_too(row, tmp_path, monkeypatch):
+    monkeypatch.setitem(CATALOGUE, "PreDeploy", row)
+    write_new(files_of_hook(new_hook("example", "PreDeploy", role="rewrites"), tmp_path))
+    assert outcome_of(tmp_path) == [(), ()]
 
 
 def outcome_of(folder: Path) -> list[tuple[str, ...]]:

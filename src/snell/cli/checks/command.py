@@ -23,15 +23,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--home", help="the home directory (default: yours)")
 
 
-def ask(row: dict[str, Any]) -> dict[str, Any]:
+def check_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Judge the command of one row."""
     return _as_data(_judge(text_in(row, "command"), text_in(row, "cwd", ""), text_in(row, "home", "")))
 
 
-def answer(args: argparse.Namespace) -> dict[str, Any]:
+def check_arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """Judge the command on the command line."""
     return _as_data(_judge_args(args))
 
 
-def show(args: argparse.Namespace) -> int:
+def print_result(args: argparse.Namespace) -> int:
+    """Print the verdict, the rules behind it, and the commands that would run."""
     judgement = _judge_args(args)
     print(judgement.verdict)
     for finding in judgement.findings:

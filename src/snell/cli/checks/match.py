@@ -24,22 +24,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--type", help="all, exact, wildcard, or, regex (default: guessed from the pattern)")
 
 
-def ask(row: Row) -> Row:
+def check_row(row: Row) -> Row:
+    """Match the name of one row."""
     return {"match": _matches(row)}
 
 
-def answer(args: argparse.Namespace) -> Row:
+def check_arguments(args: argparse.Namespace) -> Row:
+    """Match the name on the command line."""
     if args.pattern is None or args.value is None:
         raise SnellError("a pattern and a value are needed", advice=f"for example: {EXAMPLE}")
-    return ask({"pattern": args.pattern, "value": args.value, "event": args.event, "type": args.type})
+    return check_row({"pattern": args.pattern, "value": args.value, "event": args.event, "type": args.type})
 
 
 def exit_code(answer: Row) -> int:
     return 0 if answer["match"] else 1
 
 
-def show(args: argparse.Namespace) -> int:
-    found = answer(args)
+def print_result(args: argparse.Namespace) -> int:
+    """Print whether the matcher matches, and how it was read."""
+    found = check_arguments(args)
     print("matches" if found["match"] else "does not match")
     for line in _how_it_was_read(args.pattern, args.type, _event_row(args.event)):
         print(f"  {line}")

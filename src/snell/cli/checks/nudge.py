@@ -16,15 +16,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", nargs="?", help="the user's prompt")
 
 
-def ask(row: dict[str, Any]) -> dict[str, Any]:
+def check_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Find the route for the prompt of one row."""
     return {"route": keyword_for(text_in(row, "prompt", ""), options_of_pack("nudges")) or None}
 
 
-def answer(args: argparse.Namespace) -> dict[str, Any]:
-    return ask({"prompt": _prompt_in(args)})
+def check_arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """Find the route for the prompt on the command line."""
+    return check_row({"prompt": _prompt_in(args)})
 
 
-def show(args: argparse.Namespace) -> int:
+def print_result(args: argparse.Namespace) -> int:
+    """Print what would be added to the prompt."""
     print("\n\n".join(parts_for(_prompt_in(args), options_of_pack("nudges"))) or "no route matches: nothing is added")
     return 0
 

@@ -19,7 +19,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("command", nargs="?", help="the command line, as run in the current folder")
 
 
-def ask(row: dict[str, Any]) -> dict[str, Any]:
+def check_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Rewrite the command of one row, in a temporary project with its files."""
     command = text_in(row, "command")
     with tempfile.TemporaryDirectory(prefix="snell-check-") as folder:
         root = os.path.realpath(folder)
@@ -29,12 +30,14 @@ def ask(row: dict[str, Any]) -> dict[str, Any]:
     return {"command": result.command, "why": result.why}
 
 
-def answer(args: argparse.Namespace) -> dict[str, Any]:
+def check_arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """Rewrite the command on the command line, in the current folder."""
     result = _redirect_args(args)
     return {"command": result.command, "why": result.why}
 
 
-def show(args: argparse.Namespace) -> int:
+def print_result(args: argparse.Namespace) -> int:
+    """Print the command as it would run, and why."""
     result = _redirect_args(args)
     print(result.command if result.command is not None else args.command)
     print(f"  {'changed' if result.command is not None else 'unchanged'}: {result.why}")

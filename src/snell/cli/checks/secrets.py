@@ -16,7 +16,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="?", help="the text (default: standard input)")
 
 
-def ask(row: dict[str, Any]) -> dict[str, Any]:
+def check_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Find the secrets in the text of one row."""
     text = text_in(row, "text")
     findings = find(text)
     return {
@@ -26,15 +27,17 @@ def ask(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def answer(args: argparse.Namespace) -> dict[str, Any]:
-    return ask({"text": _text_in(args)})
+def check_arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """Find the secrets in the text on the command line or standard input."""
+    return check_row({"text": _text_in(args)})
 
 
 def exit_code(answer: dict[str, Any]) -> int:
     return 1 if answer["findings"] else 0
 
 
-def show(args: argparse.Namespace) -> int:
+def print_result(args: argparse.Namespace) -> int:
+    """Print the redacted text, and where each secret was."""
     text = _text_in(args)
     findings = find(text)
     print(redact(text))

@@ -18,20 +18,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="?", help="the text (default: standard input)")
 
 
-def ask(row: dict[str, Any]) -> dict[str, Any]:
+def check_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Classify the text of one row."""
     signal = classify(text_in(row, "text"))
     return {"tier": signal.tier, "score": signal.score, "types": list(signal.types)}
 
 
-def answer(args: argparse.Namespace) -> dict[str, Any]:
-    return ask({"text": _text_in(args)})
+def check_arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """Classify the text on the command line or standard input."""
+    return check_row({"text": _text_in(args)})
 
 
 def exit_code(answer: dict[str, Any]) -> int:
     return 0 if answer["tier"] < 3 else 1
 
 
-def show(args: argparse.Namespace) -> int:
+def print_result(args: argparse.Namespace) -> int:
+    """Print whether the text is worth remembering, its tier, its score and its types."""
     signal = classify(_text_in(args))
     print(f"{_LABELS[signal.tier]}: tier {signal.tier}, score {signal.score:.2f}")
     for each in signal.types:

@@ -25,11 +25,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", action="append", default=[], help="also search this folder of skills")
 
 
-def ask(row: dict[str, Any]) -> dict[str, Any]:
+def check_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Rank the skills for the prompt of one row."""
     return _as_data(*_ranking(text_in(row, "prompt"), [])[:2])
 
 
-def answer(args: argparse.Namespace) -> dict[str, Any]:
+def check_arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """Rank the skills for the prompt on the command line."""
     return _as_data(*_ranking(_prompt_in(args), args.folder)[:2])
 
 
@@ -38,7 +40,8 @@ def _as_data(found: list[Ranked], chosen: list[Ranked]) -> dict[str, Any]:
     return {"skills": [each.skill.name for each in chosen], "ranking": ranking}
 
 
-def show(args: argparse.Namespace) -> int:
+def print_result(args: argparse.Namespace) -> int:
+    """Print the ranking, with a mark at each skill that would be added."""
     found, chosen, is_trusted = _ranking(_prompt_in(args), args.folder)
     for each in found[:10]:
         mark = "*" if each in chosen else " "

@@ -1,8 +1,9 @@
 """
 Test one component directly; with --jsonl many rows at once, answered in order.
 
-A component is a module of `cli/checks`: EXAMPLE, ROWS, ANSWER, `arguments(parser)`, `ask(row)` for --jsonl,
-`answer(args)` for --json, `show(args)` for people, and `exit_code(answer)` if an answer can be a failed check.
+A component is a module of `cli/checks`: EXAMPLE, ROWS, ANSWER, `arguments(parser)`, `check_row(row)` for --jsonl,
+`check_arguments(args)` for --json, `print_result(args)` for people, and `exit_code(answer)` if an answer can be a
+failed check.
 """
 
 import argparse
@@ -53,15 +54,15 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         return _print_answer(component, args)
     if not args.jsonl:
-        return int(component.show(args))
+        return int(component.print_result(args))
     _refuse_words_beside_rows(args)
-    for line in _answers(sys.stdin.buffer, component.ask):
+    for line in _answers(sys.stdin.buffer, component.check_row):
         sys.stdout.write(line + "\n")
     return 0
 
 
 def _print_answer(component: ModuleType, args: argparse.Namespace) -> int:
-    answer = component.answer(args)
+    answer = component.check_arguments(args)
     print(json_bytes(answer).decode())
     exit_code = getattr(component, "exit_code", None)
     return int(exit_code(answer)) if exit_code else 0
@@ -77,13 +78,13 @@ def _refuse_words_beside_rows(args: argparse.Namespace) -> None:
         )
 
 
-def _answers(lines: Any, ask: Callable[[Row], Row]) -> Iterator[str]:
+def _answers(lines: Any, check_row: Callable[[Row], Row]) -> Iterator[str]:
     for line in lines:
         if line.strip():
-            yield json_bytes(_answer(line, ask)).decode()
+            yield json_bytes(_answer(line, check_row)).decode()
 
 
-def _answer(line: bytes, ask: Callable[[Row], Row]) -> Row:
+def _answer(line: bytes, check_row: Callable[[Row], Row]) -> Row:
     try:
         row = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -91,7 +92,7 @@ def _answer(line: bytes, ask: Callable[[Row], Row]) -> Row:
     if not isinstance(row, dict):
         return {"id": None, "error": "the row is not an object"}
     try:
-        return {"id": row.get("id"), **ask(row)}
+        return {"id": row.get("id"), **check_row(row)}
     except SnellError as error:
         return {"id": row.get("id"), "error": str(error)}
 

@@ -75,7 +75,7 @@ class _Found(msgspec.Struct, frozen=True):
             yield f"  {value.name:<26} {_as_json(_public_value(value)):<8} {_origin(value)}"
         yield "active hooks by event, in execution order" if self.hooks else "no active hooks"
         for hook in self.hooks:
-            yield from _hook_lines(hook, self.loaded.switches.off(hook))
+            yield from _hook_lines(hook, self.loaded.switches.why_disabled(hook))
         if self.problems:
             yield "problems"
             yield from (f"  {_describe(problem)}" for problem in self.problems)

@@ -74,6 +74,6 @@ def _hooks(loaded: Loaded, context: Context) -> Iterator[Check]:
     broken = [hook for hook in hooks if isinstance(hook.handler, Broken)]
     for hook in broken[:SHOWN]:
         yield Check("hooks", "fail", f"{hook.id} ({hook.source}) cannot run", "fix the problems listed above")
-    running = [hook for hook in hooks if hook.enabled and not hook.untrusted and not loaded.switches.off(hook)]
+    running = [hook for hook in hooks if hook.enabled and not hook.untrusted and not loaded.switches.why_disabled(hook)]
     policy = sum(hook.scope is Scope.POLICY for hook in running)
     yield Check("hooks", "ok", f"{len(running)} active hooks ({policy} from policy)")

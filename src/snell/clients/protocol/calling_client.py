@@ -52,3 +52,5 @@ _READ_BY_OTHERS = frozenset({"claude_code", "copilot", "cursor"})
 # The clients that are known to do so. VS Code is left out: its payload looks too much like other clients'.
 _LEAVE_ARGUMENTS_OUT = frozenset({"copilot", "cursor", "grok"})
 _TURN_ENDS = frozenset({"Stop", "SubagentStop", "PreCompact"})
+# A payload with none of these fields is from the client that the command line names.
+FIELDS_OF_OTHERS = frozenset({"cursor_version", "hookEventName", "timestamp"})

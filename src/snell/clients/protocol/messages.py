@@ -6,15 +6,13 @@ from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.system.json_output import json_bytes
 
-KEEP_GOING = frozenset({"Stop", "SubagentStop", "TeammateIdle"})  # where refusing means that work goes on
-
 
 def reason_of(decision: Decision) -> str:
     """Return the reason of a refusal. Never empty: without a reason some clients invent one, or do not refuse."""
     if text := decision.reason.strip():
         return text
     hooks = _hooks_of(decision)
-    return f"continue, as {hooks} requires" if decision.event.name in KEEP_GOING else f"refused by {hooks}"
+    return f"continue, as {hooks} requires" if decision.event.row.refusal_continues else f"refused by {hooks}"
 
 
 def ask_reason(decision: Decision) -> str:

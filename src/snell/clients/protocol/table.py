@@ -54,7 +54,7 @@ class Tool(Struct, frozen=True):
     lists: Mapping[str, str] = {}  # a key with a list of strings -> Claude's key, with one string per line
     is_patch: bool = False  # the new text is a patch; the files are named in it
     is_argv: bool = False  # the command is a list of words
-    creates: "Tool | None" = None  # the tool it corresponds to without an old text: it then writes a new file
+    creates: "Tool | None" = None  # used instead when the input has no old text: the call then creates a file
 
 
 class ClientTable(Struct, frozen=True, kw_only=True):
@@ -84,8 +84,8 @@ class ClientTable(Struct, frozen=True, kw_only=True):
     rewrite_allows: bool = False  # a rewrite also approves the call
     # Permission modes in which the client never asks: it would run the call, and an allow adds nothing.
     free_modes: frozenset[str] = frozenset()
-    # The options and commands with which the client runs without a user. If given, it drops an ask then, and without a
-    # terminal. None: the client always shows an ask, or refuses the call with its reason.
+    # The options and commands with which the client runs without a user. If given, the client ignores an ask when it
+    # runs with one of them, or without a terminal. None: it always shows an ask, or refuses the call with its reason.
     one_shot: frozenset[str] | None = None
     asks_when: str = ""  # what the user does so that the client asks, if it does not ask in every mode
     longest_note: int = 0  # characters; the client drops longer notes

@@ -70,15 +70,15 @@ def _raising(tool: Any) -> tuple[Any, Callable[[Any, BaseException], Awaitable[s
     let_through = getattr(tools, "set_function_tool_failure_error_function", None)
     formatted = getattr(tools, "maybe_invoke_function_tool_failure_error_function", None)
 
-    async def told(context: Any, error: BaseException) -> str | None:
+    async def failure_text(context: Any, error: BaseException) -> str | None:
         if not formatted or not isinstance(error, Exception):
             return None
         text: str | None = await formatted(function_tool=tool, context=context, error=error)
         return text
 
     if not let_through or not formatted:
-        return tool.on_invoke_tool, told
-    return let_through(copy.copy(tool), None).on_invoke_tool, told
+        return tool.on_invoke_tool, failure_text
+    return let_through(copy.copy(tool), None).on_invoke_tool, failure_text
 
 
 def _shell_tool(tool: Any, at: EmbeddedAgent) -> Any:

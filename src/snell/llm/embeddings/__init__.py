@@ -1,4 +1,4 @@
-"""Embeddings (vectors of texts): from a table of words, from a model on this machine, or from an endpoint."""
+"""Embeddings (vectors of texts): from a word table, from a model on this machine, or from an endpoint."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -55,7 +55,11 @@ def _entries(data: mmap.mmap) -> tuple[int, dict[str, _Entry]]:
 
 
 def _array(data: mmap.mmap, begin: int, entry: _Entry) -> Any:
-    """INVARIANT: nothing outside of the file's own numbers is read, whatever the header says."""
+    """
+    Return one tensor as a numpy array; None for a type of numbers that is not needed.
+
+    INVARIANT: nothing outside of the file's own numbers is read, whatever the header says.
+    """
     import numpy
 
     first, last = entry.data_offsets

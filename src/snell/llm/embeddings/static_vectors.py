@@ -24,7 +24,7 @@ from snell.llm.embeddings.stems import STOP_WORDS, stem, terms
 from snell.llm.embeddings.word_table import word_table
 
 # Versions of this method, the best last: hashes with other weights; without the word table; with it.
-MAKES = ("static-1", "static-2 without table", "static-2")
+VERSIONS = ("static-1", "static-2 without table", "static-2")
 SIZE = 256
 SHORT = 2_000  # characters; the vectors of shorter texts are cached
 MASK = 0.5
@@ -66,14 +66,14 @@ def _wording(text: str) -> bytes:
 _short_wording = lru_cache(maxsize=4_096)(_wording)  # the same texts are compared again and again
 
 
-def make() -> str:
+def vector_version() -> str:
     """Return the version of the vectors that this installation makes."""
-    return MAKES[1] if word_table().problem else MAKES[2]
+    return VERSIONS[1] if word_table().problem else VERSIONS[2]
 
 
-def earlier_makes() -> tuple[str, ...]:
+def earlier_versions() -> tuple[str, ...]:
     """Return the versions before the one of this installation."""
-    return MAKES[: MAKES.index(make())]
+    return VERSIONS[: VERSIONS.index(vector_version())]
 
 
 def quantize(numbers: Sequence[float]) -> bytes:
@@ -130,7 +130,7 @@ def signature_of(vector: bytes) -> bytes:
     return int(bits or "0", 2).to_bytes((len(bits) + 7) // 8, "big")
 
 
-def telling_bits(vector: bytes) -> bytes:
+def significant_bits(vector: bytes) -> bytes:
     """Return one bit for each number: 1 when it is large enough for its sign to be significant."""
     numbers = array("b", vector)
     least = MASK * math.sqrt(sum(map(mul, numbers, numbers)) / max(1, len(numbers)))

@@ -31,7 +31,7 @@ def terms(text: str) -> list[str]:
     return found
 
 
-def telling_terms(text: str) -> list[str]:
+def content_terms(text: str) -> list[str]:
     """Return the terms of a text without stop words, each once."""
     return [term for term in dict.fromkeys(terms(text)) if term not in STOP_WORDS and len(term) < 100]
 

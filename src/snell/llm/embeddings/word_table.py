@@ -70,9 +70,9 @@ def word_table() -> WordTable:
     try:
         return decode_table(FILE.read_bytes())
     except OSError as error:
-        return WordTable(_NOTHING, problem=f"the table of words cannot be read: {error}")
+        return WordTable(_NOTHING, problem=f"the word table cannot be read: {error}")
     except ValueError as error:
-        return WordTable(_NOTHING, problem=f"the table of words `{FILE}` is damaged: {error}")
+        return WordTable(_NOTHING, problem=f"the word table `{FILE}` is damaged: {error}")
 
 
 def decode_table(data: bytes) -> WordTable:

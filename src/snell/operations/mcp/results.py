@@ -31,13 +31,13 @@ class RememberedBatch(Answer, frozen=True, kw_only=True):
     stored: int
 
 
-class Recollection(Memory, frozen=True, kw_only=True):
+class RecalledMemory(Memory, frozen=True, kw_only=True):
     similarity: float = 0.0
     by: str = ""
 
 
 class Recalled(Answer, frozen=True, kw_only=True):
-    memories: list[Recollection]
+    memories: list[RecalledMemory]
     project: str = ""
     remark: str = ""  # if nothing was found
 
@@ -60,7 +60,7 @@ class Waypoint(Stop, frozen=True):
     namespace: str = ""
 
 
-class Way(Answer, frozen=True, kw_only=True):
+class PathResult(Answer, frozen=True, kw_only=True):
     stops: list[Waypoint]
     remark: str = ""
 
@@ -79,7 +79,7 @@ class ShownRegions(Answer, frozen=True, kw_only=True):
     remark: str = ""
 
 
-class Drawn(Answer, frozen=True, kw_only=True):
+class MapResult(Answer, frozen=True, kw_only=True):
     format: str
     nodes: list[dict[str, Any]] = []
     edges: list[dict[str, Any]] = []
@@ -118,11 +118,11 @@ class Namespaces(Answer, frozen=True, kw_only=True):
     project: str = ""
 
 
-class Moved(Answer, frozen=True, kw_only=True):
+class RenameResult(Answer, frozen=True, kw_only=True):
     moved: int
 
 
-class SetUp(Answer, frozen=True, kw_only=True):
+class SetupResult(Answer, frozen=True, kw_only=True):
     client: str
     paths: dict[str, str]
     capabilities: dict[str, Any]

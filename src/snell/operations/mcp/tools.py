@@ -82,14 +82,14 @@ TOOLS: tuple[McpTool, ...] = (
         "journey",
         "The memories between two others: how one topic leads to another.",
         arguments.Journey,
-        results.Way,
+        results.PathResult,
         "explore.journey",
     ),
     McpTool(
         "wander",
         "A random walk from memory to memory, to find related ones that no query would find.",
         arguments.Wander,
-        results.Way,
+        results.PathResult,
         "explore.wander",
     ),
     McpTool(
@@ -103,7 +103,7 @@ TOOLS: tuple[McpTool, ...] = (
         "visualize",
         "A map of the memories: positions as JSON, a picture as SVG, or a chart for Mermaid.",
         arguments.Visualize,
-        results.Drawn,
+        results.MapResult,
         "explore.visualize",
     ),
     McpTool(
@@ -161,7 +161,7 @@ TOOLS: tuple[McpTool, ...] = (
         "rename_namespace",
         "Rename a namespace; if the new name exists, the memories move there.",
         arguments.RenameNamespace,
-        results.Moved,
+        results.RenameResult,
         "memory.rename_namespace",
         "writes",
     ),
@@ -188,7 +188,7 @@ TOOLS: tuple[McpTool, ...] = (
         "Show how a client is set up for Snell: hooks, MCP server, rules. Nothing is written; a person runs"
         " `snell setup` for that.",
         arguments.SetupHooks,
-        results.SetUp,
+        results.SetupResult,
         "setup.show",
     ),
     McpTool(

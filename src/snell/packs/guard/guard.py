@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import os
 
-from snell.model.command_folders import folders_of
-from snell.model.command_lines import other_readings
+from snell.model.command_folders import NO_FOLDER_KEYS, folders_of
+from snell.model.command_lines import PLAIN_SHELLS, other_readings
 from snell.model.context import Context
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
@@ -54,8 +54,9 @@ def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tel
     workspaces = _workspaces(event, context)
     judgement = _judge(call.command, event, context, workspaces[0])
     _keep_pending(_key(call.command, event, workspaces[0]), judgement)
-    lines = (call.command, *other_readings(event.tool_name or event.tool, event.payload.get("tool_input")))
-    if more := [(line, workspace) for workspace in workspaces for line in lines][1:]:
+    lines = _lines(call.command, event)
+    if len(workspaces) > 1 or len(lines) > 1:
+        more = [(line, workspace) for workspace in workspaces for line in lines][1:]
         judgement = merge_judgements([judgement, *(_judge(line, event, context, each) for line, each in more)])
     if not is_shell_tool(event.tool, event.tool_name):
         judgement = drop_misread(judgement)
@@ -147,8 +148,18 @@ def _workspace(event: Event, context: Context) -> Workspace:
 def _workspaces(event: Event, context: Context) -> list[Workspace]:
     """Return a workspace for every folder in which the command may run; the project stays the event's."""
     start = _workspace(event, context)
+    if event.tool_input.keys() <= NO_FOLDER_KEYS:  # nearly every call
+        return [start]
     folders = folders_of(event.payload.get("tool_input"), start.cwd, start.home, event.client, event.tool)
     return [start.in_folder(folder) for folder in folders]
+
+
+def _lines(line: str, event: Event) -> tuple[str, ...]:
+    """Return the command line, and the other ways to read the input of a tool that is not a plain shell."""
+    tool = event.tool_name or event.tool
+    if tool in PLAIN_SHELLS and event.tool_input.get("command") == line:
+        return (line,)
+    return (line, *other_readings(tool, event.payload.get("tool_input")))
 
 
 def _key(line: str, event: Event, workspace: Workspace) -> tuple[str, ...]:

@@ -42,10 +42,10 @@ class Value(Struct, frozen=True):
 
 
 EMPTY = Value("")
-SOMETHING = Value()
+UNKNOWN_VALUE = Value()
 
 
-def any_of(values: "list[Value]") -> Value:
+def merge_values(values: "list[Value]") -> Value:
     """Return one value for several; its text is unknown if they differ."""
     if len(values) == 1:
         return values[0]

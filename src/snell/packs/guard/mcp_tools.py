@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from snell.model.tool_names import names, plain_name, words_of
+from snell.model.tool_names import name_set, plain_name, words_of
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES
 from snell.sdk.subjects import ToolCall
@@ -24,22 +24,24 @@ _MANAGERS = {
     "digitalocean": "doctl",
     "neon": "neonctl",
 }
-_DELETES = names("delete destroy terminate purge uninstall drop wipe erase nuke")
+_DELETES = name_set("delete destroy terminate purge uninstall drop wipe erase nuke")
 _VERB_KEYS = ("command", "subcommand", "verb", "action", "operation", "args", "arguments")
 _SUBJECT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
 _REMOVES = _DELETES | {"remove", "rm", "rmdir", "unlink", "trash"}
-_FORGES = names("github gitlab bitbucket gitea forgejo")
-_ENDING_VERBS = names("kill killall terminate stop end signal interrupt suspend abort")
-_PROCESS_KEYS = names("pid pids process processid processids processnumber")
+_FORGES = name_set("github gitlab bitbucket gitea forgejo")
+_ENDING_VERBS = name_set("kill killall terminate stop end signal interrupt suspend abort")
+_PROCESS_KEYS = name_set("pid pids process processid processids processnumber")
 _MOST_IDS = 100
-_DATABASES = names(
+_DATABASES = name_set(
     "mongodb mongo redis dynamodb elasticsearch opensearch firestore cassandra neo4j qdrant pinecone chroma"
 )
-_DATABASE_VERBS = names("drop flushall flushdb flush truncate wipe reset")
-_VAULTS = names("onepassword 1password op vault bitwarden lastpass keychain keyring doppler infisical secretsmanager")
-_READING_VERBS = names("get read reveal show fetch export access retrieve lookup dump")
+_DATABASE_VERBS = name_set("drop flushall flushdb flush truncate wipe reset")
+_VAULTS = name_set(
+    "onepassword 1password op vault bitwarden lastpass keychain keyring doppler infisical secretsmanager"
+)
+_READING_VERBS = name_set("get read reveal show fetch export access retrieve lookup dump")
 # Servers whose data is local or can be rebuilt.
-_LOCAL_SERVERS = names(
+_LOCAL_SERVERS = name_set(
     "memory filesystem files file fs playwright browser puppeteer todo todos tasks sandbox e2b chrome devtools"
 )
 
@@ -107,7 +109,7 @@ def split_notebook_cell(source: str) -> tuple[str, str]:
 
 
 _SHELL_LINE = lazy_regex(r"\s*!")
-_GIT_VERBS = names("reset push clean checkout branch stash restore rebase tag reflog gc rm")
+_GIT_VERBS = name_set("reset push clean checkout branch stash restore rebase tag reflog gc rm")
 
 
 def _git(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

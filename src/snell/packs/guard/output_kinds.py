@@ -2,10 +2,10 @@
 
 import re
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.system.lazy_regex import lazy_regex
 
-SECRET_PRINTERS = names(
+SECRET_PRINTERS = name_set(
     "security secret-tool gh gcloud aws vault gopass pass kubectl oc az heroku doppler bw op gpg keyring git "
     "mimikatz lazagne npm gcore procdump gdb docker-credential-desktop infisical chamber lpass "
     "keepassxc-cli railway netlify fly flyctl sops age docker podman nerdctl"
@@ -38,7 +38,7 @@ _PERSONAL = lazy_regex(
     r"screencapture\b|scrot\b|grim\b|gnome-screenshot\b|import -window\b|maim\b|ffmpeg .*(?:x11grab|avfoundation)|"
     r"arecord\b|compgen -v|declare -p|last\b|w$|who$|crontab -l|atuin )"
 )
-_PERSONAL_PROGRAMS = names(
+_PERSONAL_PROGRAMS = name_set(
     "history fc pbpaste wl-paste xclip xsel screencapture scrot grim gnome-screenshot import maim ffmpeg arecord "
     "compgen last w who crontab atuin"
 )
@@ -55,14 +55,14 @@ def prints_personal(program: str, args: tuple[str, ...]) -> bool:
 
 
 # Always, and only when a word says so.
-_INITS = names(
+_INITS = name_set(
     "ssh-agent gpg-agent keychain direnv brew pyenv rbenv nodenv jenv goenv plenv phpenv swiftenv starship opam zoxide "
     "fzf mise rtx asdf fnm nvm volta conda mamba micromamba pixi dircolors lesspipe luarocks thefuck atuin navi resize "
     "register-python-argcomplete oh-my-posh sheldon antidote antibody tset locale dbus-launch spack modulecmd "
     "apt-config "
     "dpkg-architecture dpkg-buildflags getopt emsdk devbox guix scmpuff sdk jabba ghcup docker-machine"
 )
-_INITS_BY_WORD = names(
+_INITS_BY_WORD = name_set(
     "gh glab kubectl helm docker podman minikube kind go cargo rustup npm pnpm pip pip3 pipenv poetry uv nix perl "
     "stack "
     "rustc tmux hub deno bun aws gcloud terraform vault eksctl flux argocd git hatch pdm just task"

@@ -3,7 +3,7 @@
 import posixpath
 import re
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.sensitive_files import is_snell_file
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
@@ -21,7 +21,7 @@ _SYSTEM = lazy_regex(
     r"^/(?:bin|boot|dev|etc|lib\w*|opt|proc|root|run|sbin|srv|sys|usr|var|System|Library|Applications|private"
     r"|Volumes|mnt|media|cores|nix|snap|home|Users|data|[A-Za-z]:|c)(?:/|$)"
 )
-_BUILD_NAMES = names(
+_BUILD_NAMES = name_set(
     "node_modules build dist out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox .venv "
     "venv env .next .nuxt .turbo .cache coverage htmlcov .coverage .parcel-cache .svelte-kit .gradle "
     ".terraform bower_components vendor obj bin tmp temp .eggs site _site public logs log cache .output .vite "
@@ -36,17 +36,17 @@ _BUILD_FILE = lazy_regex(
     ),
     re.IGNORECASE,
 )
-_PERSONAL = names(
+_PERSONAL = name_set(
     "documents desktop downloads pictures photos music videos movies library applications dropbox onedrive bin .ssh "
     ".gnupg .aws .azure .gcloud .config .local .kube .docker .mozilla .thunderbird .password-store .bashrc .zshrc "
     ".profile .bash_profile .gitconfig .vim .emacs.d .claude .codex .gemini .cursor .mail mail"
 )
-_USUAL_IN_HOME = names("bin public pkg vendor site logs log cache tmp temp")
-_REBUILT_NAMES = names(
+_USUAL_IN_HOME = name_set("bin public pkg vendor site logs log cache tmp temp")
+_REBUILT_NAMES = name_set(
     "__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .ruff_cache dist build target .next"
 )
-_LEFTOVERS = names("orig rej swp swo ~ log tmp bak")
-_REBUILT_SUFFIXES = names("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
+_LEFTOVERS = name_set("orig rej swp swo ~ log tmp bak")
+_REBUILT_SUFFIXES = name_set("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
 # Tool chains of build machines: jobs delete them to free disk space, and packages can restore them.
 _BUILD_MACHINE_TOOLS = lazy_regex(
     r"^/(?:usr/share/(?:dotnet|swift|miniconda|gradle[^/]*|rust|az_\w+)|"
@@ -59,9 +59,9 @@ _BUILD_MACHINE_TOOLS = lazy_regex(
 )
 _GIT_TEMPORARY = lazy_regex(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
 _CACHES = tuple(
-    names(".cache .npm .cargo/registry .cargo/git .gradle .m2 .ivy2 .nuget .pnpm .yarn Library/Caches/ go/pkg")
+    name_set(".cache .npm .cargo/registry .cargo/git .gradle .m2 .ivy2 .nuget .pnpm .yarn Library/Caches/ go/pkg")
 )
-_SOURCES = names("src source sources app apps packages tests test migrations .github cmd internal")
+_SOURCES = name_set("src source sources app apps packages tests test migrations .github cmd internal")
 
 
 NO_PROJECT = "/\0"  # no path is below it

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
 
-READERS = names(
+READERS = name_set(
     "cat less more head tail ls stat grep rg diff wc file jq bat tree du test [ find echo printf cd [[ : "
     "md5sum sha256sum cmp realpath readlink basename dirname which snell pytest mypy read cut view "
     "egrep fgrep nl yq open source . true type command whereis ldd nm objdump readelf strings od hexdump hd "
@@ -19,12 +19,12 @@ READERS = names(
     "pgrep ps lsof pushd popd"
 )
 # These only read, unless an option, a second operand or a script names a file to write.
-MAY_WRITE = names("awk gawk mawk nawk sed gsed sort xxd ruff ctags scp sftp")
-_SCRIPTED = names("awk gawk mawk nawk sed gsed scp touch")
+MAY_WRITE = name_set("awk gawk mawk nawk sed gsed sort xxd ruff ctags scp sftp")
+_SCRIPTED = name_set("awk gawk mawk nawk sed gsed scp touch")
 _BY_OPTION = {"ctags": "-f -o", "sort": "-o --output"}
 # Programs for which `written_by_arguments` may return files.
 TOLD_TO_WRITE = _SCRIPTED | frozenset(_BY_OPTION) | {"xxd", "ruff"}
-_EDITORS = names("vi vim nvim gvim")
+_EDITORS = name_set("vi vim nvim gvim")
 _ONLY_LOOKS = lazy_regex(r"-\w*[RM]\w*")
 _SED_WRITES = lazy_regex(r"(?<![A-Za-z_.-])[wW][ \t]+([^\n]+)")
 _LONGEST = 8_000

@@ -1,8 +1,8 @@
 """
 Recognise values of secrets that a session has read, by keyed fingerprints.
 
-A fingerprint does not reveal the value. A value that was read and later occurs in an address, a body or a message means
-that the secret leaves the machine, with whatever program or tool it was read.
+A fingerprint does not reveal the value. If a value that was read occurs later in an address, a body or a message, the
+secret is about to leave the machine; it does not matter which tool read it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import fnmatch
 import re
 from functools import lru_cache
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.system.lazy_regex import lazy_regex
 
 LONGEST_PATTERN = 1_000  # matching time grows with the square of the length
@@ -20,7 +20,7 @@ _KEY_FILE = lazy_regex(
     re.IGNORECASE,
 )
 _PUBLIC = lazy_regex(r"\.pub\b|public|pubkey|^package\.key$|i18n|translations?", re.IGNORECASE)
-_SECRET_NAMES = names(
+_SECRET_NAMES = name_set(
     ".netrc _netrc .pypirc .git-credentials .pgpass .my.cnf .boto .s3cfg .vault-token .htpasswd .dockercfg "
     ".dockerconfigjson .npmrc.token wallet.dat key4.db logins.json cookies.sqlite keychain.db login.keychain "
     "login.keychain-db .credentials.json credentials.json service-account.json service_account.json "
@@ -183,7 +183,7 @@ def _holds_secret(path: str, name: str) -> bool:
 
 _WELL_KNOWN = tuple(
     known.split("/")
-    for known in names(
+    for known in name_set(
         ".env .env.local .env.production .netrc .git-credentials .pypirc .npmrc .pgpass .ssh/id_rsa "
         ".ssh/id_ed25519 .ssh/id_ecdsa "
         ".aws/credentials .kube/config .docker/config.json .gnupg/secring.gpg .config/gh/hosts.yml etc/shadow "

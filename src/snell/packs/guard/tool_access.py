@@ -9,7 +9,7 @@ from typing import Any
 
 from snell.model.command_folders import folders_of
 from snell.model.command_lines import CommandField, command_fields
-from snell.model.tool_names import has_code, names, only_looks, plain_name, runs_other_code
+from snell.model.tool_names import has_code, name_set, only_reads_text, plain_name, runs_other_code
 from snell.packs.guard.judge import Judgement, judge, judge_steps, merge_judgements
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.mcp_tools import check_tool, equivalent_commands, moves_files, removes_files, split_notebook_cell
@@ -22,13 +22,13 @@ from snell.sdk.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall
 from snell.system.lazy_regex import lazy_regex
 
 MOST_TEXTS = 40
-_PATH_KEYS = names(
+_PATH_KEYS = name_set(
     "path filepath file filename uri source src destination target paths filepaths files pathinproject relativepath "
     "absolutepath fullpath targetfile targetpath destinationpath sourcepath notebookpath"
 )
-_URL_KEYS = names("url uri href urls link endpoint")
-_CODE_KEYS = names("code python_code source_code python javascript js_code program snippet")
-_SQL_KEYS = names("sql query statement statements queries sql_query command text")
+_URL_KEYS = name_set("url uri href urls link endpoint")
+_CODE_KEYS = name_set("code python_code source_code python javascript js_code program snippet")
+_SQL_KEYS = name_set("sql query statement statements queries sql_query command text")
 _WRITING = lazy_regex(
     r"write|edit|create|delete|remove|move|update|append|patch|rename|save|put|replace|copy|insert|overwrite"
 )
@@ -179,7 +179,7 @@ def _programs(call: ToolCall, key: str, text: str) -> list[str]:
     if key in ("source", "code", "cell") and _NOTEBOOK.search(call.tool):
         shell, code = split_notebook_cell(text)
         return [shell, _as_program(call, code)]
-    is_code = (key in _CODE_KEYS and not only_looks(call.tool)) or (key == "script" and _BROWSER.search(call.tool))
+    is_code = (key in _CODE_KEYS and not only_reads_text(call.tool)) or (key == "script" and _BROWSER.search(call.tool))
     return [_as_program(call, text)] if is_code else []
 
 

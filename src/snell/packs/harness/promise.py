@@ -71,7 +71,7 @@ def _cap(client: str, context: Context) -> int:
 
 def _on_cap(cap: int, loop: Loop, event: Event, context: Context) -> str:
     """Ask a supervisor for a new window: the client would end the turn now whatever a hook replies."""
-    ended = f"this client ends a turn after {cap} held stops"
+    ended = f"this client ends a turn after hooks have prevented {cap} stops in a row"
     if not context.env.get(SUPERVISOR):
         return f"{ended}, and the agent did not write `{loop.promise}`: send a prompt to go on, or use `snell run`"
     loop = replace(loop, iteration=loop.iteration + 1)
@@ -92,7 +92,7 @@ def next_window(event: Event, context: Context) -> Note | None:
 
 @informs("PostToolUse", "PostToolUseFailure")
 def worked(event: Event, context: Context) -> None:
-    """Reset the count of held stops, as the client does with every tool call."""
+    """Reset the count of prevented stops, as the client does with every tool call."""
     _reset_count(event, context)
 
 
@@ -104,7 +104,7 @@ def _reset_count(event: Event, context: Context) -> None:
 
 @informs("UserPromptSubmit")
 def begin(prompt: Prompt, event: Event, context: Context) -> Note | None:
-    """Start a loop for `/harness OBJECTIVE`; any prompt resets the count of held stops."""
+    """Start a loop for `/harness OBJECTIVE`; any prompt resets the count of prevented stops."""
     if not prompt.text.strip().startswith(f"{COMMAND} "):
         _reset_count(event, context)
         _set_objective(prompt.text.strip(), event, context)

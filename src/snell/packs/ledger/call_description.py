@@ -28,8 +28,8 @@ LONGEST_ERROR = 2_000
 _CORRELATION = ("id", "message_id", "request_id", "messageId", "requestId")
 
 
-class NamedCall(Struct, frozen=True):
-    """The identity of a call."""
+class CallIdentity(Struct, frozen=True):
+    """The identity of a call: its ids, its tool, and the keys by which a repetition is recognised."""
 
     call_id: str
     run_id: str
@@ -50,9 +50,9 @@ class NamedCall(Struct, frozen=True):
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
 
 
-def name_call(event: Event, context: Context) -> NamedCall:
+def identify_call(event: Event, context: Context) -> CallIdentity:
     """
-    Return everything that is needed to find a call again; nothing that is slow to determine.
+    Return the identity of a call: all that is needed to find it again, but nothing that is slow to determine.
 
     The tool call waits for this. Between two writes to disk the processor's caches are cold, so what depends on the
     tool alone is cached in one look-up.
@@ -67,7 +67,9 @@ def name_call(event: Event, context: Context) -> NamedCall:
     scope = scope_of(tool.raw, given, hashed) if action else hashed
     call_id = f"{session}/{safe_id(event.tool_use_id) or context.decision_id}"
     place = folders_of(given, event.cwd, os.path.expanduser("~"))[0] if event.kind == "shell" else ""
-    return NamedCall(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
+    return CallIdentity(
+        call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place
+    )
 
 
 @lru_cache(maxsize=512)
@@ -77,12 +79,18 @@ def _tool_facts(tool: str) -> tuple[Identity, str, str]:
     return found, f"|{found.namespace}|{found.name}|", action_of(found.raw)
 
 
-def name_call_fully(event: Event, context: Context) -> NamedCall:
-    """Return it with its effort. Call it before a transaction begins: the effort may be read from the same database."""
-    return replace(name_call(event, context), effort=_effort(event, context))
+def identify_call_with_effort(event: Event, context: Context) -> CallIdentity:
+    """
+    Return the identity of a call, with the effort that it belongs to.
+
+    Call it before a transaction begins: the effort may be read from the same database.
+    """
+    return replace(identify_call(event, context), effort=_effort(event, context))
 
 
 class CallDescription(Struct, frozen=True):
+    """What a call may change."""
+
     found: Classification
     paths: tuple[str, ...] = ()
 
@@ -210,7 +218,7 @@ def _effort(event: Event, context: Context) -> str:
     return safe_id(str(named_so or context.env.get("SNELL_EFFORT") or ""))
 
 
-def who(event: Event) -> str:
+def agent_of(event: Event) -> str:
     """Return the agent or sub-agent that made the call."""
     return safe_id(event.agent_id or text_in(event.payload, "agent_type"))
 
@@ -266,15 +274,15 @@ MOST_CLAIMS = 4_096
 _claimed_keys: dict[str, str] = {}  # by call, the oldest first
 
 
-def note_key(which: NamedCall, key: str) -> str:
+def note_key(identity: CallIdentity, key: str) -> str:
     """Note the key under which a call of this process is claimed; returns an earlier one, if it was another."""
-    before = _claimed_keys.get(which.call_id, key)
-    _claimed_keys[which.call_id] = key
+    before = _claimed_keys.get(identity.call_id, key)
+    _claimed_keys[identity.call_id] = key
     if len(_claimed_keys) > MOST_CLAIMS:
         del _claimed_keys[next(iter(_claimed_keys))]
     return before if before != key else ""
 
 
-def claimed_key(which: NamedCall) -> str:
+def claimed_key(identity: CallIdentity) -> str:
     """Return the key of a claim. After a restart it is the plain one, or the row of the call has it."""
-    return _claimed_keys.get(which.call_id, which.key)
+    return _claimed_keys.get(identity.call_id, identity.key)

@@ -15,10 +15,10 @@ from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.protocols import Database, Transaction
 from snell.packs.ledger.call_description import (
-    NamedCall,
+    CallIdentity,
     describe_call,
     error_of,
-    name_call,
+    identify_call,
     note_key,
     preview_of,
 )
@@ -41,10 +41,10 @@ def once(event: Event, context: Context) -> Deny | Ask | None:
     rules = rules_for(context)
     if rules.problem:
         return _write_refusal(rules.problem)
-    which = name_call(event, context)
+    identity = identify_call(event, context)
     crash_points.notify("before claim")
     try:
-        answer = _claim_or_refuse(context.database, event, context, which, rules)
+        answer = _claim_or_refuse(context.database, event, context, identity, rules)
     except StoreError as error:
         return _write_refusal(str(error))
     crash_points.notify("after claim")
@@ -56,15 +56,15 @@ def receipt(event: Event, context: Context) -> Tell | None:
     """Store the result of a call before the agent acts on it."""
     if context.database is None or not event.tool_use_id:
         return None
-    which = name_call(event, context)
+    identity = identify_call(event, context)
     failed = error_of(event)
     status, body = "succeeded" if failed is None else "failed", preview_of(event, failed)
-    kept = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=now_ms(), status=status, body=body)
+    kept = Receipt(tool_call_id=identity.call_id, run_id=identity.run_id, at=now_ms(), status=status, body=body)
     crash_points.notify("before receipt")
     try:
         claims.put_receipt(context.database, kept)
     except StoreError as error:
-        return Tell(f"the ledger could not store the result of `{which.tool.raw}`: {error}")
+        return Tell(f"the ledger could not store the result of `{identity.tool.raw}`: {error}")
     crash_points.notify("after receipt")
     return None
 
@@ -74,9 +74,9 @@ def resumed(event: Event, context: Context) -> Note | Tell | None:
     """Settle the open calls of an earlier process, and name those with an unknown result."""
     if context.database is None:
         return None
-    which = name_call(event, context)
+    identity = identify_call(event, context)
     try:
-        found, lost = context.database.run(lambda tx: _resume(tx, event, which))
+        found, lost = context.database.run(lambda tx: _resume(tx, event, identity))
     except StoreError as error:
         return Tell(f"the ledger cannot be used, so no tool will run: {error}")
     if lost:
@@ -90,59 +90,59 @@ def resumed(event: Event, context: Context) -> Note | Tell | None:
     )
 
 
-def _resume(tx: Transaction, event: Event, which: NamedCall) -> tuple[ResumeResult, str]:
+def _resume(tx: Transaction, event: Event, identity: CallIdentity) -> tuple[ResumeResult, str]:
     lost = lost_ledger.lost_ledger(tx)
-    if lost and event.payload.get("source") == "startup" and which.run_id == which.session_id:
-        lost_ledger.record_new_run(tx, which.run_id)
-    return resume.resume(tx, which.run_id, now_ms()), lost
+    if lost and event.payload.get("source") == "startup" and identity.run_id == identity.session_id:
+        lost_ledger.record_new_run(tx, identity.run_id)
+    return resume.resume(tx, identity.run_id, now_ms()), lost
 
 
 def _claim_or_refuse(
-    database: Database, event: Event, context: Context, which: NamedCall, known: Rules
+    database: Database, event: Event, context: Context, identity: CallIdentity, known: Rules
 ) -> Deny | Ask | None:
     rules = known.rules
-    starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules, context))
-    key = which.with_nonce() if starts_anew else which.key
-    if before := note_key(which, key):
+    starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, identity, rules, context))
+    key = identity.with_nonce() if starts_anew else identity.key
+    if before := note_key(identity, key):
         # Its input was rewritten since it was first claimed.
-        database.run(lambda tx: claims.release(tx, which.run_id, before, which.call_id))
-    wanted = _claim(which, key, context)
-    if claims.claim_alone(database, wanted, which.key_in_place()):
+        database.run(lambda tx: claims.release(tx, identity.run_id, before, identity.call_id))
+    wanted = _claim(identity, key, context)
+    if claims.claim_alone(database, wanted, identity.key_in_place()):
         return None
-    return database.run(lambda tx: _on_conflict(tx, wanted, event, which, context, rules))
+    return database.run(lambda tx: _on_conflict(tx, wanted, event, identity, context, rules))
 
 
 def _on_conflict(
-    tx: Transaction, wanted: Claim, event: Event, which: NamedCall, context: Context, rules: tuple[Rule, ...]
+    tx: Transaction, wanted: Claim, event: Event, identity: CallIdentity, context: Context, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
-    if (lost := lost_ledger.loss_for_run(tx, which.run_id)) and _happens_once(event, which, context, rules):
-        return _lost_refusal(which, lost)
-    wanted = _with_key_of_place(tx, wanted, which)
+    if (lost := lost_ledger.loss_for_run(tx, identity.run_id)) and _happens_once(event, identity, context, rules):
+        return _lost_refusal(identity, lost)
+    wanted = _with_key_of_place(tx, wanted, identity)
     other = claims.claim(tx, wanted)
     if other is None:
         return None
-    if other.tool_call_id == which.call_id:
-        return _on_redelivery(tx, other, which) if _happens_once(event, which, context, rules) else None
-    return _on_repeat(tx, wanted, other, event, which, context, rules)
+    if other.tool_call_id == identity.call_id:
+        return _on_redelivery(tx, other, identity) if _happens_once(event, identity, context, rules) else None
+    return _on_repeat(tx, wanted, other, event, identity, context, rules)
 
 
-def _with_key_of_place(tx: Transaction, wanted: Claim, which: NamedCall) -> Claim:
+def _with_key_of_place(tx: Transaction, wanted: Claim, identity: CallIdentity) -> Claim:
     """Return the claim; the same command in another directory gets a key of that directory."""
-    if not which.place or wanted.key != which.key:
+    if not identity.place or wanted.key != identity.key:
         return wanted
-    key = which.key_in_place()
-    first = claims.holder(tx, which.run_id, which.key)
-    if claims.holder(tx, which.run_id, key) is None and (first is None or first.place == which.place):
+    key = identity.key_in_place()
+    first = claims.holder(tx, identity.run_id, identity.key)
+    if claims.holder(tx, identity.run_id, key) is None and (first is None or first.place == identity.place):
         return wanted
-    note_key(which, key)
+    note_key(identity, key)
     return replace(wanted, key=key)
 
 
-def _on_redelivery(tx: Transaction, held: Claim, which: NamedCall) -> Deny | None:
+def _on_redelivery(tx: Transaction, held: Claim, identity: CallIdentity) -> Deny | None:
     """Judge a second delivery of the call that holds the key: it may go on, unless it already succeeded."""
     stored = claims.receipt_of(tx, held.tool_call_id)
     if held.status == "succeeded" or (stored and stored.status == "succeeded"):
-        return _done_already(which, stored.body if stored else held.preview)
+        return _done_already(identity, stored.body if stored else held.preview)
     return None
 
 
@@ -151,51 +151,51 @@ def _on_repeat(
     wanted: Claim,
     other: Claim,
     event: Event,
-    which: NamedCall,
+    identity: CallIdentity,
     context: Context,
     rules: tuple[Rule, ...],
 ) -> Deny | Ask | None:
-    if not _happens_once(event, which, context, rules):
-        again = _claim(which, which.with_nonce(), context)
-        note_key(which, again.key)
+    if not _happens_once(event, identity, context, rules):
+        again = _claim(identity, identity.with_nonce(), context)
+        note_key(identity, again.key)
         claims.claim(tx, again)
         return None
     stored = claims.receipt_of(tx, other.tool_call_id) if other.status == "prepared" else None
     if other.status == "succeeded" or (stored and stored.status == "succeeded"):
-        return _done_already(which, stored.body if stored else other.preview)
+        return _done_already(identity, stored.body if stored else other.preview)
     if stored or _was_refused(tx, other):
         claims.take_over(tx, wanted)
         return None
     if other.status == "prepared" and abs(wanted.at - other.at) < LONG_AGO_MS:
-        return _still_running(which, other)
+        return _still_running(identity, other)
     claims.take_over(tx, wanted)
     return Ask(
-        f"`{which.tool.raw}` was called like this before, and it is unknown whether it happened; check, then decide"
+        f"`{identity.tool.raw}` was called like this before, and it is unknown whether it happened; check, then decide"
     )
 
 
-def _happens_once(event: Event, which: NamedCall, context: Context, rules: tuple[Rule, ...]) -> bool:
-    return describe_call(event, which.tool, rules, context).found.replay == "REPLAY_EXACT"
+def _happens_once(event: Event, identity: CallIdentity, context: Context, rules: tuple[Rule, ...]) -> bool:
+    return describe_call(event, identity.tool, rules, context).found.replay == "REPLAY_EXACT"
 
 
-def _lost_refusal(which: NamedCall, lost: str) -> Deny:
+def _lost_refusal(identity: CallIdentity, lost: str) -> Deny:
     return Deny(
-        f"the ledger was lost, so it is unknown whether `{which.tool.raw}` was called like this before: {lost}",
+        f"the ledger was lost, so it is unknown whether `{identity.tool.raw}` was called like this before: {lost}",
         instead="tell the user, who checks what was done and then runs `snell ledger release lost`",
     )
 
 
-def _done_already(which: NamedCall, preview: str) -> Deny:
+def _done_already(identity: CallIdentity, preview: str) -> Deny:
     result = f" Its result: {preview}" if preview else ""
     return Deny(
-        f"`{which.tool.raw}` was called with this input before and succeeded, so it is not done twice.{result}",
+        f"`{identity.tool.raw}` was called with this input before and succeeded, so it is not done twice.{result}",
         instead="go on with that result; change the input if you mean something else",
     )
 
 
-def _still_running(which: NamedCall, other: Claim) -> Deny:
+def _still_running(identity: CallIdentity, other: Claim) -> Deny:
     return Deny(
-        f"the same call of `{which.tool.raw}` is still running",
+        f"the same call of `{identity.tool.raw}` is still running",
         instead="wait for it; if it was refused or interrupted, the user frees it with"
         f" `snell ledger release {other.tool_call_id}`",
     )
@@ -203,25 +203,25 @@ def _still_running(which: NamedCall, other: Claim) -> Deny:
 
 def _write_refusal(why: str) -> Deny:
     return Deny(
-        f"the ledger cannot record this call, and in durable mode no call runs without that: {why}",
+        f"the ledger cannot record this call, and in durable mode no call runs unless it is recorded: {why}",
         instead='tell the user; `[pack.ledger] mode = "audit"` lets calls run without it',
     )
 
 
-def _claim(which: NamedCall, key: str, context: Context) -> Claim:
+def _claim(identity: CallIdentity, key: str, context: Context) -> Claim:
     return Claim(
-        run_id=which.run_id,
+        run_id=identity.run_id,
         key=key,
-        tool_call_id=which.call_id,
-        tool=which.tool.raw,
+        tool_call_id=identity.call_id,
+        tool=identity.tool.raw,
         decision_id=context.decision_id,
         at=now_ms(),
-        place=which.place,
+        place=identity.place,
     )
 
 
-def _relaunches(event: Event, which: NamedCall, rules: tuple[Rule, ...], context: Context) -> bool:
-    return describe_call(event, which.tool, rules, context).found.replay == "RELAUNCH"
+def _relaunches(event: Event, identity: CallIdentity, rules: tuple[Rule, ...], context: Context) -> bool:
+    return describe_call(event, identity.tool, rules, context).found.replay == "RELAUNCH"
 
 
 def _was_refused(tx: Transaction, other: Claim) -> bool:

@@ -10,7 +10,7 @@ from snell.packs.ledger.policies import read_rules
 
 
 def option_problems(options: Mapping[str, Any]) -> list[str]:
-    """Return what is problem with the options, one sentence each."""
+    """Return what is wrong with the options, one sentence each."""
     return [problem for path in options.get("policies", ()) if (problem := _problem(path))]
 
 

@@ -16,7 +16,8 @@ from snell.model.protocols import Transaction
 from snell.packs.ledger.call_description import (
     Body,
     CallDescription,
-    NamedCall,
+    CallIdentity,
+    agent_of,
     began_at,
     body_of,
     claimed_key,
@@ -24,11 +25,10 @@ from snell.packs.ledger.call_description import (
     describe_call,
     error_of,
     existing_paths,
-    name_call,
-    name_call_fully,
+    identify_call,
+    identify_call_with_effort,
     preview_of,
     was_interrupted,
-    who,
 )
 from snell.packs.ledger.policies import rules_for
 from snell.records import claims, crash_points, ledger, resume
@@ -46,35 +46,35 @@ def begun(event: Event, context: Context) -> None:
     """Record a call that is about to run, or was refused."""
     if context.database is None:
         return
-    which = name_call_fully(event, context)
-    _start_clock(which.call_id)
-    about = describe_call(event, which.tool, rules_for(context).rules, context)
+    identity = identify_call_with_effort(event, context)
+    _start_clock(identity.call_id)
+    effects = describe_call(event, identity.tool, rules_for(context).rules, context)
     request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
     crash_points.notify("before row")
-    context.database.run(lambda tx: _begin(tx, event, context, which, about, request))
+    context.database.run(lambda tx: _begin(tx, event, context, identity, effects, request))
     crash_points.notify("after row")
 
 
 def _begin(
-    tx: Transaction, event: Event, context: Context, which: NamedCall, about: CallDescription, request: Body
+    tx: Transaction, event: Event, context: Context, identity: CallIdentity, effects: CallDescription, request: Body
 ) -> None:
-    key = claimed_key(which)
-    call = _call(tx, event, context, which, about, request, key)
+    key = claimed_key(identity)
+    call = _call(tx, event, context, identity, effects, request, key)
     waits = context.verdict in ("ask", "defer")
     ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if waits else "running"))
     if context.verdict != "deny":
         _note_in_run(tx, call)
-    elif not _has_happened(tx, which, key):
+    elif not _has_happened(tx, identity, key):
         ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0))
-        claims.release(tx, which.run_id, key, which.call_id)
+        claims.release(tx, identity.run_id, key, identity.call_id)
 
 
-def _has_happened(tx: Transaction, which: NamedCall, key: str) -> bool:
+def _has_happened(tx: Transaction, identity: CallIdentity, key: str) -> bool:
     """Whether the refused call is the second delivery of one that succeeded, which keeps its key."""
-    held = claims.holder(tx, which.run_id, key)
-    if held is None or held.tool_call_id != which.call_id:
+    held = claims.holder(tx, identity.run_id, key)
+    if held is None or held.tool_call_id != identity.call_id:
         return False
-    return held.status == "succeeded" or claims.receipt_of(tx, which.call_id) is not None
+    return held.status == "succeeded" or claims.receipt_of(tx, identity.call_id) is not None
 
 
 @watches("PostToolUse", "PostToolUseFailure", batches=True)
@@ -82,13 +82,13 @@ def ended(event: Event, context: Context) -> None:
     """Record the end of a call."""
     if context.database is None:
         return
-    which = name_call_fully(event, context)
-    about = describe_call(event, which.tool, rules_for(context).rules, context)
+    identity = identify_call_with_effort(event, context)
+    effects = describe_call(event, identity.tool, rules_for(context).rules, context)
     request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
     response = body_of(answer) if context.options.get("keep_output") else NOTHING
     crash_points.notify("before settling")
-    context.database.run(lambda tx: _end(tx, event, context, which, about, request, response))
+    context.database.run(lambda tx: _end(tx, event, context, identity, effects, request, response))
     crash_points.notify("after settling")
 
 
@@ -96,8 +96,8 @@ def _end(
     tx: Transaction,
     event: Event,
     context: Context,
-    which: NamedCall,
-    about: CallDescription,
+    identity: CallIdentity,
+    effects: CallDescription,
     request: Body,
     response: Body,
 ) -> None:
@@ -108,13 +108,13 @@ def _end(
         if isinstance(measured, int | float) and not isinstance(measured, bool) and measured >= 0
         else None
     )
-    which = _with_call_id(tx, event, which)
-    known = ledger.find(tx, which.call_id)
-    key = known.idempotency_key if known and known.idempotency_key else claimed_key(which)
+    identity = _with_call_id(tx, event, identity)
+    known = ledger.find(tx, identity.call_id)
+    key = known.idempotency_key if known and known.idempotency_key else claimed_key(identity)
     call = known or msgspec.structs.replace(
-        _call(tx, event, context, which, about, request, key), status="running", started_at=at - (took or 0)
+        _call(tx, event, context, identity, effects, request, key), status="running", started_at=at - (took or 0)
     )
-    steady = _corrected_duration(which.call_id, at - call.started_at)
+    steady = _corrected_duration(identity.call_id, at - call.started_at)
     status = "succeeded" if failed is None else "failed"
     end = End(
         status=status,
@@ -124,12 +124,12 @@ def _end(
         external_correlation_id=correlation_of(event.tool_response),
         error_code="" if failed is None else "interrupted" if was_interrupted(event) else "error",
         error_detail=failed or "",
-        confirmed=_json(existing_paths(about.paths, event.cwd)) if failed is None else "[]",
+        confirmed=_json(existing_paths(effects.paths, event.cwd)) if failed is None else "[]",
     )
-    receipt = claims.receipt_of(tx, which.call_id)
+    receipt = claims.receipt_of(tx, identity.call_id)
     if receipt is None:
         preview = preview_of(event, failed) if context.options.get("mode") == "durable" else ""
-        receipt = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=at, status=status, body=preview)
+        receipt = Receipt(tool_call_id=identity.call_id, run_id=identity.run_id, at=at, status=status, body=preview)
     resume.settle(tx, call, receipt, key, end)
     if failed is not None and call.replay_policy == "REPLAY_EXACT":
         runs.wait_for_human(tx, call.run_id, at, f"`{call.raw_tool_name}` failed, and may have done something")
@@ -140,13 +140,13 @@ def refused(event: Event, context: Context) -> None:
     """Record that the client or its user refused a call."""
     if context.database is None or not event.tool_use_id:
         return
-    which = name_call(event, context)
+    identity = identify_call(event, context)
 
     def settle(tx: Transaction) -> None:
-        call = ledger.find(tx, which.call_id)
+        call = ledger.find(tx, identity.call_id)
         if call:
             ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0, error_code="permission"))
-        claims.release(tx, which.run_id, call.idempotency_key if call else claimed_key(which), which.call_id)
+        claims.release(tx, identity.run_id, call.idempotency_key if call else claimed_key(identity), identity.call_id)
 
     context.database.run(settle)
 
@@ -155,7 +155,7 @@ def refused(event: Event, context: Context) -> None:
 def abandoned(event: Event, context: Context) -> None:
     """Mark the open calls of an earlier process as abandoned."""
     if context.database is not None:
-        run_id = name_call(event, context).run_id
+        run_id = identify_call(event, context).run_id
         context.database.run(lambda tx: resume.resume(tx, run_id, now_ms()))
 
 
@@ -163,54 +163,54 @@ def _call(
     tx: Transaction,
     event: Event,
     context: Context,
-    which: NamedCall,
-    about: CallDescription,
+    identity: CallIdentity,
+    effects: CallDescription,
     request: Body,
     key: str,
 ) -> Call:
     at = began_at(context)
-    step = runs.open_step(tx, which.run_id)
+    step = runs.open_step(tx, identity.run_id)
     return Call(
-        tool_call_id=which.call_id,
-        run_id=which.run_id,
+        tool_call_id=identity.call_id,
+        run_id=identity.run_id,
         step_id=step.step_id if step else "",
         created_at=at,
         updated_at=at,
         started_at=at,
-        raw_tool_name=which.tool.raw,
-        tool_name=which.tool.name,
-        tool_namespace=which.tool.namespace,
-        side_effect_class=about.found.side_effects,
-        replay_policy=about.found.replay,
-        policy_matched=int(bool(about.found.rule)),
-        policy_rule_id=about.found.rule,
-        normalized_args_hash=which.hashed,
+        raw_tool_name=identity.tool.raw,
+        tool_name=identity.tool.name,
+        tool_namespace=identity.tool.namespace,
+        side_effect_class=effects.found.side_effects,
+        replay_policy=effects.found.replay,
+        policy_matched=int(bool(effects.found.rule)),
+        policy_rule_id=effects.found.rule,
+        normalized_args_hash=identity.hashed,
         idempotency_key=key,
-        attempt=_attempt(tx, which),
+        attempt=_attempt(tx, identity),
         request_ref=ledger.put_body(tx, request.text, at=at, size=request.size),
-        session_id=which.session_id,
-        agent_id=who(event),
+        session_id=identity.session_id,
+        agent_id=agent_of(event),
         client=event.client,
-        effort=which.effort,
+        effort=identity.effort,
         decision_id=context.decision_id if event.name == "PreToolUse" else "",
-        intent=_json(list(about.paths)),
+        intent=_json(list(effects.paths)),
     )
 
 
-def _with_call_id(tx: Transaction, event: Event, which: NamedCall) -> NamedCall:
+def _with_call_id(tx: Transaction, event: Event, identity: CallIdentity) -> CallIdentity:
     """Find the call that ends, for a client that does not number its calls: the last open one like it."""
     if event.tool_use_id:
-        return which
-    call = ledger.newest_open(tx, which.run_id, which.tool.raw, which.hashed)
-    return msgspec.structs.replace(which, call_id=call.tool_call_id) if call else which
+        return identity
+    call = ledger.newest_open(tx, identity.run_id, identity.tool.raw, identity.hashed)
+    return msgspec.structs.replace(identity, call_id=call.tool_call_id) if call else identity
 
 
-def _attempt(tx: Transaction, which: NamedCall) -> int:
+def _attempt(tx: Transaction, identity: CallIdentity) -> int:
     sql = (
         "SELECT COUNT(*) FROM tool_calls WHERE idempotency_key = ? AND status IN ('failed',"
         " 'abandoned_on_resume') AND tool_call_id <> ?"
     )
-    return 1 + int(tx.rows(sql, which.key, which.call_id)[0][0])
+    return 1 + int(tx.rows(sql, identity.key, identity.call_id)[0][0])
 
 
 def _note_in_run(tx: Transaction, call: Call) -> None:

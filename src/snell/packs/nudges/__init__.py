@@ -1,1 +1,1 @@
-"""Nudges: a prompt points the model at the command or agent that is made for it."""
+"""Nudges: when a prompt asks for a job, tell the model which command or agent is made for it."""

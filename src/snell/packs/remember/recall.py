@@ -11,7 +11,7 @@ import time
 
 from msgspec.structs import replace
 
-from snell.llm.embeddings.stems import telling_terms
+from snell.llm.embeddings.stems import content_terms
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.passages import passage
@@ -55,7 +55,7 @@ def nudge(session: Session, event: Event, context: Context) -> Note | None:
 def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """Add the memories that match the prompt, each once a session."""
     text = prompt.text[:LONGEST_PROMPT]
-    if not context.options.get("recall") or context.database is None or len(telling_terms(text)) < FEWEST_TERMS:
+    if not context.options.get("recall") or context.database is None or len(content_terms(text)) < FEWEST_TERMS:
         return None
     scope = f"session:{event.session_id}"
     shown = list(context.marks.get(scope, SHOWN) or [])

@@ -45,10 +45,13 @@ def repair(event: Event, context: Context) -> Rewrite | None:
 def check(event: Event, context: Context) -> Deny | None:
     """Refuse a call that lacks what its tool needs."""
     mode = context.options.get("mode")
-    if mode == "off" or context.marks.get(f"session:{event.session_id}", REPLAYING):
-        return None
-    if odd := _odd_name(_tool(event)):
-        return odd
+    refusal = None if mode == "off" else _odd_name(_tool(event)) or _incomplete(event, context, mode)
+    if refusal and context.marks.get(f"session:{event.session_id}", REPLAYING):
+        return None  # the same input was checked the first time
+    return refusal
+
+
+def _incomplete(event: Event, context: Context, mode: object) -> Deny | None:
     found = _faults(event, context)
     if not found.hard and not (found.soft and mode == "strict"):
         return None

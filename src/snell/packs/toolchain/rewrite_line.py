@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from snell.packs.toolchain.command_intent import TOOLS, CommandIntent, command_intent
 from snell.packs.toolchain.projects import Project, folders_above, is_repository
-from snell.packs.toolchain.runner_words import Made, command_for, seen_from
+from snell.packs.toolchain.runner_words import Replacement, from_folder, replacement_for
 from snell.packs.toolchain.seed_mode import action_of, project_command
 from snell.packs.toolchain.targets import MAKEFILES
-from snell.packs.toolchain.toolchains import Answer, Toolchain, answer_for, toolchains_from
+from snell.packs.toolchain.toolchains import ProjectCommand, Toolchain, command_for_job, toolchains_from
 from snell.packs.toolchain.working_folders import with_folders
 from snell.shell.reader import Command, CommandLine, is_escaped, read, without_escape
 
@@ -88,36 +88,36 @@ def _part(command: Command, folder: str, ceiling: str, more: tuple[Toolchain, ..
     intent = _intent(command, inner)
     if not intent:
         return ""
-    project, answer = _answer(intent, folder, ceiling, more)
+    project, found = _find_command(intent, folder, ceiling, more)
     unread = f" ({'; '.join(project.unread)})" if project.unread else ""
     is_part = has_moved and project.folder != folder
-    made = _replacement(intent, inner, answer, project, is_part=is_part)
-    if isinstance(made, str) or not answer:
-        return f"{made}{unread}"
-    text = seen_from(folder, made.text, answer.toolchain, project)
-    start, end = inner.spans[0][0], inner.spans[made.words - 1][1]
+    replacement = _replacement(intent, inner, found, project, is_part=is_part)
+    if isinstance(replacement, str) or not found:
+        return f"{replacement}{unread}"
+    text = from_folder(folder, replacement.text, found.toolchain, project)
+    start, end = inner.spans[0][0], inner.spans[replacement.words - 1][1]
     if inner.text[start:end].split() == text.split():
         return f"`{inner.text[start:end]}` is already the project's command{unread}"
-    if not _is_one_piece(inner, made.words):
+    if not _is_one_piece(inner, replacement.words):
         return f"`{inner.text[:80]}` has a redirection between the words that would change"
-    return Part(inner.start + start, inner.start + end, text, f"{intent.action}: {answer.toolchain.name}{unread}")
+    return Part(inner.start + start, inner.start + end, text, f"{intent.action}: {found.toolchain.name}{unread}")
 
 
 def _replacement(
-    intent: CommandIntent, inner: Command, answer: Answer | None, project: Project, *, is_part: bool
-) -> Made | str:
+    intent: CommandIntent, inner: Command, found: ProjectCommand | None, project: Project, *, is_part: bool
+) -> Replacement | str:
     """Return the project's words for a command, or why there are none."""
-    if not answer:
+    if not found:
         return f"there is no project here that defines how to {intent.action}"
-    name, typed = answer.toolchain.name, inner.text[:80]
-    if answer.is_foreign:
-        return f"`{typed}` is for {intent.family}, and `{answer.command or name}` is for another language"
-    if is_part and answer.toolchain.family != intent.family:
-        return f"it runs in a part of the project, and `{answer.command or name}` is for all of it"
-    made = command_for(intent, inner, answer, project)
-    if made is None:
-        return f"`{typed}` selects something, which `{answer.command or name}` cannot do"
-    return made if made.text else f"{name} has no command to {intent.action}"
+    name, typed = found.toolchain.name, inner.text[:80]
+    if found.is_foreign:
+        return f"`{typed}` is for {intent.family}, and `{found.command or name}` is for another language"
+    if is_part and found.toolchain.family != intent.family:
+        return f"it runs in a part of the project, and `{found.command or name}` is for all of it"
+    replacement = replacement_for(intent, inner, found, project)
+    if replacement is None:
+        return f"`{typed}` selects something, which `{found.command or name}` cannot do"
+    return replacement if replacement.text else f"{name} has no command to {intent.action}"
 
 
 def _intent(command: Command, inner: Command) -> CommandIntent | None:
@@ -130,23 +130,23 @@ def _intent(command: Command, inner: Command) -> CommandIntent | None:
     return command_intent([*words, "$"] if "xargs" in programs else words)
 
 
-def _answer(
+def _find_command(
     intent: CommandIntent, folder: str, ceiling: str, more: tuple[Toolchain, ...]
-) -> tuple[Project, Answer | None]:
-    """Return the nearest project with a toolchain, and its answer; parent folders are other projects."""
+) -> tuple[Project, ProjectCommand | None]:
+    """Return the nearest project with a toolchain, and its command; parent folders are other projects."""
     folders = folders_above(folder, ceiling)
     unread: list[str] = []
-    project, answer = Project(folder), None
+    project, found = Project(folder), None
     for index, each in enumerate(folders):
         project = Project(each, tuple(folders[index + 1 :]))
-        answer = answer_for(intent.action, intent.family, project, more, is_whole=intent.is_whole)
+        found = command_for_job(intent.action, intent.family, project, more, is_whole=intent.is_whole)
         unread += project.unread
-        if answer or project.has(*MAKEFILES):
+        if found or project.has(*MAKEFILES):
             break
-    if not answer and not ceiling and not is_repository(folders[-1]):
+    if not found and not ceiling and not is_repository(folders[-1]):
         unread.append(f"no git repository: searched up to `{folders[-1]}`")
     project.unread = unread
-    return project, answer
+    return project, found
 
 
 def _is_one_piece(command: Command, last: int) -> bool:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from snell.packs.toolchain.command_intent import MANAGERS, CommandIntent
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.toolchains import Answer, Toolchain
+from snell.packs.toolchain.toolchains import ProjectCommand, Toolchain
 from snell.shell.reader import Command
 
 # What shows that a project uses a runner: its lockfile, its table in pyproject.toml.
@@ -20,14 +20,18 @@ _ONE_TOOL = ("rust", "go", "elixir", "dotnet", "c")  # languages with one tool: 
 _BUILDERS = {"gradle": "gradle", "./gradlew": "gradle", "mvn": "maven", "./mvnw": "maven"}
 
 
-class Made(Struct, frozen=True):
+class Replacement(Struct, frozen=True):
+    """The new text for the first words of a command."""
+
     text: str
-    words: int  # how many words of the command they replace
+    words: int  # how many words of the command it replaces
 
 
-def command_for(intent: CommandIntent, command: Command, answer: Answer, project: Project) -> Made | None:
+def replacement_for(
+    intent: CommandIntent, command: Command, found: ProjectCommand, project: Project
+) -> Replacement | None:
     """Return what replaces a command; None when a selection would be lost."""
-    chain, program = answer.toolchain, command.words[0].lower()
+    chain, program = found.toolchain, command.words[0].lower()
     if not chain.runs_targets:
         if _keeps_its_runner(program, chain, project) or chain.family in _ONE_TOOL:
             return _keep_words(command, len(command.words))
@@ -36,14 +40,14 @@ def command_for(intent: CommandIntent, command: Command, answer: Answer, project
         if program in MANAGERS and chain.name in MANAGERS:
             return _node(intent, command, chain.name)
         if _BUILDERS.get(program) == chain.name:
-            return _with_wrapper(intent, command, answer)
+            return _with_wrapper(intent, command, found)
         if chain.name == "hatch" and intent.action == "test":
-            return Made(answer.command, intent.arguments_at)
-    return Made(answer.command, len(command.words)) if intent.is_whole else None
+            return Replacement(found.command, intent.arguments_at)
+    return Replacement(found.command, len(command.words)) if intent.is_whole else None
 
 
-def seen_from(folder: str, text: str, chain: Toolchain, project: Project) -> str:
-    """Return the same command for a working directory below the project."""
+def from_folder(folder: str, text: str, chain: Toolchain, project: Project) -> str:
+    """Return the same command as it must be typed in a folder below the project."""
     folder = os.path.normpath(folder)
     if project.folder == folder:
         return text
@@ -70,19 +74,19 @@ def _keeps_its_runner(program: str, chain: Toolchain, project: Project) -> bool:
     return is_known or chain.name not in _PYTHON_RUNNERS
 
 
-def _keep_words(command: Command, words: int) -> Made:
-    return Made(" ".join(command.words[:words]), words)
+def _keep_words(command: Command, words: int) -> Replacement:
+    return Replacement(" ".join(command.words[:words]), words)
 
 
-def _python(intent: CommandIntent, command: Command, chain: Toolchain) -> Made:
+def _python(intent: CommandIntent, command: Command, chain: Toolchain) -> Replacement:
     """Return the same tool with the same arguments, started the way this project starts its tools."""
     if chain.runner == "python -m":
         return _keep_words(command, intent.arguments_at)  # by name or as a module: no difference
     tool = " ".join(command.words[intent.tool_at : intent.arguments_at]).lower()
-    return Made(f"{chain.runner} {tool}", intent.arguments_at)
+    return Replacement(f"{chain.runner} {tool}", intent.arguments_at)
 
 
-def _node(intent: CommandIntent, command: Command, manager: str) -> Made | None:
+def _node(intent: CommandIntent, command: Command, manager: str) -> Replacement | None:
     """Return the same script. Only npm needs `--` before the script's arguments, and takes others for itself."""
     old, script = command.words[0].lower(), command.words[intent.arguments_at - 1]
     if old == manager and command.words[1] != "run":
@@ -91,17 +95,21 @@ def _node(intent: CommandIntent, command: Command, manager: str) -> Made | None:
     text = f"{manager} {'test' if is_short else f'run {script}'}"
     separated = intent.arguments[:1] == ("--",)
     if not intent.arguments or old == manager:
-        return Made(text, intent.arguments_at)
+        return Replacement(text, intent.arguments_at)
     if old == "npm":
-        return Made(text, intent.arguments_at + 1) if separated else None
-    return Made(f"{text} --", intent.arguments_at + separated) if manager == "npm" else Made(text, intent.arguments_at)
+        return Replacement(text, intent.arguments_at + 1) if separated else None
+    return (
+        Replacement(f"{text} --", intent.arguments_at + separated)
+        if manager == "npm"
+        else Replacement(text, intent.arguments_at)
+    )
 
 
-def _with_wrapper(intent: CommandIntent, command: Command, answer: Answer) -> Made:
+def _with_wrapper(intent: CommandIntent, command: Command, found: ProjectCommand) -> Replacement:
     """Return the same goals with the same arguments, run by the project's wrapper."""
-    wrapper = answer.command.split()[0]
+    wrapper = found.command.split()[0]
     is_wrapped = command.words[0].startswith("./")
-    return Made(
+    return Replacement(
         " ".join((command.words[0] if is_wrapped else wrapper, *command.words[1 : intent.arguments_at])),
         intent.arguments_at,
     )

@@ -1,4 +1,8 @@
-"""The mode `seed`: a command that looks like a job is replaced completely by the project's command, and approved."""
+"""
+The mode `seed`: the behaviour of the program that this pack replaces.
+
+A command that looks like a job is replaced completely by the project's command, and approved.
+"""
 
 import re
 

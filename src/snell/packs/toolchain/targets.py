@@ -37,8 +37,8 @@ class Target(Struct):
 Targets = dict[str, Target]
 
 
-def what_runs(name: str, targets: Mapping[str, Target]) -> str:
-    """Return everything that is run for a target, including its needs."""
+def recipe_text(name: str, targets: Mapping[str, Target]) -> str:
+    """Return the recipe lines of a target and of all targets that it needs."""
     to_do, seen = [name], dict[str, None]()
     while to_do and len(seen) < MOST_NEEDED:
         each = to_do.pop(0)

@@ -23,8 +23,8 @@ from snell.packs.toolchain.targets import (
     Targets,
     just_recipes,
     make_targets,
+    recipe_text,
     task_names,
-    what_runs,
 )
 from snell.system.lazy_regex import lazy_regex
 
@@ -44,7 +44,7 @@ class Toolchain(Struct, frozen=True):
     before: str = ""  # of a user's own: the built-in one that it is tried before; empty = before all of them
 
 
-class Answer(Struct, frozen=True):
+class ProjectCommand(Struct, frozen=True):
     """The command of a project for a job, and its toolchain."""
 
     toolchain: Toolchain
@@ -52,28 +52,28 @@ class Answer(Struct, frozen=True):
     is_foreign: bool = False  # the toolchain is for another language
 
 
-def answer_for(
+def command_for_job(
     action: str, family: str, project: Project, more: tuple[Toolchain, ...] = (), *, is_whole: bool = True
-) -> Answer | None:
+) -> ProjectCommand | None:
     """
-    Return the toolchain for a job in this folder; None if there is none.
+    Return the command for a job in this folder, with its toolchain; None if there is no toolchain.
 
     A target is for the complete job; for a part of it the tools of the language are used, if there are any.
     """
     here = [chain for chain in in_order(more) if chain.is_here(project)]
     if not is_whole and (own := _own(family, here)):
-        return Answer(own, own.commands(project).get(action, ""))
+        return ProjectCommand(own, own.commands(project).get(action, ""))
     languages = {chain.family for chain in here if not chain.runs_targets}
     foreign = None
     for chain in here:
         if chain.runs_targets and (command := chain.commands(project).get(action)):
             if _is_for_language(family, chain, action, project, languages):
-                return Answer(chain, command)
-            foreign = foreign or Answer(chain, command, is_foreign=True)
+                return ProjectCommand(chain, command)
+            foreign = foreign or ProjectCommand(chain, command, is_foreign=True)
     if own := _own(family, here):
-        return Answer(own, own.commands(project).get(action, ""))
+        return ProjectCommand(own, own.commands(project).get(action, ""))
     others = [chain for chain in here if not chain.runs_targets]
-    return foreign or (Answer(others[0], "", is_foreign=True) if others else None)
+    return foreign or (ProjectCommand(others[0], "", is_foreign=True) if others else None)
 
 
 def _own(family: str, here: list[Toolchain]) -> Toolchain | None:
@@ -116,7 +116,7 @@ def _is_for_language(family: str, chain: Toolchain, action: str, project: Projec
     """Whether a target is for this language: by its recipe; if that does not tell, by the project."""
     if chain.targets is None:
         return chain.family in ("", family)  # its settings say so
-    found = languages_in(what_runs(action, chain.targets(project))) or languages
+    found = languages_in(recipe_text(action, chain.targets(project))) or languages
     return not found or family in found
 
 
@@ -149,13 +149,13 @@ def _always(**commands: str) -> Callable[[Project], Commands]:
 
 
 def _runner(name: str, files: tuple[str, ...], read: Callable[[Project], Targets]) -> Toolchain:
-    def found(project: Project) -> Targets:
+    def targets(project: Project) -> Targets:
         return project.get_or_compute(name, read)
 
     def commands(project: Project) -> Commands:
-        return {action: f"{name} {action}" for action in ACTIONS if action in found(project)}
+        return {action: f"{name} {action}" for action in ACTIONS if action in targets(project)}
 
-    return Toolchain(name, "", _has_file(*files), commands, runs_targets=True, targets=found)
+    return Toolchain(name, "", _has_file(*files), commands, runs_targets=True, targets=targets)
 
 
 def _node(manager: str) -> Callable[[Project], Commands]:

@@ -9,11 +9,10 @@ import threading
 
 from msgspec import Struct
 
-from snell.model.errors import StoreError
+from snell.model.errors import RefusedRowError, StoreError
 from snell.model.protocols import Database, Transaction
 from snell.records import decisions, marks
 from snell.records.decisions import Row, Trace
-from snell.store.postgres import RefusedRowError
 
 ENOUGH = 50  # rows that are sent at once
 EVERY = 2.0  # seconds after which fewer rows are sent

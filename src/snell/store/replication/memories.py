@@ -23,7 +23,7 @@ class MemoryReplicator:
 
     def exchange(self) -> int:
         """Send and fetch once; returns how many memories were sent or fetched. Raises StoreError."""
-        self._local.run(lambda tx: shared_rows.switch(tx, is_shared=True))
+        self._local.run(lambda tx: shared_rows.set_sharing(tx, is_shared=True))
         moved = 0
         while number := self._send():
             moved += number

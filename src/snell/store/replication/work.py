@@ -8,9 +8,8 @@ which effort has which ordinal, and which of two changes came first.
 from collections.abc import Callable
 
 from snell.memory.project_identity import shared_name
-from snell.model.errors import StoreError
+from snell.model.errors import RefusedRowError, StoreError
 from snell.model.protocols import Database, Transaction
-from snell.store.postgres import RefusedRowError
 from snell.store.replication import work_rows, work_server
 from snell.store.replication.work_rows import WaitingRows
 from snell.store.replication.work_server import AcceptResult

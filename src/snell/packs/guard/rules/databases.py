@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import UNKNOWN, Value, is_unset_variable
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
@@ -47,7 +47,7 @@ RULE = Rule(
     ),
 )
 
-_CLIENTS = names(
+_CLIENTS = name_set(
     "psql mysql mariadb sqlite3 sqlcmd mongo mongosh redis-cli valkey-cli clickhouse-client cockroach duckdb "
     "bq snowsql cqlsh influx turso wrangler pgcli mycli litecli usql clickhouse surreal neo4j cypher-shell "
     "trino sqlplus isql osql oc mssql-cli"
@@ -94,7 +94,7 @@ _TOOLS = lazy_regex(
 
 _SOCKETS = frozenset(("nc", "ncat", "netcat", "telnet", "socat"))
 _REDIS_CLIENTS = frozenset(("redis-cli", "valkey-cli"))
-_TOOL_NAMES = names(
+_TOOL_NAMES = name_set(
     "mysqladmin dotnet flask sqitch hasura db2 prisma rails rake manage.py django-admin php sequelize sequelize-cli "
     "knex typeorm alembic flyway liquibase supabase mongorestore pg_restore drizzle-kit mix npx wp drush dbmate sqlx "
     "diesel goose migrate atlas magento etcdctl curl"

@@ -9,7 +9,7 @@ known at run time is asked about.
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import Arguments, parse_arguments
 from snell.packs.guard.git_index import is_tracked
 from snell.packs.guard.known_values import MOVED, UNKNOWN, is_unset_variable
@@ -95,7 +95,7 @@ RULE = Rule(
     ),
 )
 
-REMOVERS = names("rm grm rmdir unlink trash trash-put gio remove-item del rd erase rimraf srm ri del-cli trash-cli")
+REMOVERS = name_set("rm grm rmdir unlink trash trash-put gio remove-item del rd erase rimraf srm ri del-cli trash-cli")
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
 _DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
 _ALL_SOURCES = lazy_regex(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import Arguments, parse_arguments
 from snell.packs.guard.known_values import Value, is_unset_variable
 from snell.packs.guard.path_classes import Workspace
@@ -47,7 +47,7 @@ _DEVICE = lazy_regex(
     r"^/dev/(?!(?:null|zero|full|u?random|stdin|stdout|stderr|tty\w*|console|ptmx|log|kmsg|kvm|fuse)$"
     r"|(?:fd|pts|shm|tcp|udp|net|dri|snd|input|bus|cpu|hugepages|mqueue|video\d*|cu\.\w+|tty\.\w+)(?:/|$)).+"
 )
-_TOOLS = names(
+_TOOLS = name_set(
     "lvremove vgremove pvremove lvreduce vgreduce zpool zfs mdadm cryptsetup sgdisk gdisk sfdisk parted fdisk "
     "cfdisk hdparm blkdiscard nvme badblocks btrfs format diskpart gparted mkswap tune2fs resize2fs newfs"
 )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import ENVIRONMENT
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
@@ -27,10 +27,10 @@ RULE = Rule(
     ),
 )
 
-_SHOWS = names("cat less more most bat batcat tac nl tee column fold pr rev")
+_SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev")
 _SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
-TRIGGER = Trigger(programs=_SHOWS | names("grep egrep rg ps env printenv export declare typeset set"))
+TRIGGER = Trigger(programs=_SHOWS | name_set("grep egrep rg ps env printenv export declare typeset set"))
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ service or scaling it to zero can be undone and is asked about.
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
@@ -38,7 +38,7 @@ RULE = Rule(
     ),
 )
 
-_PROGRAMS = names(
+_PROGRAMS = name_set(
     "aws gcloud gsutil az bq gh npm restic certbot pulumi kubectl doctl hcloud linode-cli oci openstack scw ibmcloud "
     "heroku fly flyctl ansible nomad"
 )

@@ -7,7 +7,7 @@ Reading, planning and dry runs are fine.
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
@@ -180,7 +180,7 @@ _DENIED = (
     ),
 )
 # Programs that manage remote resources. Whatever the noun, these verbs delete it.
-_MANAGERS = names(
+_MANAGERS = name_set(
     "aws gcloud gsutil az oci ibmcloud aliyun tccli doctl linode-cli hcloud vultr-cli scw civo exo upctl openstack "
     "nova "
     "heroku fly flyctl vercel netlify railway render wrangler cf eb dokku surge now amplify sam copilot chalice "
@@ -203,7 +203,7 @@ _MANAGERS = names(
     "zerotier-cli "
     "bq cbt datastore dataproc kafka-delete-records nsupdate route53 haproxy nginx-ingress databricks snow snowsql dbt"
 )
-_PROGRAMS = _MANAGERS | names(
+_PROGRAMS = _MANAGERS | name_set(
     "ansible-playbook cassandra chef-client curator curl elasticdump gitlab-runner gopass http https influx java k "
     "nodetool pass podman-compose proxmox pypi-cleanup twine wasp waypoint wget xh"
 )
@@ -233,7 +233,7 @@ _SWITCH = lazy_regex(r"--(?:yes|quiet|force|debug|verbose|no-|non-interactive|al
 
 
 # The first words say what is done; the rest names what is read.
-_LOOKERS = names("kubectl oc k helm gh glab aws gcloud az terraform tofu docker podman")
+_LOOKERS = name_set("kubectl oc k helm gh glab aws gcloud az terraform tofu docker podman")
 _LOOKS = lazy_regex(
     r"\S+ (?:--?\S+[= ]\S+ )*?(?:auth can-i|explain|get|describe|logs|top|wait|diff|help|completion|"
     r"(?:pr|issue|repo|run|release|workflow) (?:list|view|status|diff|checks|comment|create)|search|"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
@@ -77,7 +77,7 @@ _TEXTS = lazy_regex(
 )
 
 
-_PROGRAMS = names(
+_PROGRAMS = name_set(
     "iptables ip6tables nft ufw pfctl setenforce sysctl ip ifconfig nmcli csrutil spctl swapoff timedatectl "
     "tmutil fdesetup tccutil nvram kextload kextunload profiles bless systemsetup pmset scutil softwareupdate "
     "authselect "
@@ -88,11 +88,11 @@ _PROGRAMS = names(
     "loginctl update-alternatives wg-quick tailscale brew "
     "killall5 hostnamectl apparmor_parser auditctl history mount umount apt apt-get dpkg dnf yum pacman"
 )
-_HARD = names(
+_HARD = name_set(
     "killall5 loginctl iptables ip6tables nft ufw pfctl setenforce csrutil spctl auditctl sysctl nvram fdesetup "
     "tccutil kextload flashrom"
 )
-_PACKAGE_MANAGERS = names("apt apt-get dnf yum zypper apk pacman dpkg rpm snap brew")
+_PACKAGE_MANAGERS = name_set("apt apt-get dnf yum zypper apk pacman dpkg rpm snap brew")
 _KILLERS = frozenset(("kill", "pkill", "killall", "skill"))
 _SERVICES = frozenset(("systemctl", "service", "rc-service"))
 TRIGGER = Trigger(programs=_POWER | _KERNEL | _KILLERS | _SERVICES | _PACKAGE_MANAGERS | _PROGRAMS)

@@ -8,7 +8,7 @@ move or pack a folder away.
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import (
@@ -74,7 +74,7 @@ _FINE = lazy_regex(
 )
 
 TRIGGER = Trigger(
-    programs=names("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"),
+    programs=name_set("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"),
     traits=WRITES,
 )
 

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import GIT_CHANGES_FILES, git_command, parse_arguments
 from snell.packs.guard.file_lookups import LINK, path_kind
 from snell.packs.guard.known_values import UNKNOWN
@@ -54,12 +54,12 @@ RULE = Rule(
 )
 
 _MOVERS = frozenset(("mv", "gmv"))
-_UNPACKERS = names("tar bsdtar gtar unzip patch cpio pax 7z 7za")
-_COPIERS = names("cp gcp ln install rsync ditto") | _MOVERS
+_UNPACKERS = name_set("tar bsdtar gtar unzip patch cpio pax 7z 7za")
+_COPIERS = name_set("cp gcp ln install rsync ditto") | _MOVERS
 _CHANGES_BY_ARGUMENTS = REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | {"git", "hub", "mount"}
 # Programs that change only what their arguments and redirections name.
 _HARMLESS = _CHANGES_BY_ARGUMENTS | SHELLS | frozenset(LANGUAGES) | _COPIERS
-_HARMLESS |= names(
+_HARMLESS |= name_set(
     "dd tee zip gzip pip pipx uv mkdir touch export env set local declare kill pkill pgrep killall ps fuser lsof"
 )
 _PROGRAMS = ("snell", "snell-hook", "bin/snell", "bin/snell-hook")

@@ -8,7 +8,7 @@ commands that only the user may run, at a terminal (`snell trust`, `snell pause`
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import GIT_CHANGES_FILES, git_command, parse_arguments
 from snell.packs.guard.path_classes import Workspace, is_snell_folder
 from snell.packs.guard.reading_programs import TOLD_TO_WRITE, only_reads, written_by_arguments
@@ -89,11 +89,11 @@ _VARIABLES = lazy_regex(r"^SNELL_(?!IDLE$)")
 _OTHER_HOME = lazy_regex(
     r"^(?:SNELL_(?!IDLE$)\w+|HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CONFIG_DIR|XDG_CONFIG_HOME)$"
 )
-_CLIENTS = names("snell claude codex gemini snell-hook qwen opencode copilot cursor-agent droid grok kimi")
+_CLIENTS = name_set("snell claude codex gemini snell-hook qwen opencode copilot cursor-agent droid grok kimi")
 _CLIENT_FOLDER = lazy_regex(
     r"(?:^|/)\.(?:claude|codex|gemini|cursor|qwen|factory|grok|copilot|kimi-code|opencode|windsurf)/?$"
 )
-_FOLDER_CHANGERS = names("rm mv shred trash cp rsync ditto tar bsdtar unzip")
+_FOLDER_CHANGERS = name_set("rm mv shred trash cp rsync ditto tar bsdtar unzip")
 _NO_PROMPTS = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
 TRIGGER = Trigger(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import Arguments, parse_arguments
 from snell.packs.guard.file_lookups import mark_unrepeatable
 from snell.packs.guard.known_values import UNKNOWN, Value
@@ -67,7 +67,7 @@ _REQUIREMENT = lazy_regex(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNOR
 _SNELL_SOURCE = lazy_regex(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
 _NAMED = lazy_regex(r"(?<![A-Za-z0-9-])snell(?:-hook|-daemon)?(?![A-Za-z0-9-])")
 _PROJECT_NAME = lazy_regex(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
-_OTHERS = names(
+_OTHERS = name_set(
     "systemctl launchctl brew npm apt apt-get dnf yum conda mamba micromamba snap rye service poetry pdm hatch"
 )
 _OTHERS_VERBS = lazy_regex(

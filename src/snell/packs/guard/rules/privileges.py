@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
@@ -26,7 +26,7 @@ RULE = Rule(
     fine=("sudo apt install jq", "id", "whoami", "groups", "docker run -v $PWD:/app node"),
 )
 
-_ACCOUNTS = names(
+_ACCOUNTS = name_set(
     "sysadminctl groupmod groupdel newusers useradd adduser usermod userdel deluser groupadd gpasswd chpasswd "
     "passwd visudo chsh dscl vipw"
 )

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import git_command, parse_arguments
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
@@ -51,7 +51,7 @@ RULE = Rule(
     ),
 )
 
-_READERS = names(
+_READERS = name_set(
     "cat tac nl less more most head tail bat batcat view vim vi nvim nano emacs sed awk gawk mawk cut sort "
     "uniq strings xxd od hexdump hd base64 base32 openssl gpg jq yq cp mv ln install rsync tar zip gzip xz "
     "bzip2 zstd 7z diff cmp comm paste join fold fmt pr column date ssh-add pbcopy xclip xsel wl-copy tee "
@@ -71,7 +71,7 @@ _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 TRIGGER = Trigger(
     programs=_READERS
     | _SEARCHERS
-    | names("git ssh-keygen docker podman nerdctl curl rm shred truncate unlink echo printf printenv"),
+    | name_set("git ssh-keygen docker podman nerdctl curl rm shred truncate unlink echo printf printenv"),
     traits=READS | WRITES,
 )
 

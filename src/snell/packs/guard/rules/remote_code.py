@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import NETWORK, Value
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
@@ -82,19 +82,19 @@ _UNUSUAL_HOST = lazy_regex(
     r"opentelemetry|etcd|helm|istio|rsc|honnef|mvdan|gotest|kythe|buf|goa|entgo|modernc|gitea|filippo|ariga|dagger|knative|fyne|wails|tailscale)"
     r"\.(?:com|org|dev|io|in|ht|co|cc|tools|build|design))/)(?:[\w-]+\.)+[a-z]{2,}/[^@\s]+@\S+"
 )
-_TUNNELS = names(
+_TUNNELS = name_set(
     "ztcp ngrok cloudflared bore chisel frpc frps gs-netcat gsocket lt localtunnel serveo telebit pagekite inlets"
 )
-_ATTACKS = names(
+_ATTACKS = name_set(
     "xmrig minerd cpuminer cgminer bfgminer ethminer nbminer t-rex lolminer phoenixminer ccminer msfvenom msfconsole "
     "pwncat pwncat-cs weevely sliver-client hydra medusa mimikatz lazagne responder hashcat john arpspoof ettercap "
     "bettercap aircrack-ng aireplay-ng airmon-ng crackmapexec netexec evil-winrm sqlmap beef-xss setoolkit wifite "
     "reaver dsniff macof slowloris hping3 linpeas.sh linenum.sh"
 )
-_SCANNERS = names("nmap masscan zmap nikto gobuster dirb ffuf wfuzz enum4linux wpscan rustscan amass")
-_INPUT_IS_RUN = names("psql mysql mariadb sqlite3 mongosh mongo redis-cli ed make gdb at batch crontab")
+_SCANNERS = name_set("nmap masscan zmap nikto gobuster dirb ffuf wfuzz enum4linux wpscan rustscan amass")
+_INPUT_IS_RUN = name_set("psql mysql mariadb sqlite3 mongosh mongo redis-cli ed make gdb at batch crontab")
 _SOCKETS = frozenset(("nc", "ncat", "netcat", "socat"))
-_SHELLS = names("sh bash dash zsh ksh ash")
+_SHELLS = name_set("sh bash dash zsh ksh ash")
 TRIGGER = Trigger(
     programs=_TUNNELS | _ATTACKS | _SCANNERS | _SOCKETS | _SHELLS | {"deno", "go", "ssh", "autossh"},
     traits=CODE | ADDRESS | FETCHED,
@@ -211,7 +211,7 @@ _PACKAGES = lazy_regex(
 
 
 _PROGRAMS = lazy_regex(r"/s?bin/[^/]+$")
-_INSTALLERS = names(
+_INSTALLERS = name_set(
     "pip pip3 pipx uv npm npx pnpm yarn bun bunx gem go cargo poetry conda composer helm kubectl apt apt-get"
 )
 _UNENCRYPTED = lazy_regex(

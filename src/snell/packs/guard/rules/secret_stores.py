@@ -6,7 +6,7 @@ This covers keychains, password managers, cloud secret stores, and tools that pr
 
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.output_kinds import SECRET_PRINTERS, prints_secret
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
@@ -34,7 +34,7 @@ _METADATA = lazy_regex(
     r"(?:https?://)?(?:169\.254\.(?:169\.254|170\.2)|metadata\.google\.internal|100\.100\.100\.200|"
     r"\[fd00:ec2::254\])(?:[:/]|$)"
 )
-_DENIED = names("security secret-tool mimikatz lazagne gpg git keyring gcore procdump gdb")
+_DENIED = name_set("security secret-tool mimikatz lazagne gpg git keyring gcore procdump gdb")
 
 TRIGGER = Trigger(programs=SECRET_PRINTERS, traits=ADDRESS)
 

@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import git_command, parse_arguments
 from snell.packs.guard.known_values import ARCHIVE, REMOTE, UNKNOWN
 from snell.packs.guard.path_classes import ABOVE, HOME, PROJECT_ROOT, ROOT, SYSTEM, Workspace, classify_path
@@ -45,9 +45,11 @@ RULE = Rule(
 )
 
 _ADDRESS = lazy_regex(r"^(?:\w[\w+]*://|(?:[\w.-]+@)?[\w.-]+\.[\w.-]+:(?!\\)|[\w.-]+@[\w.-]+:)")
-_CLOUDS = names("aws gsutil gcloud rclone mc s3cmd s5cmd azcopy b2")
+_CLOUDS = name_set("aws gsutil gcloud rclone mc s3cmd s5cmd azcopy b2")
 _STORED = lazy_regex(r"^(?:s3|gs|b2|https?)://|^[\w-]+:(?!\\)")
-_SERVERS = names("serve http-server httpd miniserve darkhttpd live-server static-server webfs caddy twistd superhttp")
+_SERVERS = name_set(
+    "serve http-server httpd miniserve darkhttpd live-server static-server webfs caddy twistd superhttp"
+)
 
 
 _INTERPRETERS = ("python", "pypy", "php", "ruby")

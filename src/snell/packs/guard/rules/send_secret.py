@@ -8,7 +8,7 @@ This covers private keys, credentials files, `.env` files and the environment, s
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET, UNKNOWN, Value
 from snell.packs.guard.path_classes import BUILD, TEMP, Workspace, classify_path
@@ -52,11 +52,11 @@ RULE = Rule(
 _HTTP = frozenset(
     ("curl", "wget", "wget2", "http", "https", "xh", "curlie", "invoke-webrequest", "iwr", "invoke-restmethod")
 )
-_PIPES = names(
+_PIPES = name_set(
     "openssl nc ncat netcat socat telnet websocat ssh mail mailx sendmail mutt msmtp ftp sftp logger "
     "lftp tftp smbclient ncftpput"
 )
-_COPIES = names("scp rsync sftp rclone gsutil croc wormhole magic-wormhole aws gcloud az s3cmd mc b2 transfer")
+_COPIES = name_set("scp rsync sftp rclone gsutil croc wormhole magic-wormhole aws gcloud az s3cmd mc b2 transfer")
 _LOOKUPS = frozenset(("dig", "nslookup", "host", "drill", "ping", "getent"))
 _TAR_VARIABLES = ("TAR_OPTIONS", "TAPE")
 _REMOTE = lazy_regex(r"^(?:[\w.-]+@)?[\w.-]+:(?!\\)|^\w+://|^s3:|^gs:|^rsync:")

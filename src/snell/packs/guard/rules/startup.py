@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
@@ -51,7 +51,7 @@ _LOADER_VARIABLES = frozenset(
 _HARMLESS_PRELOAD = lazy_regex(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
 
 TRIGGER = Trigger(
-    programs=names("crontab enable at batch launchctl systemctl export declare typeset git npm pnpm yarn"),
+    programs=name_set("crontab enable at batch launchctl systemctl export declare typeset git npm pnpm yarn"),
     traits=ENV | WRITES,
 )
 
@@ -84,7 +84,7 @@ _EVERYDAY_PROGRAM = lazy_regex(
     r"ba?sh|zsh|curl|wget|passwd|login|less|grep|find|top|env|id|which|man|gpg|ssh-add|apt|apt-get|brew)$"
 )
 _UNSAFE_FOLDER = lazy_regex(r"(?:/tmp|/var/tmp|/dev/shm)(?:/(?![^:]*(?:/bin|/\.bin|made-here))[^:]*)?(?::|$)|\.?:")
-_LOADER_OPTIONS = names(
+_LOADER_OPTIONS = name_set(
     "PYTHONSTARTUP NODE_OPTIONS PERL5OPT RUBYOPT GIT_EXEC_PATH GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS PYTHONHOME"
 )
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
@@ -56,7 +56,7 @@ _ASKED = lazy_regex(
     r"|new-itemproperty .*hk(?:lm|cu)|clear-content|dism .*/(?:disable|remove)|enable-psremoting|attrib .*[+-][shr])",
     re.IGNORECASE,
 )
-_FIRST = names(
+_FIRST = name_set(
     "reg vssadmin wmic wbadmin bcdedit set-mppreference add-mppreference net net1 new-localuser remove-localuser "
     "disable-localuser set-localuser add-localgroupmember netsh set-netfirewallprofile disable-netadapter schtasks "
     "register-scheduledtask unregister-scheduledtask new-service remove-service sc cipher wevtutil clear-eventlog "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.packs.guard.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, is_unset_variable
+from snell.packs.guard.known_values import BREAK, EMPTY, UNKNOWN, UNKNOWN_VALUE, Value, is_unset_variable
 from snell.packs.guard.shell import interpreters
 from snell.packs.guard.shell.program_output import printf_output
 from snell.packs.guard.shell.shell_state import Performer, ShellState
@@ -50,7 +50,7 @@ def _declare(walk: Walk, call: Call, scene: ShellState) -> Value | None:
             scene.assign(name, (Value(text, word.labels),))
         if call.words[0].text == "export" or any("x" in option for option in options):
             if name not in scene.variables:
-                scene.variables[name] = (SOMETHING,)
+                scene.variables[name] = (UNKNOWN_VALUE,)
             scene.exported.add(name)
     walk.record(call, scene, EMPTY)
     return EMPTY
@@ -112,8 +112,8 @@ def _source(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 def _may_have_changed(scene: ShellState) -> None:
     """Mark variables of the line as uncertain: a file of unknown content was sourced after they were set."""
     for name, values in scene.variables.items():
-        if name in scene.own and SOMETHING not in values:
-            scene.variables[name] = (*values, SOMETHING)
+        if name in scene.own and UNKNOWN_VALUE not in values:
+            scene.variables[name] = (*values, UNKNOWN_VALUE)
 
 
 def _exec(walk: Walk, call: Call, scene: ShellState) -> Value | None:
@@ -131,11 +131,11 @@ def _exec(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 
 def _read(_walk: Walk, call: Call, scene: ShellState) -> Value:
     args = [word.text for word in call.words[1:]]
-    names, option, stdin = list[str](), "", call.stdin or SOMETHING
+    names, option, stdin = list[str](), "", call.stdin or UNKNOWN_VALUE
     for arg in args:
         if option:
             if option == "u":
-                stdin = scene.files.get(scene.fds.get(arg, ""), SOMETHING)
+                stdin = scene.files.get(scene.fds.get(arg, ""), UNKNOWN_VALUE)
             option = ""
         elif arg.startswith("-"):
             option = arg[-1] if arg[-1] in _READ_VALUED[call.words[0].text == "read"] else ""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import islice, product
 
-from snell.packs.guard.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.known_values import BREAK, EMPTY, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell.brace_expansion import expand_braces
 from snell.packs.guard.shell.shell_state import MOST_ALTERNATIVES, ShellState
 from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
@@ -131,7 +131,9 @@ def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value
         return [Value("1")]
     known = _lookup(part.name, scene)
     if part.operator == "indirect":
-        return [inner for value in known or () for inner in _lookup(value.text, scene) or (SOMETHING,)] or [SOMETHING]
+        return [inner for value in known or () for inner in _lookup(value.text, scene) or (UNKNOWN_VALUE,)] or [
+            UNKNOWN_VALUE
+        ]
     if not part.operator or part.operator in (":?", "?"):
         return list(known) if known is not None else [_unset(part.name)]
     if part.operator[-1] in "-=+" and part.operator[0] in ":-=+":

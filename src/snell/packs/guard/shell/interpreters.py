@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOMETHING, SOURCE, UNKNOWN, Value
+from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
 from snell.packs.guard.shell.program_output import output_of
@@ -62,7 +62,7 @@ _VALUED = frozenset(("-W", "-X", "-I", "-M", "-r", "--require", "-F", "-v", "-f"
 
 def run_code(walk: Walk, call: Call, scene: ShellState, code: Value, inner: ShellState) -> Value:
     """A shell is given this text to run."""
-    walk.record(replace(call, stdin=None), scene, SOMETHING, code=code)
+    walk.record(replace(call, stdin=None), scene, UNKNOWN_VALUE, code=code)
     if not code.text.strip(UNKNOWN).strip():
         return Value(UNKNOWN, code.labels)
     return walk.line(code.text, inner)
@@ -131,9 +131,9 @@ def _follow(walk: Walk, call: Call, scene: ShellState, content: Value) -> Value:
     language = next((name for name in LANGUAGES if name in first), "") if first.startswith("#!") else ""
     language = content.detail(SOURCE) or language
     if language:
-        walk.record(call, scene, SOMETHING, code=content)
+        walk.record(call, scene, UNKNOWN_VALUE, code=content)
         program_code.follow(walk, call, scene, language, content.text)
-        return SOMETHING
+        return UNKNOWN_VALUE
     inner = scene.fork()
     walk.set_arguments(inner, call.words[1:])
     return run_code(walk, call, scene, content, inner)
@@ -150,8 +150,8 @@ def _shell(walk: Walk, call: Call, scene: ShellState) -> Value:
         if (option in _SHELL_VALUED or re.fullmatch(r"[-+]\w*o", option)) and words:
             words.pop(0)
     if "n" in letters and "i" not in letters:
-        walk.record(call, scene, SOMETHING)
-        return SOMETHING  # it is read and not run
+        walk.record(call, scene, UNKNOWN_VALUE)
+        return UNKNOWN_VALUE  # it is read and not run
     inner = _exported_only(scene, call.env)
     _start_files(walk, call, scene, inner)
     for name, prompt in call.env:
@@ -166,8 +166,8 @@ def _shell(walk: Walk, call: Call, scene: ShellState) -> Value:
         return _script(walk, call, scene, words, inner)
     walk.set_arguments(inner, tuple(words[1:]))
     if call.stdin is None:
-        walk.record(call, scene, SOMETHING)
-        return SOMETHING
+        walk.record(call, scene, UNKNOWN_VALUE)
+        return UNKNOWN_VALUE
     return run_code(walk, call, scene, call.stdin, inner)
 
 
@@ -187,7 +187,7 @@ def _script(walk: Walk, call: Call, scene: ShellState, words: list[Value], inner
     if content is None and words[0].labels:
         content = Value(UNKNOWN, words[0].labels)
     if content is None or _is_just_made(content):
-        walk.record(call, scene, SOMETHING)
+        walk.record(call, scene, UNKNOWN_VALUE)
         return Value(UNKNOWN, frozenset((f"output {program_of(words[0].text)}",)))
     walk.set_arguments(inner, tuple(words[1:]))
     return run_code(walk, call, scene, content, inner)
@@ -300,8 +300,8 @@ def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
     if words and not words[0].text.startswith(("-", "/")) and not words[0].text.lower().endswith(".ps1"):
         code = _of_powershell(" ".join(part.text for part in words), scene)
         return run_code(walk, call, scene, code, scene.fork())
-    walk.record(call, scene, SOMETHING)
-    return SOMETHING
+    walk.record(call, scene, UNKNOWN_VALUE)
+    return UNKNOWN_VALUE
 
 
 def _of_powershell(text: str, scene: ShellState) -> Value:
@@ -324,8 +324,8 @@ def _cmd(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = [word.text for word in call.words[1:] if word.text.lower() not in ("/c", "/k", "/s", "/q")]
     if len(words) < len(call.words) - 1:
         return run_code(walk, call, scene, Value(" ".join(words).replace("\\", "/")), scene.fork())
-    walk.record(call, scene, SOMETHING)
-    return SOMETHING
+    walk.record(call, scene, UNKNOWN_VALUE)
+    return UNKNOWN_VALUE
 
 
 PERFORMERS: dict[str, Performer] = {

@@ -8,13 +8,13 @@ import re
 
 from msgspec import Struct
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import NETWORK, SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import ShellState
 from snell.system.lazy_regex import lazy_regex
 
-DOWNLOADERS = names(
+DOWNLOADERS = name_set(
     "curl wget wget2 nc ncat netcat socat fetch aria2c http https xh lwp-request websocat wscat telnet lynx "
     "w3m links axel tftp ftp sftp invoke-webrequest iwr irm invoke-restmethod curlie grpcurl gsutil dig "
     "nslookup host drill"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.packs.guard.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import program_patterns as patterns
 from snell.packs.guard.shell.loaded_modules import loaded_files, with_own_files
 from snell.packs.guard.shell.process_signals import signals, signals_of_awk
@@ -209,7 +209,7 @@ class _Follower:
 
     def _write(self, path: str) -> None:
         target = self.scene.absolute(self._home(path))
-        self.walk.record(replace(self.call, words=(Value(":"),), writes=(target,)), self.scene, SOMETHING)
+        self.walk.record(replace(self.call, words=(Value(":"),), writes=(target,)), self.scene, UNKNOWN_VALUE)
 
     def _home(self, path: str) -> str:
         return self.scene.home + path[1:] if path == "~" or path.startswith("~/") else path
@@ -232,7 +232,7 @@ class _Follower:
 
     def _follow_decoded(self, text: str) -> None:
         plain = plain_text(text)
-        self.walk.record(self.call, self.scene, SOMETHING, code=Value(plain, frozenset((DECODED,))))
+        self.walk.record(self.call, self.scene, UNKNOWN_VALUE, code=Value(plain, frozenset((DECODED,))))
         if plain != UNKNOWN:
             follow(self.walk, self.call, self.scene, self.language, plain, self.depth + 1)
 
@@ -242,7 +242,7 @@ class _Follower:
             self.labels.add(f"{ENVIRONMENT} all variables")
         printed = re.search(r"\b(?:print|puts|console\.log|echo|p|dump|write)\b", masked)
         if environment and printed and not patterns.NET.search(masked):
-            self.walk.record(replace(self.call, words=(Value("printenv"),)), self.scene, SOMETHING)
+            self.walk.record(replace(self.call, words=(Value("printenv"),)), self.scene, UNKNOWN_VALUE)
         module = any(text in ("http", "https", "node:http", "node:https", "net", "axios") for text in self.strings)
         from_address = any(
             self._string(found).startswith(("http:", "https:")) for found in patterns.FROM_ADDRESS.finditer(masked)
@@ -259,14 +259,14 @@ class _Follower:
         if sent:
             body = Value(UNKNOWN, frozenset(sent))
             words = (Value("curl"), Value("--data-binary"), body, Value("https://elsewhere.invalid"))
-            self.walk.record(replace(self.call, words=words), self.scene, SOMETHING)
+            self.walk.record(replace(self.call, words=words), self.scene, UNKNOWN_VALUE)
         if _is_shell_for_others(masked, self.strings):
             self.walk.record(
-                replace(self.call, words=tuple(map(Value, ("nc", "-e", "/bin/sh")))), self.scene, SOMETHING
+                replace(self.call, words=tuple(map(Value, ("nc", "-e", "/bin/sh")))), self.scene, UNKNOWN_VALUE
             )
         if patterns.RUNS.search(masked):
             code = Value(UNKNOWN, frozenset((f"{NETWORK} the {self.language} code",)))
-            self.walk.record(self.call, self.scene, SOMETHING, code=code)
+            self.walk.record(self.call, self.scene, UNKNOWN_VALUE, code=code)
 
 
 def _is_shell_for_others(masked: str, strings: list[str]) -> bool:

@@ -3,7 +3,7 @@
 import itertools
 import re
 
-from snell.packs.guard.known_values import NETWORK, PRIVATE, PROCESS, SECRET, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.known_values import NETWORK, PRIVATE, PROCESS, SECRET, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.sensitive_files import is_private, is_secret_folder, is_snell_file, secret_name
 from snell.packs.guard.shell.network_transfers import saved_as
 from snell.packs.guard.shell.shell_state import HERE, ShellState
@@ -108,7 +108,7 @@ def file_value(path: str, scene: ShellState) -> Value:
         return Value(UNKNOWN, frozenset((f"{PRIVATE} {path}",)))
     if path.startswith(("/dev/tcp/", "/dev/udp/")):
         return Value(UNKNOWN, frozenset((NETWORK,)))
-    return SOMETHING
+    return UNKNOWN_VALUE
 
 
 def _led_to(path: str, scene: ShellState) -> str:

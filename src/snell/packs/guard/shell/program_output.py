@@ -7,7 +7,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import (
     ARCHIVE,
     DECODED,
@@ -18,8 +18,8 @@ from snell.packs.guard.known_values import (
     PRIVATE,
     PROCESS,
     SECRET,
-    SOMETHING,
     UNKNOWN,
+    UNKNOWN_VALUE,
     Value,
 )
 from snell.packs.guard.output_kinds import prints_personal, prints_secret, prints_shell_code
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call
 
 _SPECIFIER = lazy_regex(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
-_FILTERS = names(
+_FILTERS = name_set(
     "cat tac head tail grep egrep fgrep rg sed awk gawk mawk sort uniq cut tr jq yq gzip gunzip zcat bzip2 xz "
     "zstd openssl gpg base64 base32 xxd od hexdump tee fold nl strings column pv buffer iconv dos2unix less "
     "more bat rev paste split uuencode uudecode lz4 brotli unxz bunzip2 envsubst dd sponge comm"
@@ -45,7 +45,7 @@ _LISTERS = frozenset(("ps", "ss", "lsof", "netstat", "top", "pgrep", "pstree", "
 _COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync", "ditto", "scp", "sftp"))
 _CLOUDS = frozenset(("aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
 _HIDES = lazy_regex(r"\\(?:x[2-7][0-9a-fA-F]|0?(?:0[4-7]|1[0-7])[0-7]|u00[2-7][0-9a-fA-F])")
-_PACKERS = names("tar bsdtar zip 7z 7za cpio pax jar shar pg_dump pg_dumpall mysqldump mongodump")
+_PACKERS = name_set("tar bsdtar zip 7z 7za cpio pax jar shar pg_dump pg_dumpall mysqldump mongodump")
 _SQUEEZERS = {
     "gzip": ".gz",
     "xz": ".xz",
@@ -195,7 +195,7 @@ def _names(call: Call, args: list[str], scene: ShellState) -> Value:
     program = program_of(call.words[0].text)
     paths = [arg for arg in args if not arg.startswith("-")]
     if not paths:
-        return SOMETHING
+        return UNKNOWN_VALUE
     if program == "basename":
         return Value(posixpath.basename(paths[0]))
     if program == "dirname":
@@ -296,7 +296,7 @@ def _filter_input(program: str, call: Call, args: list[str], scene: ShellState) 
         paths = [arg for before, arg in itertools.pairwise(args) if before == "-in"]
     values = [scene.content(path) or file_value(scene.absolute(path), scene) for path in paths]
     if not values or "-" in args:
-        values.append(call.stdin or SOMETHING)
+        values.append(call.stdin or UNKNOWN_VALUE)
     if len(values) == 1:
         return values[0]
     total = EMPTY

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.model.tool_names import names
-from snell.packs.guard.known_values import INIT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value, is_unset_variable
+from snell.model.tool_names import name_set
+from snell.packs.guard.known_values import INIT, NETWORK, SECRET, UNKNOWN, UNKNOWN_VALUE, Value, is_unset_variable
 from snell.packs.guard.output_kinds import prints_secret, prints_shell_code
 from snell.packs.guard.shell.shell_state import CONTAINER, HOST, Performer, ShellState, program_of
 from snell.system.lazy_regex import lazy_regex
@@ -17,8 +17,8 @@ from snell.system.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
 
-_SSH_VALUED = names("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B")
-_FLAGS = names(
+_SSH_VALUED = name_set("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B")
+_FLAGS = name_set(
     "-i -t -it -ti -d --rm -P --privileged --init --tty --interactive --detach -T --no-deps -dit -itd -q "
     "--quiet --read-only --no-TTY --build --oom-kill-disable -dt -di"
 )
@@ -32,7 +32,7 @@ def _ssh(walk: Walk, call: Call, scene: ShellState) -> Value:
             words.pop(0)
     if len(words) > 1 and words[1].text == "--":
         words.pop(1)
-    walk.record(call, scene, SOMETHING, code=_unknown_command(words))
+    walk.record(call, scene, UNKNOWN_VALUE, code=_unknown_command(words))
     if len(words) > 1:
         inner = _remote(scene, HOST)
         printed = walk.line(" ".join(word.text for word in words[1:]), inner, call.stdin)
@@ -53,7 +53,7 @@ _OPTIONS = lazy_regex(r"OPT|ARG|FLAG|PARAM", re.IGNORECASE)
 
 
 def _container(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    walk.record(call, scene, SOMETHING)
+    walk.record(call, scene, UNKNOWN_VALUE)
     words = list(call.words[1:])
     _drop_options(words)
     if words and words[0].text in ("compose", "container"):
@@ -64,12 +64,12 @@ def _container(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     words.pop(0)
     _drop_options(words)
     if len(words) < 2:
-        return SOMETHING
+        return UNKNOWN_VALUE
     rest = words[1:]
     if rest[0].text == "--":
         rest = rest[1:]
     if not rest:
-        return SOMETHING
+        return UNKNOWN_VALUE
     outside = _outside(call.words, rest)
     if outside != rest:
         walk.call(replace(call, words=tuple(outside)), scene.fork())
@@ -124,7 +124,7 @@ def _mounts(texts: list[str]) -> list[tuple[str, str]]:
 
 
 def _kubectl(walk: Walk, call: Call, scene: ShellState) -> Value:
-    walk.record(call, scene, SOMETHING)
+    walk.record(call, scene, UNKNOWN_VALUE)
     texts = [word.text for word in call.words]
     if "exec" in texts and "--" in texts:
         rest = call.words[texts.index("--") + 1 :]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.packs.guard.known_values import EMPTY, FED, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.known_values import EMPTY, FED, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
@@ -87,7 +87,7 @@ def _exec_commands(words: list[Value]) -> list[list[Value]]:
 
 def _fd(walk: Walk, call: Call, scene: ShellState) -> Value:
     args = [word.text for word in call.words]
-    walk.record(call, scene, SOMETHING)
+    walk.record(call, scene, UNKNOWN_VALUE)
     for option in ("-x", "-X", "--exec", "--exec-batch"):
         if option in args:
             command = call.words[args.index(option) + 1 :]
@@ -168,12 +168,12 @@ def _parallel(walk: Walk, call: Call, scene: ShellState) -> Value:
         for item in items:
             if item.text.strip():
                 run_code(walk, call, scene, item, scene.fork())
-        return SOMETHING
+        return UNKNOWN_VALUE
     if len(words) == 1 and " " in words[0].text:
         for item in items or [EMPTY]:
             code = words[0].text
             walk.line(code.replace("{}", item.text) if "{}" in code else f"{code} {item.text}", scene.fork())
-        return SOMETHING
+        return UNKNOWN_VALUE
     return _each(walk, call, scene, words, "{}", items)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from snell.model.tool_names import names
+from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import LINK, PLAIN, path_kind
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
@@ -20,8 +20,8 @@ from snell.packs.guard.shell.shell_state import HERE, Step
 MOST_PATHS = 24
 LONGEST_PATH = 1_000
 
-_DELETERS = names("rm grm rmdir unlink shred srm mv gmv rimraf trash trash-put del-cli find gfind")
-_PROGRAMS = _DELETERS | names(
+_DELETERS = name_set("rm grm rmdir unlink shred srm mv gmv rimraf trash trash-put del-cli find gfind")
+_PROGRAMS = _DELETERS | name_set(
     "cat tac nl less more head tail bat batcat view vim vi nvim nano emacs sed awk gawk mawk cut sort uniq strings xxd "
     "od hexdump hd base64 base32 openssl gpg jq yq cp install rsync scp sftp tar bsdtar zip gzip xz bzip2 zstd 7z "
     "diff cmp comm paste rev grep egrep fgrep rg ag source . dd tee truncate touch chmod chown chgrp curl wget http "

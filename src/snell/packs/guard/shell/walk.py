@@ -9,8 +9,17 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.model.tool_names import names
-from snell.packs.guard.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, any_of, drop_gaps, drop_text_gaps
+from snell.model.tool_names import name_set
+from snell.packs.guard.known_values import (
+    BREAK,
+    EMPTY,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Value,
+    drop_gaps,
+    drop_text_gaps,
+    merge_values,
+)
 from snell.packs.guard.sensitive_files import PROXY, is_startup_file, is_system_program
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
@@ -136,7 +145,7 @@ class Walk:
 
     def _branches(self, node: Branches, scene: ShellState, stdin: Value | None) -> Value:
         scene.conditional += 1
-        output = any_of([self.run(part, scene, stdin) for part in node.nodes])
+        output = merge_values([self.run(part, scene, stdin) for part in node.nodes])
         scene.conditional -= 1
         return output
 
@@ -147,12 +156,13 @@ class Walk:
         return self.run(node.body, scene, stdin)
 
     def _for(self, node: For, scene: ShellState, stdin: Value | None) -> Value:
-        items = [SOMETHING]
+        items = [UNKNOWN_VALUE]
         if node.items is not None:
             items = [value for row in fields(node.items, scene, self.capture) for value in row]
         output = EMPTY
-        rounds = items if len(items) <= MOST_ROUNDS else [*items[: MOST_ROUNDS - 1], any_of(items[MOST_ROUNDS - 1 :])]
-        for item in rounds:
+        if len(items) > MOST_ROUNDS:
+            items[MOST_ROUNDS - 1 :] = [merge_values(items[MOST_ROUNDS - 1 :])]
+        for item in items:
             if node.name:
                 scene.variables[node.name] = (item,)
             output = output.concat(self.run(node.body, scene, stdin))
@@ -161,7 +171,7 @@ class Walk:
     def capture(self, scene: ShellState, node: Node, process: str) -> Value:
         inner = scene.fork()
         inner.piped = True
-        return self.run(node, inner, SOMETHING if process == ">" else None)
+        return self.run(node, inner, UNKNOWN_VALUE if process == ">" else None)
 
     def _with_redirects(
         self, redirects: tuple[Redirect, ...], scene: ShellState, stdin: Value | None, body: object
@@ -181,7 +191,7 @@ class Walk:
         for row in filter(None, map(drop_gaps, rows)):
             labels |= self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects).labels
         outputs = [self._one(replace(call, words=tuple(row)), scene, node.redirects) for row in rows]
-        return any_of(outputs).with_labels(*labels) if outputs else EMPTY
+        return merge_values(outputs).with_labels(*labels) if outputs else EMPTY
 
     def _one(self, call: Call, scene: ShellState, redirects: tuple[Redirect, ...]) -> Value:
         if call.words and call.words[0].text == "exec" and len(call.words) == 1:
@@ -228,7 +238,7 @@ class Walk:
         if name in self._active:
             if self._background:
                 self.bombs.append(f"the function `{name}` starts itself over and over")
-            return SOMETHING
+            return UNKNOWN_VALUE
         self._active.append(name)
         inner_names = ("@", *(str(number) for number in range(1, 10)))
         kept = {key: scene.variables.get(key) for key in inner_names}
@@ -348,11 +358,11 @@ class Walk:
             return replace(call, writes=(*call.writes, path)) if path else call
         if target == UNKNOWN:
             held = [scene.files.get(name, EMPTY) for name in scene.fds.values()]
-            return replace(call, stdin=any_of(held) if held else call.stdin)
+            return replace(call, stdin=merge_values(held) if held else call.stdin)
         return replace(call, stdin=scene.files.get(path) or file_value(path, scene)) if path else call
 
     def _one_value(self, word: Word, scene: ShellState) -> Value:
-        return any_of(single(word, scene, self.capture))
+        return merge_values(single(word, scene, self.capture))
 
     def _keep(self, call: Call, scene: ShellState, output: Value) -> None:
         told = output.text.strip(UNKNOWN + " \n")
@@ -378,12 +388,10 @@ class Walk:
 
 
 # Variables that change what a program does; a step says which of them are set for it.
-_TOLD = names("TAR_OPTIONS TAPE LD_PRELOAD BASH_ENV ENV GIT_SSH_COMMAND PROMPT_COMMAND VIRTUAL_ENV")
-
-
+_TOLD = name_set("TAR_OPTIONS TAPE LD_PRELOAD BASH_ENV ENV GIT_SSH_COMMAND PROMPT_COMMAND VIRTUAL_ENV")
 # Functions that the shell calls by itself.
-_CALLED_BY_ITSELF = frozenset(
-    ("command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "TRAPEXIT", "TRAPDEBUG")
+_CALLED_BY_ITSELF = name_set(
+    "command_not_found_handle command_not_found_handler precmd preexec chpwd TRAPEXIT TRAPDEBUG"
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.packs.guard.known_values import SOMETHING, UNKNOWN, Value
+from snell.packs.guard.known_values import UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell.interpreters import run_code
 from snell.packs.guard.shell.remote_commands import PERFORMERS as ELSEWHERE
 from snell.packs.guard.shell.repeated_commands import PERFORMERS as SWEEPS
@@ -133,7 +133,7 @@ def _unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     if shape.leads and not _take_lead(words, shape):
         return None
     if program == "nsenter":
-        walk.record(call, scene, SOMETHING)
+        walk.record(call, scene, UNKNOWN_VALUE)
     env = list(call.env)
     inert = WRAPPERS[program].inert if program in WRAPPERS else frozenset()
     while words:
@@ -163,7 +163,7 @@ def _unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
         env.append((name, value))
     del words[: shape.operands]
     if words and program in _FETCHERS:
-        walk.record(replace(call, words=call.words[: 1 + len(call.words) - len(words)]), scene, SOMETHING)
+        walk.record(replace(call, words=call.words[: 1 + len(call.words) - len(words)]), scene, UNKNOWN_VALUE)
         words[0] = Value(_VERSION.sub("", words[0].text), words[0].labels)
     if words and shape.leads == _RUN and words[0].text.endswith(".py"):
         words.insert(0, Value("python"))
@@ -238,7 +238,7 @@ def _code_option(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     inner.elevated = scene.elevated or program in ("su", "runuser")
     for index, word in enumerate(words[:-1]):
         if re.fullmatch(r"-\w*c|--command", word.text):
-            walk.record(call, scene, SOMETHING)
+            walk.record(call, scene, UNKNOWN_VALUE)
             return walk.line(words[index + 1].text, inner, call.stdin)
         if word.text == "--command":
             break

@@ -35,7 +35,7 @@ def append_log(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
 
 
 def dehydrate(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
-    """Store what the next session needs, and end this one."""
+    """Store what the next session needs, and end this one (called dehydrate in the RPC)."""
     given = camel_keys(arguments)
     payload, warnings = dehydration.validate_payload(redact_data(given.get("payload")))
     session_id = given.get("sessionId")
@@ -65,8 +65,8 @@ def change_phase(
     return phases.change(tx, id_, phase, proof, reason)
 
 
-def where(tx: Transaction, cwd: str, agent_id: str, client_session_id: str | None = None) -> Record:
-    """Return the ids of the active task, effort and session, or nulls."""
+def active_ids(tx: Transaction, cwd: str, agent_id: str, client_session_id: str | None = None) -> Record:
+    """Return the ids of the active task, effort and session, or nulls, and the rows of effort and session."""
     project_moves.follow_move(tx, cwd)
     found = lookup.look_up(tx, cwd, agent_id, client_session_id or "")
     return {**found.ids, "effort": found.effort, "session": found.session}
@@ -118,5 +118,5 @@ COMMANDS = {
     "commands.effort.phase": in_transaction(change_phase),
     "commands.log.append": append_log,
     "commands.session.dehydrate": sync_after(dehydrate),
-    "commands.where": in_transaction(where),
+    "commands.where": in_transaction(active_ids),
 }

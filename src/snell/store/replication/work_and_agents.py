@@ -34,7 +34,7 @@ def host_name(state: Path) -> str:
     return f"{os.uname().nodename}:{hashlib.blake2b(bytes(state), digest_size=3).hexdigest()}"
 
 
-class AgentReplicator:
+class WorkAndAgentReplicator:
     def __init__(self, local: Database, server: Server, host: str, every: float = EVERY) -> None:
         self.problem = ""
         self.has_connected = False
