@@ -41,13 +41,13 @@ def test_threads_that_wait_for_the_hooks_process_cannot_keep_a_run_in_it_from_fi
     async def serve(runtime: Runtime) -> bool:
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(1))
-        waiting = loop.run_in_executor(None, answered.wait, 20)  # the only common thread
+        all_waiting = loop.run_in_executor(None, answered.wait, 20)  # the only common thread
         service = RequestHandler(runtime)
         service.start(loop)
         waiting = service.serve(Request("1 0.1.0", "0" * 32, str(tmp_path), (), b"", PAYLOAD), send)
         assert waiting
         await waiting
-        return await waiting
+        return await all_waiting
 
     with Runtime.for_user(env) as runtime:
         runtime.handle(client_named("generic"), PAYLOAD)  # the process is there and knows its hooks
