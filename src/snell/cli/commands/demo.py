@@ -43,11 +43,11 @@ SESSION: tuple[tuple[str, dict[str, Any]], ...] = (
         {"tool_name": "Write", "tool_input": {"file_path": ".env", "content": "API_TOKEN=..."}},
     ),
     (
-        "the agent runs a hidden deletion of the home directory",
+        "the agent runs a deletion that is hidden by an encoding",
         {"tool_name": "Bash", "tool_input": {"command": "D=~; echo cm0gLXJmICREIC8= | base64 -d | sh"}},
     ),
     (
-        "the agent runs a command that only looks like one",
+        "the agent runs a harmless command with such a deletion as text",
         {"tool_name": "Bash", "tool_input": {"command": "grep -rn 'rm -rf /' docs && rm -rf build"}},
     ),
     (
