@@ -67,7 +67,7 @@ def events() -> str:
         "Names are accepted in PascalCase, camelCase and snake_case; `AgentStop` is `Stop`, `userPrompt` is "
         "`UserPromptSubmit`. An event that is not listed passes through.",
         table(("event", "a matcher reads", "effects that mean something", "a rewrite replaces", "extras"), rows),
-        "## Tool kinds\n\nA hook with `kind=` works in every client, whatever its tools are called.",
+        "## Tool kinds\n\nA hook with `kind=` works in every client; the names of its tools do not matter.",
         table(("kind", "Claude Code's tools"), kinds),
     )
 

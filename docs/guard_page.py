@@ -18,7 +18,7 @@ def guard() -> str:
         '[pack.guard.rules]\ngit-discard = "ask"\nenvironment = "off"\n```\n\n'
         "`snell allow`, run by a person at a terminal, shows the command that was denied last and allows exactly that "
         "command, once, in its session.\n\n"
-        "A command line is judged in the input of every tool, whatever the tool and the field are called. It is judged"
+        "The guard judges a command line in the input of every tool, under any name of tool and field. It judges it"
         " in the folder that the input names (`cwd`, `workdir`, `dir_path` and the like), and in the event's folder too"
         " where the client is not known to read that field. Text that no shell could read is asked about only in a tool"
         " that is a shell by its name.\n\n"

@@ -91,7 +91,7 @@ def _arguments() -> Iterator[str]:
 
 _PLAIN = {
     "event": ("`Event`", "the whole event"),
-    "payload": ("`dict`", "the client's payload, Claude-shaped whatever client called"),
+    "payload": ("`dict`", "the client's payload, in Claude Code's format for every client"),
     "cwd": ("`str`", "the session's working directory"),
     "session_id": ("`str`", "the session"),
     "context": ("`Context`", "for built-in packs: options, marks, the caller's environment, the project"),
@@ -175,8 +175,8 @@ A command hook is an entry of a [settings file](settings.md). It gets the event 
 Code's format for every client, and runs in the session's directory with these variables: `HOOK_EVENT`,
 `HOOK_TOOL_NAME`, `HOOK_SESSION_ID`, `CLAUDE_PROJECT_DIR`, in a plugin `CLAUDE_PLUGIN_ROOT`, and on events that can set
 variables for later commands `CLAUDE_ENV_FILE`, to which it may write `export NAME=VALUE` lines. A shell call has its
-command line under `tool_input.command`, whatever field the client's tool has it in. A hook with the matcher `Bash` gets
-`tool_name = "Bash"` for a shell of any name; the tool's own name is `native.tool` then.
+command line under `tool_input.command`, also if the client's tool has another field for it. A hook with the matcher
+`Bash` gets `tool_name = "Bash"` for a shell of any name; the tool's own name is `native.tool` then.
 
 In a `[hooks.shell]` table the event is passed only with `pass_context`, and the output is read only with
 `parse_result`."""

@@ -32,7 +32,7 @@ printf '%s' "$PWD" > "$0.folder"
 VERDICT = '{"ok": false, "reason": "no tests"}'
 
 
-def installed(folder: Path, name: str, script: str) -> Path:
+def install_program(folder: Path, name: str, script: str) -> Path:
     path = folder / name
     path.write_text(RECORDS + script, encoding="utf-8")
     path.chmod(0o755)
@@ -66,7 +66,7 @@ def context(folder: Path, **model) -> Context:
     ],
 )  # fmt: skip
 def test_the_program_that_is_installed_is_asked_without_hooks_and_with_a_mark(tmp_path, name, words):
-    program = installed(tmp_path, name, """echo 'Here: {"ok": false, "reason": "no"}'\n""")
+    program = install_program(tmp_path, name, """echo 'Here: {"ok": false, "reason": "no"}'\n""")
     outcome = outcome_of(Prompt("Is $ARGUMENTS fine?", continue_on_block=True), context=context(tmp_path))
     assert outcome == Outcome((Deny("no"),))
     said = program.with_name(f"{name}.words").read_text(encoding="utf-8").split("\n")[:-1]
@@ -79,7 +79,7 @@ def test_the_program_that_is_installed_is_asked_without_hooks_and_with_a_mark(tm
 
 def test_the_settings_choose_the_program_and_the_model(tmp_path):
     for name in ("claude", "codex"):
-        installed(tmp_path, name, """echo '{"ok": true}'\n""")
+        install_program(tmp_path, name, """echo '{"ok": true}'\n""")
     outcome = outcome_of(Prompt("?", model="big"), context=context(tmp_path, api="cli", cli="codex"))
     words = (tmp_path / "codex.words").read_text(encoding="utf-8").split("\n")
     assert (outcome, words[-4:-1], (tmp_path / "claude.words").exists()) == (Outcome(), ["--model", "big", "-"], False)
@@ -98,7 +98,7 @@ def test_an_agent_hook_asks_a_program_again_and_again_and_reads_for_it(tmp_path,
     wanted = ["in.txt", "../out.txt", "link.txt", str(tmp_path / "out.txt"), str(talk)]
     calls = "".join(json.dumps({"tool": "Read", "input": {"file_path": path}}) for path in wanted)
     asks = f"grep -q 'What call-1 gives' $0.stdin && echo 'So: {VERDICT}' || echo 'I look. {calls}'\n"
-    program = installed(tmp_path, name, asks)
+    program = install_program(tmp_path, name, asks)
     told: list[Progress] = []
     given = replace(context(tmp_path), project_dir=str(project), progress=told.append)
     outcome = outcome_of(Agent("Check"), call(cwd=str(project), transcript_path=str(talk)), context=given)
@@ -121,7 +121,7 @@ def test_an_agent_hook_asks_a_program_again_and_again_and_reads_for_it(tmp_path,
     ],
 )
 def test_a_program_that_answers_for_an_agent_has_no_tools_of_its_own(tmp_path, name, words):
-    program = installed(tmp_path, name, f"cat *.toml > $0.policy 2>/dev/null; echo '{VERDICT}'\n")
+    program = install_program(tmp_path, name, f"cat *.toml > $0.policy 2>/dev/null; echo '{VERDICT}'\n")
     assert outcome_of(Agent("Check"), context=context(tmp_path)) == Outcome((Deny("no tests"),))
     said = program.with_name(f"{name}.words").read_text(encoding="utf-8").split("\n")
     assert words in [said[at : at + len(words)] for at in range(len(said))]
@@ -131,7 +131,7 @@ def test_a_program_that_answers_for_an_agent_has_no_tools_of_its_own(tmp_path, n
 
 @pytest.mark.parametrize("variable", ["HOME", "CODEX_HOME"])
 def test_codex_is_asked_without_the_servers_that_its_user_has(tmp_path, variable):
-    program = installed(tmp_path, "codex", f"echo '{VERDICT}'\n")
+    program = install_program(tmp_path, "codex", f"echo '{VERDICT}'\n")
     folder = tmp_path / ("elsewhere" if variable == "CODEX_HOME" else ".codex")
     folder.mkdir()
     config = folder / "config.toml"
@@ -148,7 +148,7 @@ def test_codex_is_asked_without_the_servers_that_its_user_has(tmp_path, variable
 
 
 def test_a_key_is_preferred_to_a_program(tmp_path):
-    installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
+    install_program(tmp_path, "claude", """echo '{"ok": true}'\n""")
     given = context(tmp_path)
     env = {**given.env, "OPENAI_API_KEY": "k"}
     settings = HandlerSettings(ModelSettings(url="http://127.0.0.1:1/v1"))
@@ -161,14 +161,14 @@ def test_a_key_is_preferred_to_a_program(tmp_path):
     [("echo broken >&2; exit 3\n", "crash"), ("exec sleep 60\n", "timeout"), ("echo I cannot say\n", "output")],
 )
 def test_a_program_in_trouble_is_a_failure(tmp_path, script, kind):
-    installed(tmp_path, "claude", script)
+    install_program(tmp_path, "claude", script)
     outcome = outcome_of(Prompt("?"), context=context(tmp_path), timeout=1.0 if kind == "timeout" else 30.0)
     assert (outcome.effects, outcome.failure.kind) == ((), kind)
 
 
 @pytest.mark.parametrize("handler", [Prompt("?"), Agent("?")])
 def test_inside_of_such_a_program_no_model_is_asked_and_that_is_no_approval(tmp_path, handler):
-    installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
+    install_program(tmp_path, "claude", """echo '{"ok": true}'\n""")
     env = {"PATH": str(tmp_path), INSIDE: "1"}
     why = "not run: this event comes from a program that is answering a model hook"
     assert outcome_of(handler, context=Context(env=env)) == Outcome(failure=Failure("launch", why))
@@ -180,7 +180,7 @@ def test_inside_of_such_a_program_no_model_is_asked_and_that_is_no_approval(tmp_
 
 
 def test_what_such_programs_use_is_counted_too(tmp_path):
-    installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
+    install_program(tmp_path, "claude", """echo '{"ok": true}'\n""")
     given = context(tmp_path)
     settings = HandlerSettings(ModelSettings(max_session_tokens=10), state=str(tmp_path / "state"))
     outcomes = [outcome_of(Prompt("?"), context=Context(env=given.env, settings=settings)) for _ in range(2)]
