@@ -23,7 +23,8 @@ EVENT = event_from({"session_id": "bench", "tool_name": "Bash", "tool_input": {"
 
 def dispatch_over_pluggy(rounds: int = 60) -> tuple[float, dict[str, float]]:
     """Ten no-op hooks, ours against pluggy's."""
-    times = interleaved({"ours": _our_call(10), "pluggy": _pluggy_call(10)}, rounds=rounds, calls=1000)
+    # Many short turns: a turn that another process interrupts counts for neither, since the best one of each is taken.
+    times = interleaved({"ours": _our_call(10), "pluggy": _pluggy_call(10)}, rounds=rounds * 20, calls=50)
     return times["ours"] / times["pluggy"], times
 
 

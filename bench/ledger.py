@@ -23,7 +23,7 @@ from snell.runtime.database_journal import StoreJournal
 from snell.runtime.pending_rows import FOLDER, PendingRows
 from snell.runtime.stored_marks import StoredMarks
 from snell.sdk.decorators import hooks_of, informs, judges
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from snell.store.sqlite import SqliteDatabase
 
 SESSION_CALLS = 200

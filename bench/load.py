@@ -14,7 +14,8 @@ import apsw
 import msgspec
 
 from bench.scene import OURS, PAYLOAD, Scene, scene
-from snell.daemon.wire import KEEPALIVE, Reply, Request
+from snell.daemon.shim_connection import encode_request
+from snell.daemon.wire import KEEPALIVE
 
 SECONDS = 5.0
 SCRIPTS_SECONDS = 6.0
@@ -140,18 +141,16 @@ def _direct(here: Scene, events: int, at_once: int = 16) -> None:
         connections = [_sent(address) for _ in range(min(at_once, events - first))]
         for connection in connections:
             with connection:
-                data = b""
-                while Reply.frame_length(data) is None or len(data) < (Reply.frame_length(data) or 0):
-                    data = (data + connection.recv(1 << 16)).lstrip(KEEPALIVE)
-                if Reply.decode(data).exit_code != 0:
+                data = b"".join(iter(functools.partial(connection.recv, 1 << 16), b"")).lstrip(KEEPALIVE)
+                if data[:8] != b"SNR1" + bytes(4):  # an exit code of 0
                     raise RuntimeError(f"an event was not answered: {data!r}")
 
 
 def _sent(address: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect(address)
-    argv = ("--client", "claude-code")
-    connection.sendall(Request("1 0.1.0", os.urandom(16).hex(), "/", argv, b"", PAYLOAD).encode())
+    request_id = os.urandom(16).hex().encode()
+    connection.sendall(encode_request(request_id, b"0.1.0", b"/", b"--client\0claude-code", b"", PAYLOAD))
     return connection
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from bench.measure import interleaved
 from snell.redact import scan
 from snell.redact.format_rules import formats
+from snell.redact.normalise import escape_scans
 from snell.redact.spans import secrets_in
 
 SIZE = 100_000
@@ -61,6 +62,6 @@ def _rule_by_rule(text: str) -> Callable[[], object]:
     Without a look-behind, which would keep `re` from looking for the literal that a rule begins with.
     """
     rules = [re.compile(each.pattern.pattern) for each in formats()]
-    rules += [re.compile(each, re.IGNORECASE) for each in (scan.MAYBE + scan.LIKE_A_VALUE, *scan.CONTEXTS)]
-    rules += [re.compile(each) for each in scan.REWRITTEN]
+    rules += [re.compile(each, re.IGNORECASE) for each in scan.context_scans("{}{}")]
+    rules += [re.compile(each) for each in escape_scans()]
     return lambda: [deque(rule.finditer(text), maxlen=0) for rule in rules]  # the first one may be no secret

@@ -23,7 +23,8 @@ from pathlib import Path
 import msgspec
 
 from snell.daemon.listener import listen
-from snell.daemon.wire import Reply, Request
+from snell.daemon.wire import Request, encode_reply
+from snell.model.protocols import Reply
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON_SHIM = ROOT / "src" / "snell" / "daemon" / "shim.py"
@@ -122,7 +123,7 @@ def _echo(folder: Path) -> Iterator[None]:
 
 
 def _serve(listening: socket.socket) -> None:
-    reply = Reply(0, b'{"continue":true}\n').encode()
+    reply = encode_reply(Reply(b'{"continue":true}\n'))
     listening.setblocking(True)
     while True:
         connection, _ = listening.accept()

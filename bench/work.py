@@ -9,7 +9,7 @@ from snell.model.events import event_from
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from snell.store.sqlite import SqliteDatabase
 from snell.work import effort_commands, sessions
 

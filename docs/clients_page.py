@@ -13,7 +13,7 @@ SAYS = ("deny", "ask", "allow", "rewrite", "note", "stop", "tell", "env")
 
 def clients() -> str:
     modules = [client_named(name) for name in CLIENTS]
-    order = sorted(modules, key=lambda client: (tier_of(client.CAPABILITIES), client.TITLE.lower()))
+    order = sorted(modules, key=lambda client: (tier_of(client.capabilities), client.title.lower()))
     columns = ("client", "name", "tier", *(word.replace("_", " ") for word in CAN))
     return page(
         "Clients",
@@ -32,29 +32,29 @@ def clients() -> str:
 
 
 def _row(client: Client) -> tuple[str, ...]:
-    can = client.CAPABILITIES
+    can = client.capabilities
     return (
-        client.TITLE,
-        f"`{client.NAME}`",
+        client.title,
+        f"`{client.name}`",
         str(tier_of(can)),
         *("yes" if getattr(can, name) else "-" for name in CAN),
     )
 
 
 def _section(client: Client) -> str:
-    names = ", ".join(f"`{alias}`" for alias in CLIENTS[client.NAME])
-    parts = [f"## {client.TITLE}\n\n{' '.join((client.__doc__ or '').split())}"]
+    names = ", ".join(f"`{alias}`" for alias in CLIENTS[client.name])
+    parts = [f"## {client.title}\n\n{' '.join(client.about.split())}"]
     parts += [f"Also called {names}."] if names else []
-    described = getattr(client, "TABLE", None)
+    described = client.table
     if isinstance(described, ClientTable):
         parts.append(table(("event", "Snell's name", "answers that it accepts"), _events(described)))
         tools = ((f"`{theirs}`", f"`{tool.name}`") for theirs, tool in described.tools.items())
         parts.append(table(("tool", "in Claude Code"), tools))
-    elif client.NAME == "claude_code":
+    elif client.name == "claude_code":
         rows = ((f"`{row.name}`", ", ".join(sorted(row.can)) or "-") for row in CATALOGUE.values())
         parts.append(table(("event", "answers that it accepts"), rows))
-    if client.QUIRKS:
-        parts.append(table(("quirk", "source"), ((quirk.text, quirk.source) for quirk in client.QUIRKS)))
+    if client.quirks:
+        parts.append(table(("quirk", "source"), ((quirk.text, quirk.source) for quirk in client.quirks)))
     return "\n\n".join(part.strip() for part in parts)
 
 

@@ -32,6 +32,7 @@ WORDS = {
     "SearchCall.path": "where",
     "WebCall.url": "the page",
     "WebCall.query": "the words of a web search",
+    "DatabaseCall.statement": "the SQL, without comments where the field has another name than `sql`",
     "McpCall.server": "`server` of `mcp__server__method`",
     "McpCall.method": "`method` of `mcp__server__method`",
     "AgentCall.prompt": "what the sub-agent is told",

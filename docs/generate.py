@@ -8,7 +8,6 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH and -I leave it out
@@ -19,11 +18,12 @@ from hook_page import hooks
 from introspection import first_line, page, table
 from layers_table import pages_with_table
 from mcp_page import mcp_server
+from operations_page import operations
 from packs_page import packs
 from settings_page import settings
 from shim_forms import shim_forms
 
-from snell.cli.main import COMMANDS, module_of
+from snell.cli.main import COMMANDS, parser_of
 from snell.model import errors
 from snell.model.catalogue import CATALOGUE
 from snell.model.tools import ALL_KINDS, KINDS
@@ -75,12 +75,16 @@ def events() -> str:
 def commands() -> str:
     parts = []
     for name, text in COMMANDS.items():
-        command = import_module(f"snell.cli.commands.{module_of(name)}")
-        parser = argparse.ArgumentParser(prog=f"snell {name}", description=text, allow_abbrev=False)
-        command.arguments(parser)
+        parser = parser_of(name)
+        example = (parser.epilog or "").partition("example:\n  ")[2]
+        parser.epilog = None
         helps = "\n\n".join(f"```\n{each}```" for each in help_texts(parser))
-        parts.append(f"## snell {name}\n\n{text}\n\n```\n$ {command.EXAMPLE}\n```\n\n{helps}")
-    return page("Commands", "Exit codes: 0 fine, 1 a mistake or a failed check, 3 a bug of Snell's.", *parts)
+        parts.append(f"## snell {name}\n\n{text}\n\n```\n$ {example}\n```\n\n{helps}")
+    introduction = (
+        "Exit codes: 0 fine, 1 a mistake or a failed check, 3 a bug of Snell's. Commands with verbs call"
+        " [operations](operations.md), as programs can do, too."
+    )
+    return page("Commands", introduction, *parts)
 
 
 def help_texts(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -113,6 +117,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "clients": clients,
     "packs": packs,
     "mcp": mcp_server,
+    "operations": operations,
 }
 
 

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from introspection import page
 
-from snell.packs.guard.rules import RULES
+from snell.packs.guard.rules import RULES, read_cases
 
 
 def guard() -> str:
@@ -35,8 +35,9 @@ def guard() -> str:
 def _rule(name: str) -> str:
     rule = RULES[name]
     says = _says(name)
-    stops = "\n".join(f"    {command}" for command in rule.flagged)
-    passes = "\n".join(f"    {command}" for command in rule.fine)
+    cases = read_cases()[name]
+    stops = "\n".join(f"    {command}" for command in cases.flagged)
+    passes = "\n".join(f"    {command}" for command in cases.fine)
     return f"## {name}\n\n{says}\n\nInstead: {rule.instead}.\n\nStopped:\n\n{stops}\n\nNot stopped:\n\n{passes}"
 
 

@@ -1,23 +1,26 @@
 """The page on writing hooks: decorators, arguments, effects, and what a command may answer."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from field_words import words_for
 from introspection import Field, fields_of, first_line, members_of, own_line, page, table
 
+from snell.clients import CLIENTS, client_named
 from snell.engine.limit_effects import ROLE_EFFECTS
 from snell.model.catalogue import CATALOGUE
 from snell.model.effects import EFFECT_TYPES, Rewrite
 from snell.model.events import Event
+from snell.model.installs import Install
 from snell.model.tools import ALL_KINDS
 from snell.sdk import decorators
 from snell.sdk.decorators import SUPPLIES, Declaration
 from snell.sdk.subjects import ToolCall
+from snell.settings.skill_folders import PLACES
 from snell.shell.command_line import Command, CommandLine, Redirect
 
 
 def hooks() -> str:
-    parts = (*_decorators(), *_arguments(), *_shell(), *_effects(), RUNNING, *_commands())
+    parts = (*_decorators(), *_arguments(), *_shell(), *_effects(), RUNNING, *_commands(), *_skills())
     return page("Writing hooks", INTRODUCTION, *parts)
 
 
@@ -39,7 +42,7 @@ def no_force_push(call: ShellCall) -> Deny | None:
 
 [Arguments](#arguments) · [Tool calls](#tool-calls) · [Other events](#other-events) ·
 [Command lines](#command-lines) · [Effects](#effects) · [How hooks run](#how-hooks-run) ·
-[Command hooks](#command-hooks)"""
+[Command hooks](#command-hooks) · [Skills and agents](#skills-and-agents)"""
 
 
 def _decorators() -> Iterator[str]:
@@ -69,7 +72,10 @@ def _arguments() -> Iterator[str]:
     yield (
         "## Tool calls\n\n`call` has the type of its kind of tool. Annotated with one of these types, a hook is for "
         "that kind only, and `kind=` may be left out. Fields that a client does not send are empty.\n\n"
-        "A tool that Snell does not know is a shell call when its input carries a command line: a text, a list of "
+        "The kind of a tool that Snell does not know follows from its name and from what its input carries: a path "
+        "and a text are a write, a path with an old text or a patch is an edit, a path alone is a read, an address is "
+        "a web call, SQL is a database call. A tool of an MCP server is of kind `mcp`, and of that kind too.\n\n"
+        "It is a shell call when its input carries a command line: a text, a list of "
         "words or a list of lines under `command`, `cmd`, `commands`, `script`, `argv` or `cmdString` in any "
         "spelling, JSON text of such a list, or the `input` or `keys` of a terminal. `kind = shell`, the matcher "
         "`Bash` and conditions such as `Bash(git push *)` find it, `call.command` is the line, and "
@@ -123,8 +129,8 @@ def _shell() -> Iterator[str]:
     yield (
         "### The `!word` escape\n\nA command that begins with `!` directly before a word (`!pytest`) asks to be run "
         "unchanged. `call.is_escaped` is true then; `! word` is the shell's own negation and does not count. "
-        "Snell does "
-        "not remove the `!`, so a hook that rewrites has to: "
+        "The pack `toolchain` removes the `!` before the hooks of a project run; without that pack a hook that "
+        "rewrites has to: "
         "`Rewrite(command=without_escape(call.command))`, with `from snell.shell.reader import without_escape`."
     )
 
@@ -212,6 +218,61 @@ BACKGROUND = """\
 A command whose first output is `{"async": true}` continues in the background, for 15 seconds or its `asyncTimeout` in
 milliseconds. Notes that it prints later reach the model with the next event; a verdict comes too late. With
 `async = true` in the settings, every run of the hook continues in the background."""
+
+
+def _skills() -> Iterator[str]:
+    yield SKILLS
+    yield table(("what starts it", "where"), SKILL_STARTS)
+    yield (
+        "Some clients run the hooks in front matter themselves, so Snell does not: those of skills "
+        f"{_titles(lambda install: 'skill:' in install.reads)}; those of agents "
+        f"{_titles(lambda install: 'agent:' in install.reads)}."
+    )
+    yield f"The folders of a project, each with `skills` and `agents`: {', '.join(map('`{}`'.format, PLACES.project))}."
+
+
+def _titles(is_meant: Callable[[Install], bool]) -> str:
+    return ", ".join(client_named(name).title for name in CLIENTS if is_meant(client_named(name).install))
+
+
+SKILLS = """\
+## Skills and agents
+
+A skill (`skills/NAME/SKILL.md`) or an agent (`agents/NAME.md`) may have hooks in its front matter, in Claude Code's
+form. They run only while the skill runs, in every client that has skills:
+
+```yaml
+---
+name: deploy
+hooks:
+  PreToolUse:
+    - matcher: Bash
+      hooks:
+        - type: command
+          command: ./check-deploy.sh
+          once: true
+---
+```
+
+A skill ends with the turn that started it: at its Stop, or at the next prompt if the turn was interrupted. What a
+sub-agent started ends with that sub-agent, and counts for its calls only. A hook with `once` runs once each time the
+skill is started. Your own skills need no approval; those of a project do (`snell trust`), by their exact content, and
+nothing of them runs before."""
+
+SKILL_STARTS = (
+    (
+        "a call of `skill`, `activate_skill`, `use_skill`, `load_skill`",
+        "Copilot CLI, Droid, Gemini CLI, OpenCode, and any other",
+    ),
+    (
+        "`/NAME` at the beginning of a prompt, also `/skill:NAME` and `/skills NAME`",
+        "every client that reports prompts",
+    ),
+    ("`$NAME` or `@NAME` in a prompt", "Codex, Windsurf"),
+    ("UserPromptExpansion with the name", "clients that report it"),
+    ("a call that reads its `SKILL.md`", _titles(lambda install: install.opens_skills)),
+    ("SubagentStart with the agent's name", "Copilot CLI, Cursor, Grok, Kimi CLI"),
+)
 
 
 def _described(cls: type, says: str = "") -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from introspection import page, table
 
-from snell.operations.mcp.tools import TOOLS, McpTool, input_schema
+from snell.operations.declaration import Operation
+from snell.operations.mcp.tools import input_schema, tools
 
 INTRODUCTION = """\
 Every client that speaks MCP can remember, recall and ask why. A client without hooks gets the server with its set-up;
@@ -29,6 +30,10 @@ An agent has fewer rights than a person. It exports to and imports from plain fi
 deletes, renames, decays and consolidates memories in its own project only; `setup_hooks` shows configuration and writes
 none. A null argument counts as absent. An invalid message is answered with an error, and the session goes on.
 
+A client without hooks of its own asks them with `ask_hooks`: before a tool call whether it may run, with a prompt what
+there is to know. With `agent_id` a coordinator gets the signals of its agents; notes of slow hooks come with the next
+event of the session.
+
 **Resources**: `snell://memories`, `snell://memories/{id}`, `snell://sessions/last`, `snell://sessions/{id}`.
 **Prompts**: `recall` (what is known about a topic), `summarise` (store what this session learned)."""
 
@@ -36,11 +41,11 @@ WORDS = {"reads": "reads", "writes": "changes", "destroys": "deletes"}
 
 
 def mcp_server() -> str:
-    rows = ((f"`{tool.name}`", WORDS[tool.effect], _takes(tool), tool.says) for tool in TOOLS)
+    rows = ((f"`{tool.tool}`", WORDS[tool.permission], _takes(tool), tool.summary) for tool in tools())
     return page("MCP server", INTRODUCTION, "## Tools", table(("tool", "it", "takes", "what it does"), rows))
 
 
-def _takes(tool: McpTool) -> str:
+def _takes(tool: Operation) -> str:
     """Return the arguments, required ones in bold; `agent_id`, which every tool takes, is left out."""
     schema = input_schema(tool)
     needed = schema.get("required", [])

@@ -7,7 +7,7 @@ from importlib import import_module
 from introspection import first_line, page, table
 
 from snell.sdk.decorators import declarations, declared_in
-from snell.settings.builtin_packs import FOLDER, builtin_packs
+from snell.settings.packs import FOLDER, builtin_packs
 
 INTRODUCTION = (
     "Packs come with Snell and run in its own process. You enable and configure each in a settings file; your own file "

@@ -2,9 +2,10 @@
 
 from introspection import page, table
 
+from snell.model.catalogue import fold_name
 from snell.settings.handler_types import HandlerType, handler_types
 from snell.settings.json_schema import DocsRow, docs_rows
-from snell.settings.schema import fold_spelling
+from snell.settings.load import PROFILES
 from snell.system.paths import POLICY_FILE
 
 FILES = (
@@ -38,9 +39,10 @@ def settings() -> str:
         "With `SNELL_HOME` set, your own file is `$SNELL_HOME/config/snell.toml`; otherwise "
         "`XDG_CONFIG_HOME` applies. The "
         "project is the nearest folder above the working directory that has a `.snell`; neither the home directory nor "
-        "`/` can be one. A single value, such as `disable_all_hooks`, comes from the first of policy, local, project "
-        "and user that has it; lists add up. `snell settings` shows which files were found, every value and every hook "
-        "that is active, and where each comes from.",
+        "`/` can be one. Without a `.snell`, it is the nearest one with skills or agents of a client, a LOCAL.md or a "
+        "mission.json, once you trust it. A single value, such as `disable_all_hooks`, comes from the first of policy, "
+        "local, project and user that has it; lists add up. `snell settings` shows which files were found, every value "
+        "and every hook that is active, and where each comes from.",
         "## Keys\n\nEvery key is accepted in snake_case, camelCase and kebab-case. An unknown key is reported with "
         "file, line and the nearest known key, and only its own entry is ignored. A hook has the keys of one handler, "
         "in a table such as `[hooks.command]` or in the entry itself.",
@@ -50,15 +52,20 @@ def settings() -> str:
         "An installed package can add a type of handler by the entry point `snell.handlers`: the name of the type, and "
         "a module that has `TYPE` (a `HandlerType` with the keys of the settings) and `run(hook, event, context)`. The "
         "modules in `snell/handlers`, one for each row above, are written in the same way.",
+        "## The profile `seeds`\n\nWhere Snell's five design documents and a careful default differ, the default is "
+        'the careful one. `profile = "seeds"` in your own settings, or in the policy, sets what the documents say. It '
+        "gives these values, over which every other setting wins:",
+        f"```toml\n{_values_of_profile('seeds')}```",
     )
 
 
+def _values_of_profile(name: str) -> str:
+    """Return the text of its file without the comment at its head."""
+    return (PROFILES / f"{name}.toml").read_text(encoding="utf-8").partition("\n\n")[2]
+
+
 def _row(row: DocsRow) -> tuple[str, ...]:
-    also = [
-        name
-        for name in dict.fromkeys(row.spellings)
-        if fold_spelling(name) != fold_spelling(row.name) and name.islower()
-    ]
+    also = [name for name in dict.fromkeys(row.spellings) if fold_name(name) != fold_name(row.name) and name.islower()]
     names = [name for name in also if "-" not in name]
     key = f"`{row.name}`" + (f" (also `{'`, `'.join(names)}`)" if names else "")
     return row.place, key, row.type, row.default or "-", row.help

@@ -45,7 +45,7 @@ def _rows(name: str) -> tuple[Row, ...]:
 
 
 def _events(name: str) -> list[str]:
-    table = getattr(client_named(name), "TABLE", None)
+    table = client_named(name).table
     own = (*table.events, *table.answers) if table else ()
     return [*CATALOGUE, *OTHER_NAMES, *own]
 

@@ -5,7 +5,7 @@ Make the word table that memories are searched with, `src/snell/llm/embeddings/w
 
 FOLDER holds the model's `config.json`, `vocab.txt` and `model.safetensors`. Its whole words, those of `concepts.txt`
 and of `more_words.txt` go through the model one by one: three to ten minutes of one core, and with `--seen` what came
-out is kept in FILE for the next time. Then
+out is kept in FILE, so that the next time only new words do. Then
 
 1. forms of one stem become one, the frequent ones with more weight;
 2. what all single words have in common is taken away: their mean and, from directions, the two widest axes;
@@ -31,7 +31,7 @@ ABOUT = (
     "Derived from the weights of sentence-transformers/all-MiniLM-L6-v2 (Apache License 2.0) by"
     " scripts/build_word_table.py: directions of words, reduced and rounded, and which words are near each other."
 )
-SIZE, NEAR = 128, 12
+SIZE, NEAR = 128, 24
 COMMON_AXES = 2
 WIDEST = 2.7  # standard deviations that half a byte reaches to
 FREQUENT_FROM, RARE_FROM, DAMPING = 300, 6_000, 0.3  # the weight of a word by its place in the model's list
@@ -69,17 +69,19 @@ def _lines(path: Path) -> list[str]:
 
 def seen(words: Sequence[str], folder: Path, kept: Path | None) -> Any:
     """What the model makes of each word: a row of numbers."""
+    from snell.llm.embeddings import numpy_or_none
     from snell.llm.embeddings.minilm import model_in
-    from snell.llm.embeddings.optional_numpy import numpy_or_none
 
     np = numpy_or_none()
     if np is None:
         sys.exit("this needs numpy: run `pip install '.[embed]'` in a clone of Snell")
+    known: dict[str, Any] = {}
     if kept and kept.exists():
         found = np.load(kept)
-        if found["words"].tolist() == list(words):
-            return found["rows"]
-    rows = np.array(model_in(folder).directions(words), dtype=np.float32)
+        known = dict(zip(found["words"].tolist(), found["rows"], strict=True))
+    new = [word for word in words if word not in known]
+    known |= zip(new, model_in(folder).directions(new), strict=True)
+    rows = np.array([known[word] for word in words], dtype=np.float32)
     if kept:
         np.savez(kept, words=np.array(words), rows=rows)
     return rows

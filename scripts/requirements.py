@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 MANIFEST = Path(__file__).resolve().parent.parent / "tests" / "behaviours"
-COLUMNS = ("total", "covered", "divergence", "deferred")
+COLUMNS = ("total", "covered", "divergence", "no option", "deferred")
 
 
 def report(*, as_json: bool) -> str:
@@ -25,6 +25,7 @@ def counted() -> dict[str, dict[str, int]]:
             seed["total"] += 1
             if fate := fate_of(row):
                 seed[fate] += 1
+            seed["no option"] += "no_option" in row
     return counts
 
 

@@ -1,8 +1,9 @@
 """
 Run the test suite; report tests that pass only the second time, and processes that outlive the run.
 
-Tests that run at the same time can disturb each other, so tests that failed are run again alone. A second result never
-replaces the first one silently: such tests are listed, and if CI is set they fail the run.
+Tests that compare times (marker `alone`) run after all others, one after the other. Tests that run at the same time can
+disturb each other, so those that failed are run again alone. A second result never replaces the first one silently:
+such tests are listed, and if CI is set they fail the run.
 """
 
 from __future__ import annotations
@@ -22,14 +23,22 @@ Pytest = Callable[[Sequence[str]], int]
 
 
 def run_suite(pytest: Pytest, selection: str) -> int:
-    """Run the tests that a marker expression selects in several processes, and those that failed once more."""
+    """Run the tests that a marker expression selects: most in several processes, and those that failed once more."""
     os.environ.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(WORKERS_PER_CORE * (os.cpu_count() or 1)))
-    code = pytest(["-m", selection, "-n", "auto", "--dist", "worksteal", "-q", "--cache-clear"])
+    together = f"{selection} and not alone"
+    code = pytest(["-m", together, "-n", "auto", "--dist", "worksteal", "-q", "--cache-clear"])
     passed_later: list[str] = []
     if code == SOME_FAILED:
-        code, passed_later = run_failed_again(pytest, selection)
+        code, passed_later = run_failed_again(pytest, together)
+    alone = pytest(["-m", f"{selection} and alone", "-q", *files]) if (files := files_with_tests_alone()) else 0
     reports = (report_passed_later(passed_later), end_leftovers())  # also where tests failed
-    return code or max(reports)
+    return code or alone or max(reports)
+
+
+def files_with_tests_alone() -> list[str]:
+    """Return the files that hold such tests; to collect all others again would take longer than to run these."""
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [str(path) for path in paths if "@pytest.mark.alone" in path.read_text(encoding="utf-8")]
 
 
 def run_failed_again(pytest: Pytest, selection: str) -> tuple[int, list[str]]:

@@ -12,7 +12,7 @@ from snell.records.ledger import Call
 from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
 from snell.runtime.stored_marks import StoredMarks
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from snell.store.sqlite import SqliteDatabase
 
 MAIL = "mcp__mail__send_email"

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON_FOLDERS = ("src", "scripts", "tests", "bench", "docs")
 FILE_LIMIT, FUNCTION_LIMIT = 400, 60
 LONG_FILE, MOST_LONG_FILES = 350, 3
-MOST_COMPLEX_FUNCTIONS = 10  # outside the two readers of command lines
+MOST_COMPLEX_FUNCTIONS = 10
 
 # `import snell` may load these and nothing else: a hook pays for what it uses, not for what there is.
 LOADED_BY_IMPORT_SNELL = ["snell"]
@@ -140,9 +140,7 @@ def test_few_functions_are_complex_and_each_has_its_reason():
     assert [each for each in found if not re.search(r"C901 - \w+ \w+", each)] == []
     assert len(found) <= MOST_COMPLEX_FUNCTIONS, "\n".join(found)
     ignored = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]["lint"]
-    assert [files for files, rules in ignored["per-file-ignores"].items() if "C901" in rules] == [
-        "src/snell/{packs/guard/shell,shell}/**"
-    ]
+    assert [files for files, rules in ignored["per-file-ignores"].items() if "C901" in rules] == []
 
 
 def python_files() -> list[Path]:

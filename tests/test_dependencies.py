@@ -18,12 +18,10 @@ BROUGHT_BY = {
     "mcp_types": "mcp",
     "httpcore2": "httpx2",
 }
-# What `snell ledger export --format parquet` and the adapters find in the user's own environment.
-USERS_OWN = {"pyarrow"}
 
 
 def test_every_declared_package_is_imported_and_every_import_is_declared() -> None:
-    imported = {BROUGHT_BY.get(name, name) for name in third_party_imports()} - USERS_OWN
+    imported = {BROUGHT_BY.get(name, name) for name in third_party_imports()}
     assert imported == {MODULES.get(name, name) for name in declared()}
 
 

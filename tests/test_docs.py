@@ -209,7 +209,7 @@ def test_the_table_of_real_clients_is_what_their_drivers_say() -> None:
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "| yes" in line]
     shown = {row[0].partition(",")[0]: (row[1], [cell.startswith("yes") for cell in row[2:]]) for row in rows}
     assert shown == {
-        client_named(driver.client.replace("-", "_")).INSTALL.title: (
+        client_named(driver.client.replace("-", "_")).install.title: (
             driver.package.version,
             [column not in driver.cannot for column in COLUMNS],
         )

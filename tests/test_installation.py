@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from snell.model.context import ModelSettings
-from snell.runtime.missing_packages import extra_for
+from snell.runtime.context import extra_for
 from snell.settings.locate import SettingsFile
-from snell.settings.read_file import read_file
+from snell.settings.parse import read_file
 from snell.system.optional_packages import EXTRAS
 
 ROOT = Path(__file__).resolve().parent.parent

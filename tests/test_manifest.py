@@ -5,6 +5,7 @@ Test files are parsed, not imported, so this costs milliseconds and sees tests t
 """
 
 import ast
+import re
 import tomllib
 from collections import Counter, defaultdict
 from functools import cache
@@ -12,7 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS_PER_SEED = {"S0": 73, "S1": 166, "S2": 149, "S3": 91, "S4": 126}
-KEYS = {"id", "says", "source", "tests", "deferred", "divergence"}
+KEYS = {"id", "says", "source", "tests", "deferred", "divergence", "option", "no_option"}
+MOST_WITHOUT_OPTION = 25
 FATES = ({"tests"}, {"deferred"}, {"divergence"}, {"divergence", "tests"})
 
 
@@ -29,6 +31,19 @@ def test_the_manifest_lists_every_requirement_once():
 def test_every_row_says_what_where_from_and_one_fate():
     complaints = {row.get("id", str(row)): complaint for row in rows() if (complaint := fault_in(row))}
     assert complaints == {}
+
+
+def test_every_option_that_a_divergence_names_exists():
+    files = ("reference/settings.md", "reference/packs.md", "howto/embed.md")
+    pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in files)
+    named = {row["id"]: re.sub(r"^\[.*\] |^\w+\(|[ =].*", "", row["option"]) for row in rows() if "option" in row}
+    shown = {id_: re.search(rf"`{name}`|^{name} = |\b{name}=", pages, re.MULTILINE) for id_, name in named.items()}
+    assert {id_: named[id_] for id_, found in shown.items() if not named[id_] or not found} == {}
+
+
+def test_few_divergences_are_without_an_option():
+    """Of each of the others a user can have the document's behaviour."""
+    assert sum("no_option" in row for row in rows()) <= MOST_WITHOUT_OPTION
 
 
 def test_every_test_a_row_names_exists_and_claims_that_row():
@@ -78,6 +93,8 @@ def fault_in(row: dict[str, object]) -> str:
         return "tests must be a list of `tests/...py::name`"
     if not all(text(row[key]) for key in ("deferred", "divergence") if key in row):
         return "deferred and divergence must say why"
+    if ("divergence" in row) is not (len(row.keys() & {"option", "no_option"}) == 1):
+        return "a divergence names the option that gives the document's behaviour, or says why there is none"
     return ""
 
 

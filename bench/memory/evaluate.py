@@ -4,9 +4,9 @@ How well memories are found again: mean reciprocal rank and recall at five, for 
     python -m bench.memory.evaluate [--distractors 2000] [--model FOLDER]
 
 With the folder of a MiniLM the same is asked with its vectors, too. Questions in `asked` were looked at while tuning;
-those in `aside` were not. Half of the questions use words of developers, half everyday ones, over memories of their
-own. Distractors are other memories of such a project, put together from parts, so that there is something to be wrong
-about.
+those in `aside` were not. They use words of developers or everyday words, or are about developers' projects, over
+memories of their own. Distractors are other memories of such a project, put together from parts, so that there is
+something to be wrong about.
 """
 
 import argparse
@@ -30,6 +30,7 @@ HERE = Path(__file__).parent
 SETS = {
     "questions.toml": {"asked": "other words, tuned on", "aside": "other words, kept aside", "exact": "an identifier"},
     "everyday.toml": {"asked": "everyday words, tuned on", "aside": "everyday words, kept aside"},
+    "projects.toml": {"asked": "about projects, tuned on", "aside": "about projects, kept aside"},
 }
 WAYS = {"words": 0.0, "vectors": 1.0, "both": ALPHA}
 MODEL_WAYS = {"MiniLM": 1.0, "MiniLM and words": DENSE_ALPHA}

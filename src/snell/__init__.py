@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from snell.embed.runner import ToolRunner
     from snell.embed.tools import Tool
     from snell.model.decision import Decision, Outcome
-    from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
+    from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Remark, Rewrite, Stop, Tell, Verdict
     from snell.model.events import Event
     from snell.model.hooks import Hook, Scope
     from snell.runtime.app import Runtime
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         AgentCall,
         AgentRun,
         Compaction,
+        DatabaseCall,
         EditCall,
         FileEvent,
         McpCall,
@@ -42,13 +43,13 @@ if TYPE_CHECKING:
 _WHERE = {
     "snell.sdk.decorators": "informs judges rewrites watches",
     "snell.sdk.subjects": (
-        "AgentCall AgentRun Compaction EditCall FileEvent McpCall Notification Prompt ReadCall SearchCall Session "
-        "ShellCall SkillCall Task ToolCall Turn WebCall WriteCall"
+        "AgentCall AgentRun Compaction DatabaseCall EditCall FileEvent McpCall Notification Prompt ReadCall SearchCall "
+        "Session ShellCall SkillCall Task ToolCall Turn WebCall WriteCall"
     ),
     "snell.embed.runner": "ToolRunner",
     "snell.embed.tools": "Tool",
     "snell.model.decision": "Decision Outcome",
-    "snell.model.effects": "Allow Ask Defer Deny Env Extra Note Rewrite Stop Tell Verdict",
+    "snell.model.effects": "Allow Ask Defer Deny Env Extra Note Remark Rewrite Stop Tell Verdict",
     "snell.model.events": "Event",
     "snell.model.hooks": "Hook Scope",
     "snell.runtime.callback_hooks": "HookMatcher",
@@ -62,6 +63,7 @@ __all__ = [
     "Allow",
     "Ask",
     "Compaction",
+    "DatabaseCall",
     "Decision",
     "Defer",
     "Deny",
@@ -78,6 +80,7 @@ __all__ = [
     "Outcome",
     "Prompt",
     "ReadCall",
+    "Remark",
     "Rewrite",
     "Runtime",
     "Scope",

@@ -8,9 +8,10 @@ import pytest
 from bench import engine, startup
 from bench.run import BUDGETS, MEASURES, REPORTED
 
-ATTEMPTS = 4  # a neighbour's burst can hit one candidate and not the other
+ATTEMPTS = 16  # a neighbour's burst can hit one candidate and not the other, and the clock of a core changes
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "measure",
     [

@@ -7,15 +7,15 @@ from snell.model.events import Event
 from snell.model.protocols import Client, Reply
 from tests.golden.reading import event_in, event_of, golden_files, name_of, raw_payload
 
-WITH_HOOKS = sorted(name for name in CLIENTS if client_named(name).CAPABILITIES.hooks)
+WITH_HOOKS = sorted(name for name in CLIENTS if client_named(name).capabilities.hooks)
 WITHOUT_TABLE = ("claude_code", "generic")  # they know every event of the catalogue
 
 
 def can_deny(client: Client, event: Event) -> bool:
     """Whether the client has a way to be refused here."""
-    if client.NAME in WITHOUT_TABLE:
+    if client.name in WITHOUT_TABLE:
         return True
-    answers = client.TABLE.answers  # type: ignore[attr-defined] # every described client has one
+    answers = client.table.answers
     own = event.payload.get("native", {}).get("event", event.name)
     row = answers.get(own) or answers.get(event.name)
     return bool(row and row.deny)
@@ -26,10 +26,10 @@ def sample_events(client: Client) -> list[Event]:
     A described client's own golden events. For those that know every event, one for each row of the catalogue: their
     own where they have one, else made from another's payload.
     """
-    if client.NAME not in WITHOUT_TABLE:
-        return [event_in(path) for path in golden_files(client.NAME)]
+    if client.name not in WITHOUT_TABLE:
+        return [event_in(path) for path in golden_files(client.name)]
     known = [path for path in golden_files() if path.parent.name in WITHOUT_TABLE]
-    paths = {event_of(path): path for path in sorted(known, key=lambda path: path.parent.name == client.NAME)}
+    paths = {event_of(path): path for path in sorted(known, key=lambda path: path.parent.name == client.name)}
     assert all(name_of(path) for path in paths.values())
     return [client.decode(raw_payload(path)) for path in paths.values()]
 

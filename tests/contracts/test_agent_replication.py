@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from snell.store.postgres import PostgresDatabase
-from snell.store.replication.work_and_agents import WorkAndAgentReplicator, host_name
+from snell.store.replication.replicator import Replicator
+from snell.store.replication.work import SharedWork, host_name
 from snell.store.sqlite import SqliteDatabase
 from snell.work import agents, effort_commands
 from tests.waiting import wait_until
@@ -19,7 +20,9 @@ class Host:
     def __init__(self, folder: Path, name: str, server: PostgresDatabase, every: float) -> None:
         self.local = SqliteDatabase(folder / f"{name}.db")
         self.server = server
-        self.share = WorkAndAgentReplicator(self.local, server, name, every)
+        self.share = SharedWork(self.local, server, name)
+        self.share.every = every
+        self.loop = Replicator(self.share)
 
     def status(self, agent: str, status: str) -> None:
         def change(tx):
@@ -38,7 +41,7 @@ def hosts(tmp_path: Path, on_postgres: Callable[[str], PostgresDatabase]) -> Ite
     one, two = (Host(tmp_path, name, on_postgres("fleet"), 60.0) for name in ("one", "two"))
     yield one, two
     for host in (one, two):
-        host.share.stop()
+        host.loop.stop()
         host.local.close()
         host.server.close()
 
@@ -77,11 +80,11 @@ def test_two_machines_never_speak_for_the_same_agent(hosts: tuple[Host, Host]):
 
 def test_a_change_is_heard_at_once(hosts: tuple[Host, Host]):
     one, two = hosts
-    two.share.start()
+    two.loop.start()
     one.status("ann", "error")
 
     def arrived() -> bool:
-        one.share._told = []  # told again, until the other one's ear is there
+        one.share._sent = []  # told again, until the other one's ear is there
         one.share.exchange()
         return two.fleet().get("ann") == ("error", "one")
 

@@ -41,9 +41,12 @@ NO_CLIENT: Mapping[str, str] = {}
 
 
 def test_folder_registry_and_golden_files_name_the_same_clients() -> None:
-    modules = {path.stem for path in Path(snell.clients.__file__).parent.glob("*.py")} - {"__init__"}
+    folder = Path(snell.clients.__file__).parent
+    tables = {path.stem for path in folder.glob("*.toml")}
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     fixtures = {path.name for path in FOLDER.iterdir() if path.is_dir() and any(path.glob("*.json"))}
-    assert modules == set(CLIENTS)
+    assert tables | set(WITHOUT_TABLE) == set(CLIENTS)
+    assert modules <= set(CLIENTS)
     assert fixtures == set(WITH_HOOKS)
     assert not ALIASES.keys() & CLIENTS.keys()
     assert len(ALIASES) == sum(map(len, CLIENTS.values()))  # no two clients share an alias
@@ -60,13 +63,13 @@ def test_every_event_of_the_catalogue_has_a_golden_payload_or_a_reason_for_havin
 @every_caller
 def test_every_event_that_a_client_is_known_to_report_has_a_golden_payload(name: str) -> None:
     """Every row of its table and every event that set-up registers, under the client's own name of it."""
-    table = getattr(client_named(name), "TABLE", None)
+    table = client_named(name).table
     rows = {*table.events, *table.answers} if table else set(CATALOGUE) if name == "claude_code" else set()
-    form = client_named(name).INSTALL.form
+    form = client_named(name).install.form
     shares = form.called_as if form and form.called_as else name  # whose hook file it reads, with events that it lacks
     files = [*golden_files(name), *golden_files(shares)]
     seen = {own for path in files for own in (event_of(path), _own_name(path), golden(path).get("called_as"))}
-    assert {*rows, *client_named(name).INSTALL.events} - seen == set()
+    assert {*rows, *client_named(name).install.events} - seen == set()
 
 
 def _own_name(path: Path) -> str:
@@ -75,22 +78,22 @@ def _own_name(path: Path) -> str:
 
 
 @every_client
-def test_a_client_module_has_everything_that_the_registry_expects(name: str) -> None:
+def test_a_client_has_everything_that_the_registry_expects(name: str) -> None:
     client = client_named(name)
-    assert name == client.NAME
-    assert client.TITLE
-    assert isinstance(client.CAPABILITIES, Capabilities)
-    assert all(quirk.text and quirk.source for quirk in client.QUIRKS)
-    assert tier_of(client.CAPABILITIES) in (1, 2, 3)
-    assert name == client.INSTALL.name
-    assert bool(client.INSTALL.form) == (client.CAPABILITIES.hooks and name != "generic")
+    assert name == client.name
+    assert client.title
+    assert isinstance(client.capabilities, Capabilities)
+    assert all(quirk.text and quirk.source for quirk in client.quirks)
+    assert tier_of(client.capabilities) in (1, 2, 3)
+    assert name == client.install.name
+    assert bool(client.install.form) == (client.capabilities.hooks and name != "generic")
 
 
 @pytest.mark.proves("S4-01", "S4-02", "S4-03", "S4-24")
 def test_the_tiers_are_those_that_the_capabilities_make() -> None:
     tiers: dict[int, list[str]] = {1: [], 2: [], 3: []}
     for name in sorted(CLIENTS):
-        tiers[tier_of(client_named(name).CAPABILITIES)].append(name)
+        tiers[tier_of(client_named(name).capabilities)].append(name)
     required = {  # a new client may be added to any of them
         1: "claude_code codex copilot droid generic grok qwen vscode_copilot",
         2: "antigravity augment cline crush cursor gemini goose kimi kiro opencode pi windsurf",
@@ -105,7 +108,7 @@ def test_the_tiers_are_those_that_the_capabilities_make() -> None:
 )
 @pytest.mark.proves("S4-25")
 def test_a_client_answers_to_its_aliases_in_any_letter_case(given_name: str, name: str) -> None:
-    assert name == client_named(given_name).NAME
+    assert name == client_named(given_name).name
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,7 @@ def test_an_event_that_the_catalogue_lacks_passes_through(name: str) -> None:
     client = client_named(name)
     event = client.decode(b'{"hook_event_name": "MoonRise", "session_id": "s1", "phase": "full"}')
     assert replace(event, takes_notes=True) == event_from(
-        {"hook_event_name": "MoonRise", "session_id": "s1", "phase": "full"}, "MoonRise", client.NAME
+        {"hook_event_name": "MoonRise", "session_id": "s1", "phase": "full"}, "MoonRise", client.name
     )
     reply = client.encode(decide_event(event, hook("h", Deny("no"), on="MoonRise")))
     assert not refuses(reply)
@@ -211,7 +214,7 @@ def test_every_decision_can_be_put_into_a_reply(name: str) -> None:
         decision = decide_event(event, *hooks)
         reply = client.encode(decision)
         well_formed(reply)
-        if decision.verdict is Verdict.DENY and (client.NAME in WITHOUT_TABLE or can_deny(client, event)):
+        if decision.verdict is Verdict.DENY and (client.name in WITHOUT_TABLE or can_deny(client, event)):
             assert refuses(reply) or decision.stop
 
     holds()

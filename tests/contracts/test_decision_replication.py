@@ -12,7 +12,8 @@ from snell.model.protocols import Transaction
 from snell.records import decisions, marks
 from snell.records.decisions import Row
 from snell.store.postgres import PostgresDatabase, ServerAwayError
-from snell.store.replication.decisions import DecisionReplicator
+from snell.store.replication.decisions import Decisions
+from snell.store.replication.replicator import Replicator
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from tests.postgres_server import TestDatabase
@@ -42,18 +43,18 @@ def test_nothing_is_lost_or_doubled_while_the_server_comes_and_goes(
     local: SqliteDatabase, postgres: TestDatabase, on_postgres: Callable[[str], PostgresDatabase]
 ) -> None:
     server = on_postgres("away")
-    spool = DecisionReplicator(local, server)
+    spool = Decisions(local, server)
     write(local, 0, 60)
-    assert spool.feed() == 120
+    assert spool.exchange() == 120
     postgres.stop()
     try:
         write(local, 60, 700)
         with pytest.raises(ServerAwayError, match=r"cannot be reached: .*; check the address and the network"):
-            spool.feed()
+            spool.exchange()
     finally:
         postgres.start()
     began = time.monotonic()
-    assert spool.feed() == 1_400
+    assert spool.exchange() == 1_400
     print(json.dumps({"fault": "server away", "caught_up": 1_400, "seconds": round(time.monotonic() - began, 3)}))
     assert ids(server) == ids(local)
     assert [(each.body, each.late) for each in do(server, decisions.traces_after, 0, 10_000)] == [
@@ -80,10 +81,10 @@ def test_one_row_that_is_refused_does_not_keep_the_others_back(
     write(local, 0, 5)
     do(local, decisions.add, Row(id="id-bad", at=0, session_id="nul\x00"))
     write(local, 5, 5)
-    spool = DecisionReplicator(local, server)
-    spool.feed()
+    spool = Decisions(local, server)
+    spool.exchange()
     assert ids(server) == [each for each in ids(local) if each != "id-bad"]
-    assert (spool.refused, len(do(server, decisions.traces_after, 0, 100))) == (1, 10)
+    assert (spool.link.refused, len(do(server, decisions.traces_after, 0, 100))) == (1, 10)
     server.close()
 
 
@@ -107,9 +108,9 @@ def test_the_thread_catches_up_by_itself(
     on_postgres: Callable[[str], PostgresDatabase],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("snell.store.replication.decisions.EVERY", 0.05)
+    monkeypatch.setattr(Decisions, "every", 0.05)
     server, seen_from_here = on_postgres("thread"), on_postgres("thread")
-    spool = DecisionReplicator(local, server)
+    spool = Replicator(Decisions(local, server))
     spool.start()
     try:
         write(local, 0, 30)

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from snell.model.errors import StoreError
-from snell.model.meta_table import put_meta
 from snell.model.protocols import Database
+from snell.model.tables import put_meta
 from snell.records import audit_chain, audit_check, claims, ledger, replays, resume, retention
 from snell.records.audit_check import Anchor, Findings
 from snell.records.claims import Claim, Receipt
@@ -126,8 +126,8 @@ def test_calls_are_found_counted_and_paged(database: Database):
 
     database.run(fill)
     ids = lambda calls: [each.tool_call_id for each in calls]  # noqa: E731 - short for many
-    assert ids(database.run(lambda tx: ledger.recent(tx, session="s"))) == ["s/t5", "s/t3", "s/t1"]
-    assert ids(database.run(lambda tx: ledger.recent(tx, status="failed"))) == ["s/t1"]
+    assert ids(database.run(lambda tx: ledger.recent(tx, {"session_id": "s"}))) == ["s/t5", "s/t3", "s/t1"]
+    assert ids(database.run(lambda tx: ledger.recent(tx, {"status": "failed"}))) == ["s/t1"]
     assert database.run(lambda tx: ledger.stats(tx, session="s")) == [ToolStats("Bash", 3, 1, 1, 80, 70)]
     assert ids(database.run(lambda tx: ledger.find_by_prefix(tx, "t3"))) == ["s/t3"]
     assert ids(database.run(lambda tx: ledger.find_by_prefix(tx, "last"))) == ["s/t6"]

@@ -15,7 +15,8 @@ from snell.memory.shortlist import Shortlist
 from snell.memory.types import Draft
 from snell.runtime.app import database_of
 from snell.store.postgres import PostgresDatabase
-from snell.store.replication.memories import MemoryReplicator
+from snell.store.replication.memories import SharedMemories
+from snell.store.replication.replicator import Replicator
 from snell.store.sqlite import SqliteDatabase
 from snell.system.paths import Places
 from tests.waiting import wait_until
@@ -31,7 +32,9 @@ class Machine:
     def __init__(self, folder: Path, name: str, server: PostgresDatabase) -> None:
         self.local, self.server = SqliteDatabase(folder / f"{name}.db"), server
         self.memories = Memories(self.local)
-        self.share = MemoryReplicator(self.local, server, every=0.05)
+        self.share = SharedMemories(self.local, server)
+        self.share.every = 0.05
+        self.loop = Replicator(self.share)
         self.works_on(PROJECT, f"{name}:1")
 
     def works_on(self, project: str, repository: str) -> None:
@@ -52,7 +55,7 @@ def machines(tmp_path: Path, on_postgres: Callable[..., PostgresDatabase]) -> It
     one, two = (Machine(tmp_path, name, on_postgres("memories")) for name in ("one", "two"))
     yield one, two
     for machine in (one, two):
-        assert machine.share.stop(10)
+        assert machine.loop.stop(10)
         machine.local.close()
         machine.server.close()
 
@@ -121,14 +124,14 @@ def test_a_server_that_was_away_gets_everything_later(machines, postgres) -> Non
     one.share.exchange()
     postgres.stop()
     try:
-        one.share.start()
+        one.loop.start()
         one.keep(UV)
-        wait_until(lambda: "memories wait on this machine" in one.share.problem)
+        wait_until(lambda: "memories wait on this machine" in one.loop.problem)
         assert one.knows() == {UV: "remember"}
     finally:
         postgres.start()
-    wait_until(lambda: not one.share.problem)
-    two.share.start()
+    wait_until(lambda: not one.loop.problem)
+    two.loop.start()
     wait_until(lambda: UV in two.knows())
 
 

@@ -125,7 +125,7 @@ def test_vectors_of_an_earlier_make_are_made_anew_on_every_backend(make: Make) -
     database.run(bump)
     found = database.run(lambda tx: tx.rows("SELECT content, vector, signature, vector_make FROM memories"))
     assert {text: (bytes(vector), bytes(signature), made) for text, vector, signature, made in found} == {
-        text: (vector_of(text), signature_of(vector_of(text)), "static-2") for text in TEXTS
+        text: (vector_of(text), signature_of(vector_of(text)), "static-3") for text in TEXTS
     }
     assert best(database, "authentication web site biscuit", alpha=1.0, limit=1) == [TEXTS[1]]
     database.close()

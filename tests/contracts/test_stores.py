@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from snell.model.errors import StoreError
-from snell.model.meta_table import put_meta
 from snell.model.protocols import Database
+from snell.model.tables import put_meta
 from snell.runtime.stored_marks import StoredMarks
 from snell.store.in_memory import InMemoryStore
 from snell.store.migrate import Step, steps

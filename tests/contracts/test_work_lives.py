@@ -133,8 +133,10 @@ def test_a_context_that_fills_up_is_said_urged_and_refused_as_configured(work_pr
     assert "begin no long documents" in notes_of(work_project.tool())
     work_project.usage(90)
     assert "snell session dehydrate" in notes_of(work_project.tool())
-    assert work_project.tool("Read", tool_input={"file_path": "/x"}).verdict is Verdict.DENY
-    assert work_project.tool().verdict is Verdict.NO_OPINION
+    read = {"tool_input": {"file_path": "/x"}}
+    assert work_project.tool("Read", **read).verdict is Verdict.NO_OPINION
+    assert work_project.tool("Read", **read, options={"read_throttle": 0.9}).verdict is Verdict.DENY
+    assert work_project.tool(options={"read_throttle": 0.9}).verdict is Verdict.NO_OPINION
     assert work_project.call("commands.where")["session"]["contextUsage"] == 0.9
     assert work_project.tool(options={"block": 0.76}).verdict is Verdict.DENY
     assert (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from snell.store.postgres import PostgresDatabase
-from snell.store.replication.work import WorkReplicator
+from snell.store.replication.work import SharedWork
 from snell.store.sqlite import SqliteDatabase
 from snell.work import agents, artefacts, effort_commands, efforts, messages, phases, sessions, shared_names, tasks
 
@@ -19,7 +19,7 @@ class Host:
     def __init__(self, folder: Path, name: str, server: PostgresDatabase) -> None:
         self.local = SqliteDatabase(folder / f"{name}.db")
         self.server = server
-        self.share = WorkReplicator(self.local, server, name)
+        self.share = SharedWork(self.local, server, name)
 
     def do(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
         return self.local.run(lambda tx: function(tx, *given, **named))
@@ -180,7 +180,7 @@ def test_a_server_that_was_emptied_or_replaced_gets_everything_again(
     one.start(tmp_path, "Parser", "implement")
     one.meet()
     other = on_postgres("elsewhere")
-    WorkReplicator(one.local, other, "one").exchange()
+    SharedWork(one.local, other, "one").exchange()
     assert [(each["skill"], each["host"]) for each in other.run(efforts.list_)] == [("implement", "one")]
     other.close()
 
@@ -204,7 +204,7 @@ def test_rows_that_the_server_cannot_hold_do_not_keep_the_others_back(hosts: tup
     one.meet()
     two.meet()
     assert len(shown(two)) == 1
-    assert (one.share.refused, one.waits()) == (3, 0)
+    assert (one.share.link.refused, one.waits()) == (3, 0)
 
 
 def test_many_rows_travel_in_parts(hosts: tuple[Host, Host], tmp_path: Path):

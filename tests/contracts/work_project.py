@@ -10,7 +10,7 @@ from snell.model.decision import Decision
 from snell.model.protocols import Database
 from snell.operations import call_for
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
 
 on_both = pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import os
 import socket
 import sys
 
-from snell.daemon.wire import KEEPALIVE, Request
+from snell.daemon.shim_connection import encode_request
+from snell.daemon.wire import KEEPALIVE
 
 
 def main(home: str, project: str, events: str) -> None:
@@ -14,7 +15,8 @@ def main(home: str, project: str, events: str) -> None:
         call = {"command": "bad" if number % 100 == 0 else "ls -la", "description": "x" * 1500}
         event = {"hook_event_name": "PreToolUse", "session_id": who, "cwd": project, "tool_name": "Bash"}
         payload = json.dumps({**event, "tool_input": call}).encode()
-        frame = Request("1 0.0.1", f"{who}{number:024x}", project, ("--client", "claude-code"), b"", payload).encode()
+        request_id, words = f"{who}{number:024x}".encode(), b"--client\0claude-code"
+        frame = encode_request(request_id, b"0.0.1", project.encode(), words, b"", payload)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(f"{home}/run/snell.sock")
             connection.sendall(frame)

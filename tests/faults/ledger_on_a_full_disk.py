@@ -56,7 +56,9 @@ def answered(machine: Machine, number: str) -> str:
     end = {"hook_event_name": "PostToolUse", "tool_response": {"id": "m1"}, "tool_use_id": number}
     code, out, err = machine.hook({"tool_name": MAIL, "tool_input": letter, **end})
     assert (code, err) == (0, "")
-    return json.loads(out)["systemMessage"] if out else ""
+    message = json.loads(out)["systemMessage"] if out else ""
+    # The user may also be warned that a hook could not write its row.
+    return "\n".join(line for line in message.splitlines() if "failed and was ignored" not in line)
 
 
 def fill_disk(path: Path) -> Path:

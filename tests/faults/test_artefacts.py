@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.faults.counts import Figure, times
 from tests.process.machine import Machine
+from tests.seeds import draw_seed
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 
@@ -105,7 +106,7 @@ def test_with_anything_in_the_place_of_our_files_there_is_an_answer(
     machine: Machine, tmp_path: Path, corruptions: int, figure: Figure
 ) -> None:
     """Three at a time: something of the user's settings, of the store, and of what is made anew at every start."""
-    seed = random.randrange(10**6)
+    seed = draw_seed()
     chosen = random.Random(seed)
     shutil.copytree(machine.config / "pack", machine.config / "other")
     machine.write("snell.toml", 'packs = ["other"]\n')

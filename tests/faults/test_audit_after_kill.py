@@ -11,6 +11,7 @@ import pytest
 from tests.faults.counts import Figure, times
 from tests.fork_server import run_snell
 from tests.process.machine import Machine
+from tests.seeds import draw_seed
 from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
@@ -21,7 +22,7 @@ AT_ONCE = 4
 
 @times("kills", 12, 200)
 def test_processes_that_are_killed_while_they_chain_break_nothing(machine: Machine, kills: int, figure: Figure) -> None:
-    seed = random.randrange(10**6)
+    seed = draw_seed()
     chosen = random.Random(seed)
     children = [child(machine) for _ in range(AT_ONCE)]
     for _ in range(kills):

@@ -12,6 +12,7 @@ from snell.runtime.database_journal import StoreJournal
 from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure, times
 from tests.process.machine import Machine
+from tests.seeds import draw_seed
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 
@@ -20,7 +21,7 @@ AGENTS = 4
 
 @times("kills", 5, 100)
 def test_no_answered_event_is_lost_when_the_daemon_is_killed(machine: Machine, kills: int, figure: Figure) -> None:
-    seed = random.randrange(10**6)
+    seed = draw_seed()
     chosen, began = random.Random(seed), time.monotonic()
     answered: set[str] = set()
     for number in range(kills):

@@ -6,12 +6,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from snell.daemon.wire import Reply, Request
+from snell.daemon.wire import Request
 from snell.store.sqlite import SqliteDatabase
 from snell.system.version import our_version
 from snell.work import agents, efforts, sessions
 from tests.faults.counts import Figure, times
 from tests.process.machine import CALL, Machine
+from tests.wire_client import Reply, encode
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 
@@ -62,4 +63,4 @@ def _fire(machine: Machine, name: str, event: str, **fields: Any) -> Reply:
         environment=f"AGENT_ID={name}".encode(),
         stdin=payload,
     )
-    return Reply.decode(machine.send_bytes(request.encode()))
+    return Reply.decode(machine.send_bytes(encode(request)))

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from snell.daemon.wire import Reply
 from snell.records import decisions
 from snell.runtime.database_journal import StoreJournal
 from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure, times
 from tests.process.machine import Machine
 from tests.waiting import wait_until
+from tests.wire_client import Reply
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="daemons are counted in /proc")
 pytest_plugins = ("tests.process.machine_fixtures",)

@@ -21,12 +21,13 @@ from snell.testing.store_contract import do
 from tests.faults.counts import Figure, times
 from tests.faults.namespaces import HANG_BOUND, ROOT, alone, json_output_of
 from tests.faults.store_children import EVENT, SECOND, command, id_of
+from tests.seeds import draw_seed
 
 
 @times("kills", 3, 50)
 def test_no_acknowledged_row_is_lost_when_writers_are_killed(tmp_path: Path, kills: int, figure: Figure) -> None:
     """Two at a time, as when a decision is made beside the daemon; each of them moves the log into the file, too."""
-    path, seed = tmp_path / "state" / "snell.db", random.randrange(10**6)
+    path, seed = tmp_path / "state" / "snell.db", draw_seed()
     chosen = random.Random(seed)
     acknowledged: set[str] = set()
     damage: list[str] = []
@@ -74,7 +75,7 @@ def killed_writers(path: Path, firsts: tuple[int, ...], after: float) -> list[in
 
 @times("tails", 20, 500)
 def test_a_torn_log_costs_at_most_its_torn_end(tmp_path: Path, tails: int, figure: Figure) -> None:
-    seed = random.randrange(10**6)
+    seed = draw_seed()
     chosen = random.Random(seed)
     original, sizes = log_with_rows(tmp_path / "original")
     began = time.monotonic()

@@ -25,7 +25,7 @@ from snell.model.effects import Rewrite
 from snell.model.events import Event
 from snell.model.hooks import Broken, Handler, Hook, Inline, PythonFile, Scope, Source
 from snell.runtime.executor import Executor
-from snell.runtime.python_hook_files import PythonFiles
+from snell.runtime.hook_loader import PythonFiles
 from tests.helpers import call, event
 from tests.loopback import Answer, Server
 from tests.model_server import Line, ModelServer

@@ -9,7 +9,7 @@ from typing import Any
 from snell.handlers.worker.client import Worker
 from snell.model.decision import Outcome
 from snell.model.hooks import Hook, Scope
-from snell.runtime.python_hook_files import LoadedFile, PythonFiles
+from snell.runtime.hook_loader import LoadedFile, PythonFiles
 from tests.helpers import call, without_times
 from tests.process.sandbox import is_alive
 from tests.waiting import wait_until

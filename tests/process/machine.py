@@ -9,9 +9,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from snell.daemon.wire import KEEPALIVE, Reply, Request
+from snell.daemon.wire import KEEPALIVE, Request
 from snell.system.version import our_version
+from tests.fork_server import run_snell
 from tests.waiting import wait_until
+from tests.wire_client import Reply, encode
 
 HOOK = Path(sys.executable).with_name("snell-hook")
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -57,10 +59,17 @@ class Machine:
         )
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
+    def snell(self, *words: str, given: bytes = b"", **env: str) -> str:
+        """What a command of Snell prints."""
+        code, out, err = run_snell(*words, cwd=self.project, env=self.env(**env), given=given)
+        assert code == 0, err
+        return out
+
     def reason(self, payload=None, **env: str) -> str:
         code, out, err = self.hook(payload, **env)
         assert (code, err) == (0, "")
-        return json.loads(out)["hookSpecificOutput"]["permissionDecisionReason"] if out else ""
+        # An answer may have nothing but a message for the user.
+        return json.loads(out).get("hookSpecificOutput", {}).get("permissionDecisionReason", "") if out else ""
 
     def ask(self, *lines: str) -> list[dict]:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -82,7 +91,7 @@ class Machine:
     def frame(self, payload=None, *, raw: bytes | None = None, request_id: str = "", build: str = "") -> bytes:
         data = raw if raw is not None else json.dumps({**CALL, "cwd": str(self.project), **(payload or {})}).encode()
         build, request_id = build or our_version(), request_id or os.urandom(16).hex()
-        return Request(f"1 {build}", request_id, "/", ("--client", "claude-code"), b"", data).encode()
+        return encode(Request(f"1 {build}", request_id, "/", ("--client", "claude-code"), b"", data))
 
     def send_bytes(self, data: bytes) -> bytes:
         """Whatever these bytes are answered with."""

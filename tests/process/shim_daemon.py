@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from snell.daemon.listener import adopt
-from snell.daemon.wire import Reply, Request
+from snell.daemon.wire import Request, encode_reply
+from snell.model.protocols import Reply
 from snell.system.paths import places
 
 LIFETIME = 60  # seconds, whatever happens to the test
@@ -43,7 +44,7 @@ def serve(listening: socket.socket, home: Path) -> None:
         if request:
             with (home / "served").open("a", encoding="utf-8") as served:
                 served.write(f"{request.request_id}\n")
-            connection.sendall(Reply(0, b"answered\n").encode())
+            connection.sendall(encode_reply(Reply(b"answered\n")))
 
 
 def note(home: Path) -> None:

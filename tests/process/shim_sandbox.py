@@ -16,7 +16,8 @@ from typing import Any
 
 import msgspec
 
-from snell.daemon.wire import Reply, Request
+from snell.daemon.wire import Request
+from tests.wire_client import Reply
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIM = ROOT / "src" / "snell" / "daemon" / "shim.py"
@@ -35,9 +36,8 @@ esac
 HASTY_PYTHON = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from snell.daemon import shim_descriptors, shim_paths as shim_place
-shim_place.CONNECT_SECONDS = 0.3
-shim_descriptors.SILENCE_SECONDS, shim_descriptors.ANSWER_SECONDS = 0.6, 3.0
+from snell.daemon import shim_connection
+shim_connection.CONNECT_SECONDS, shim_connection.SILENCE_SECONDS, shim_connection.ANSWER_SECONDS = 0.3, 0.6, 3.0
 from snell.daemon.shim_event import main
 sys.exit(main(sys.argv[2], sys.argv[3:]))
 """

@@ -27,12 +27,12 @@ CLIENT = Path(__file__).with_name("client_at_terminal.py")
 
 
 def one_shot_options(name: str) -> frozenset[str] | None:
-    table = getattr(client_named(name), "TABLE", None)
+    table = client_named(name).table
     return table.one_shot if table else None
 
 
 # Where an ask is shown, or refused with its reason, by the client itself; and one of its modes where it is not.
-ASKED = {name for name in WITH_HOOKS if client_named(name).CAPABILITIES.ask and one_shot_options(name) is None}
+ASKED = {name for name in WITH_HOOKS if client_named(name).capabilities.ask and one_shot_options(name) is None}
 DROPPED = {("qwen", "yolo")}
 MODES = {
     "claude_code": ("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"),

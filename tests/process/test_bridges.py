@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from snell.clients import opencode, pi
 from snell.setup.config_formats import Programs, plugin_text
 from snell.setup.file_changes import plan_change
 from snell.setup.plan import Options, Site, find_install, plan
@@ -84,7 +83,7 @@ def without_types(text: str) -> str:
 
 @needs_node
 def test_opencode_does_what_the_hooks_say(tmp_path: Path) -> None:
-    assert played("opencode", opencode.BRIDGE, tmp_path) == {
+    assert played("opencode", "opencode.js", tmp_path) == {
         "denied": "not here",
         "rewritten": {"command": "uv pip install x", "description": "d"},
         "silent": {"command": "ls", "description": "d"},
@@ -98,7 +97,7 @@ def test_opencode_does_what_the_hooks_say(tmp_path: Path) -> None:
 @needs_node
 def test_pi_does_what_the_hooks_say(tmp_path: Path) -> None:
     message = {"customType": "snell", "content": "it rains", "display": False}
-    assert played("pi", pi.BRIDGE, tmp_path) == {
+    assert played("pi", "pi.ts", tmp_path) == {
         "denied": {"block": True, "reason": "not here"},
         "rewritten": {"command": "uv pip install x"},
         "silent": {"command": "ls"},

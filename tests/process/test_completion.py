@@ -76,8 +76,8 @@ def begin(snell) -> None:
 def test_bash_completes_commands_verbs_options_and_choices(snell):
     assert {"task", "effort", "session", "phase", "agent", "daemon"} <= set(in_bash(snell, ""))
     assert in_bash(snell, "se") == ["settings", "setup", "session"]
-    assert in_bash(snell, "effort", "") == ["start", "resume", "log", "finish", "list", "show"]
-    assert in_bash(snell, "effort", "start", "--m") == ["--mode"]
+    assert in_bash(snell, "effort", "") == ["start", "resume", "log", "list", "show", "finish"]
+    assert in_bash(snell, "effort", "start", "--mo") == ["--mode"]
     assert set(in_bash(snell, "effort", "list", "-")) == {"--help", "--active", "--json"}
     assert in_bash(snell, "daemon", "st") == ["start", "stop", "status"]
     assert in_bash(snell, "daemon", "unit", "--kind", "") == ["launchd", "systemd"]

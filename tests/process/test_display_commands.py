@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from snell.cli.display_commands import default_suggestions, lines_of
+from snell.cli.commands.display import default_suggestions, lines_of
 from snell.daemon.client import ask
 from tests.fork_server import run_snell
 
@@ -52,7 +52,7 @@ def test_the_status_line_is_what_the_configured_command_prints_or_our_own(run: R
     assert run("statusline", "--then", "echo one; echo; echo two  ") == ["one", "two"]
     mine = """status_line = "python3 -c 'import json,sys; print(json.load(sys.stdin)[\\"session_id\\"])'"\n"""
     assert run("statusline", "--then", "echo theirs", settings=mine) == ["s-1"]
-    assert run("statusline", "--then", "echo half; exit 3") == [""]
+    assert run("statusline", "--then", "echo half; exit 3") == []
     assert run("statusline", "--then", "echo x", settings="disable_all_hooks = true\n") == []
     assert run("statusline", settings=f'status_line = "{sys.executable} -m snell statusline"\n') == [
         "Opus | project | context 42%"

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from snell.cli.commands.doctor import is_supported
-from snell.cli.health.shim import kind_of
+from snell.cli.health.program import kind_of
 from tests.fork_server import run_snell
 from tests.process.machine import HOOK, Machine
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from snell.clients import CLIENTS, client_named
-from snell.daemon.wire import Reply
 from tests.process.shim_sandbox import BOUND, ROOT, Ended, Peer, ShimSandbox, says
+from tests.wire_client import Reply
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 
@@ -182,7 +182,7 @@ def test_without_proc_and_without_python_the_failure_policy_counts(
 
 
 @pytest.mark.parametrize(
-    ("event", "code"), [("PreToolUse", 2), ("PermissionRequest", 0), ("PostToolUse", 1), ("Stop", 1)]
+    ("event", "code"), [("PreToolUse", 2), ("PermissionRequest", 0), ("PostToolUse", 0), ("Stop", 0)]
 )
 def test_snell_hook_in_python_refuses_the_same_events(tmp_path: Path, event: str, code: int) -> None:
     payload = b'{"hook_event_name": "%s", "a": }' % event.encode()
@@ -202,7 +202,7 @@ def test_a_half_removed_package_refuses(shim: ShimSandbox, tmp_path: Path) -> No
         pytest.skip("about the form in Python")
     package = tmp_path / "lib" / "snell" / "daemon"
     package.mkdir(parents=True)
-    for name in ("shim.py", "shim_descriptors.py", "shim_forms.txt", "shim_policy.py"):
+    for name in ("shim.py", "shim_connection.py", "shim_forms.txt", "shim_policy.py"):
         shutil.copy(ROOT / "src/snell/daemon" / name, package)
     command = [sys.executable, "-I", "-S", str(package / "shim.py"), "1", "--fail-closed", "--client"]
     for left, codes in (("shim_policy.py", [2, 0]), ("nothing", [2, 2])):

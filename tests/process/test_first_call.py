@@ -15,12 +15,13 @@ from snell import Deny, judges
 from snell.daemon.listener import Listener, listen
 from snell.daemon.request_handler import RequestHandler
 from snell.daemon.socket_server import SocketServer
-from snell.daemon.wire import Reply, Request
+from snell.daemon.wire import Request
 from snell.handlers.command import Command
 from snell.model.hooks import Hook
 from snell.operations.rpc import Rpc
 from snell.runtime.app import Runtime
 from tests.waiting import wait_until
+from tests.wire_client import Reply, encode
 
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 BOUND = 60.0  # seconds; a hang, on a busy machine
@@ -29,7 +30,7 @@ LIGHT = """
 import socket, sys
 from pathlib import Path
 from snell.daemon.listener import listen
-from snell.daemon.wire import Request
+from snell.daemon.shim_connection import encode_request
 from snell.daemon.socket_server import SocketServer
 from snell.runtime.app import Runtime
 from snell.daemon.request_handler import RequestHandler
@@ -39,7 +40,8 @@ env = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SNELL_HOME": str(home)}
 listener = listen(home / "run")
 caller = socket.socket(socket.AF_UNIX)
 caller.connect(str(listener.path))
-caller.sendall(Request("1 0.1.0", "0" * 32, "/", ("--client", "claude-code"), b"", sys.argv[2].encode()).encode())
+words = bytes(1).join([b"--client", b"claude-code"])
+caller.sendall(encode_request(b"0" * 32, b"0.1.0", b"/", words, b"", sys.argv[2].encode()))
 with Runtime.for_user(env) as runtime:
     runtime.executor.quick_seconds = 60
     SocketServer(listener.socket, RequestHandler(runtime)).accept(1)
@@ -107,14 +109,13 @@ def local_server(tmp_path: Path) -> Iterator[LocalServer]:
 
 
 def request(number: int = 0) -> bytes:
-    return Request(
-        "1 0.1.0", f"{number:032x}", "/", ("--client", "claude-code"), b"", json.dumps(CALL).encode()
-    ).encode()
+    words = ("--client", "claude-code")
+    return encode(Request("1 0.1.0", f"{number:032x}", "/", words, b"", json.dumps(CALL).encode()))
 
 
 def answered(caller: socket.socket) -> Reply:
     data = b""
-    while Reply.frame_length(data) is None or len(data) < (Reply.frame_length(data) or 0):
+    while not Reply.is_complete(data):
         part = caller.recv(65536)
         assert part, "the connection was closed before the answer"
         data += part

@@ -1,18 +1,27 @@
 """The status of agents as colours of a real tmux."""
 
+import json
 import os
+import pty
 import shutil
 import subprocess
 import tempfile
-import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from snell.packs.fleet.panes import COLOURS, COORDINATOR, MARK, delay, paint, show, socket_of
+from snell.packs.fleet.panes import COLOURS, COORDINATOR, MARK, address_in, paint
+from snell.packs.fleet.service import Display
+from snell.store.sqlite import SqliteDatabase
+from snell.work import agents
+from tests.fork_server import run_snell
+from tests.process.machine import Machine
 from tests.waiting import wait_until
 
+pytest_plugins = ("tests.process.machine_fixtures",)
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
@@ -20,8 +29,9 @@ class Tmux:
     def __init__(self, name: str) -> None:
         self.folder = tempfile.mkdtemp(prefix="tm-")
         self.socket = f"{self.folder}/{name}"
-        self("new-session", "-d", "-x", "80", "-y", "24", "sleep 60")
+        self("new-session", "-d", "-x", "80", "-y", "24", "sleep 600")
         self.pane = self("display-message", "-p", "#{pane_id}")
+        self.address = f"{self.socket},{self.pane}"
 
     def __call__(self, *words: str) -> str:
         done = subprocess.run(
@@ -29,11 +39,40 @@ class Tmux:
         )
         return done.stdout.strip()
 
+    def split(self) -> str:
+        return self("split-window", "-d", "-P", "-F", "#{pane_id}", "sleep 600")
+
     def style(self, pane: str, option: str = "window-style") -> str:
-        return self("show-options", "-p", "-v", "-t", pane, option)
+        return self("show-options", "-p", "-v", "-q", "-t", pane, option)
+
+    def shows(self, pane: str, status: str) -> bool:
+        return self.style(pane) == style_of(COLOURS[status]) and self.style(pane, MARK) == status
+
+    @property
+    def window_style(self) -> str:
+        return self("show-options", "-w", "-v", "window-status-style")
 
     def env(self, pane: str) -> dict[str, str]:
         return {"TMUX": f"{self.socket},1,0", "TMUX_PANE": pane}
+
+    @contextmanager
+    def user(self) -> Iterator[None]:
+        """A user who looks at the active pane, in a terminal."""
+        screen, terminal = pty.openpty()
+        words = ["tmux", "-S", self.socket, "attach"]
+        env = {**os.environ, "TERM": "xterm"}
+        attached = subprocess.Popen(words, stdin=terminal, stdout=terminal, env=env, start_new_session=True)
+        try:
+            yield
+        finally:
+            attached.terminate()
+            attached.wait()
+            os.close(screen)
+            os.close(terminal)
+
+
+def style_of(colours: tuple[str, str]) -> str:
+    return "bg={},fg={}".format(*colours)
 
 
 @pytest.fixture
@@ -44,63 +83,117 @@ def tmux() -> Iterator[Tmux]:
     shutil.rmtree(made.folder, ignore_errors=True)
 
 
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[SqliteDatabase]:
+    database = SqliteDatabase(tmp_path / "fleet.db")
+    yield database
+    database.close()
+
+
+def _set(fleet: SqliteDatabase, agent: str, status: str, **more: Any) -> None:
+    def change(tx):
+        agents.register(tx, agent, **more)
+        agents.update_status(tx, agent, status)
+
+    fleet.run(change)
+
+
+@needs_tmux
+@pytest.mark.proves("S2-125", "S2-127", "S2-147")
+def test_a_pane_shows_the_stored_status_whichever_program_has_set_it(machine: Machine, tmux: Tmux):
+    pane = tmux.env(tmux.pane)
+
+    def call(command: str, args: dict[str, Any], **env: str) -> None:
+        (answer,) = machine.ask(json.dumps({"cmd": command, "args": args, "env": env}))
+        assert answer["ok"], answer
+
+    def command(status: str) -> None:
+        done = run_snell("agent", "status", status, cwd=machine.project, env=machine.env(AGENT_ID="ann"))
+        assert done == (0, f"agent ann is {status}\n", "")
+
+    def shows(status: str) -> bool:
+        return wait_until(lambda: tmux.shows(tmux.pane, status))
+
+    assert machine.hook({"hook_event_name": "UserPromptSubmit", "prompt": "hi"}, AGENT_ID="ann", **pane)[::2] == (0, "")
+    assert shows("working")
+    command("checked")
+    assert shows("checked")
+    call("agent.status", {"id": "ann", "status": "error"})
+    assert shows("error")
+    event = {"session_id": "s", "transcript_path": "", "cwd": str(machine.project), "message": "may I?"}
+    call("hooks.notification", {**event, "notification_type": "permission_prompt"}, AGENT_ID="ann")
+    assert shows("attention")
+    other = {**tmux.env(tmux.split()), "AGENT_ID": "bob"}
+    call("hooks.userPrompt", {**event, "prompt": "hi"}, **other)
+    assert wait_until(lambda: tmux.shows(other["TMUX_PANE"], "working"))
+    machine.stop()
+    command("done")
+    assert shows("done")
+
+
+@needs_tmux
+@pytest.mark.proves("S2-147")
+def test_attention_becomes_checked_when_a_user_looks_at_the_pane_if_the_option_says_so(machine: Machine, tmux: Tmux):
+    machine.write("snell.toml", "[pack.fleet]\nchecked_when_seen = true\n")
+    unseen = tmux.split()
+    asks = {"hook_event_name": "Notification", "notification_type": "permission_prompt", "message": "may I?"}
+    for agent, pane in (("ann", tmux.pane), ("bob", unseen)):
+        assert machine.hook({**asks, "session_id": agent}, AGENT_ID=agent, **tmux.env(pane))[::2] == (0, "")
+        assert wait_until(lambda shown=pane: tmux.shows(shown, "attention"))
+    with tmux.user():
+        assert wait_until(lambda: tmux.shows(tmux.pane, "checked"))
+    rows = machine.ask('{"cmd": "agent.list"}')[0]["data"]
+    assert {row["id"]: row["status"] for row in rows} == {"ann": "checked", "bob": "attention"}
+
+
 @needs_tmux
 @pytest.mark.proves("S2-125", "S2-147")
-def test_a_pane_has_the_colour_of_its_agent_and_a_window_that_of_the_most_urgent(tmux: Tmux):
-    second = tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "sleep 60")
-    assert paint(tmux.socket, tmux.pane, "error")
-    assert paint(tmux.socket, second, "working")
-    styles = [tmux.style(pane) for pane in (tmux.pane, second)]
-    assert styles == [f"bg={back},fg={front}" for back, front in (COLOURS["error"], COLOURS["working"])]
-    window = tmux("show-options", "-w", "-v", "window-status-style")
-    assert window == "bg={},fg={}".format(*COLOURS["error"])
-    assert paint(tmux.socket, tmux.pane, "done")
-    assert tmux("show-options", "-w", "-v", "window-status-style") == "bg={},fg={}".format(*COLOURS["working"])
+def test_a_window_has_the_colour_of_its_most_urgent_pane(tmux: Tmux):
+    second = f"{tmux.socket},{tmux.split()}"
+    assert paint(tmux.address, "error")
+    assert paint(second, "working")
+    assert tmux.window_style == style_of(COLOURS["error"])
+    assert paint(tmux.address, "done")
+    assert tmux.window_style == style_of(COLOURS["working"])
 
 
 @needs_tmux
-def test_a_coordinator_is_purple_whatever_its_status_and_its_window_shows_that_of_its_agents(tmux: Tmux):
-    second = tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "sleep 60")
-    assert paint(tmux.socket, second, "working")
+def test_a_coordinator_is_purple_whatever_its_status_and_its_window_shows_that_of_its_agents(
+    tmux: Tmux, fleet: SqliteDatabase
+):
+    display = Display(fleet, {"tmux": True})
+    _set(fleet, "ann", "working", pane=f"{tmux.socket},{tmux.split()}")
     for status in ("idle", "attention"):
-        show({**tmux.env(tmux.pane), "AGENT_MANAGES": "ann bob"}, "idle", status, 0.0, lambda: True)
-        assert wait_until(lambda wanted=status: tmux("show-options", "-pqv", "-t", tmux.pane, MARK) == wanted, 10)
-        assert wait_until(lambda: tmux.style(tmux.pane) == "bg={},fg={}".format(*COORDINATOR), 10)
-    attention = "bg={},fg={}".format(*COLOURS["attention"])
-    assert wait_until(lambda: tmux("show-options", "-w", "-v", "window-status-style") == attention, 10)
+        _set(fleet, "boss", status, pane=tmux.address, manages="ann bob")
+        assert display.refresh(0.0)
+        assert (tmux.style(tmux.pane, MARK), tmux.style(tmux.pane)) == (status, style_of(COORDINATOR))
+    assert tmux.window_style == style_of(COLOURS["attention"])
 
 
 @needs_tmux
 @pytest.mark.proves("S2-127")
-def test_what_is_more_urgent_is_shown_at_once_and_what_is_less_must_last(tmux: Tmux):
-    env, asked = tmux.env(tmux.pane), threading.Event()
-
-    def is_wanted_no_more() -> bool:
-        asked.set()
-        return False
-
-    show(env, "working", "error", 0.2, lambda: True)
-    assert wait_until(lambda: COLOURS["error"][0] in tmux.style(tmux.pane), 10)
-    show(env, "error", "working", 0.05, lambda: True)
-    assert wait_until(lambda: COLOURS["working"][0] in tmux.style(tmux.pane), 10)
-    show(env, "working", "done", 0.05, is_wanted_no_more)
-    assert asked.wait(10)
-    assert COLOURS["working"][0] in tmux.style(tmux.pane)
-
-
-@pytest.mark.proves("S2-127")
-def test_only_a_less_urgent_status_waits():
-    assert [delay(*each, 0.2) for each in (("working", "error"), ("error", "working"), ("done", "done"))] == [0, 0.2, 0]
+def test_what_is_more_urgent_is_shown_at_once_and_what_is_less_must_last(tmux: Tmux, fleet: SqliteDatabase):
+    display = Display(fleet, {"tmux": True, "settle": 0.2})
+    steps = [
+        *[("working", 0.0, "working"), ("error", 0.1, "error"), ("working", 0.2, "error"), ("error", 0.3, "error")],
+        *[("working", 0.4, "error"), ("working", 0.5, "error"), ("working", 0.7, "working")],
+        *[("checked", 0.8, "working"), ("done", 0.9, "working"), ("done", 1.0, "working"), ("done", 1.2, "done")],
+    ]
+    for status, now, shown in steps:
+        _set(fleet, "ann", status, pane=tmux.address)
+        assert display.refresh(now)
+        assert tmux.shows(tmux.pane, shown), (status, now)
 
 
 @needs_tmux
-def test_other_servers_of_the_same_user_are_left_alone():
+def test_other_servers_of_the_same_user_and_agents_of_other_machines_are_left_alone(tmux: Tmux, fleet: SqliteDatabase):
     other = Tmux("mine")
     try:
-        before = threading.active_count()
-        show(other.env(other.pane), "idle", "error", 0.0, lambda: True)
-        assert threading.active_count() == before  # no thread was started to paint
-        assert other("show-options", "-p", "-t", other.pane) == ""
+        _set(fleet, "ann", "error", pane=other.address)
+        _set(fleet, "bob", "error", pane=tmux.address)
+        fleet.run(lambda tx: agents.claim(tx, "bob", "another machine"))
+        assert Display(fleet, {"tmux": True}).refresh(0.0) is False
+        assert other("show-options", "-p", "-t", other.pane) == tmux("show-options", "-p", "-t", tmux.pane) == ""
     finally:
         other("kill-server")
         shutil.rmtree(other.folder, ignore_errors=True)
@@ -109,8 +202,8 @@ def test_other_servers_of_the_same_user_are_left_alone():
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        ("/tmp/tmux-0/fleet,1,0", "/tmp/tmux-0/fleet"),
-        ("/tmp/tmux-0/fleet-a,1,0", "/tmp/tmux-0/fleet-a"),
+        ("/tmp/tmux-0/fleet,1,0", "/tmp/tmux-0/fleet,%1"),
+        ("/tmp/tmux-0/fleet-a,1,0", "/tmp/tmux-0/fleet-a,%1"),
         ("/tmp/tmux-0/default,1,0", ""),
         ("/tmp/fleet/default,1,0", ""),
         ("/tmp/tmux-0/fleeting,1,0", ""),
@@ -118,10 +211,15 @@ def test_other_servers_of_the_same_user_are_left_alone():
     ],
 )
 def test_a_fleets_socket_is_known_by_its_name(value: str, found: str):
-    assert socket_of({"TMUX": value}) == found
+    assert address_in({"TMUX": value, "TMUX_PANE": "%1"}) == found
+    assert address_in({"TMUX": value, "TMUX_PANE": "1; x"}) == ""
 
 
-def test_without_tmux_or_with_a_server_that_is_gone_nothing_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert paint(str(tmp_path / "fleet"), "%0", "error") is False
+def test_without_tmux_or_with_a_server_that_is_gone_nothing_happens(
+    tmp_path: Path, fleet: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+):
+    _set(fleet, "ann", "error", pane=f"{tmp_path / 'fleet'},%0")
+    assert Display(fleet, {"tmux": True}).refresh(0.0) is False
+    assert Display(fleet, {"tmux": False}).refresh(0.0) is False
     monkeypatch.setenv("PATH", os.devnull)
-    assert paint(str(tmp_path / "fleet"), "%0", "error") is False
+    assert paint(f"{tmp_path / 'fleet'},%0", "error") is False

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from snell.daemon.hung_daemon import end_if_hung
+from snell.daemon.client import end_if_hung
 from tests.process.machine import CALL, Machine
 from tests.waiting import wait_until
 

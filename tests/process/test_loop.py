@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from snell.model.meta_table import put_meta
+from snell.model.tables import put_meta
 from snell.store.sqlite import SqliteDatabase
 
 

@@ -86,7 +86,7 @@ OPTIONAL = {
 @pytest.mark.proves("S4-119")
 def test_all_23_tools_are_offered_with_what_they_take_and_its_defaults(agent):
     tools = {tool.name: tool for tool in agent.run(lambda session: session.list_tools()).tools}
-    assert set(tools) == set(WANTED) | LOOK_UPS
+    assert set(tools) == set(WANTED) | LOOK_UPS | {"ask_hooks"}
     found = {}
     for name in WANTED:
         schema = tools[name].input_schema
@@ -204,6 +204,9 @@ def test_memories_can_be_moved_counted_forgotten_and_carried_elsewhere(agent, tm
         assert (await ask("namespaces"))["namespaces"] == {"known": 6}
         assert (await ask("health", verbose=True))["details"]["memories"] == 6
         assert (await ask("export_memories", output_path="out.json"))["memories"] == 6
+        assert (await ask("export_memories", output_path="out.parquet"))["memories"] == 6
+        dry = await ask("import_memories", source_path="out.parquet")
+        assert (dry["memories"], dry["dry_run"]) == (6, True)
         assert await ask("forget", memory_id=first) == {"forgotten": [first]}
         assert await ask("forget_batch", memory_ids=[others[0], "nope"]) == {
             "forgotten": [others[0]],

@@ -170,14 +170,14 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         (("remember", "ok"), "not stored: too little content"),
         (("remember", ""), "there is nothing to remember: the text is empty"),
         (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
-        ((), "`snell memory` needs a verb; `snell memory --help` lists them"),
-        (("forget",), "no id was given"),
+        ((), "the following arguments are required: VERB; see `snell memory --help`"),
+        (("forget",), "the following arguments are required: memory-ids"),
         (("show", "absent"), "there is no memory `absent`"),
         (("forget", "nope"), "missing: nope"),
-        (("recall", "uv", "--limit", "0"), "--limit must be at least 1, not 0"),
+        (("recall", "uv", "--limit", "0"), "limit: Expected `int` >= 1"),
         (("import", "/nowhere/x.json"), "cannot be read: no such file or directory"),
         (("export", "/nowhere/x.json"), "`/nowhere`: is not a folder; create it, or name another"),
-        (("export", ""), "needs one file name"),
+        (("export", ""), "output_path: Expected `str` of length >= 1"),
     ],
 )
 def test_a_mistake_gets_a_message(snell, words, said: str) -> None:

@@ -52,11 +52,11 @@ def test_memories_are_extracted_joined_and_their_health_told(snell, ids):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["journey"], "`snell memory journey` needs two ids"),
-        (["journey", "nope"], "`snell memory journey` needs two ids"),
+        (["journey"], "the following arguments are required: start-id, end-id"),
+        (["journey", "nope"], "the following arguments are required: end-id"),
         (["journey", "nope", "none"], "there is no memory `nope`"),
-        (["wander", "--limit", "21"], "`steps` is `21`, not a number from 1 to 20"),
-        (["map", "--format", "png"], "`png` is not a format for a map; use json, mermaid, svg"),
+        (["wander", "--limit", "21"], "steps: Expected `int` <= 20"),
+        (["map", "--format", "png"], "invalid choice: 'png'"),
         (["extract"], "`text` is empty"),
         (["consolidate", "a/b"], "`a/b` is not a name for a namespace"),
     ],

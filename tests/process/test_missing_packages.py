@@ -55,7 +55,7 @@ class Place(Machine):
         """The verdict on a tool call, and its reason."""
         code, out, _ = self.hook(**env)
         assert code == 0
-        told = json.loads(out)["hookSpecificOutput"] if out else {}
+        told = json.loads(out).get("hookSpecificOutput", {}) if out else {}
         return told.get("permissionDecision", ""), told.get("permissionDecisionReason", "")
 
 
@@ -204,3 +204,14 @@ def test_this_environment_has_no_hook_that_cannot_run(tmp_path):
     machine.write("snell.toml", MODEL + "".join(KINDS[kind][3]("").replace(MODEL, "") for kind in KINDS))
     done = os.spawnve(os.P_WAIT, sys.executable, [sys.executable, "-m", "snell", "settings"], machine.env())
     assert done == 0
+
+
+def test_parquet_says_how_to_install_what_it_needs(bare: Environment, tmp_path: Path) -> None:
+    place = Place(tmp_path, bare)
+    target = tmp_path / "out.parquet"
+    for words in (("memory", "export", str(target)), ("ledger", "export", "--as", "parquet", "--to", str(target))):
+        code, _, err = place.snell(*words)
+        assert (code, target.exists()) == (1, False)
+        assert "the `parquet` extra is not installed; run `" in err
+        assert "install 'pyarrow>=21'`, or " in err
+    place.stop()

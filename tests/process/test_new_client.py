@@ -1,4 +1,4 @@
-"""A new client is one new module and one line in the registry: added to a copy of the tree, and used there."""
+"""A new client is one new file and one line in the registry: added to a copy of the tree, and used there."""
 
 import json
 import os
@@ -21,47 +21,35 @@ CHECKS = (
     "tests/unit/packs/test_notes_in_clients.py",
     "tests/process/test_missing_shim.py",
 )
-MODULE = '''
-"""Moonbase: an agent with a file format of its own."""
+TABLE = """
+title = "Moonbase"
+about = "Moonbase: an agent with a file format of its own."
 
-from snell.clients.protocol.codec import make_codec
-from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
-from snell.model.installs import HookForm, Install, Placeholder
-from snell.model.protocols import Capabilities, Quirk
+[quirks]
+invented = ["it calls its shell a crater"]
 
-NAME = "moonbase"
-TITLE = "Moonbase"
-CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, note=False, stop=False, prompt_block=False)
-QUIRKS = (Quirk("it calls its shell a crater", "invented"),)
-TABLE = ClientTable(
-    name=NAME,
-    title=TITLE,
-    events={"before_action": "PreToolUse"},
-    event_fields=("phase",),
-    fields={"tool_name": ("action.kind",), "tool_input": ("action.input",)},
-    tools={"crater": Tool("Bash", {"line": "command"})},
-    answers={"PreToolUse": Answers(deny=flat(abort=True, why=Slot.REASON))},
-)
-decode, encode, encode_failure = make_codec(TABLE)
-INSTALL = Install(
-    name=NAME,
-    title=TITLE,
-    base="~/.moonbase",
-    folders=("{base}",),
-    form=HookForm(
-        name="moonbase",
-        layout="files",
-        entry={"run": Placeholder.COMMAND, "phase": Placeholder.EVENT, "limit": Placeholder.SECONDS},
-        files={"": {"probes": Placeholder.HOOK_LIST}},
-    ),
-    format="own file",
-    hooks={"user": "{base}/probes.json"},
-    events=("before_action",),
-    session_start=(),
-    after=("relaunch Moonbase",),
-)
-'''
+[protocol]
+event_fields = ["phase"]
+events = { before_action = "PreToolUse" }
+fields = { tool_name = ["action.kind"], tool_input = ["action.input"] }
+tools = { crater = { name = "Bash", keys = { line = "command" } } }
+answers = { PreToolUse = { deny = { abort = true, why = "<reason>" } } }
+
+[install]
+base = "~/.moonbase"
+folders = ["{base}"]
+format = "own file"
+hooks = { user = "{base}/probes.json" }
+events = ["before_action"]
+session_start = []
+after = ["relaunch Moonbase"]
+
+[install.form]
+name = "moonbase"
+layout = "files"
+entry = { run = "<command>", phase = "<event>", limit = "<seconds>" }
+files = { "" = { probes = "<hook_list>" } }
+"""
 
 
 class Checkout:
@@ -95,9 +83,9 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
 
 
-def test_a_client_is_one_module_and_one_line(checkout: Checkout) -> None:
+def test_a_client_is_one_file_and_one_line(checkout: Checkout) -> None:
     clients = checkout.tree / "src/snell/clients"
-    (clients / "moonbase.py").write_text(MODULE.lstrip(), encoding="utf-8")
+    (clients / "moonbase.toml").write_text(TABLE, encoding="utf-8")
     registry = (clients / "__init__.py").read_text(encoding="utf-8")
     line = '    "moonbase": ("moon-base", "luna"),\n    "opencode"'
     (clients / "__init__.py").write_text(registry.replace('    "opencode"', line), encoding="utf-8")
@@ -124,7 +112,7 @@ def test_a_client_that_was_just_scaffolded_passes_the_tests_of_the_project(check
     registry = checkout.tree / "src/snell/clients/__init__.py"
     before = registry.read_text(encoding="utf-8")
     said = checkout.snell("new", "client", "my_agent")
-    assert "wrote src/snell/clients/my_agent.py\nwrote tests/golden/my_agent/PreToolUse.json\n" in said
+    assert "wrote src/snell/clients/my_agent.toml\nwrote tests/golden/my_agent/PreToolUse.json\n" in said
     added = '    "kiro": ("amazonq", "amazon-q", "q", "kiro-cli"),\n    "my_agent": (),\n'
     assert registry.read_text(encoding="utf-8") == before.replace(added.splitlines(keepends=True)[0], added)
     chosen = "my_agent or golden_files_name_the_same_clients or tiers"

@@ -27,6 +27,42 @@ def test_the_beginning_of_an_option_is_not_the_option(snell, words, beginning):
     assert beginning in err
 
 
+AS_IT_IS_ANYWAY = """
+disable_all_hooks = false
+allow_managed_hooks_only = false
+import_claude = false
+packs = ["pack"]
+[[hooks]]
+event = "PreToolUse"
+once = false
+async = false
+cloud = false
+[hooks.shell]
+command = "true"
+pass_context = false
+parse_result = false
+"""
+
+
+def test_a_value_that_is_the_default_and_an_empty_module_are_no_complaints(snell, tmp_path):
+    snell.settings(AS_IT_IS_ANYWAY)
+    pack = tmp_path / "home/config/pack"
+    pack.mkdir()
+    (pack / "pack.toml").write_text('name = "p"\n', encoding="utf-8")
+    for name in (pack / "__init__.py", tmp_path / "project/.snell/hooks/__init__.py"):
+        name.parent.mkdir(parents=True, exist_ok=True)
+        name.write_bytes(b"")
+    code, out, _ = snell("settings", "--json")
+    assert (code, json.loads(out)["problems"]) == (0, [])
+    snell.settings("allow_managed_hooks_only = true\n")
+    assert "`allow_managed_hooks_only` has no effect in user settings" in snell("settings")[1]
+
+
+def test_a_model_program_that_snell_cannot_ask_is_refused_at_load_with_those_it_can(snell):
+    snell.settings('[model]\ncli = "ollama"\n')
+    assert "`model.cli` cannot be `ollama`; use one of claude, codex, gemini" in snell("settings")[1]
+
+
 SKILL = "---\nname: pdf-report\ndescription: Use when making a PDF report\n---\nSteps.\n"
 ANSWERS = [
     (

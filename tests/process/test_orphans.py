@@ -15,8 +15,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are l
 # Adoption cannot be taken back, so it happens in a process of its own.
 ADOPTER = """
 import json, os, sys, time
+from snell.system.orphan_processes import CHILDREN
 from snell.system.process_table import Process, processes
-from snell.system.run_program import adopt_orphans, reap_orphans, run
+from snell.system.run_program import adopt_orphans, run
 
 def children():
     return [each.alive for each in processes() if isinstance(each, Process) and each.parent == os.getpid()]
@@ -26,7 +27,7 @@ finished = run(["/bin/sh", "-c", sys.argv[1]], stdin=b"", cwd=os.getcwd(), env=o
 until = time.monotonic() + (5 if sys.argv[2] == "wait for the dead" else 0)
 reaped = 0
 while children() and time.monotonic() < until:
-    reaped += reap_orphans()
+    reaped += CHILDREN.reap_all()
     time.sleep(0.02)
 print(json.dumps({"exit_code": finished.exit_code, "children": children(), "reaped": reaped > 0}))
 """

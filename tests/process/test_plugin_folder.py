@@ -37,7 +37,7 @@ def test_session_start_is_left_out_on_windows_only() -> None:
     events = {name: set() for name in ("linux", "darwin", "win32")}
     for platform in events:
         events[platform] = set(json.loads(plugin_files(platform=platform)["hooks/hooks.json"])["hooks"])
-    everywhere = {name for name in CATALOGUE if not name.startswith("Worktree")}
+    everywhere = {name for name, row in CATALOGUE.items() if not row.registered_for}
     assert events == {"linux": everywhere, "darwin": everywhere, "win32": everywhere - {"SessionStart"}}
 
 
@@ -49,7 +49,9 @@ def test_every_hook_of_the_plugin_calls_a_script_that_it_brings(plugin: Path) ->
 
 
 def test_the_plugin_has_what_its_makers_hooks_need_and_no_more() -> None:
-    files = plugin_files(Options(rewakes=("PostToolUse",), worktrees=True, session_start=False), platform="linux")
+    files = plugin_files(
+        Options(rewakes=("PostToolUse",), wanted=frozenset(CATALOGUE), session_start=False), platform="linux"
+    )
     hooks = json.loads(files["hooks/hooks.json"])["hooks"]
     first, second = (group["hooks"][0] for group in hooks["PostToolUse"])
     assert second == {**first, "args": [*first["args"], "--rewake"], "asyncRewake": True}

@@ -9,7 +9,7 @@ import pytest
 from snell.model.decision import Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import PythonFile, Scope
-from snell.runtime.python_hook_files import LoadedFile
+from snell.runtime.hook_loader import LoadedFile
 from tests.helpers import call, without_times
 from tests.process.hook_worker import HookWorker, open_hook_worker
 

@@ -15,8 +15,9 @@ from snell.daemon.listener import listen
 from snell.daemon.request_handler import RequestHandler
 from snell.daemon.socket_server import SocketServer
 from snell.model.errors import StoreError
-from snell.operations.rpc import ENV_NAMES, CallError, Rpc
+from snell.operations.rpc import ENV_NAMES, Rpc
 from snell.runtime.app import Runtime
+from snell.work.errors import WorkError
 from tests.process.machine import HOOK, Machine
 
 COMMON = {"sessionId": "3f2c", "transcriptPath": "/t.jsonl", "cwd": "/", "permissionMode": "default"}
@@ -150,7 +151,7 @@ def test_a_payload_that_does_not_fit_is_answered_with_what_is_wrong_and_holds_no
     }
     assert len(empty["details"]["issues"]) == 3
     code, out, err = machine.hook(raw=b'{"hook_event_name": 3}')  # the same by the shim: a line, and the tool runs
-    assert (code, out, err.startswith("snell: ")) == (1, "", True)
+    assert (code, out, err.startswith("snell: ")) == (0, "", True)
 
 
 @pytest.mark.proves("S2-40")
@@ -244,7 +245,7 @@ def test_a_command_that_breaks_answers_with_handler_error_and_the_next_one_works
         raise StoreError("no room")
 
     def says(*_: Any) -> None:
-        raise CallError("NOT_FOUND", "no such task", {"id": 3})
+        raise WorkError("NOT_FOUND", "no such task", details={"id": 3})
 
     commands = {"breaks": breaks, "later": breaks_later, "refuses": refuses, "says": says}
     line = Line(run_folder, ok=lambda *_: 1, **commands)

@@ -129,34 +129,6 @@ def test_a_malformed_file_of_the_user_takes_nothing_else_down(home):
     assert any("snell.toml:1" in problem for problem in home.problems())
 
 
-@pytest.mark.proves("S1-137", "S1-138")
-def test_a_skills_hooks_count_while_it_runs_for_its_session_only(home):
-    skill = home.write(
-        ".claude/skills/deploy/SKILL.md",
-        """\
-        ---
-        name: deploy
-        hooks:
-          PreToolUse:
-            - matcher: Bash
-              hooks:
-                - type: command
-                  command: "echo not while deploying >&2; exit 2"
-        ---
-        Deploy carefully.
-        """,
-    )
-    assert home.runtime.start_skill(skill, "s", str(home.project)) != []  # it is not approved
-    assert home.call().verdict is Verdict.NO_OPINION
-    home.trust()
-    assert home.runtime.start_skill(skill, "s", str(home.project)) == []
-    running = home.call()
-    other = home.call(session_id="other")
-    ended = (home.runtime.end_skill(skill, "s"), home.call().verdict)
-    assert (running.reason, running.rounds[-1].hooks[-1].source.layer) == ("not while deploying", "skill:deploy")
-    assert (other.verdict, ended) == (Verdict.NO_OPINION, (1, Verdict.NO_OPINION))
-
-
 def test_hooks_imported_from_claude_code_run_in_other_clients_and_not_twice_in_it(home):
     (home.project.parent / ".claude").mkdir()
     settings = home.project.parent / ".claude/settings.json"

@@ -3,12 +3,16 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from snell.cli.confirmation import AGENT_MARKERS, WITHOUT_TERMINAL
+from snell.clients import client_named, client_names
 from snell.settings.snell_commands import wrapped_command
+from snell.setup.plan import find_install
+from tests.fork_server import run_snell
 from tests.process.author import Author
 from tests.unit.runtime.runtime_helpers import snapshot
 
@@ -63,9 +67,9 @@ def test_without_a_name_every_client_that_is_here_is_set_up(owner: Owner) -> Non
     assert "Claude Code: installed" in out
     assert "Codex CLI: installed" in out
     assert "approve the hooks under /hooks" in out
-    assert owner.snell("setup", "--check")[0] == 0
+    assert owner.snell("setup", "claude-code", "--check")[0] == 0
     rows = {row["client"]: row for row in json.loads(owner.snell("clients", "--json")[1])}
-    assert (rows["codex"]["found"], rows["codex"]["installed"]) == (True, "yes")
+    assert (rows["codex"]["found"], rows["codex"]["installed"]) == (True, "not approved")
     assert (rows["cursor"]["found"], rows["cursor"]["installed"]) == (False, "no")
     assert rows["claude-code"]["tier"] == 1
     assert owner.snell("setup", "--uninstall", "--yes")[0] == 0
@@ -78,7 +82,7 @@ def test_clients_that_share_a_file_are_set_up_and_taken_out_in_one_go(owner: Own
     sharing = ("copilot", "vscode-copilot", "zed", "warp", "roo", "codex", "--scope", "project", "--include-rules")
     code, out, _ = owner.snell("setup", *sharing, "--yes")
     assert (code, out.count(": installed\n")) == (0, 6)
-    assert owner.snell("setup", *sharing, "--check")[0] == 0
+    assert "out of date" not in owner.snell("setup", *sharing, "--check")[1]
     code, out, _ = owner.snell("setup", "zed", "--scope", "project", "--uninstall", "--yes")
     assert code == 0
     assert "## Snell" in (owner.project / "AGENTS.md").read_text(encoding="utf-8")  # the others still need it
@@ -153,6 +157,69 @@ def test_a_hook_that_may_wake_the_agent_needs_a_second_entry_and_check_says_so(o
     assert snapshot(owner.user_home) == before
 
 
+@pytest.mark.parametrize("client", [name for name in client_names() if client_named(name).install.command])
+def test_harness_is_a_command_of_every_client_that_has_commands_and_starts_the_loop(owner: Owner, client: str) -> None:
+    before, path = snapshot(owner.user_home), Path()
+    code, out, _ = owner.snell("setup", client, "--yes")
+    path = Path(next(each for each in out.split() if "/harness." in each))
+    assert (code, path.is_relative_to(owner.user_home)) == (0, True)
+    text = path.read_text(encoding="utf-8")
+    sent = tomllib.loads(text)["prompt"] if path.suffix == ".toml" else text.split("---\n")[2].strip()
+    typed = sent.replace("$ARGUMENTS", "write it").replace("{{args}}", "write it")
+    typed = typed if "write it" in typed else f"{typed}\n\nwrite it"  # these clients append what was typed
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": typed, "cwd": str(owner.project)}
+    given = {"cwd": owner.project, "env": owner.env, "given": json.dumps(payload).encode()}
+    assert "Work on this until it is done: write it" in run_snell("hook", "--client", "claude-code", **given)[1]
+    assert owner.snell("setup", client, "--uninstall", "--yes")[0] == 0
+    assert snapshot(owner.user_home) == before
+
+
+def test_a_command_of_the_users_own_stays_and_does_not_stop_set_up(owner: Owner) -> None:
+    mine = owner.user_home / ".claude" / "commands" / "harness.md"
+    mine.parent.mkdir()
+    mine.write_text("my own\n", encoding="utf-8")
+    assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+    assert owner.snell("setup", "claude-code", "--check")[0] == 0
+    assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
+    assert mine.read_text(encoding="utf-8") == "my own\n"
+    mine.unlink()
+    assert owner.snell("setup", "claude-code", "--yes", "--no-command")[0] == 0
+    assert not mine.exists()
+
+
+SHOWN = """
+from snell import Rewrite, rewrites
+
+@rewrites("MessageDisplay")
+def quiet(event):
+    return Rewrite("...")
+"""
+
+
+def test_an_event_that_is_sent_all_the_time_is_registered_for_a_hook_and_the_doctor_names_one_that_waits(
+    owner: Owner,
+) -> None:
+    def events() -> set[str]:
+        return set(json.loads(owner.settings.read_bytes())["hooks"])
+
+    assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+    assert {"MessageDisplay", "PostToolBatch"} & events() == set()
+    usual = events()
+    (owner.home / "config" / "pack").mkdir(parents=True, exist_ok=True)
+    (owner.home / "config" / "snell.toml").write_text('packs = ["pack"]\n', encoding="utf-8")
+    (owner.home / "config" / "pack" / "pack.toml").write_text('name = "mine"\n', encoding="utf-8")
+    (owner.home / "config" / "pack" / "shown.py").write_text(SHOWN, encoding="utf-8")
+    told = " ".join(owner.snell("doctor")[1].split())
+    assert "client: claude-code: MessageDisplay is not registered, so `mine/quiet` never runs there" in told
+    assert owner.snell("setup", "claude-code", "--check")[0] == 1
+    assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+    assert events() - usual == {"MessageDisplay"}
+    rows = {row["client"]: row for row in json.loads(owner.snell("clients", "--json")[1])}
+    assert rows["claude-code"]["installed"] == "yes"
+    assert "never runs there" not in owner.snell("doctor")[1]
+    owner.stop_daemon()
+
+
 def test_print_and_json_write_nothing(owner: Owner) -> None:
     before = snapshot(owner.user_home)
     code, out, _ = owner.snell("setup", "cursor", "--print", "--include-mcp", "--no-session-start")
@@ -181,6 +248,7 @@ def test_check_tells_of_foreign_hooks_and_of_what_is_missing(owner: Owner) -> No
     assert out.splitlines() == [
         "Claude Code: not installed; run `snell setup claude-code`",
         f"  {owner.settings}: hooks, status line missing or out of date",
+        f"  {owner.settings.parent}/commands/harness.md: command `/harness` missing or out of date",
         "  other hook program: Stop: say done",
     ]
 
@@ -192,12 +260,14 @@ def test_a_malformed_file_is_refused_with_its_line_and_others_are_set_up_all_the
     assert f"{owner.settings}:2: a `:` is missing after the key `model`; correct the JSON first" in out
     assert "Codex CLI: installed" in out
     code, out, _ = owner.snell("setup", "--check")
+    config = ".codex/config.toml`; " + "; ".join(find_install("codex").after)
     assert (code, out.splitlines()) == (
         1,
         [
             "Claude Code: cannot tell",
             f"  {owner.settings}:2: a `:` is missing after the key `model`; correct the JSON first",
-            "Codex CLI: installed and up to date",
+            "Codex CLI: installed and up to date, but not approved",
+            f"  not approved: the client skips these hooks; the approval is missing in `{owner.user_home}/{config}",
         ],
     )
     assert owner.settings.read_text(encoding="utf-8") == '{\n  "model" "x"\n}'

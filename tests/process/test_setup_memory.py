@@ -1,11 +1,13 @@
 """Memory is asked for at set-up: what is kept, where, for whom; and the answer is a line of a settings file."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.process.test_setup_cli import Owner
+from tests.unit.runtime.runtime_helpers import snapshot
 
 OFF = "[pack.remember]\nenabled = false\n"
 ON = "[pack.remember]\nenabled = true\n"
@@ -26,7 +28,7 @@ def stats(owner: Owner) -> str:
     return owner.snell("memory", "stats")[1]
 
 
-@pytest.mark.parametrize(("typed", "written"), [("y\ny\n", ON), ("y\nn\n", OFF), ("y\n\n", OFF)])
+@pytest.mark.parametrize(("typed", "written"), [("y\ny\nn\n", ON), ("y\nn\n", OFF), ("y\n\n", OFF)])
 def test_a_person_is_told_and_asked_and_only_a_yes_is_one(owner: Owner, typed: str, written: str) -> None:
     assert "capturing is off in this folder" in stats(owner)
     shown = owner.on_terminal("setup", "claude-code", typed=typed)
@@ -89,7 +91,7 @@ def test_where_no_client_is_found_a_flag_still_switches_it(owner: Owner) -> None
     assert not path.exists()
     for flag, word, text in (("--memory", "on", ON), ("--no-memory", "off", OFF)):
         code, out, _ = owner.snell("setup", flag)
-        assert (code, out.splitlines()[1:]) == (0, [f"memory: {word}, set in `{path}`"])
+        assert (code, out.splitlines()[1]) == (0, f"memory: {word}, set in `{path}`")
         assert (out.startswith("no client was found on this machine"), path.read_text()) == (True, text)
         assert f"capturing is {word} in this folder" in stats(owner)
 
@@ -99,3 +101,34 @@ def test_an_agent_cannot_switch_it(owner: Owner) -> None:
     said = owner.on_terminal("setup", "claude-code", "--memory", CLAUDECODE="1")
     assert "needs a person" in said
     assert not user_settings(owner).exists()
+
+
+def mcp_servers(owner: Owner) -> list[str]:
+    path = owner.user_home / ".claude.json"
+    return list(json.loads(path.read_bytes())["mcpServers"]) if path.exists() else []
+
+
+@pytest.mark.parametrize("how", ["a flag", "an answer", "a setting"])
+def test_memory_comes_with_the_server_that_the_nudge_names(owner: Owner, how: str) -> None:
+    before = snapshot(owner.user_home)
+    if how == "an answer":
+        shown = owner.on_terminal("setup", "claude-code", typed="y\ny\nn\n")
+        assert "Snell's MCP server is added" in shown
+    elif how == "a flag":
+        assert owner.snell("setup", "claude-code", "--yes", "--memory")[0] == 0
+    else:
+        assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+        assert mcp_servers(owner) == []
+        user_settings(owner).parent.mkdir(parents=True, exist_ok=True)
+        user_settings(owner).write_text(ON)
+        assert "MCP server missing or out of date" in owner.snell("setup", "claude-code", "--check")[1]
+        assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+    assert mcp_servers(owner) == ["snell"]
+    assert owner.snell("setup", "claude-code", "--check")[0] == 0
+    assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
+    assert snapshot(owner.user_home) == before
+
+
+def test_a_person_may_have_memory_without_the_server(owner: Owner) -> None:
+    assert owner.snell("setup", "claude-code", "--yes", "--memory", "--no-include-mcp")[0] == 0
+    assert mcp_servers(owner) == []

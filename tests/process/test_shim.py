@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from snell.daemon.wire import KEEPALIVE, LARGEST_ENVIRONMENT, LARGEST_STDIN, Reply, Request
+from snell.daemon.shim_connection import LARGEST_ENVIRONMENT, LARGEST_STDIN
+from snell.daemon.wire import KEEPALIVE, Request
 from tests.process.shim_sandbox import (
     BOUND,
     SHIM,
@@ -22,6 +23,7 @@ from tests.process.shim_sandbox import (
     says,
     wait_for_end,
 )
+from tests.wire_client import Reply
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 
@@ -202,7 +204,7 @@ def test_the_python_form_loads_only_what_it_needs(shim: ShimSandbox) -> None:
 
     with Peer(shim, answers(lambda _: Reply())):
         mine = loaded(str(SHIM), VERSION)
-    ours = {"snell", "snell.daemon", *(f"snell.daemon.shim_{name}" for name in ("descriptors", "event", "paths"))}
+    ours = {"snell", "snell.daemon", "snell.daemon.shim_connection", "snell.daemon.shim_event"}
     assert mine - loaded("-c", "import posix, _socket, select, time") == ours
 
 

@@ -40,7 +40,7 @@ LIGHT = {
 }
 PYPROJECT = """
 [tool.pytest.ini_options]
-markers = ["process", "nightly", "live"]
+markers = ["process", "alone", "nightly", "live"]
 """
 
 
@@ -65,7 +65,8 @@ def tree(tmp_path: Path) -> Path:
 
 
 def run_tests(tree: Path, text: str, **env: str) -> tuple[int, str]:
-    (tree / "test_it.py").write_text(text, encoding="utf-8")
+    (tree / "tests").mkdir(exist_ok=True)
+    (tree / "tests" / "test_it.py").write_text(text, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "dev.py", "test"],
         cwd=tree,
@@ -84,7 +85,7 @@ def test_a_test_that_passes_only_when_run_again_is_named_and_fails_the_run_in_ci
     assert [code for code, _ in (alone, in_ci)] == [0, 1], in_ci[1]
     for _, text in (alone, in_ci):
         assert re.findall("passed only when run again.*\n.*", text) == [
-            "passed only when run again alone:\ndev.py:   test_it.py::test_unsteady"
+            "passed only when run again alone:\ndev.py:   tests/test_it.py::test_unsteady"
         ]
     assert "CI is set, so this fails the run" in in_ci[1]
 
@@ -101,6 +102,16 @@ def test_a_failure_stays_a_failure_and_hides_nothing_else(tree: Path) -> None:
     code, text = run_tests(tree, wrong + UNSTEADY + LEAVES_A_PROCESS)
     assert code == 1
     assert re.findall("passed only when run again.*\n.*", text) == [
-        "passed only when run again alone:\ndev.py:   test_it.py::test_unsteady"
+        "passed only when run again alone:\ndev.py:   tests/test_it.py::test_unsteady"
     ]
     assert re.findall(r"dev.py:   (\d+): sleep 61", text)
+
+
+def test_a_test_that_compares_times_runs_after_the_others_and_its_failure_fails_the_run(tree: Path) -> None:
+    note = "from pathlib import Path\nimport pytest\n"
+    alone = "@pytest.mark.alone\ndef test_times(): assert Path('others').exists() and Path('quiet').exists()\n"
+    others = "def test_others(): Path('others').touch()\n"
+    failed, text = run_tests(tree, note + alone + others)
+    (tree / "quiet").touch()
+    passed, _ = run_tests(tree, note + alone + others)
+    assert (failed, passed) == (1, 0), text

@@ -248,6 +248,7 @@ def _switches(rng: Random) -> Switches:
         policy_disables_all=rng.random() < 0.1,
         allow_managed_hooks_only=rng.random() < 0.3,
         rewrites_from="policy" if rng.random() < 0.6 else "",
+        order="sequential" if rng.random() < 0.4 else "together",
     )
 
 

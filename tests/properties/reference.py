@@ -93,15 +93,16 @@ def decide_by_reference(event: Event, world: World, memory: Memory) -> Sum:
     hooks = [hook for hook in sorted(world.hooks, key=lambda hook: hook.scope) if applies(hook, event, world, memory)]
     policy = without_twins([hook for hook in hooks if hook.scope == Scope.POLICY])
     rest = without_twins([hook for hook in hooks if hook.scope != Scope.POLICY])
-    last: dict[str, Answer] = {}
+    run = Run(world)
+    last = run.last
     if event.name == "PostToolUse":
-        final = run_tier(policy, run_tier(rest, event, world, last), world, last)
+        final = run.tier(policy, run.tier(rest, event))
     else:
-        after_policy = final = run_tier(policy, event, world, last)
-        if not any(isinstance(effect, Deny) for answer in last.values() for effect in answer.effects):
-            final = run_tier(rest, after_policy, world, last)
-            if not same(final.rewritable, after_policy.rewritable):
-                judge_again([hook for hook in policy if hook.role != "rewrites"], final, world, last)
+        after_policy = final = run.tier(policy, event)
+        if not any(is_denied(answer) for answer in last.values()):
+            final = run.tier(rest, after_policy)
+            if not run.is_over and not same(final.rewritable, after_policy.rewritable):
+                final = run.policy_last(policy, rest, final)
     # A `once` hook has one run an event, so its last answer is its only one.
     memory.used_up |= {
         hook_id
@@ -154,58 +155,121 @@ def without_twins(hooks: list[Hook]) -> list[Hook]:
     return list(kept.values())
 
 
-def run_tier(hooks: list[Hook], event: Event, world: World, last: dict[str, Answer]) -> Event:  # noqa: C901 - the naive model of the engine, in one piece
-    """Run hooks of one tier; fill in every hook's last answer and return the event they leave."""
-    in_order = sorted(hooks, key=lambda hook: -hook.scope) if event.name == "PostToolUse" else hooks
-    for hook in in_order:
-        if hook.role == "rewrites" and holds(hook, event, world):
-            last[hook.id] = answered(hook, event, world)
-            event = with_value(event, last[hook.id].left)
-    others = [hook for hook in hooks if hook.role != "rewrites"]
-    start = event
-    for hook in others:
-        if holds(hook, start, world):
-            last[hook.id] = answered(hook, start, world)
-    rewriters = [hook for hook in in_order if hook in others and hook.id in last and last[hook.id].rewrites]
-    acted = []
-    for place, hook in enumerate(rewriters):
-        if place > 0 and hook.once:
-            last[hook.id] = answered(hook, event, world, earlier=world.answer(hook, start))
-        elif place > 0 and holds(hook, event, world):
-            last[hook.id] = answered(hook, event, world)
-        elif place > 0:
-            del last[hook.id]
-            continue
-        acted.append(hook)
-        for rewrite in last[hook.id].rewrites:
+@dataclass
+class Run:
+    """The hooks of one event while they run."""
+
+    world: World
+    last: dict[str, Answer] = field(default_factory=dict)  # every hook's last answer
+    rewrote: dict[str, Answer] = field(default_factory=dict)  # the answer with which a hook without a role rewrote
+    is_over: bool = False  # a hook of the tier has denied, in sequential order
+
+    def tier(self, hooks: list[Hook], event: Event) -> Event:
+        """Run the hooks of one tier and return the event that they leave."""
+        others = [hook for hook in hooks if not self.has_turn(hook)]
+        start = event = self.turns(hooks, event)
+        if self.is_over:
+            return event
+        for hook in others:
+            if holds(hook, start, self.world):
+                self.last[hook.id] = answered(hook, start, self.world)
+        asked = [hook for hook in others if hook.id in self.last]
+        if self.world.switches.order == "sequential":
+            others = hooks
+            asked = self.judge_again(hooks, event)
+        for is_final in (False, True):
+            wanting = [hook for hook in in_order(asked, event) if self.last[hook.id].rewrites]
+            if not wanting:
+                break
+            event = self.chain(wanting, event)
+            asked = self.judge_again(others, event, is_final=is_final)
+        return event
+
+    def has_turn(self, hook: Hook) -> bool:
+        return hook.role == "rewrites" or self.world.switches.order == "sequential"
+
+    def turns(self, hooks: list[Hook], event: Event, *, is_second: bool = False) -> Event:
+        self.is_over = False
+        for hook in in_order(hooks, event):
+            is_used = is_second and hook.once and hook.id in self.last
+            if not self.has_turn(hook) or is_used or not holds(hook, event, self.world):
+                continue
+            answer = self.last[hook.id] = answered(hook, event, self.world)
+            event = self.apply(answer, event)
+            if self.world.switches.order == "sequential" and is_denied(answer):
+                self.is_over = True
+                break
+        return event
+
+    def apply(self, answer: Answer, event: Event) -> Event:
+        if answer.rewrites and answer.hook.role is None:
+            self.rewrote[answer.hook.id] = answer
+        for rewrite in answer.rewrites:
             event = with_value(event, rewrite.applied_to(event.rewritable))
-    # Who wrote something has had a say; who wrote nothing has judged, and must have judged what runs.
-    settled = [hook for hook in acted if last[hook.id].rewrites or same(last[hook.id].left, event.rewritable)]
-    if rewriters:
-        judge_again([hook for hook in others if hook not in settled], event, world, last)
-    for hook in acted:
-        if last.get(hook.id) and last[hook.id].rewrites and hook.can_judge and not hook.once:
-            last[hook.id] = after_later_rewriters(last[hook.id], event, world)
-    return event
+        return event
+
+    def chain(self, wanting: list[Hook], event: Event) -> Event:
+        """Who wants to rewrite does so in turn; the first one's answer stands, the next ones see what was left."""
+        start = event
+        for place, hook in enumerate(wanting):
+            if place > 0 and hook.once:
+                self.last[hook.id] = answered(hook, event, self.world, earlier=self.world.answer(hook, start))
+            elif place > 0 and holds(hook, event, self.world):
+                self.last[hook.id] = answered(hook, event, self.world)
+            elif place > 0:
+                del self.last[hook.id]
+                continue
+            event = self.apply(self.last[hook.id], event)
+        return event
+
+    def judge_again(self, hooks: list[Hook], event: Event, *, is_final: bool = False) -> list[Hook]:
+        """Ask those again whose last answer is not about what will run; return those that may still rewrite."""
+        asked = []
+        for hook in hooks:
+            known = self.last.get(hook.id)
+            is_used = hook.once and known is not None
+            if not hook.can_judge or is_used or (known and same(known.left, event.rewritable)):
+                continue
+            if hook.id in self.rewrote:
+                if holds(hook, event, self.world):
+                    self.last[hook.id] = after_later_rewriters(self.rewrote[hook.id], event, self.world)
+                continue
+            self.last.pop(hook.id, None)
+            if holds(hook, event, self.world):
+                self.last[hook.id] = answered(hook, event, self.world, may_rewrite=not is_final)
+                asked.append(hook)
+        return asked
+
+    def policy_last(self, policy: list[Hook], rest: list[Hook], event: Event) -> Event:
+        """The policy has its turn again on what the others left; then every judge must agree."""
+        before = event
+        for hook in policy:
+            self.rewrote.pop(hook.id, None)
+        event = self.turns(policy, event, is_second=True)
+        if self.is_over:
+            return event
+        asked = self.judge_again(policy, event)
+        event = self.chain([hook for hook in asked if self.last[hook.id].rewrites], event)
+        if not same(before.rewritable, event.rewritable):
+            self.judge_again(policy + rest, event, is_final=True)
+        return event
+
+
+def in_order(hooks: list[Hook], event: Event) -> list[Hook]:
+    return sorted(hooks, key=lambda hook: -hook.scope) if event.name == "PostToolUse" else hooks
+
+
+def is_denied(answer: Answer) -> bool:
+    return any(isinstance(effect, Deny) for effect in answer.effects)
 
 
 def after_later_rewriters(first: Answer, event: Event, world: World) -> Answer:
     """A rewriter whose result was changed says what it has against the final input; it rewrites no more."""
-    if same(first.left, event.rewritable) or not holds(first.hook, event, world):
-        return first
     second = answered(first.hook, event, world)
-    kept = [effect for effect in first.effects if not isinstance(effect, Allow)]
-    against = [effect for effect in second.effects if isinstance(effect, Ask | Defer | Deny | Stop)]
-    return Answer(first.hook, event.rewritable, [], kept + against, first.failed or second.failed)
-
-
-def judge_again(hooks: list[Hook], event: Event, world: World, last: dict[str, Answer]) -> None:
-    for hook in hooks:
-        if not hook.can_judge or (hook.once and hook.id in last):
-            continue
-        last.pop(hook.id, None)
-        if holds(hook, event, world):
-            last[hook.id] = answered(hook, event, world, may_rewrite=False)
+    words = [effect for effect in first.effects if not isinstance(effect, Allow)]
+    words += [effect for effect in second.effects if isinstance(effect, Ask | Defer | Deny | Stop)]
+    words.sort(key=lambda effect: getattr(effect, "because", "") == ENGINE)  # what a failure adds comes last
+    return Answer(first.hook, event.rewritable, [], words, first.failed or second.failed)
 
 
 def answered(  # noqa: C901 - the naive model of the engine, in one piece
@@ -248,9 +312,7 @@ def is_refused(value: Any, hook: Hook, event: Event, world: World) -> bool:
         return True
     if not isinstance(value, TYPE_OF_REWRITABLE.get(event.row.rewrites, object)):
         return True
-    if world.validate is None or event.row.rewrites != "tool_input":
-        return False
-    return bool(world.validate(event.tool, value))
+    return event.row.rewrites == "tool_input" and bool(world.validate and world.validate(event.tool, value))
 
 
 def expressed(effect: Effect, event: Event) -> list[Effect]:

@@ -224,15 +224,18 @@ def test_a_rewritten_input_that_will_run_has_been_validated(case: Case, refuses:
 @given(cases())
 def test_no_hook_runs_more_often_than_it_may(case: Case) -> None:
     """
-    Rewriters, informers and `once` hooks run once, a judge twice at most; the policy's a third time, and a hook
-    without a declared role once more when a later one changed what it left in its turn.
+    Informers and `once` hooks run once, rewriters too, but the policy's twice. A judge runs after each of two passes of
+    rewriters and after the policy's last turn; the policy's own twice more, and a hook without a declared role once
+    more for its turn.
     """
     # A `once` hook in the chain is not run again: its first answer is entered there.
     ran = (hook for each, hook, _ in decided(case).runs() if not (hook.once and each.name == "chain"))
     times = Counter(ran)
     for hook, runs in times.items():
-        judges_freely = hook.can_judge and not hook.once
-        limit = 2 + (hook.scope is Scope.POLICY) + (hook.role is None) if judges_freely else 1
+        is_policy, freely = hook.scope is Scope.POLICY, not hook.once
+        limit = 1 + (is_policy and freely and hook.role == "rewrites")
+        if hook.can_judge and freely:
+            limit = 4 + 2 * is_policy + (hook.role is None)
         assert runs <= limit
 
 

@@ -1,7 +1,10 @@
-"""The engine against the naive model in `reference.py`, on random sessions. SNELL_SEED=N repeats a run."""
+"""
+The engine against the naive model in `reference.py`, on random sessions.
+
+An ordinary run draws the same sessions each time, the nightly one new ones; SNELL_SEED=N chooses or repeats a draw.
+"""
 
 import json
-import os
 from random import Random
 
 import pytest
@@ -13,8 +16,9 @@ from snell.store.in_memory import InMemoryStore
 from tests.properties.driving import drive
 from tests.properties.random_cases import Case, random_session
 from tests.properties.reference import ENGINE, Memory, Sum, World, decide_by_reference
+from tests.seeds import draw_seed
 
-SEED = int(os.environ.get("SNELL_SEED") or Random().randrange(1_000_000_000))
+SEED = draw_seed()
 ORDINARY, NIGHTLY = 2_500, 100_000
 
 

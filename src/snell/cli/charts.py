@@ -6,7 +6,7 @@ from html import escape
 
 from msgspec import Struct
 
-from snell.cli.colours import Colours
+from snell.cli.terminal import Colours, visible
 
 WIDEST, LONGEST_NAME, NOTHING = 40, 34, "nothing yet"
 _GOOD, _FAILED, _DENIED = "#", "x", "-"
@@ -41,7 +41,7 @@ def terminal_chart(chart: Chart, paint: Colours, width: int = WIDEST) -> list[st
 
 def shorten(text: str, longest: int) -> str:
     """Replace control characters and cut the text to a width in terminal columns."""
-    clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    clean = visible(text)
     if _columns(clean) <= longest:
         return clean
     while _columns(clean) > longest - 1:
@@ -60,7 +60,7 @@ def shorten_middle(text: str, longest: int) -> str:
 
 
 def _draw_bar(bar: Bar, most: float, width: int, paint: Colours) -> str:
-    length = max(1, round(bar.value / most * width)) if most > 0 and bar.value > 0 else 0
+    length = _cells(bar.value, most, width)
     # Even the smallest failed part gets a cell, but never the last one if some calls succeeded.
     room = length - (1 if bar.value > bar.failed + bar.denied else 0)
     failed = min(room, _cells(bar.failed, most, width))
@@ -113,21 +113,17 @@ def _svg_chart(chart: Chart, y: int) -> str:
         ),
     ]
     if any(0 < bar.failed + bar.denied < bar.value for bar in chart.bars):
-        lines += _legend(y)
+        lines += [
+            f'<rect x="{LEFT + index * 100}" y="{y + 18}" width="11" height="11" rx="2" fill="{colour}"/>\n'
+            f'<text x="{LEFT + 17 + index * 100}" y="{y + 28}" fill="{_PALE}">{name}</text>\n'
+            for index, (name, colour) in enumerate(_COLOURS.items())
+        ]
     most = max((bar.value for bar in chart.bars), default=0.0) or 1.0
     for index, bar in enumerate(chart.bars):
         lines += _svg_bar(bar, most, y + TOP + index * ROW)
     for row, text in enumerate(filter(None, ["" if chart.bars else NOTHING, chart.note])):
         lines.append(f'<text x="{LEFT}" y="{bottom + 17 + row * ROW}" fill="{_PALE}">{_text(text, 60)}</text>\n')
     return "".join(lines)
-
-
-def _legend(y: int) -> list[str]:
-    return [
-        f'<rect x="{LEFT + index * 100}" y="{y + 18}" width="11" height="11" rx="2" fill="{colour}"/>\n'
-        f'<text x="{LEFT + 17 + index * 100}" y="{y + 28}" fill="{_PALE}">{name}</text>\n'
-        for index, (name, colour) in enumerate(_COLOURS.items())
-    ]
 
 
 def _svg_bar(bar: Bar, most: float, top: int) -> list[str]:

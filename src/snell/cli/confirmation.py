@@ -9,35 +9,14 @@ import os
 import sys
 from collections.abc import Mapping
 
+from snell.cli.templates import template
 from snell.model.errors import TrustError
 
 # Set by coding clients in the processes that they start for an agent.
-AGENT_MARKERS = (
-    "CLAUDECODE",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "AI_AGENT",
-    "CURSOR_AGENT",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-    "GEMINI_CLI",
-    "GEMINI_SESSION_ID",
-    "COPILOT_AGENT",
-    "COPILOT_CLI",
-    "GROK_SESSION_ID",
-    "GROK_HOOK_EVENT",
-    "QWEN_PROJECT_DIR",
-    "DROID_PROJECT_DIR",
-    "FACTORY_PROJECT_DIR",
-    "ANTIGRAVITY_CONVERSATION_ID",
-    "AUGMENT_CONVERSATION_ID",
-    "CRUSH_SESSION_ID",
-    "CLINE_ACTIVE",
-    "OPENCODE",
-    "SNELL_RUN",
-)
+AGENT_MARKERS = tuple(template("agent_markers.txt").split())
 # Set by a user where there is no terminal, such as in an image build.
 WITHOUT_TERMINAL = "SNELL_SETUP_WITHOUT_TERMINAL"
+_ADVICE = "run it in your own terminal"
 
 
 def is_agent(env: Mapping[str, str]) -> bool:
@@ -47,8 +26,7 @@ def is_agent(env: Mapping[str, str]) -> bool:
 
 def require_person(env: Mapping[str, str], what: str) -> None:
     """Raise TrustError if this process was started for an agent, or by a hook."""
-    marker = next((name for name in AGENT_MARKERS if env.get(name)), "")
-    if marker:
+    if marker := next((name for name in AGENT_MARKERS if env.get(name)), ""):
         raise TrustError(f"{what} needs a person, but this shell belongs to an agent ({marker} is set)", advice=_ADVICE)
 
 
@@ -79,6 +57,3 @@ def confirm(question: str) -> bool:
         return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         return False
-
-
-_ADVICE = "run it in your own terminal"

@@ -4,14 +4,17 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from snell.daemon.client import DaemonError, ask
 from snell.model.errors import SnellError
 from snell.system.paths import make_private
 
 START_SECONDS = 15.0
+
+Found = TypeVar("Found")
 
 
 def ensure_started(where: Path) -> Any:
@@ -41,11 +44,16 @@ def running_status(where: Path) -> Any:
         return None
 
 
-def wait_until(condition: Any, otherwise: str) -> Any:
-    """Poll a condition until it returns something true, and return that. Raises SnellError with `otherwise`."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if found := condition():
-            return found
-        time.sleep(0.02)
+def wait_until(condition: Callable[[], Any], otherwise: str) -> Any:
+    """Poll a condition and return what it returned. Raises SnellError with `otherwise`."""
+    if found := poll(condition, START_SECONDS):
+        return found
     raise SnellError(otherwise)
+
+
+def poll(condition: Callable[[], Found], seconds: float) -> Found:
+    """Call a function until it returns something true or the time is over; return its last result."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found

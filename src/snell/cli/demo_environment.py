@@ -11,12 +11,15 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from snell.cli.daemon_process import poll
+from snell.cli.health.program import shim_path
+from snell.cli.templates import template
 from snell.daemon.client import DaemonError, ask
 from snell.model.errors import StoreError
 from snell.runtime.app import database_of
@@ -26,7 +29,6 @@ from snell.system.paths import Places, places
 PROJECT = Path(__file__).parent / "demo_project"
 WAIT_SECONDS = 5.0  # for a trace that is written after the reply, and for a daemon that stops
 ROUNDS, PYTHON_ROUNDS = 60, 6  # few, so that the demo stays quick
-SETTINGS = "[pack.nudges]\nenabled = true\n[pack.remember]\nenabled = true\nnudge = false\n"
 PLAIN_HOOK = """\
 import json, re, sys
 
@@ -44,7 +46,7 @@ class DemoEnvironment:
         self.env = {**kept, "SNELL_HOME": str(folder / "home")}
         self.where: Places = places(self.env)
         self.where.config.mkdir(parents=True)
-        (self.where.config / "snell.toml").write_text(SETTINGS, encoding="utf-8")
+        (self.where.config / "snell.toml").write_text(template("demo_settings.toml"), encoding="utf-8")
         self._database = database_of(self.where)
         self._plain_hook = folder / "plain_hook.py"
         self._plain_hook.write_text(PLAIN_HOOK, encoding="utf-8")
@@ -66,7 +68,7 @@ class DemoEnvironment:
             return bool(ask(self.where.run, "memory.list", {}, where)["memories"])
 
         with contextlib.suppress(DaemonError):
-            return _until(is_known)
+            return poll(is_known, WAIT_SECONDS)
         return False
 
     def measure_costs(self, event: Mapping[str, Any]) -> dict[str, float]:
@@ -88,7 +90,7 @@ class DemoEnvironment:
             daemon = int(ask(self.where.run, "stop")["pid"])
         except DaemonError:
             return
-        _until(lambda: not _is_alive(daemon))
+        poll(lambda: not _is_alive(daemon), WAIT_SECONDS)
 
     def _payload(self, event: Mapping[str, Any]) -> bytes:
         usual = {"hook_event_name": "PreToolUse", "session_id": "demo", "cwd": str(self.project)}
@@ -112,7 +114,7 @@ class DemoEnvironment:
                 found.update(last)
             return found.get("id", before) != before and "cwd" in found
 
-        if not _until(is_there):
+        if not poll(is_there, WAIT_SECONDS):
             raise StoreError("the event did not reach the store", advice="try `snell-hook --help`, then `snell doctor`")
         return found
 
@@ -146,22 +148,11 @@ def is_native() -> bool:
 
 
 def _program() -> Path:
-    beside = Path(sys.executable).with_name("snell-hook")
-    found = beside if beside.is_file() else Path(shutil.which("snell-hook") or "")
-    if not found.is_file():
-        raise StoreError(
-            "`snell-hook` is not installed", advice="install Snell again, or run `python3 dev.py demo` in a clone"
-        )
+    found = shim_path(os.environ)
+    if found is None:
+        advice = "install Snell again, or run `python3 dev.py demo` in a clone"
+        raise StoreError("`snell-hook` is not installed", advice=advice)
     return found
-
-
-def _until(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def _is_alive(process: int) -> bool:

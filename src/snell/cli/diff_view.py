@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from snell.cli.colours import Colours
-from snell.cli.python_source import visible
+from snell.cli.terminal import Colours, escape
 from snell.setup.file_changes import Change
 
 WIDTH = 200
@@ -20,17 +19,14 @@ def render_change(change: Change, paint: Colours) -> Iterator[str]:
     what = "new file" if change.before is None else "removed" if change.after is None else change.file.purpose
     yield f"{change.file.path}  ({what if change.before is not None else f'{change.file.purpose}, {what}'})"
     before, after = (_lines(data) for data in (change.before, change.after))
-    for line in _diff(*([piece for line in lines for piece in _pieces(line)] for lines in (before, after))):
+    old, new = ([piece for line in lines for piece in _pieces(line)] for lines in (before, after))
+    diff = list(unified_diff(old, new, lineterm="", n=2))[2:]
+    for line in (each for each in diff if not each.startswith("@@")):
         colour = {"+": paint.green, "-": paint.red}.get(line[:1], paint.dim)
-        yield f"  {colour(_with_tabs(line))}"
+        shown = "\t".join(map(escape, line.split("\t")))
+        yield f"  {colour(shown)}"
     if any(len(line) > WIDTH for line in (*before, *after)):
         yield f"  {paint.dim('(long lines are wrapped and indented)')}"
-
-
-def _diff(before: list[str], after: list[str]) -> Iterator[str]:
-    for line in list(unified_diff(before, after, lineterm="", n=2))[2:]:
-        if not line.startswith("@@"):
-            yield line
 
 
 def _lines(data: bytes | None) -> list[str]:
@@ -57,7 +53,3 @@ def _split(line: str) -> Iterator[str]:
         for item in [part] if len(part) <= WIDTH else _ITEMS.findall(part):
             for start in range(0, len(item), WIDTH):
                 yield item[start : start + WIDTH].rstrip(" ")
-
-
-def _with_tabs(line: str) -> str:
-    return "\t".join(map(visible, line.split("\t")))

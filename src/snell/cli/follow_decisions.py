@@ -48,16 +48,17 @@ class Follower:
 
     def earlier(self, number: int) -> list[SeenDecision]:
         """Return the most recent decisions; `new` continues after them."""
-        return self._database.run(lambda tx: self._earlier(tx, number), only_reads=True)
+
+        def read(tx: Transaction) -> list[SeenDecision]:
+            self._at = decisions.newest_seq(tx)
+            found = decisions.recent(tx, session_begins=self._session, limit=number)
+            return [_load(tx, row) for row in reversed(found)]
+
+        return self._database.run(read, only_reads=True)
 
     def new(self) -> list[SeenDecision]:
         """Return the decisions since the last call."""
         return self._database.run(self._new, only_reads=True)
-
-    def _earlier(self, tx: Transaction, number: int) -> list[SeenDecision]:
-        self._at = decisions.newest_seq(tx)
-        found = decisions.recent(tx, session_begins=self._session, limit=number)
-        return [_load(tx, row) for row in reversed(found)]
 
     def _new(self, tx: Transaction) -> list[SeenDecision]:
         seen = []
@@ -65,33 +66,23 @@ class Follower:
             if decisions.trace(tx, row.id) is None and 0 <= time.time() * 1000 - row.at < TRACE_MS:
                 break  # its trace is not written yet; the next call returns it
             self._at = row.seq
-            if self._is_wanted(row):
+            is_asked_for = bool(self._session) or row.event != decisions.SELF_TEST
+            if is_asked_for and row.session_id.startswith(self._session):
                 seen.append(_load(tx, row))
         return seen
 
-    def _is_wanted(self, row: Row) -> bool:
-        is_asked_for = bool(self._session) or row.event != decisions.SELF_TEST
-        return is_asked_for and row.session_id.startswith(self._session)
+
+def runs_in(body: str, late: str) -> list[dict[str, Any]]:
+    """Return the runs of hooks in a stored trace: before the reply, then after it."""
+    record: dict[str, Any] = msgspec.json.decode(body) if body else {}
+    return [*(run for each in record.get("rounds", ()) for run in each["runs"]), *msgspec.json.decode(late)]
 
 
 def _load(tx: Transaction, row: Row) -> SeenDecision:
     trace = decisions.trace(tx, row.id)
-    record: dict[str, Any] = msgspec.json.decode(trace.body) if trace and trace.body else {}
-    late: list[dict[str, Any]] = msgspec.json.decode(trace.late) if trace else []
-    runs = [run for each in record.get("rounds", ()) for run in each["runs"]] + late
-    return SeenDecision(
-        id=row.id,
-        at=row.at,
-        session_id=row.session_id,
-        client=row.client,
-        event=row.event,
-        tool=row.tool,
-        verdict=row.verdict,
-        ms=row.ms,
-        rewritten=bool(row.rewritten),
-        failures=row.failures,
-        hooks=tuple(map(_run, runs)),
-    )
+    runs = runs_in(trace.body, trace.late) if trace else []
+    fields = {name: getattr(row, name) for name in SeenDecision.__struct_fields__ if name != "hooks"}
+    return SeenDecision(**{**fields, "rewritten": bool(row.rewritten)}, hooks=tuple(map(_run, runs)))
 
 
 def _run(run: dict[str, Any]) -> Run:

@@ -15,6 +15,7 @@ from snell.model.errors import SnellError
 from snell.model.protocols import Database
 from snell.records import ledger
 from snell.records.ledger import Call
+from snell.system.optional_packages import install_advice, missing_message
 
 PAGE = 1_000
 COLUMNS = Call.__struct_fields__
@@ -31,44 +32,35 @@ def pages(database: Database, asked: Mapping[str, str]) -> Pages:
         at = (found[-1].created_at, found[-1].tool_call_id)
 
 
-def write_json(found: Pages, out: BinaryIO) -> int:
-    count = 0
+def write_json(found: Pages, out: BinaryIO) -> None:
     for calls in found:
         out.writelines(msgspec.json.encode(call) + b"\n" for call in calls)
-        count += len(calls)
-    return count
 
 
-def write_csv(found: Pages, out: BinaryIO) -> int:
+def write_csv(found: Pages, out: BinaryIO) -> None:
     """Write CSV; a text that a spreadsheet would read as a formula gets an apostrophe in front."""
     text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
-    count = 0
     for calls in found:
         writer.writerows([_cell(getattr(call, name)) for name in COLUMNS] for call in calls)
-        count += len(calls)
     text.detach()
-    return count
 
 
-def write_parquet(found: Pages, out: BinaryIO) -> int:
+def write_parquet(found: Pages, out: BinaryIO) -> None:
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
-        advice = "install pyarrow into Snell's environment, or export as json or csv"
-        raise SnellError("Parquet needs the package pyarrow, which is not installed", advice=advice) from None
+        advice = f"{install_advice('parquet')}, or export as json or csv"
+        raise SnellError(f"Parquet cannot be written: {missing_message('parquet')}", advice=advice) from None
     schema = pyarrow.schema([(name, pyarrow.int64() if name in _NUMBERS else pyarrow.string()) for name in COLUMNS])
-    count = 0
     with parquet.ParquetWriter(out, schema) as writer:
         for calls in found:
             columns = {name: [getattr(call, name) for call in calls] for name in COLUMNS}
             writer.write_table(pyarrow.table(columns, schema=schema))
-            count += len(calls)
-    return count
 
 
-FORMATS: Mapping[str, Callable[[Pages, BinaryIO], int]] = {
+FORMATS: Mapping[str, Callable[[Pages, BinaryIO], None]] = {
     "json": write_json,
     "csv": write_csv,
     "parquet": write_parquet,
@@ -77,21 +69,25 @@ FORMATS: Mapping[str, Callable[[Pages, BinaryIO], int]] = {
 
 def export(database: Database, asked: Mapping[str, str], form: str, path: str) -> int:
     """Write the matching calls to a file that only its owner can read, or to stdout; return their number."""
-    found = pages(database, asked)
+    count = 0
+
+    def count_pages() -> Pages:
+        nonlocal count
+        for calls in pages(database, asked):
+            count += len(calls)
+            yield calls
+
     if path == "-":
-        return FORMATS[form](found, sys.stdout.buffer)
+        FORMATS[form](count_pages(), sys.stdout.buffer)
+        return count
     partial = Path(f"{path}.part")
     try:
-        with open(partial, "wb", opener=_private) as out:
-            count = FORMATS[form](found, out)
+        with open(partial, "wb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o600)) as out:
+            FORMATS[form](count_pages(), out)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
     return count
-
-
-def _private(name: str, flags: int) -> int:
-    return os.open(name, flags | os.O_NOFOLLOW, 0o600)
 
 
 def _cell(value: Any) -> Any:

@@ -1,7 +1,8 @@
 """
 The command line: one file per command, loaded only when it is called.
 
-A command module has EXAMPLE, `arguments(parser)` and `run(args) -> exit code`.
+A command is a row of `commands.json` and a module with `run(args) -> exit code`, and with `arguments(parser)` if the
+row does not say everything. A topic of operations has neither: its verbs are rendered from their declarations.
 Exit codes: 0 success, 1 an error of the user or a failed check, 2 only where a client gives 2 a meaning, 3 a bug in
 Snell.
 """
@@ -11,51 +12,22 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from snell.cli.colours import visible_lines
-from snell.model.catalogue import nearest
+from snell.cli.command_table import ROWS, CommandRow, add_arguments
+from snell.cli.terminal import visible_lines
+from snell.model.catalogue import did_you_mean
 from snell.model.errors import SnellError
+from snell.operations import TOPICS
 
-COMMANDS: Mapping[str, str] = {
-    "demo": "watch a short coding session go through Snell",
-    "fire": "send one event and show the decision",
-    "why": "explain a decision: the hooks that ran, their results, times and how they were merged",
-    "log": "list recent decisions, by session, hook or verdict",
-    "hook": "handle one event for a client: payload on stdin, reply on stdout",
-    "check": "test one component directly, such as the guard or a matcher",
-    "test": "run the case files of your hooks",
-    "new": "create a hook, a pack or a client from a template",
-    "settings": "show all settings and active hooks, and where each comes from",
-    "trust": "review and approve a project's hooks",
-    "ledger": "list, show, count and export tool calls",
-    "runs": "manage runs: work with a budget of time, prompts and tool calls",
-    "audit": "verify the integrity of the audit log",
-    "tools": "learn the input schemas of your MCP servers' tools",
-    "loop": "send an agent back to work until it reports completion",
-    "allow": "allow the command that the guard denied last, once",
-    "memory": "store, search and maintain what agents remember",
-    "pause": "disable all hooks except policy hooks for some minutes",
-    "watch": "show decisions as they are made",
-    "doctor": "check that this installation works",
-    "setup": "connect Snell to your coding clients, or disconnect it",
-    "clients": "list the supported clients and their state on this machine",
-    "import": "show the hooks of a client as Snell would run them",
-    "statusline": "print the status line (Claude Code runs this)",
-    "suggest-files": "suggest files for a query (Claude Code runs this)",
-    "task": "manage tasks: directories that group efforts",
-    "effort": "start, log into, resume and finish efforts",
-    "session": "manage sessions: the context windows of an effort",
-    "phase": "show or change the phase of an effort",
-    "agent": "list and register agents, and set their status",
-    "fleet": "show all agents, most urgent first",
-    "run": "run an agent, and restart it when its context is full",
-    "mcp": "serve memories and decisions as MCP tools on stdin and stdout",
-    "completion": "print a shell completion script",
-    "daemon": "start, stop and inspect the background process that runs the hooks",
-}
+# Each with one line of help.
+COMMANDS: Mapping[str, str] = {each: row.help for rows in (ROWS, TOPICS) for each, row in rows.items() if row.help}
+_ADVICE = "`snell --help` lists all commands"
+_EPILOG = "`snell COMMAND --help` shows the options and an example."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,8 +60,7 @@ def _run(words: list[str]) -> int:
     name = words[0] if words else ""
     if name and not name.startswith("-"):
         if name not in COMMANDS:
-            near = nearest(name, COMMANDS)
-            raise SnellError(f"unknown command `{name}`", advice=f"did you mean `{near}`?" if near else _ADVICE)
+            raise SnellError(f"unknown command `{name}`", advice=did_you_mean(name, COMMANDS, _ADVICE))
         return _run_command(name, words[1:])
     parser = all_commands_parser()
     parser.parse_args(words)
@@ -108,40 +79,47 @@ def all_commands_parser() -> argparse.ArgumentParser:
 
 
 def _run_command(name: str, words: list[str]) -> int:
-    command, parser = import_module(f"snell.cli.commands.{module_of(name)}"), parser_of(name)
+    command, parser = command_of(name), parser_of(name)
     accepts_more = getattr(command, "ACCEPTS_MORE", False)
     args = parser.parse_known_args(words)[0] if accepts_more else _parse_args(parser, words)
-    return int(command.run(args))
+    return int(getattr(command, _function_of(name)[1])(args))
 
 
 def _parse_args(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
     """Parse options in any position, unless the rest of the line belongs to another program."""
-    open_ended = (argparse.REMAINDER, argparse.PARSER)
-    if any(action.nargs in open_ended for action in parser._actions):
+    verbs = next((each for each in parser._actions if isinstance(each, argparse._SubParsersAction)), None)
+    if verbs and words and words[0] in verbs.choices:
+        args = _parse_args(verbs.choices[words[0]], words[1:])
+        setattr(args, verbs.dest, words[0])
+        return args
+    if verbs or any(action.nargs == argparse.REMAINDER for action in parser._actions):
         return parser.parse_args(words)
     return parser.parse_intermixed_args(words)
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Return the argument parser of a command."""
-    command = import_module(f"snell.cli.commands.{module_of(name)}")
-    parser = _Parser(
-        prog=f"snell {name}",
-        description=COMMANDS[name],
-        epilog=f"example:\n  {command.EXAMPLE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.arguments(parser)
+    command, row = command_of(name), ROWS.get(name) or CommandRow()
+    parser = _Parser(prog=f"snell {name}", description=row.description or COMMANDS[name])
+    add_arguments(parser, row, vars(command))
+    if hasattr(command, "arguments"):
+        command.arguments(parser)
     return parser
 
 
-def module_of(name: str) -> str:
-    """Return the module name of a command; a Python keyword gets an underscore."""
-    return f"{name}_" if name == "import" else name.replace("-", "_")
+def command_of(name: str) -> Any:
+    """Return the module of a command; for a topic without one, its command as the operations declare it."""
+    if name in ROWS:
+        return import_module(f"snell.cli.commands.{_function_of(name)[0]}")
+    from snell.cli.verbs import add_verbs, run_verb
+
+    return SimpleNamespace(arguments=partial(add_verbs, topic=name), run=run_verb)
 
 
-_ADVICE = "`snell --help` lists all commands"
-_EPILOG = "`snell COMMAND --help` shows the options and an example."
+def _function_of(name: str) -> list[str]:
+    """Return the module of a command, and the function in it that runs the command."""
+    row = ROWS.get(name)
+    return row.run.split(".") if row and row.run else [name, "run"]
 
 
 class _Parser(argparse.ArgumentParser):

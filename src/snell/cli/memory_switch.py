@@ -14,24 +14,26 @@ from snell.cli.confirmation import confirm
 from snell.model.errors import SetupError
 from snell.settings.load import load
 from snell.settings.locate import FOLDER
-from snell.settings.problems import InvalidValueError
+from snell.settings.value_tree import InvalidValueError
 from snell.setup.edit_toml import with_value
+from snell.setup.status import remember_settings
 from snell.store import display_address
 from snell.system.files import FileError, read_capped, write_atomically
 from snell.system.paths import Places, make_private
 
 LARGEST = 1_048_576
 TABLE = "pack", "remember"
+_UNCHANGED = "the memory setting was not changed"
 
 
 def is_answered(where: Places, env: Mapping[str, str], project: Path | None = None) -> bool:
     """Return whether the settings of the user (or of this project) switch memory on or off."""
-    return "enabled" in _pack_settings(where, project or Path("/"), env)
+    return "enabled" in remember_settings(load(where, project or Path("/"), env))
 
 
 def is_on(where: Places, cwd: Path, env: Mapping[str, str]) -> bool:
     """Return whether sessions in this folder are captured."""
-    settings = _pack_settings(where, cwd, env)
+    settings = remember_settings(load(where, cwd, env))
     return settings.get("enabled") is True and settings.get("capture", True) is True
 
 
@@ -58,6 +60,7 @@ def ask_to_enable(scope: str, where: Places, project: Path, env: Mapping[str, st
         "  what    excerpts of tool calls and agent messages that are worth keeping; secrets are removed\n"
         f"  where   `{where.state / 'memory'}`, then `{where.state / 'snell.db'}`; {_recipients(where, env)}\n"
         f"  scope   {whose}\n"
+        "  tools   Snell's MCP server is added to the clients' files; with it the agent recalls and remembers\n"
         f"  later   your answer is saved in `{file_for(scope, where, project)}`; `snell memory` lists and deletes"
     )
     return confirm("Enable memory?")
@@ -65,18 +68,15 @@ def ask_to_enable(scope: str, where: Places, project: Path, env: Mapping[str, st
 
 def _recipients(where: Places, env: Mapping[str, str]) -> str:
     """Describe where memories are sent. Only the user's own settings decide that, never a project's."""
-    settings, loaded = _pack_settings(where, Path("/"), env), load(where, Path("/"), env)
+    loaded = load(where, Path("/"), env)
+    settings = remember_settings(loaded)
     found = []
     if settings.get("embedding") == "endpoint" and settings.get("endpoint"):
-        found.append(f"texts and queries are sent to `{_host(str(settings['endpoint']))}` for embedding")
+        host = urlsplit(str(settings["endpoint"])).netloc.rpartition("@")[2] or "an endpoint"  # without a password
+        found.append(f"texts and queries are sent to `{host}` for embedding")
     if settings.get("share") is True and (server := loaded.value("database")):
         found.append(f"memories of projects with a remote are shared through `{display_address(str(server))}`")
     return f"{' and '.join(found)}, as your settings say" if found else "only on this machine, sent nowhere"
-
-
-def _host(address: str) -> str:
-    """Return the host of an address, without a password in it."""
-    return urlsplit(address).netloc.rpartition("@")[2] or "an endpoint"
 
 
 def switch(path: Path, *, on: bool) -> None:
@@ -94,16 +94,8 @@ def switch(path: Path, *, on: bool) -> None:
         if after != before:
             write_atomically(path, after.encode(), path.stat().st_mode & 0o777 if path.exists() else 0o600)
     except InvalidValueError as error:
-        raise SetupError(
-            f"the memory setting was not changed: {error.message}",
-            where=f"`{path}` line {error.line}",
-            advice=error.advice,
-        ) from None
+        place = f"`{path}` line {error.line}"
+        raise SetupError(f"{_UNCHANGED}: {error.message}", where=place, advice=error.advice) from None
     except (OSError, FileError, UnicodeDecodeError) as error:
         advice = f"write `enabled = {str(on).lower()}` under `[pack.remember]` there by hand"
-        raise SetupError(f"the memory setting was not changed: {error}", where=f"`{path}`", advice=advice) from None
-
-
-def _pack_settings(where: Places, cwd: Path, env: Mapping[str, str]) -> Mapping[str, object]:
-    found = (load(where, cwd, env).value("pack") or {}).get("remember", {})
-    return found if isinstance(found, Mapping) else {}
+        raise SetupError(f"{_UNCHANGED}: {error}", where=f"`{path}`", advice=advice) from None

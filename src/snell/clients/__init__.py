@@ -1,19 +1,19 @@
 """
-The coding agents that Snell knows: one module each, listed in `CLIENTS`.
+The coding agents that Snell knows: one file each, listed in `CLIENTS`.
 
-The module holds everything that Snell knows about one coding agent: how it reports events, which answers it takes,
-where it keeps its configuration, and its quirks. Modules are imported by name, one at a time.
+`<name>.toml` holds everything that Snell knows about one coding agent: how it reports events, which answers it takes,
+where it keeps its configuration, and its quirks. A few clients also have a Python module, for what a table cannot
+express. Files are read by name, one at a time.
 """
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import cast
 
-from snell.model.catalogue import canonical, nearest
+from snell.model.catalogue import canonical, did_you_mean, fold_name
 from snell.model.errors import ClientError
 from snell.model.protocols import Client
 
-# The name of each client's module, and its aliases: they are here so that an alias is found without importing modules.
+# The name of each client's file, and its aliases: they are here so that an alias is found without reading files.
 CLIENTS: Mapping[str, tuple[str, ...]] = {
     "antigravity": ("agy", "google-antigravity"),
     "augment": ("auggie", "augment-code"),
@@ -49,31 +49,29 @@ def client_names() -> tuple[str, ...]:
 
 
 def client_named(name: str) -> Client:
-    """Import and return the client module of this name or alias. Raises ClientError for an unknown name."""
+    """Return the client of this name or alias. Raises ClientError for an unknown name."""
     wanted = canonical_name(name)
     if wanted not in CLIENTS:
         known = [each.replace("_", "-") for each in client_names()]
-        near = nearest(name, (*known, *ALIASES))
-        advice = f"did you mean `{near}`?" if near else f"known clients: {', '.join(known)}"
+        advice = did_you_mean(name, (*known, *ALIASES), f"known clients: {', '.join(known)}")
         raise ClientError(f"unknown client `{name}`", advice=advice)
-    return cast(Client, import_module(f"{__name__}.{wanted}"))
+    if wanted not in _IN_PYTHON:
+        from snell.clients.protocol.client_file import read_client  # Claude Code's events do not need it
+
+        return read_client(wanted)
+    client: Client = import_module(f"{__name__}.{wanted}").CLIENT
+    return client
 
 
 def canonical_event(client: Client, event: str) -> str:
     """Return Snell's name for an event that a client names in its own way."""
-    table = getattr(client, "TABLE", None)
-    return (table.events.get(event) if table else "") or canonical(event)
+    return (client.table.events.get(event) if client.table else "") or canonical(event)
 
 
 def canonical_name(name: str) -> str:
     """Return a client's name for any spelling or alias of it; an unknown name is returned unchanged."""
-    folded = _fold(name)
-    return folded if folded in CLIENTS else _BY_FOLDED_ALIAS.get(folded, name)
+    return _BY_FOLDED_NAME.get(fold_name("".join(name.split())), name)
 
 
-def _fold(name: str) -> str:
-    """Return the name in lower case, with `_` for blanks, dashes and underscores."""
-    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
-
-
-_BY_FOLDED_ALIAS = {_fold(alias): name for alias, name in ALIASES.items()}
+_IN_PYTHON = ("claude_code", "generic")  # no table can express their answers
+_BY_FOLDED_NAME = {fold_name(each): name for name, aliases in CLIENTS.items() for each in (name, *aliases)}

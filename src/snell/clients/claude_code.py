@@ -16,19 +16,11 @@ from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, event_from
 from snell.model.installs import HookForm, Install, Placeholder, Switch
-from snell.model.protocols import Capabilities, Quirk, Reply
+from snell.model.protocols import Capabilities, Client, Quirk, Reply
 from snell.system.json_input import check_tool_name, odd_fields, read_payload
 from snell.system.json_output import json_bytes
 
-NAME = "claude_code"
-TITLE = "Claude Code"
-CAPABILITIES = Capabilities()
-QUIRKS = (
-    Quirk("one value of a wrong type invalidates the whole answer, even a deny", "seen in 2.1.325"),
-    Quirk("text on stdout that does not begin with `{` is not an answer", "seen in 2.1.325"),
-    Quirk("exit code 2 is ignored on some events if stderr looks like a missing file", "seen in 2.1.325"),
-    Quirk("a prompt cannot be replaced, only refused or commented on", "seen in 2.1.325"),
-)
+NAME, TITLE = "claude_code", "Claude Code"
 
 Fields = dict[str, Any]
 Shape = Callable[[Decision], Reply]
@@ -258,45 +250,83 @@ _MANAGED = tuple(
 )
 
 
+# The events that versions since 2.1.10 have added.
+_EVENTS_BY_BUILD = {
+    10: "Setup",
+    33: "TeammateIdle TaskCompleted",
+    49: "ConfigChange",
+    50: "WorktreeCreate WorktreeRemove",
+    69: "InstructionsLoaded",
+    76: "Elicitation ElicitationResult PostCompact",
+    78: "StopFailure",
+    83: "CwdChanged FileChanged",
+    84: "TaskCreated",
+    89: "PermissionDenied",
+    152: "MessageDisplay",
+    219: "DirectoryAdded",
+    251: "PreModelSwitch PostModelSwitch",
+}
+
+
 def _group(arguments: Placeholder, **fields: Any) -> Fields:
     """Return an entry that Claude Code starts without a shell, in a group without a matcher."""
     entry = {"type": "command", "command": Placeholder.PROGRAM, "args": arguments, **fields}
     return {"hooks": [{**entry, "timeout": Placeholder.SECONDS}]}
 
 
-INSTALL = Install(
+CLIENT = Client(
     name=NAME,
     title=TITLE,
-    programs=("claude",),
-    base="~/.claude",
-    base_variable="CLAUDE_CONFIG_DIR",
-    folders=("{base}",),
-    form=HookForm(
-        name="exec_groups",
-        layout="lists",
-        # With `onFailure` Claude Code refuses also if snell-hook is missing or was killed.
-        entry=_group(Placeholder.ARGUMENTS, onFailure=Placeholder.ON_FAILURE),
-        late_entry=_group(Placeholder.LATE_ARGUMENTS, asyncRewake=True),
+    about=__doc__ or "",
+    capabilities=Capabilities(),
+    quirks=tuple(
+        Quirk(text, "seen in 2.1.325")
+        for text in (
+            "one value of a wrong type invalidates the whole answer, even a deny",
+            "text on stdout that does not begin with `{` is not an answer",
+            "exit code 2 is ignored on some events if stderr looks like a missing file",
+            "a prompt cannot be replaced, only refused or commented on",
+        )
     ),
-    hooks={
-        "user": "{base}/settings.json",
-        "project": ".claude/settings.json",
-        "local": ".claude/settings.local.json",
-    },
-    # A worktree event is registered only for a hook that creates worktrees: an entry replaces git's own worktrees.
-    events=tuple(event for event in CATALOGUE if not event.startswith("Worktree")),
-    timeouts={"SessionEnd": 10, "MessageDisplay": 10},
-    switches=(
-        Switch(
-            ("disableAllHooks",),
-            True,
-            (*_MANAGED, ".claude/settings.local.json", ".claude/settings.json", "{base}/settings.json"),
+    install=Install(
+        name=NAME,
+        title=TITLE,
+        programs=("claude",),
+        base="~/.claude",
+        base_variable="CLAUDE_CONFIG_DIR",
+        folders=("{base}",),
+        form=HookForm(
+            name="exec_groups",
+            layout="lists",
+            # With `onFailure` Claude Code refuses also if snell-hook is missing or was killed.
+            entry=_group(Placeholder.ARGUMENTS, onFailure=Placeholder.ON_FAILURE),
+            late_entry=_group(Placeholder.LATE_ARGUMENTS, asyncRewake=True),
         ),
-        Switch(("allowManagedHooksOnly",), True, _MANAGED),
+        hooks={
+            "user": "{base}/settings.json",
+            "project": ".claude/settings.json",
+            "local": ".claude/settings.local.json",
+        },
+        events=tuple(CATALOGUE),
+        since={event: f"2.1.{build}" for build, events in _EVENTS_BY_BUILD.items() for event in events.split()},
+        timeouts={"SessionEnd": 10, "MessageDisplay": 10},
+        switches=(
+            Switch(
+                ("disableAllHooks",),
+                True,
+                (*_MANAGED, ".claude/settings.local.json", ".claude/settings.json", "{base}/settings.json"),
+            ),
+            Switch(("allowManagedHooksOnly",), True, _MANAGED),
+        ),
+        mcp={"user": "~/.claude.json", "project": ".mcp.json"},
+        mcp_entry={"type": "stdio", "command": Placeholder.PROGRAM, "args": Placeholder.ARGUMENTS},
+        rules={"user": "{base}/CLAUDE.md", "project": "CLAUDE.md"},
+        status_line={"user": "{base}/settings.json"},
+        reads=("skill:", "agent:"),
+        command={"user": "{base}/commands/harness.md", "project": ".claude/commands/harness.md"},
+        after=("start a new session; in a new folder, accept its trust dialog",),
     ),
-    mcp={"user": "~/.claude.json", "project": ".mcp.json"},
-    mcp_entry={"type": "stdio", "command": Placeholder.PROGRAM, "args": Placeholder.ARGUMENTS},
-    rules={"user": "{base}/CLAUDE.md", "project": "CLAUDE.md"},
-    status_line={"user": "{base}/settings.json"},
-    after=("start a new session; in a new folder, accept its trust dialog",),
+    decode=decode,
+    encode=encode,
+    encode_failure=encode_failure,
 )

@@ -16,14 +16,11 @@ from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, Payload, event_from, text_in
 from snell.model.installs import Install
-from snell.model.protocols import Capabilities, Quirk, Reply
+from snell.model.protocols import Capabilities, Client, Reply
 from snell.system.json_input import check_tool_name, odd_fields, read_payload
 from snell.system.json_output import json_bytes
 
 NAME = "generic"
-TITLE = "any program"
-CAPABILITIES = Capabilities(mcp=False, rules=False)
-QUIRKS: tuple[Quirk, ...] = ()
 
 # In order of precedence; `event` is last, because FileChanged has a field of that name.
 EVENT_FIELDS = ("hook_event_name", "hookEventName", "hook_event", "hookEvent", "event")
@@ -33,8 +30,8 @@ CAMEL_CASED = """
     elicitation_id expansion_type file_path from_model is_interrupt last_assistant_message load_reason mcp_server
     mcp_server_name memory_type message_id new_cwd notification_type old_cwd permission_mode permission_suggestions
     prompt_id requested_model requested_schema session_id session_title stop_hook_active task_description task_id
-    task_subject teammate_name to_model tool_calls tool_input tool_name tool_response tool_use_id transcript_path
-    turn_id worktree_path
+    task_subject team_name teammate_name to_model tool_calls tool_input tool_name tool_response tool_use_id
+    transcript_path turn_id worktree_path
 """
 
 SPELLINGS: Mapping[str, str] = {
@@ -128,8 +125,17 @@ def _texts(reasons: Iterable[Reason]) -> list[dict[str, str]]:
     ]
 
 
-INSTALL = Install(
+CLIENT = Client(
     name=NAME,
-    title="any other program",
-    after=("make it run `snell-hook --client generic` with an event on stdin",),
+    title="any program",
+    about=__doc__ or "",
+    capabilities=Capabilities(mcp=False, rules=False),
+    install=Install(
+        name=NAME,
+        title="any other program",
+        after=("make it run `snell-hook --client generic` with an event on stdin",),
+    ),
+    decode=decode,
+    encode=encode,
+    encode_failure=encode_failure,
 )

@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-import os
 import time
+
+from snell.system.files import stat_or_none
 
 SOON = 1.0  # seconds after work
 RARELY = 10.0  # seconds between two short rounds of an idle daemon, which only check whether it should end
@@ -57,8 +58,5 @@ class Pace:
 
 def _last_write(path: str) -> tuple[int, int, int] | None:
     """Return values that change when the file is written. Not ctime: SQLite as root sets the owner at each open."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    found = stat_or_none(path)
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if found else None

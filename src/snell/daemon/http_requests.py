@@ -9,6 +9,7 @@ read. No header of a response lets a page read it.
 import hmac
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 
 from msgspec import Struct
 
@@ -20,23 +21,6 @@ LARGEST_BODY = 16 * 1024 * 1024
 SINGLE = frozenset(
     ("host", "content-length", "content-type", "authorization", "origin", "sec-fetch-site", "transfer-encoding")
 )
-REASONS = {
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    408: "Request Timeout",
-    411: "Length Required",
-    413: "Content Too Large",
-    415: "Unsupported Media Type",
-    421: "Misdirected Request",
-    431: "Request Header Fields Too Large",
-    501: "Not Implemented",
-    503: "Service Unavailable",
-    505: "HTTP Version Not Supported",
-}
 _FIXED_HEADERS = (
     b"Connection: close\r\n"
     b"Cache-Control: no-store\r\n"
@@ -54,10 +38,7 @@ class RefusedRequestError(Exception):
         self.status = status
 
 
-class Head(Struct, frozen=True):
-    method: str
-    target: str
-    headers: Mapping[str, str]
+Head = tuple[str, str, Mapping[str, str]]  # method, target, headers
 
 
 class HttpRequest(Struct, frozen=True):
@@ -87,26 +68,29 @@ def read_head(data: bytes) -> Head:
         if name in headers and name in SINGLE:
             raise RefusedRequestError(400, f"duplicate header `{name}`")
         headers[name] = found[2].decode("latin-1")
-    return Head(line[1].decode("ascii"), line[2].decode("ascii"), headers)
+    return line[1].decode("ascii"), line[2].decode("ascii"), headers
 
 
 def authorise(head: Head, port: int, token: str) -> HttpRequest:
     """Return what an authorised request asks for. Raises RefusedRequestError; host and token are checked first."""
-    _check_sender(head.headers, port)
-    _check_token(head.headers.get("authorization", ""), token)
-    if head.method != "POST":
+    method, path, headers = head
+    _check_sender(headers, port, token)
+    if method != "POST":
         raise RefusedRequestError(405, "only POST is supported")
-    target = _TARGET(head.target)
+    target = _TARGET(path)
     if not target:
         raise RefusedRequestError(404, "the only path is /hook/CLIENT")
-    if not _JSON(head.headers.get("content-type", "").lower()):
+    if not _JSON(headers.get("content-type", "").lower()):
         raise RefusedRequestError(415, "the content type must be application/json")
-    return HttpRequest(target[1], _length(head.headers), _waits(head.headers))
+    length, expected = _length(headers), headers.get("expect", "").lower()
+    if expected not in ("", "100-continue"):
+        raise RefusedRequestError(400, "unsupported Expect header")
+    return HttpRequest(target[1], length, bool(expected))
 
 
 def response(status: int, body: bytes = b"", *, is_json: bool = True, exit_code: int | None = None) -> bytes:
     kind = "application/json" if is_json else "text/plain; charset=utf-8"
-    lines = [f"HTTP/1.1 {status} {REASONS[status]}", f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
+    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
     if status == 401:
         lines.append("WWW-Authenticate: Bearer")
     if status == 405:
@@ -123,7 +107,7 @@ _JSON = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?').fullmatch
 _DIGITS = re.compile(r"[0-9]{1,12}").fullmatch
 
 
-def _check_sender(headers: Mapping[str, str], port: int) -> None:
+def _check_sender(headers: Mapping[str, str], port: int, token: str) -> None:
     if "transfer-encoding" in headers:
         raise RefusedRequestError(501, "Transfer-Encoding is not supported; send Content-Length")
     if headers.get("host", "").lower() not in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"):
@@ -132,10 +116,7 @@ def _check_sender(headers: Mapping[str, str], port: int) -> None:
         raise RefusedRequestError(403, "requests from web pages are not allowed")
     if "upgrade" in headers:
         raise RefusedRequestError(400, "Upgrade is not supported")
-
-
-def _check_token(given: str, token: str) -> None:
-    scheme, _, word = given.partition(" ")
+    scheme, _, word = headers.get("authorization", "").partition(" ")
     # Compared in constant time, and also when the scheme is wrong.
     is_right = hmac.compare_digest(word.strip().encode("latin-1"), token.encode("ascii"))
     if scheme.lower() != "bearer" or not is_right:
@@ -151,10 +132,3 @@ def _length(headers: Mapping[str, str]) -> int:
     if int(given) > LARGEST_BODY:
         raise RefusedRequestError(413, f"the body is longer than {LARGEST_BODY} bytes")
     return int(given)
-
-
-def _waits(headers: Mapping[str, str]) -> bool:
-    expected = headers.get("expect", "").lower()
-    if expected not in ("", "100-continue"):
-        raise RefusedRequestError(400, "unsupported Expect header")
-    return bool(expected)

@@ -8,23 +8,24 @@ import asyncio
 import contextlib
 import os
 import re
-import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
 
 import msgspec
 
-from snell.daemon.http_requests import LARGEST_HEAD, HttpRequest, RefusedRequestError, authorise, read_head, response
-from snell.daemon.wire import PROTOCOL, Request
+from snell.daemon.http_requests import LARGEST_HEAD, RefusedRequestError, authorise, read_head, response
+from snell.daemon.shim_connection import PROTOCOL
+from snell.daemon.wire import Request
+from snell.model.catalogue import canonical
 from snell.model.protocols import Reply
-from snell.runtime.hook_request import event_name_in
-from snell.system.files import FileError, read_capped, write_atomically
+from snell.system.event_name import event_name_given
+from snell.system.files import FileError, is_own_file, read_capped, write_atomically
 from snell.system.json_output import json_bytes
 from snell.system.paths import Places, make_private
 from snell.system.version import our_version
 
 ADDRESS = "127.0.0.1"
+CHUNK = 65_536
 MOST_CONNECTIONS = 64
 HEAD_SECONDS = 3.0
 BODY_SECONDS = 10.0
@@ -43,13 +44,15 @@ class HttpServer:
         self.token = token_in(token_file)
         self.port = 0
         self.refused = 0
-        self.open: set[Exchange] = set()
+        self._open: set[asyncio.Task[None] | None] = set()
+        self._incomplete: set[asyncio.Task[None] | None] = set()  # connections whose request has not arrived yet
         self._server: asyncio.Server | None = None
 
     async def bind(self, port: int) -> None:
         """Bind the port, without answering requests yet."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Exchange(self), ADDRESS, port, start_serving=False)
+        self._server = await asyncio.start_server(
+            self._serve_connection, ADDRESS, port, limit=LARGEST_HEAD, start_serving=False
+        )
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def start(self, serve: Serve) -> None:
@@ -66,116 +69,85 @@ class HttpServer:
         """Accept no more connections; requests that are being decided are still answered."""
         if self._server:
             self._server.close()
-        for exchange in tuple(self.open):
-            exchange.abort_if_idle()
+        for task in filter(None, self._incomplete):
+            task.cancel()
 
-
-class Exchange(asyncio.Protocol):
-    """One connection: one request, one response."""
-
-    def __init__(self, server: HttpServer) -> None:
-        self._server = server
-        self._loop = asyncio.get_running_loop()
-        self._buffer = bytearray()
-        self._wanted: HttpRequest | None = None
-        self._is_served = self._is_answered = False
-        self._transport: asyncio.Transport
-        self._timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._server.open.add(self)
-        self._set_timeout(HEAD_SECONDS)
-        if len(self._server.open) > 2 * MOST_CONNECTIONS:
-            self._transport.abort()  # a flood must not use up the descriptors that hooks need
-        elif len(self._server.open) > MOST_CONNECTIONS:
-            self._refuse(RefusedRequestError(503, "too many connections"))
-
-    def connection_lost(self, _error: Exception | None) -> None:
-        self._server.open.discard(self)
-        self._is_answered = True
-        if self._timer:
-            self._timer.cancel()
-
-    def data_received(self, data: bytes) -> None:
-        if self._is_answered:
-            return  # data after the response is ignored
-        self._buffer += data
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        self._open.add(task)
+        self._incomplete.add(task)
         try:
-            self._process()
+            if len(self._open) <= 2 * MOST_CONNECTIONS:  # a flood must not use up the descriptors that hooks need
+                await self._exchange(reader, writer)
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # the sender has gone
+        finally:
+            self._open.discard(task)
+            self._incomplete.discard(task)
+            writer.transport.abort()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Read one request, and send one response."""
+        try:
+            client, payload = await self._read_request(reader, writer)
         except RefusedRequestError as refusal:
-            self._refuse(refusal)
-
-    def eof_received(self) -> bool:
-        """Keep the connection open for a sender that has closed its end after a complete request."""
-        return self._is_served and not self._is_answered
-
-    def abort_if_idle(self) -> None:
-        """Close the connection if its request is not complete."""
-        if not self._is_served:
-            self._transport.abort()
-
-    def _process(self) -> None:
-        if self._wanted is None:
-            end = self._buffer.find(b"\r\n\r\n", 0, LARGEST_HEAD)
-            if end < 0:
-                if len(self._buffer) >= LARGEST_HEAD:
-                    raise RefusedRequestError(431, f"the head is longer than {LARGEST_HEAD} bytes")
-                return
-            head = bytes(self._buffer[:end])
-            del self._buffer[: end + 4]
-            self._wanted = authorise(read_head(head), self._server.port, self._server.token)
-            self._set_timeout(BODY_SECONDS)
-            if self._wanted.waits and not self._buffer:
-                self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        if len(self._buffer) > self._wanted.length:
-            raise RefusedRequestError(400, "the body is longer than Content-Length")
-        if len(self._buffer) == self._wanted.length and not self._is_served:
-            self._serve(self._wanted)
-
-    def _serve(self, wanted: HttpRequest) -> None:
-        self._is_served = True
-        if self._timer:
-            self._timer.cancel()  # from here on the hooks' own time limits apply
-        body = bytes(self._buffer)
-        words = ("--client", wanted.client)
-        request = Request(f"{PROTOCOL} {our_version()}", os.urandom(16).hex(), "", words, b"", body)
-        self._server.serve(request, lambda reply: self._reply(reply, body))
-
-    def _reply(self, reply: Reply, payload: bytes) -> None:
-        if self._is_answered:
+            self.refused += 1
+            await _send(reader, writer, response(refusal.status, json_bytes({"error": str(refusal)})), LINGER_SECONDS)
             return
-        if reply.exit_code == 0:
-            body = reply.stdout
-        elif reply.exit_code == 2:
-            body = reply.stdout or _deny_body(reply, payload)
-        else:
-            body = json_bytes({"error": reply.stderr.decode("utf-8", "replace").strip()})
-        status = 200 if reply.exit_code in (0, 2) else 400
-        self._send(response(status, body, is_json=not body or _is_json(body), exit_code=reply.exit_code), BODY_SECONDS)
+        self._incomplete.discard(asyncio.current_task())
+        decided: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        version, request_id = f"{PROTOCOL.decode()} {our_version()}", os.urandom(16).hex()
+        self.serve(Request(version, request_id, "", ("--client", client, "--http"), b"", payload), decided.set_result)
+        await _send(reader, writer, _response(await decided, payload), BODY_SECONDS)
 
-    def _refuse(self, refusal: RefusedRequestError) -> None:
-        self._server.refused += 1
-        self._send(response(refusal.status, json_bytes({"error": str(refusal)})), LINGER_SECONDS)
+    async def _read_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, bytes]:
+        """Return the client that is named and the payload. Raises RefusedRequestError."""
+        if len(self._open) > MOST_CONNECTIONS:
+            raise RefusedRequestError(503, "too many connections")
+        try:
+            async with asyncio.timeout(HEAD_SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+            wanted = authorise(read_head(head.removesuffix(b"\r\n\r\n")), self.port, self.token)
+            if wanted.waits:
+                writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            async with asyncio.timeout(BODY_SECONDS):
+                payload = bytearray()
+                while len(payload) < wanted.length:
+                    chunk = await reader.read(CHUNK)
+                    payload += chunk
+                    if not chunk:
+                        raise asyncio.IncompleteReadError(bytes(payload), wanted.length)
+        except TimeoutError:
+            raise RefusedRequestError(408, "the request took too long") from None
+        except asyncio.LimitOverrunError:
+            raise RefusedRequestError(431, f"the head is longer than {LARGEST_HEAD} bytes") from None
+        if len(payload) > wanted.length:
+            raise RefusedRequestError(400, "the body is longer than Content-Length")
+        return wanted.client, bytes(payload)
 
-    def _send(self, data: bytes, seconds: float) -> None:
-        self._is_answered = True
-        self._buffer.clear()
-        self._transport.write(data)
-        with contextlib.suppress(OSError, RuntimeError):
-            self._transport.write_eof()
-        self._set_timeout(seconds)
 
-    def _set_timeout(self, seconds: float) -> None:
-        if self._timer:
-            self._timer.cancel()
-        self._timer = self._loop.call_later(seconds, self._on_timeout)
+def _response(reply: Reply, payload: bytes) -> bytes:
+    """Return the response for a reply: a decision of exit code 0 or 2, or an error."""
+    if reply.exit_code == 0:
+        body = reply.stdout
+    elif reply.exit_code == 2:
+        body = reply.stdout or _deny_body(reply, payload)
+    else:
+        body = json_bytes({"error": reply.stderr.decode("utf-8", "replace").strip()})
+    status = 200 if reply.exit_code in (0, 2) else 400
+    return response(status, body, is_json=not body or _is_json(body), exit_code=reply.exit_code)
 
-    def _on_timeout(self) -> None:
-        if self._is_answered:
-            self._transport.abort()
-        else:
-            self._refuse(RefusedRequestError(408, "the request took too long"))
+
+async def _send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, data: bytes, seconds: float) -> None:
+    """Send a response, and let the sender read it before the connection is closed; what it still sends is ignored."""
+    with contextlib.suppress(TimeoutError, OSError):
+        async with asyncio.timeout(seconds):
+            writer.write(data)
+            writer.write_eof()
+            while await reader.read(CHUNK):
+                pass
+            writer.close()
+            await writer.wait_closed()
 
 
 def token_file(where: Places) -> Path:
@@ -185,8 +157,7 @@ def token_file(where: Places) -> Path:
 def token_in(path: Path) -> str:
     """Return the token in the file; write a new one if the file is missing or readable by other users."""
     try:
-        found = os.lstat(path)
-        is_private = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+        is_private = is_own_file(path) and not os.lstat(path).st_mode & 0o077
         text = read_capped(path, 1_000, follow_links=False).decode("ascii", "replace").strip()
     except (OSError, FileError):
         is_private, text = False, ""
@@ -205,7 +176,7 @@ def _deny_body(reply: Reply, payload: bytes) -> bytes:
     """Return a deny as a body: a process denies with its exit code, but no HTTP status does."""
     reason = reply.stderr.decode("utf-8", "replace").strip()
     fields: dict[str, object] = {"decision": "block", "reason": reason}
-    if event_name_in(payload) == "PreToolUse":
+    if canonical(event_name_given(payload)) == "PreToolUse":
         own = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         fields["hookSpecificOutput"] = {"hookEventName": "PreToolUse", **own}
     return json_bytes(fields)

@@ -8,20 +8,19 @@ import _socket
 import errno
 import os
 import socket
-import stat
 import struct
 import sys
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from snell.system.files import file_lock
+from snell.daemon.shim_connection import LONGEST_ADDRESS, NoDaemonError
+from snell.daemon.shim_start import bind_socket
+from snell.system.files import file_lock, stat_or_none
 from snell.system.paths import PlaceError, make_private
 
 SOCKET_NAME = "snell.sock"
 LOCK_NAME = "start.lock"  # native/snell-hook.c uses the same file
 LISTEN_FD = "SNELL_LISTEN_FD"
-LONGEST_ADDRESS = 103  # bytes; the limit of macOS, the smallest one
-BACKLOG = 1024
 
 
 class Listener:
@@ -64,13 +63,16 @@ def adopt(env: MutableMapping[str, str], run: Path) -> Listener | None:
     if named is None:
         return None
     path = socket_path(run)
+    wrong = f"{LISTEN_FD} is `{named}`, which is not the daemon's listening socket"
+    error = PlaceError(wrong, advice="start the daemon without that variable")
     try:
         listening = socket.socket(fileno=int(named))
     except (OSError, ValueError):
-        raise _wrong_descriptor(named) from None
-    if not _listens_at(listening, path):
+        raise error from None
+    is_listening = listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
+    if not is_listening or listening.family != socket.AF_UNIX or Path(listening.getsockname()) != path:
         listening.close()
-        raise _wrong_descriptor(named)
+        raise error
     listening.setblocking(False)
     listening.set_inheritable(False)
     return Listener(listening, path)
@@ -83,16 +85,10 @@ def listen(run: Path) -> Listener:
     with file_lock(run / LOCK_NAME):
         if is_served(path):
             raise PlaceError("a daemon is running there", where=f"`{path}`", advice="stop it first")
-        _remove_stale(path)
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listening.setblocking(False)
-        usual = os.umask(0o177)
         try:
-            listening.bind(str(path))
-            listening.listen(BACKLOG)
-        finally:
-            os.umask(usual)
-        return Listener(listening, path)
+            return Listener(socket.socket(fileno=bind_socket(os.fsencode(path)).detach()), path)
+        except NoDaemonError as error:
+            raise PlaceError(error.text.decode("utf-8", "replace")) from None
 
 
 def is_served(path: Path) -> bool:
@@ -103,14 +99,6 @@ def is_served(path: Path) -> bool:
     return code in {0, errno.EAGAIN}  # EAGAIN: its queue is full
 
 
-def is_ours(connection: _socket.socket) -> bool:
-    """Return whether the process at the other end belongs to the same user."""
-    level, option = (socket.SOL_SOCKET, socket.SO_PEERCRED) if sys.platform == "linux" else (0, 1)
-    credentials = connection.getsockopt(level, option, 76)  # on all systems four other bytes, then the user's id
-    (user,) = struct.unpack_from("=I", credentials, 4)
-    return bool(user == os.geteuid())
-
-
 def sender_of(connection: _socket.socket) -> int:
     """Return the process id at the other end; 0 if the system does not provide it."""
     if sys.platform != "linux":
@@ -119,30 +107,7 @@ def sender_of(connection: _socket.socket) -> int:
     return int(pid)
 
 
-def _listens_at(listening: socket.socket, path: Path) -> bool:
-    is_listening = listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
-    return is_listening and listening.family == socket.AF_UNIX and Path(listening.getsockname()) == path
-
-
-def _wrong_descriptor(named: str) -> PlaceError:
-    advice = "start the daemon without that variable"
-    return PlaceError(f"{LISTEN_FD} is `{named}`, which is not the daemon's listening socket", advice=advice)
-
-
-def _remove_stale(path: Path) -> None:
-    """Remove the socket file of a daemon that was killed."""
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return
-    if not stat.S_ISSOCK(found.st_mode):
-        raise PlaceError("is not a socket", where=f"`{path}`", advice="move it away")
-    path.unlink()
-
-
 def _identity(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = path.lstat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_ctime_ns  # with the time, because inode numbers are reused
+    found = stat_or_none(path, follow_links=False)
+    # With the time, because inode numbers are reused.
+    return (found.st_dev, found.st_ino, found.st_ctime_ns) if found else None

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from snell.daemon.housekeeping import Pace
-from snell.daemon.installed_program import Installed
 from snell.daemon.listener import Listener
 from snell.daemon.memory_timer import MemoryTimer
 from snell.daemon.optional_services import OptionalServices
@@ -31,9 +30,9 @@ from snell.runtime.database_journal import StoreJournal
 from snell.settings.pause import current_pause
 from snell.store.replication.decisions import position
 from snell.system.crash_report import write_report
+from snell.system.orphan_processes import CHILDREN
 from snell.system.paths import Places
-from snell.system.run_program import dead_orphans_wait, reap_orphans
-from snell.system.version import our_version, should_hand_over
+from snell.system.version import Installed, our_version, should_hand_over
 from snell.system.wall_clock import WallClock
 
 IDLE = 30 * 60.0  # seconds without a request after which the daemon ends
@@ -57,12 +56,8 @@ class Daemon:
         idle: float = 0.0,
         release: Callable[[], None] = lambda: None,
     ) -> None:
-        self.where = where
-        self._listener = listener
-        self._release = release
-        self._runtime = runtime
-        self._handler = handler
-        self._server = server
+        self.where, self._listener, self._release = where, listener, release
+        self._runtime, self._handler, self._server = runtime, handler, server
         self._idle = idle or IDLE
         self._started = time.time()
         self._clock = WallClock()
@@ -77,7 +72,8 @@ class Daemon:
     async def serve(self) -> None:
         """Serve until the daemon has to end, then finish the open requests."""
         runtime, server = self._runtime, self._server
-        rpc = Rpc(self._commands(), lambda name: call_for(name, runtime))
+        commands: dict[str, Command] = {"ping": lambda *_: "pong", "status": self._status, "stop": self._stop}
+        rpc = Rpc(commands, lambda name: call_for(name, runtime))
         await self._services.prepare()
         loop = asyncio.get_running_loop()
         # Each event that waits for a slow hook occupies a thread; a few slow models must not block the others.
@@ -94,14 +90,15 @@ class Daemon:
         housekeeping = loop.create_task(self._run_rounds(server, runtime))
         await self._ending.wait()
         housekeeping.cancel()
-        await self._finish(server)
+        self._listener.withdraw()  # first, so that new clients start another daemon
+        self._services.stop_http()
+        server.stop_accepting()
+        self._release()  # a successor need not wait for the last hooks of this daemon
+        await server.finish(FINISH)
         self._handler.follow_up(all_at_once=True)
         await self._services.stop_feed()
         await MemoryTimer(runtime).run_if_due()  # store what hooks captured until now
         await asyncio.to_thread(runtime.close)
-
-    def _commands(self) -> dict[str, Command]:
-        return {"ping": lambda *_: "pong", "status": self._status, "stop": self._stop}
 
     def _status(self, _arguments: Arguments, _env: Any) -> dict[str, Any]:
         return {
@@ -125,7 +122,7 @@ class Daemon:
         self._last = time.monotonic()
         self._pace.note_work()
         if self._services.feed:
-            self._services.feed.count_row()
+            self._services.feed.rows.notify_change()
         if should_hand_over(request.build, self.where.run):
             self._ending.set()  # this request is still answered; the next one starts the newer daemon
 
@@ -133,7 +130,7 @@ class Daemon:
         memory = MemoryTimer(runtime)
         while True:
             is_full = await self._pace.next_round()
-            reap_orphans()
+            CHILDREN.reap_all()
             if is_full:
                 await self._run_housekeeping(runtime)
             await memory.run_if_due(is_busy=time.monotonic() - self._last < QUIET)
@@ -141,7 +138,9 @@ class Daemon:
             must_stay = self._services.must_stay or memory.is_behind
             if (is_idle and not must_stay) or self._program.is_gone() or not self._listener.is_reachable:
                 self._ending.set()
-            self._pace.end_round(has_more=memory.has_more or dead_orphans_wait() or _has_rows_to_write(runtime))
+            journal = runtime.journal  # its rows wait while another program has locked the database
+            has_rows = runtime.watchers.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
+            self._pace.end_round(has_more=memory.has_more or bool(CHILDREN.seen_dead) or has_rows)
 
     async def _run_housekeeping(self, runtime: Runtime) -> None:
         """Collect garbage, write waiting rows, checkpoint the database, extend the audit chain, expire old rows."""
@@ -179,20 +178,6 @@ class Daemon:
             return
         if audit_log:
             audit_log.forget(tx, now, KEEP_DECISIONS, up_to=fed.decisions if fed else None)
-
-    async def _finish(self, server: SocketServer) -> None:
-        """Remove the socket first, so that new clients start another daemon; then answer the open requests."""
-        self._listener.withdraw()
-        self._services.stop_http()
-        server.stop_accepting()
-        self._release()  # a successor need not wait for the last hooks of this daemon
-        await server.finish(FINISH)
-
-
-def _has_rows_to_write(runtime: Runtime) -> bool:
-    """Return whether rows wait, because another program had locked the database."""
-    journal = runtime.journal
-    return runtime.watchers.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
 
 
 def _journal(runtime: Runtime) -> dict[str, Any]:

@@ -14,7 +14,6 @@ import fcntl
 import gc
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -23,6 +22,7 @@ import snell.system.msgspec_import  # noqa: F401 - before any other module impor
 # isort: split
 from snell.daemon.listener import Listener, adopt, listen
 from snell.model.errors import SnellError
+from snell.system.files import LockedError, file_lock
 from snell.system.paths import Places, make_private, places
 
 LOCK_WAIT = 30.0  # seconds for an earlier daemon that finishes its last calls
@@ -40,7 +40,9 @@ def main() -> int:
     sys.setswitchinterval(TURN)
     try:
         os.umask(0o077)
-        _scrub_environment()
+        kept = daemon_environment(os.environ)
+        os.environ.clear()
+        os.environ.update(kept)
         where = places(os.environ)
         make_private(where.run)
         listener = adopt(os.environ, where.run)
@@ -82,37 +84,18 @@ def daemon_environment(env: Mapping[str, str]) -> dict[str, str]:
     return {n: value for n, value in env.items() if n in KEPT or n.startswith(KEPT_PREFIXES) or n in ours}
 
 
-def _scrub_environment() -> None:
-    rest = daemon_environment(os.environ)
-    os.environ.clear()
-    os.environ.update(rest)
-
-
 @contextlib.contextmanager
 def _only_one(path: Path, wait: float) -> Iterator[Callable[[], None] | None]:
-    """
-    Hold the lock during the block, or until the yielded function is called; yields None if another process has it.
-
-    The file is never deleted.
-    """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    deadline = time.monotonic() + wait
-    try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    yield None
-                    return
-                time.sleep(0.01)
-                continue
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)  # for `hung_daemon`
-            yield lambda: fcntl.flock(descriptor, fcntl.LOCK_UN)
+    """Hold the lock in the block, or until the yielded function is called; yields None if another process has it."""
+    with contextlib.ExitStack() as held:
+        try:
+            descriptor = held.enter_context(file_lock(path, wait))
+        except LockedError:
+            yield None
             return
-    finally:
-        os.close(descriptor)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)  # for `end_if_hung`
+        yield lambda: fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 if __name__ == "__main__":

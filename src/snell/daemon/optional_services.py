@@ -1,4 +1,4 @@
-"""Services that the daemon runs only if the settings enable them: an HTTP endpoint, replication to a server."""
+"""Services that the daemon runs only if the settings enable them: an HTTP endpoint, replication, those of packs."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from snell.model.errors import SnellError
 from snell.settings.load import load
+from snell.settings.packs import start_services
 from snell.system.paths import Places
 
 if TYPE_CHECKING:
@@ -26,8 +27,13 @@ class OptionalServices:
         self._http_wanted: dict[str, Any] = loaded.value("http") or {}
         self._http: HttpServer | None = None
         self._http_problem = ""
-        memory = (loaded.value("pack") or {}).get("remember", {})
-        self.feed = _feed(where, loaded.value("database"), shares_memories=memory.get("share") is True)
+        self._packs: dict[str, Any] = loaded.value("pack") or {}
+        memory = self._packs.get("remember", {})
+        self.feed: ReplicationFeed | None = None
+        if address := loaded.value("database"):
+            from snell.daemon import replication_feed  # most daemons do not need it, and start faster
+
+            self.feed = replication_feed.ReplicationFeed(where, address, shares_memories=memory.get("share") is True)
 
     @property
     def must_stay(self) -> bool:
@@ -36,13 +42,24 @@ class OptionalServices:
 
     async def prepare(self) -> None:
         """Bind the HTTP port, so that `status` can report it."""
-        if self._http_wanted.get("enabled"):
-            await self._bind_port(self._http_wanted["port"])
+        if not self._http_wanted.get("enabled"):
+            return
+        from snell.daemon.http_server import HttpServer, token_file  # most daemons do not need it, and start faster
+
+        port = self._http_wanted["port"]
+        try:
+            http = HttpServer(token_file(self._where))
+            await http.bind(port)
+            self._http = http
+        except (OSError, SnellError) as error:
+            self._http_problem = f"the HTTP endpoint cannot use port {port or '(any)'}: {error}"
 
     def join(self, runtime: "Runtime") -> None:
-        """Let a runtime share its work with the machines that use the same server."""
+        """Let a runtime share its work with the machines that use the same server, and start the services of packs."""
+        if runtime.database:
+            start_services(self._packs, runtime.database)
         if self.feed:
-            runtime.team = self.feed
+            runtime.team = self.feed.team
             self.feed.on_remote_change(lambda: runtime.store.put(*IN_USE, True))
 
     async def start(self, serve: "Serve") -> None:
@@ -50,16 +67,6 @@ class OptionalServices:
             self.feed.start()
         if self._http:
             await self._http.start(serve)
-
-    async def _bind_port(self, port: int) -> None:
-        from snell.daemon.http_server import HttpServer, token_file  # most daemons do not need it, and start faster
-
-        try:
-            http = HttpServer(token_file(self._where))
-            await http.bind(port)
-            self._http = http
-        except (OSError, SnellError) as error:
-            self._http_problem = f"the HTTP endpoint cannot use port {port or '(any)'}: {error}"
 
     def stop_http(self) -> None:
         if self._http:
@@ -79,11 +86,3 @@ class OptionalServices:
         if self.feed:
             found["database"] = self.feed.status()
         return found
-
-
-def _feed(where: Places, address: str | None, *, shares_memories: bool) -> "ReplicationFeed | None":
-    if not address:
-        return None
-    from snell.daemon.replication_feed import ReplicationFeed  # likewise
-
-    return ReplicationFeed(where, address, shares_memories=shares_memories)

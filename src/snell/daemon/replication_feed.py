@@ -6,6 +6,7 @@ no reply waits for a network.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,50 +15,40 @@ from snell.model.errors import StoreError
 from snell.model.protocols import Database, T, Transaction
 from snell.runtime.app import database_of
 from snell.store import display_address, open_database
-from snell.store.replication.decisions import DecisionReplicator
-from snell.store.replication.memories import MemoryReplicator
-from snell.store.replication.work_and_agents import WorkAndAgentReplicator, host_name
+from snell.store.replication.decisions import Decisions
+from snell.store.replication.memories import SharedMemories
+from snell.store.replication.replicator import Kind, Replicator
+from snell.store.replication.work import SharedWork, host_name
 from snell.system.paths import Places
+
+STOP_SECONDS = 5.0  # how long an ending daemon waits for the threads
 
 
 class ReplicationFeed:
     def __init__(self, where: Places, address: str, *, shares_memories: bool = False) -> None:
         self._shown = display_address(address)
         self._local = database_of(where)
-        self._server = _ServerOnFirstUse(address)
-        self._spool = DecisionReplicator(self._local, self._server)
-        # Replication of agents waits for the network too, so it has connections of its own.
-        self._fleet_local, self._fleet_server = database_of(where), _ServerOnFirstUse(address)
-        self._fleet = WorkAndAgentReplicator(self._fleet_local, self._fleet_server, host_name(where.state))
-        self.memories: MemoryReplicator | None = None
-        if shares_memories:
-            self._memory_local, self._memory_server = database_of(where), _ServerOnFirstUse(address)
-            self.memories = MemoryReplicator(self._memory_local, self._memory_server)
+
+        def link() -> tuple[Database, "_ServerOnFirstUse"]:
+            """Return connections of their own for one kind: each waits for the network alone."""
+            return database_of(where), _ServerOnFirstUse(address)
+
+        self._decisions = Decisions(*link())
+        self._work = SharedWork(*link(), host_name(where.state))
+        self.memories = SharedMemories(*link()) if shares_memories else None
+        kinds: tuple[Kind | None, ...] = (self._decisions, self._work, self.memories)
+        self._replicators = [Replicator(kind) for kind in kinds if kind]
+        self.rows, self.team = self._replicators[:2]  # of decisions, and of work
 
     def start(self) -> None:
-        self._spool.start()
-        self._fleet.start()
-        if self.memories:
-            self.memories.start()
-        else:
+        if not self.memories:
             self._local.run(lambda tx: shared_rows.set_sharing(tx, is_shared=False))
-
-    @property
-    def has_connected(self) -> bool:
-        return self._fleet.has_connected
-
-    def catch_up(self, seconds: float) -> bool:
-        return self._fleet.catch_up(seconds)
-
-    def notify_change(self) -> None:
-        self._fleet.notify_change()
+        for each in self._replicators:
+            each.start()
 
     def on_remote_change(self, call: Callable[[], None]) -> None:
         """Set the function that is called, in another thread, when changes of other machines arrived."""
-        self._fleet.work.on_remote_change = call
-
-    def count_row(self) -> None:
-        self._spool.count_rows()
+        self._work.on_remote_change = call
 
     def stop(self) -> None:
         """
@@ -65,30 +56,21 @@ class ReplicationFeed:
 
         A thread that waits for a server which does not answer ends with the process, and so do its connections.
         """
-        self._spool.stop(0)  # all of them end at the same time
-        if self.memories and self.memories.stop():
-            self._memory_server.close()
-            self._memory_local.close()
-        if self._fleet.stop():
-            self._fleet_server.close()
-            self._fleet_local.close()
-        if self._spool.stop(1.0):
-            self._server.close()
-            self._local.close()
+        for each in self._replicators:
+            each.stop(0)  # all of them end at the same time
+        deadline = time.monotonic() + STOP_SECONDS
+        for each in self._replicators:
+            if each.stop(max(0.0, deadline - time.monotonic())):
+                each.close()
+        self._local.close()
 
     def status(self) -> dict[str, Any]:
         try:
-            waiting = self._spool.count_waiting()
+            waiting = self._decisions.count_waiting()
         except StoreError as error:
             return {"address": self._shown, "waiting": None, "problem": str(error)}
-        memories = self.memories.problem if self.memories else ""
-        problem = "; ".join(filter(None, (self._spool.problem, self._fleet.problem, memories)))
-        return {
-            "address": self._shown,
-            "waiting": waiting,
-            "work": self._fleet.work.count_waiting(),
-            "problem": problem,
-        }
+        problem = "; ".join(filter(None, (each.status() for each in self._replicators)))
+        return {"address": self._shown, "waiting": waiting, "work": self._work.count_waiting(), "problem": problem}
 
 
 class _ServerOnFirstUse(Database):

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 from snell.daemon.wire import LazyEnvironment, Request
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.model.errors import SnellError, StoreBusyError, StoreError
+from snell.model.errors import StoreBusyError, StoreError
 from snell.model.events import Event
 from snell.model.protocols import Client, Database, Reply
 from snell.runtime.app import Runtime
-from snell.runtime.dedupe import TwinFilter
 from snell.runtime.event_flow import Deciding, EventRun, Wait, run_decision_until_wait
 from snell.runtime.executor import PendingBatch
-from snell.runtime.hook_request import internal_error_reply, parse_hook_args, reply_to, unreadable_payload_reply
+from snell.runtime.hook_request import TwinFilter, parse_hook_args, reply_to, undecided_reply
 
 if TYPE_CHECKING:
     import asyncio
@@ -37,6 +36,7 @@ QUEUE = 1_000  # decisions whose trace waits; with more, the traces of decisions
 LOCKED = 0.1  # seconds until the next try to write, while another program has locked the database
 BACKLOG = 200  # events whose watchers still run; the next ones wait in the queue
 LARGE = 32_000  # bytes of payload whose reading and judging would delay other requests
+REPORTED = ("PreCompact", "SessionEnd")  # hooks that report on the session then need the traces of all its events
 COMPARED = 100_000  # bytes of payload up to which a second call with the same text is looked for
 
 
@@ -76,10 +76,7 @@ class RequestHandler:
             send(self._failure_reply(error, request))
 
     def _failure_reply(self, error: Exception, request: Request) -> Reply:
-        where = (request.stdin, self.runtime, request.cwd, request.argv, LazyEnvironment(request))
-        if isinstance(error, SnellError):
-            return unreadable_payload_reply(error, *where)
-        return internal_error_reply(error, *where)
+        return undecided_reply(error, request.stdin, self.runtime, request.cwd, request.argv, LazyEnvironment(request))
 
     def _serve(self, request: Request, send: Send) -> Coroutine[Any, Any, None] | None:
         if len(request.stdin) > LARGE:
@@ -97,6 +94,8 @@ class RequestHandler:
         request_id, size = request.request_id, len(request.stdin)
         if not event.tool_use_id and size <= COMPARED:
             request_id = self._twins.request_of(event, source, request_id, time.monotonic())
+        if event.name in REPORTED and self._to_follow:
+            self.follow_up(all_at_once=True)
         work = self.runtime.prepare(event, request_id, env, **({"is_large": True} if size > LARGE else {}))
         if work.deciding is None:
             assert work.earlier
@@ -131,9 +130,9 @@ class RequestHandler:
             send_twin(reply)
 
     async def _serve_rewake(self, event: Event, send: Send) -> None:
-        from snell.runtime.wake_agent import wake_agent  # few clients can be woken
-
-        send(await wake_agent(self.runtime, event))
+        runtime = self.runtime
+        watchers = runtime.context_for(event).registry.pick(event, runtime.store).watchers
+        send(await runtime.background.reply_when_done(event, watchers))
 
     def _thread_for(self, wait: Wait) -> "ThreadPoolExecutor | None":
         """

@@ -24,7 +24,7 @@ def refuse(error: Exception) -> int:
 
     text = f"{type(error).__name__}: {error}; install Snell again"
     try:
-        from snell.daemon.shim_descriptors import NoDaemonError
+        from snell.daemon.shim_connection import NoDaemonError
         from snell.daemon.shim_policy import Policy
 
         return Policy([word.encode() for word in sys.argv[2:]], b"").answer(NoDaemonError(__file__.encode(), text))

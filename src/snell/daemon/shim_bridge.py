@@ -1,16 +1,15 @@
 """`snell-hook --bridge NAME`: connect stdin and stdout to a protocol server in the daemon."""
 
 import _socket
-import posix
 import select
 import time
 
-from snell.daemon.shim_descriptors import NoDaemonError, read_some, write_all, write_some
-from snell.daemon.shim_paths import CONNECT_SECONDS, ShimPaths
+from snell.daemon import shim_connection as connection
+from snell.daemon.shim_connection import CONNECT_SECONDS, NoDaemonError, ShimPaths, read_some, write_all, write_some
 
 TYPE_CHECKING = False  # as in `typing`, which is slow to import
 if TYPE_CHECKING:
-    from snell.daemon.shim_paths import Start
+    from snell.daemon.shim_connection import Start
 
 GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
@@ -27,16 +26,9 @@ def bridge(name: bytes, start: "Start") -> int:
     except NoDaemonError as trouble:
         write_all(2, b"snell-hook: " + trouble.text + b"\n")
         return 1
-    Relay(daemon, b'{"cmd":"bridge","args":{"name":"' + name + b'","cwd":"' + _cwd_in_hex() + b'"}}\n').run()
+    cwd = connection.working_directory().hex().encode()  # so that no path needs quoting
+    Relay(daemon, b'{"cmd":"bridge","args":{"name":"' + name + b'","cwd":"' + cwd + b'"}}\n').run()
     return 0
-
-
-def _cwd_in_hex() -> bytes:
-    """Return the working directory as hex digits, so that no path needs quoting; empty if it was removed."""
-    try:
-        return posix.getcwdb().hex().encode()
-    except OSError:
-        return b""
 
 
 class Relay:

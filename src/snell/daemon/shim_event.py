@@ -6,30 +6,17 @@ import posix
 import sys
 import time
 
-from snell.daemon.shim_descriptors import ANSWER_SECONDS, SILENCE_SECONDS, NoDaemonError, read_all, write_all
-from snell.daemon.shim_paths import ShimPaths
+from snell.daemon import shim_connection as connection
+from snell.daemon.shim_connection import ANSWER_SECONDS, NoDaemonError, ShimPaths, read_all, write_all
 
 TYPE_CHECKING = False  # as in `typing`, which is slow to import
 if TYPE_CHECKING:
     from snell.daemon.shim_policy import Policy
 
-PROTOCOL = b"1"
 RETRIES = 5
 CANNOT_START = 127  # the exit code of shells for a missing program
-LARGEST_STDIN = 16 * 1024 * 1024  # the limit of the daemon
 LARGEST_PAYLOAD = 64 * 1024 * 1024  # the limit without the daemon
-LARGEST_REPLY = 17 * 1024 * 1024
-LARGEST_ARGUMENTS = 128 * 1024
-LARGEST_ENVIRONMENT = 64 * 1024
 RUNS_OTHER_CODE = (b"LD_", b"DYLD_", b"GCONV_PATH", b"GLIBC_TUNABLES", b"PYTHON")
-
-
-class SilentError(NoDaemonError):
-    """The daemon listens, but does not answer."""
-
-
-class NoAnswerError(Exception):
-    """The daemon closed the connection without a byte."""
 
 
 def main(version: str, words: list[str]) -> int:
@@ -82,8 +69,8 @@ class ShimEvent:
                 until = time.monotonic() + ANSWER_SECONDS
                 self._read_stdin(until)
             try:
-                return _ask(daemon, self._request(), until, place.socket)
-            except NoAnswerError:
+                return connection.exchange(daemon, self._request(), until, place.socket)
+            except connection.NoAnswerError:
                 daemon.close()
         raise NoDaemonError(place.socket, "the daemon ended without an answer")
 
@@ -99,27 +86,34 @@ class ShimEvent:
         if self.stdin is None:
             self._read_all_stdin(time.monotonic() + ANSWER_SECONDS)
         program = _bytes(sys.executable)
-        flags = [b"--end-silent-daemon"] if isinstance(trouble, SilentError) else []
+        flags = [b"--end-silent-daemon"] if isinstance(trouble, connection.SilentError) else []
         if self.payload_length > LARGEST_PAYLOAD:
             flags += [b"--payload-bytes", str(self.payload_length).encode()]
         words = [b"-I", b"-m", b"snell", b"hook", b"--request-id", self.request_id, *flags, *self.arguments]
         env = {name: value for name, value in posix.environ.items() if not name.startswith(RUNS_OTHER_CODE)}
         try:
-            self._replay_stdin()
+            if self.stdin is not None:
+                replayed = _memory_file()
+                write_all(replayed, self.stdin)
+                posix.lseek(replayed, 0, 0)
+                posix.dup2(replayed, 0)
             output = _memory_file()
             child = posix.fork()
         except OSError:
-            return self._failure_policy(NoDaemonError(b"stdin", "the payload could not be passed on"))
+            return self._policy().answer(NoDaemonError(b"stdin", "the payload could not be passed on"))
         if child == 0:
-            posix.dup2(output, 1)
-            _exec(program, [program, *words], env)
+            try:
+                posix.dup2(output, 1)
+                posix.execve(program, [program, *words], env)
+            finally:
+                posix._exit(CANNOT_START)
         status = _wait_for(child)
         if status is None or not posix.WIFEXITED(status):
             text = "was killed or hung while it decided; check what your hooks do"
-            return self._failure_policy(NoDaemonError(program, text))
+            return self._policy().answer(NoDaemonError(program, text))
         code = posix.WEXITSTATUS(status)
         if code == CANNOT_START:
-            return self._failure_policy(NoDaemonError(program, "cannot be started; install Snell again"))
+            return self._policy().answer(NoDaemonError(program, "cannot be started; install Snell again"))
         text = "ended without a decision; `snell doctor` shows the problem"
         return self.pass_on(code, _contents(output), NoDaemonError(program, text))
 
@@ -132,9 +126,6 @@ class ShimEvent:
         by_policy = policy.answer(trouble)
         return 2 if code == 2 else by_policy
 
-    def _failure_policy(self, trouble: NoDaemonError) -> int:
-        return self._policy().answer(trouble)
-
     def _policy(self) -> "Policy":
         from snell.daemon.shim_policy import Policy  # few events need it
 
@@ -144,7 +135,7 @@ class ShimEvent:
         ended = self._read_all_stdin(until)
         if self.payload_length > LARGEST_PAYLOAD:
             raise NoDaemonError(b"stdin", "the payload is larger than 64 MB")
-        if self.payload_length > LARGEST_STDIN:
+        if self.payload_length > connection.LARGEST_STDIN:
             raise NoDaemonError(b"stdin", "the payload is larger than 16 MB")
         if not ended:
             raise NoDaemonError(b"stdin", "the client does not close it")
@@ -158,28 +149,13 @@ class ShimEvent:
             self.payload_length += len(rest)
         return ended
 
-    def _replay_stdin(self) -> None:
-        if self.stdin is not None:
-            file = _memory_file()
-            write_all(file, self.stdin)
-            posix.lseek(file, 0, 0)
-            posix.dup2(file, 0)
-
     def _request(self) -> bytes:
         arguments = b"\0".join(self.arguments)
-        if len(arguments) > LARGEST_ARGUMENTS:
+        if len(arguments) > connection.LARGEST_ARGUMENTS:
             raise NoDaemonError(b"snell-hook", "the arguments are longer than 128 KB")
-        version = PROTOCOL + b" " + self.version
-        fields = (version, self.request_id, _working_directory(), arguments, _environment(), self.stdin or b"")
-        rest = b"".join(part for field in fields for part in (len(field).to_bytes(4, "little"), field))
-        return b"SNL1" + len(rest).to_bytes(4, "little") + rest
-
-
-def _exec(program: bytes, words: list[bytes], env: dict[bytes, bytes]) -> None:
-    try:
-        posix.execve(program, words, env)
-    finally:
-        posix._exit(CANNOT_START)
+        environment = connection.join_environment(name + b"=" + value for name, value in posix.environ.items())
+        cwd, stdin = connection.working_directory(), self.stdin or b""
+        return connection.encode_request(self.request_id, self.version, cwd, arguments, environment, stdin)
 
 
 def _wait_for(child: int) -> int | None:
@@ -192,72 +168,6 @@ def _wait_for(child: int) -> int | None:
         time.sleep(0.002)
     posix.kill(child, 9)
     return None
-
-
-def _ask(daemon: _socket.socket, request: bytes, until: float, where: bytes) -> tuple[int, bytes, bytes]:
-    """Return the complete reply; a partial one could be mistaken for another reply."""
-    try:
-        _send(daemon, request, until)
-        reply = _receive(daemon, 16, b"", until)
-        code, out, err = (int.from_bytes(reply[at : at + 4], "little") for at in (4, 8, 12))
-        if reply[:4] != b"SNR1" or code > 255 or out + err > LARGEST_REPLY:
-            raise NoDaemonError(where, "the daemon uses another protocol; restart it with `snell daemon stop`")
-        reply = _receive(daemon, 16 + out + err, reply, until)
-    except TimeoutError:
-        raise SilentError(where, "the daemon does not answer") from None
-    except EOFError:
-        raise NoDaemonError(where, "the daemon ended without an answer") from None
-    return code, reply[16 : 16 + out], reply[16 + out : 16 + out + err]
-
-
-def _send(daemon: _socket.socket, request: bytes, until: float) -> None:
-    try:
-        daemon.settimeout(_seconds_left(until))
-        daemon.sendall(request)
-        daemon.shutdown(_socket.SHUT_WR)
-    except (BrokenPipeError, ConnectionResetError):
-        return  # it has closed, perhaps after a reply
-
-
-def _receive(daemon: _socket.socket, length: int, begun: bytes, until: float) -> bytes:
-    parts, got = [begun], len(begun)
-    while got < length:
-        daemon.settimeout(_seconds_left(until))
-        try:
-            part = daemon.recv(1 << 18)
-        except ConnectionResetError:
-            part = b""
-        if not part:
-            raise EOFError if got else NoAnswerError
-        if not got:
-            part = part.lstrip(b".")  # keepalives before the reply
-        parts.append(part)
-        got += len(part)
-    return b"".join(parts)
-
-
-def _seconds_left(until: float) -> float:
-    seconds = until - time.monotonic()
-    if seconds <= 0:
-        raise TimeoutError
-    return min(seconds, SILENCE_SECONDS)
-
-
-def _environment() -> bytes:
-    room, kept = LARGEST_ENVIRONMENT, []
-    for name, value in posix.environ.items():
-        entry = name + b"=" + value
-        if len(entry) <= room:
-            kept.append(entry)
-            room -= len(entry) + 1
-    return b"\0".join(kept)
-
-
-def _working_directory() -> bytes:
-    try:
-        return posix.getcwdb()
-    except OSError:
-        return b""  # it was removed
 
 
 def _keep_standard_descriptors() -> None:

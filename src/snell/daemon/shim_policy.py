@@ -6,7 +6,7 @@ native/snell-hook.c does the same with the same table, shim_forms.txt.
 
 import posix
 
-from snell.daemon.shim_descriptors import NoDaemonError, write_all
+from snell.daemon.shim_connection import NoDaemonError, write_all
 
 TABLE = __file__.rpartition("/")[0] + "/shim_forms.txt"
 USUAL = ["generic", "*", "1", "exit 2", ""]  # also used if the table is missing
@@ -63,20 +63,16 @@ class Policy:
 
 
 def _form(client: str, event: str) -> list[str]:
-    rows = [line.split("\t") for line in _table().splitlines() if line.count("\t") == len(USUAL) - 1]
+    try:
+        table = posix.read(posix.open(TABLE, posix.O_RDONLY | posix.O_CLOEXEC), 1 << 20).decode()
+    except OSError:
+        return USUAL
+    rows = [line.split("\t") for line in table.splitlines() if line.count("\t") == len(USUAL) - 1]
     for name in (client, "generic"):
         for row in rows:
             if name in row[0].split() and (row[1] == "*" or event in row[1].split()):
                 return row
     return USUAL
-
-
-def _table() -> str:
-    try:
-        file = posix.open(TABLE, posix.O_RDONLY | posix.O_CLOEXEC)
-        return posix.read(file, 1 << 20).decode()
-    except OSError:
-        return ""
 
 
 def _event_in(payload: bytes) -> bytes:

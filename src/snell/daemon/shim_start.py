@@ -6,8 +6,7 @@ import posix
 import sys
 import time
 
-from snell.daemon.shim_descriptors import NoDaemonError
-from snell.daemon.shim_paths import ShimPaths
+from snell.daemon.shim_connection import NoDaemonError, ShimPaths
 
 STARTS = 2  # a daemon that ended twice without a reply would do so a third time
 BACK_OFF = 30  # seconds after that without another try; events are decided without the daemon
@@ -51,7 +50,7 @@ def _start(place: ShimPaths) -> _socket.socket | None:
         _note_failed_start(place.gave_up)
         raise NoDaemonError(place.socket, "the daemon was started and ended at once")
     place.starts += 1
-    listener = _listen(place.socket)
+    listener = bind_socket(place.socket)
     child = posix.fork()
     if child == 0:
         _become_daemon(listener)
@@ -87,7 +86,10 @@ def _try_to_connect(place: ShimPaths) -> _socket.socket | None:
 def _make_private(path: bytes) -> None:
     for end in range(1, len(path) + 1):
         if path[end : end + 1] in {b"/", b""}:
-            _make_directory(path[:end])
+            try:
+                posix.mkdir(path[:end], 0o700)
+            except OSError:
+                continue  # it exists, or opening it will fail
     try:
         folder = posix.open(path, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
     except OSError:
@@ -101,15 +103,14 @@ def _make_private(path: bytes) -> None:
     posix.close(folder)
 
 
-def _make_directory(path: bytes) -> None:
+def bind_socket(path: bytes) -> _socket.socket:
+    """Return the listening socket; the socket file of a daemon that was killed is replaced. Raises NoDaemonError."""
     try:
-        posix.mkdir(path, 0o700)
-    except OSError:
-        return  # it exists, or opening it will fail
-
-
-def _listen(path: bytes) -> _socket.socket:
-    _remove_stale(path)
+        if posix.lstat(path).st_mode & 0o170000 != 0o140000:
+            raise NoDaemonError(path, "is not a socket; move it away")
+        posix.unlink(path)
+    except FileNotFoundError:
+        pass  # there was no daemon
     listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     usual = posix.umask(0o177)
     try:
@@ -121,17 +122,6 @@ def _listen(path: bytes) -> _socket.socket:
         posix.umask(usual)
     listener.settimeout(0.0)
     return listener
-
-
-def _remove_stale(path: bytes) -> None:
-    """Remove the socket file of a daemon that was killed."""
-    try:
-        found = posix.lstat(path)
-    except FileNotFoundError:
-        return
-    if found.st_mode & 0o170000 != 0o140000:
-        raise NoDaemonError(path, "is not a socket; move it away")
-    posix.unlink(path)
 
 
 def _become_daemon(listener: _socket.socket) -> None:
@@ -150,12 +140,9 @@ def _become_daemon(listener: _socket.socket) -> None:
         posix.closerange(4, 1024)
         posix.umask(0o077)
         posix.chdir("/")
-        posix.execve(sys.executable, [sys.executable, "-I", "-c", DAEMON], _daemon_environment())
+        variables = posix.environ.items()
+        kept = {name: value for name, value in variables if name in KEPT or name.startswith(KEPT_PREFIXES)}
+        env = {**kept, b"SNELL_LISTEN_FD": b"3"}
+        posix.execve(sys.executable, [sys.executable, "-I", "-c", DAEMON], env)
     finally:
         posix._exit(127)
-
-
-def _daemon_environment() -> dict[bytes, bytes]:
-    variables = posix.environ.items()
-    kept = {name: value for name, value in variables if name in KEPT or name.startswith(KEPT_PREFIXES)}
-    return {**kept, b"SNELL_LISTEN_FD": b"3"}

@@ -8,13 +8,14 @@ asyncio takes longer than the answer. Connections that cannot be answered at onc
 """
 
 import _socket
+import contextlib
 import socket
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from snell.daemon.connection import REQUEST_SECONDS, Connection
-from snell.daemon.listener import is_ours
 from snell.daemon.request_handler import RequestHandler
+from snell.daemon.shim_connection import is_ours
 from snell.daemon.wire import Request
 from snell.model.protocols import Reply
 
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
 AT_ONCE = 64  # connections to accept before other work of the loop gets a turn
 KEEPALIVE_SECONDS = 2.0
 
-# Serves a connection until it ends; the arguments are the line that asked for it, the socket, and the data after it.
-Bridge = Callable[[bytes, socket.socket, bytes], Coroutine[Any, Any, None]]
+LONGEST_LINE = 17 * 1024 * 1024
+BRIDGE = b'{"cmd":"bridge",'
+
+# Serves a connection until it ends; the first argument is the line that asked for it.
+Bridge = Callable[[bytes, "asyncio.StreamReader", "asyncio.StreamWriter"], Coroutine[Any, Any, None]]
 
 
 class SocketServer:
@@ -41,14 +45,14 @@ class SocketServer:
         self._bridge: Bridge | None = None
         self._on_request: Callable[[Request], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._bridged: set[asyncio.Task[None]] = set()
-        self._open: set[Connection] = set()
+        self._lines: set[asyncio.Task[None]] = set()  # connections that carry lines, or a bridge
+        self.open: set[Connection] = set()  # connections that the event loop watches
         self.awaiting_reply: set[Connection] = set()  # connections whose request is not answered yet
         self._still_awaiting_reply: set[Connection] = set()  # the same at the last keepalive
         self._has_keepalive_timer = False
         # From before the event loop ran.
         self._early: list[Request] = []
-        self._held: list[Connection] = []
+        self.held: list[Connection] = []
         self._unfinished: list[Coroutine[Any, Any, None]] = []
 
     def start(
@@ -65,26 +69,24 @@ class SocketServer:
             on_request(request)
         for waiting in self._unfinished:
             self._finish(waiting)
-        for connection in self._held:
+        for connection in self.held:
             connection.resume()
-        for each in (self._early, self._unfinished, self._held):
+        for each in (self._early, self._unfinished, self.held):
             each.clear()
         loop.add_reader(self._listening.fileno(), self.accept)
         self._schedule_keepalives()
 
     @property
     def is_busy(self) -> bool:
-        return bool(self._tasks or self._open or self._bridged)
+        return bool(self._tasks or self.open or self._lines)
 
     def accept(self, most: int = AT_ONCE) -> int:
         """Accept waiting connections, at most `most`; return how many there were."""
         for number in range(most):
             try:
                 descriptor, _ = self._listening._accept()  # type: ignore[attr-defined] # `accept` also queries the address
-            except BlockingIOError:
+            except OSError:  # none waits, it has gone, or there are no descriptors left and it will be tried again
                 return number
-            except OSError:
-                return number  # the caller has gone, or there are no descriptors left and it will be tried again
             connection = _socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
             connection.setblocking(False)
             if is_ours(connection):
@@ -122,28 +124,18 @@ class SocketServer:
 
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
-        for task in tuple(self._bridged):
-            task.cancel()
-        if self._bridged:
-            await asyncio.wait(self._bridged, timeout=REQUEST_SECONDS)
         await asyncio.sleep(0)  # lets the loop send the last replies
-        for connection in tuple(self._open):
+        for task in tuple(self._lines):
+            task.cancel()
+        if self._lines:
+            await asyncio.wait(self._lines, timeout=REQUEST_SECONDS)
+        for connection in tuple(self.open):
             connection.close()
-
-    def add(self, connection: Connection) -> None:
-        self._open.add(connection)
-
-    def remove(self, connection: Connection) -> None:
-        self._open.discard(connection)
 
     def await_reply(self, connection: Connection) -> None:
         """Send keepalives to this connection until its request is answered."""
         self.awaiting_reply.add(connection)
         self._schedule_keepalives()
-
-    def hold(self, connection: Connection) -> None:
-        """Keep a connection until the event loop runs."""
-        self._held.append(connection)
 
     def request(self, request: Request, send: Callable[[Reply], None]) -> None:
         if self._on_request:
@@ -156,27 +148,63 @@ class SocketServer:
 
     def _finish(self, waiting: Coroutine[Any, Any, None]) -> None:
         if self.loop:
-            self._watch(self.loop.create_task(waiting))
+            self._watch(self.loop.create_task(waiting), self._tasks)
         else:
             self._unfinished.append(waiting)
 
-    def _watch(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _watch(self, task: "asyncio.Task[None]", among: "set[asyncio.Task[None]]") -> None:
+        among.add(task)
+        task.add_done_callback(among.discard)
 
-    def call(self, line: bytes, send: Callable[[bytes], None]) -> "asyncio.Task[None] | None":
-        """Answer one line: now, or by the task that is returned."""
+    def serve_lines(self, connection: socket.socket, data: bytes) -> None:
+        """Answer the lines of remote calls on a connection whose first data was received."""
+        assert self.loop
+        self._watch(self.loop.create_task(self._serve_lines(connection, data)), self._lines)
+
+    async def _serve_lines(self, connection: socket.socket, data: bytes) -> None:
+        """Answer lines in order: a line waits until the one before it is answered, and its answer was read."""
+        import asyncio
+
         assert self._rpc
-        task = self._rpc.call(line, send)
-        if task:
-            self._watch(task)
-        return task
+        reader, writer = await _streams(connection, data)
+        try:
+            while line := await _next_line(reader):
+                if line.startswith(BRIDGE):
+                    if self._bridge:
+                        await self._bridge(line, reader, writer)
+                    return
+                if task := self._rpc.call(line, writer.write):
+                    self._watch(task, self._tasks)
+                    await asyncio.shield(task)
+                await writer.drain()
+                await asyncio.sleep(0)  # other connections first
+        except ConnectionError:
+            pass  # the caller has closed, which is the normal end
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
 
-    def hand_to_bridge(self, line: bytes, connection: socket.socket, rest: bytes) -> None:
-        """Give a connection to the bridge, which reads it from now on."""
-        if self._bridge is None or self.loop is None:
-            connection.close()
-            return
-        task = self.loop.create_task(self._bridge(line, connection, rest))
-        self._bridged.add(task)
-        task.add_done_callback(self._bridged.discard)
+
+async def _next_line(reader: "asyncio.StreamReader") -> bytes:
+    """Return the next line; nothing at the end, and for a line that is too long."""
+    try:
+        return await reader.readline()
+    except ValueError:
+        return b""
+
+
+async def _streams(connection: socket.socket, data: bytes) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
+    """
+    Return a reader and a writer for the connection.
+
+    INVARIANT: data that was received before is read before later data.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    reader.feed_data(data)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    transport, _ = await loop.create_unix_connection(lambda: protocol, sock=connection)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)

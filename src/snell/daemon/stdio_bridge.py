@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import gc
 import os
-import socket
 from types import ModuleType
 
 import msgspec
@@ -16,17 +15,6 @@ import msgspec
 from snell.runtime.app import Runtime
 from snell.system.json_output import json_bytes
 from snell.system.optional_packages import install_advice, missing_message
-
-LONGEST_LINE = 17 * 1024 * 1024
-
-
-class _HelloArguments(msgspec.Struct):
-    name: str = ""
-    cwd: str = ""  # as hex digits
-
-
-class _Hello(msgspec.Struct):
-    args: _HelloArguments
 
 
 class StdioBridges:
@@ -37,23 +25,15 @@ class StdioBridges:
         self._loading = asyncio.Lock()
         self._is_loaded = False
 
-    async def serve(self, line: bytes, connection: socket.socket, rest: bytes) -> None:
+    async def serve(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection until one of its ends closes."""
-        reader, writer = await _streams(connection, rest)
-        try:
-            name, cwd = _parse_hello(line)
-            if name != "mcp":
-                await _write(writer, {"ok": False, "error": "UNKNOWN_BRIDGE", "message": f"unknown bridge `{name}`"})
-            elif module := await self._mcp():
-                await module.serve(self._runtime, cwd, reader, writer)
-            else:
-                await _refuse(reader, writer)
-        except ConnectionError:
-            pass  # the client has closed, which is the normal end
-        finally:
-            writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
+        name, cwd = _parse_hello(line)
+        if name != "mcp":
+            await _write(writer, {"ok": False, "error": "UNKNOWN_BRIDGE", "message": f"unknown bridge `{name}`"})
+        elif module := await self._mcp():
+            await module.serve(self._runtime, cwd, reader, writer)
+        else:
+            await _refuse(reader, writer)
 
     async def _mcp(self) -> ModuleType | None:
         """Return the module of the MCP server; None if the library is not installed."""
@@ -78,25 +58,10 @@ def _import_server() -> ModuleType:
 
 def _parse_hello(line: bytes) -> tuple[str, str]:
     try:
-        given = msgspec.json.decode(line, type=_Hello).args
-        return given.name[:80], os.fsdecode(bytes.fromhex(given.cwd))
-    except (msgspec.MsgspecError, ValueError):
+        given = msgspec.json.decode(line)["args"]
+        return given["name"][:80], os.fsdecode(bytes.fromhex(given["cwd"]))
+    except (msgspec.MsgspecError, ValueError, KeyError, TypeError):
         return "", ""
-
-
-async def _streams(connection: socket.socket, rest: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """
-    Return a reader and a writer for the connection.
-
-    INVARIANT: data that arrived with the first line is read before later data.
-    """
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=LONGEST_LINE)
-    if rest:
-        reader.feed_data(rest)
-    protocol = asyncio.StreamReaderProtocol(reader)
-    transport, _ = await loop.create_unix_connection(lambda: protocol, sock=connection)
-    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
 async def _refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -104,14 +69,8 @@ async def _refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     with contextlib.suppress(ValueError, msgspec.MsgspecError):
         request = msgspec.json.decode(await reader.readline())
         number = request.get("id") if isinstance(request, dict) else None
-        await _write(
-            writer,
-            {
-                "jsonrpc": "2.0",
-                "id": number,
-                "error": {"code": -32603, "message": f"{missing_message('mcp')}; {install_advice('mcp')}"},
-            },
-        )
+        error = {"code": -32603, "message": f"{missing_message('mcp')}; {install_advice('mcp')}"}
+        await _write(writer, {"jsonrpc": "2.0", "id": number, "error": error})
 
 
 async def _write(writer: asyncio.StreamWriter, message: object) -> None:

@@ -12,38 +12,30 @@ Numbers are 32-bit little-endian. A frame begins with `S`; on the same socket, J
 
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import msgspec
 
+from snell.daemon.shim_connection import LARGEST_ARGUMENTS, LARGEST_ENVIRONMENT, LARGEST_REPLY, LARGEST_STDIN
 from snell.model.errors import SnellError
+from snell.model.protocols import Reply
 
-PROTOCOL = 1
-LARGEST_STDIN = 16 * 1024 * 1024
 LARGEST_REQUEST = 17 * 1024 * 1024  # without the eight bytes before it
-LARGEST_REPLY = 17 * 1024 * 1024  # stdout and stderr together
-LARGEST_ENVIRONMENT = 64 * 1024
-LARGEST_ARGUMENTS = 128 * 1024
-LONGEST_CWD = 4096
-LONGEST_VERSION = 64
-ID_LENGTH = 32
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
 KEEPALIVE = b"."
 
-_REQUEST_MAGIC = b"SNL1"
-_REPLY_MAGIC = b"SNR1"
+_MAGIC = b"SNL1"
 _REQUEST_PREFIX = struct.Struct("<4sI")
 _REPLY_PREFIX = struct.Struct("<4sIII")
-_NUMBER = struct.Struct("<I")
-_number_at = _NUMBER.unpack_from
+_number_at = struct.Struct("<I").unpack_from
 _FIELDS = (
-    ("version", LONGEST_VERSION),
-    ("request id", ID_LENGTH),
-    ("working directory", LONGEST_CWD),
+    ("version", 64),
+    ("request id", 32),
+    ("working directory", 4096),
     ("list of arguments", LARGEST_ARGUMENTS),
     ("environment", LARGEST_ENVIRONMENT),
     ("standard input", LARGEST_STDIN),
@@ -70,10 +62,6 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     sender: int = 0  # the process id of `snell-hook`, from the operating system; 0: not known
 
     @property
-    def protocol(self) -> int:
-        return int(self.version.partition(" ")[0])
-
-    @property
     def build(self) -> str:
         return self.version.partition(" ")[2]
 
@@ -88,19 +76,24 @@ class Request(msgspec.Struct, frozen=True, gc=False):
             return self.variables().get(name)
         if "=" in name or "\0" in name:
             return None
-        start = _value_start(self.environment, f"{name}=".encode())
-        if start < 0:
-            return None
+        beginning = f"{name}=".encode()
+        start = 0
+        if not self.environment.startswith(beginning):
+            start = self.environment.find(b"\0" + beginning) + 1
+            if start == 0:
+                return None
         end = self.environment.find(b"\0", start)
-        return _text(self.environment[start:] if end < 0 else self.environment[start:end])
+        return _text(self.environment[start + len(beginning) : None if end < 0 else end])
 
     @staticmethod
     def frame_length(buffer: Buffer) -> int | None:
         """Return the length of the complete frame; None if too few bytes have arrived to tell."""
+        begun = bytes(buffer[: len(_MAGIC)])
+        if not _MAGIC.startswith(begun):
+            raise WireError(f"the frame begins with {_printable(begun)}", advice=f"begin it with `{_MAGIC.decode()}`")
         if len(buffer) < _REQUEST_PREFIX.size:
-            return _nothing_yet(buffer, _REQUEST_MAGIC)
-        magic, length = _REQUEST_PREFIX.unpack_from(buffer)
-        _check_magic(magic, _REQUEST_MAGIC)
+            return None
+        _, length = _REQUEST_PREFIX.unpack_from(buffer)
         if length > LARGEST_REQUEST:
             raise _too_large("request", length, LARGEST_REQUEST)
         return _REQUEST_PREFIX.size + int(length)
@@ -108,7 +101,9 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     @classmethod
     def decode(cls, frame: Buffer, sender: int = 0) -> "Request":
         """Decode a complete frame. Raises WireError."""
-        _check_length(frame, cls.frame_length(frame))
+        needed = cls.frame_length(frame)
+        if len(frame) != needed:
+            raise WireError(f"the frame has {len(frame)} bytes instead of {needed or 'at least its header'}")
         version, request_id, cwd, argv, environment, stdin = _fields(frame)
         if not _IS_VERSION(version):
             raise WireError(f"the version is {_printable(version)}", advice="send `PROTOCOL BUILD`, such as `1 0.1.0`")
@@ -117,15 +112,6 @@ class Request(msgspec.Struct, frozen=True, gc=False):
         if cwd and (not cwd.startswith(b"/") or b"\0" in cwd):
             raise WireError(f"the working directory is {_printable(cwd)}", advice="send an absolute path, or nothing")
         return cls(version.decode(), request_id.decode(), _text(cwd), _words(argv), environment, stdin, sender)
-
-    def encode(self) -> bytes:
-        words = (self.version, self.request_id, self.cwd, "\0".join(self.argv))
-        fields = [*(word.encode("utf-8", "surrogateescape") for word in words), self.environment, self.stdin]
-        for (name, most), field in zip(_FIELDS, fields, strict=True):
-            if len(field) > most:
-                raise _too_large(name, len(field), most)
-        rest = b"".join(part for field in fields for part in (_NUMBER.pack(len(field)), field))
-        return _REQUEST_PREFIX.pack(_REQUEST_MAGIC, len(rest)) + rest
 
 
 class LazyEnvironment(Mapping[str, str]):
@@ -166,114 +152,37 @@ class LazyEnvironment(Mapping[str, str]):
         return self._everything
 
 
-class Reply(msgspec.Struct, frozen=True, gc=False):
-    """The reply that `snell-hook` passes to the client."""
-
-    exit_code: int = 0
-    stdout: bytes = b""
-    stderr: bytes = b""
-
-    @staticmethod
-    def frame_length(buffer: Buffer) -> int | None:
-        """Return the length of the complete frame; None if too few bytes have arrived to tell."""
-        if len(buffer) < _REPLY_PREFIX.size:
-            return _nothing_yet(buffer, _REPLY_MAGIC)
-        magic, exit_code, out, err = _REPLY_PREFIX.unpack_from(buffer)
-        _check_magic(magic, _REPLY_MAGIC)
-        _check_reply(exit_code, out + err)
-        return _REPLY_PREFIX.size + int(out) + int(err)
-
-    @classmethod
-    def decode(cls, frame: Buffer) -> "Reply":
-        """Decode a complete frame. Raises WireError."""
-        _check_length(frame, cls.frame_length(frame))
-        _, exit_code, out, _ = _REPLY_PREFIX.unpack_from(frame)
-        rest = memoryview(frame)[_REPLY_PREFIX.size :]
-        return cls(exit_code, bytes(rest[:out]), bytes(rest[out:]))
-
-    def encode(self) -> bytes:
-        _check_reply(self.exit_code, len(self.stdout) + len(self.stderr))
-        prefix = _REPLY_PREFIX.pack(_REPLY_MAGIC, self.exit_code, len(self.stdout), len(self.stderr))
-        return b"".join((prefix, self.stdout, self.stderr))
-
-
-def join_environment(entries: Iterable[str]) -> bytes:
-    """Join `NAME=value` entries as a request carries them; entries that do not fit are left out."""
-    room, kept = LARGEST_ENVIRONMENT, []
-    for entry in entries:
-        data = entry.encode("utf-8", "surrogateescape")
-        if len(data) <= room:
-            kept.append(data)
-            room -= len(data) + 1
-    return b"\0".join(kept)
+def encode_reply(reply: Reply) -> bytes:
+    """Return the frame of a reply. Raises WireError."""
+    length = len(reply.stdout) + len(reply.stderr)
+    if not 0 <= reply.exit_code <= 255:
+        raise WireError(f"the exit code is {reply.exit_code}", advice="send 0 to 255")
+    if length > LARGEST_REPLY:
+        raise _too_large("reply", length, LARGEST_REPLY)
+    prefix = _REPLY_PREFIX.pack(b"SNR1", reply.exit_code, len(reply.stdout), len(reply.stderr))
+    return b"".join((prefix, reply.stdout, reply.stderr))
 
 
 def _fields(frame: Buffer) -> list[bytes]:
-    """Split a frame into its fields. Every event runs this loop, so errors are described in `_misfit`."""
     view = frame if type(frame) is bytes else memoryview(frame)  # slicing a bytearray would make one more copy
-    at, found = 8, []
-    try:
-        for _, most in _FIELDS:
-            start = at + 4
-            at = start + _number_at(view, at)[0]
-            if at - start > most:
-                break
-            found.append(bytes(view[start:at]))
-    except struct.error:
-        pass
-    if at != len(view) or len(found) != len(_FIELDS):
-        raise _misfit(view)
-    return found
-
-
-def _misfit(frame: Buffer) -> WireError:
-    at = 8
+    end, at, found = len(view), 8, []
     for name, most in _FIELDS:
-        if at + 4 > len(frame):
-            return WireError(f"the request ends before its {name}")
-        length = _number_at(frame, at)[0]
-        if length > most:
-            return _too_large(name, length, most)
-        at += 4 + length
-        if at > len(frame):
-            return WireError(f"the request ends inside its {name}")
-    return WireError(f"the request has {len(frame) - at} bytes after its last field")
-
-
-def _nothing_yet(buffer: Buffer, magic: bytes) -> int | None:
-    begun = bytes(buffer[: len(magic)])
-    if not magic.startswith(begun):
-        _check_magic(begun, magic)
-    return None
-
-
-def _check_magic(found: bytes, wanted: bytes) -> None:
-    if found != wanted:
-        raise WireError(f"the frame begins with {_printable(found)}", advice=f"begin it with `{wanted.decode()}`")
-
-
-def _check_length(frame: Buffer, needed: int | None) -> None:
-    if len(frame) != needed:
-        raise WireError(f"the frame has {len(frame)} bytes instead of {needed or 'at least its header'}")
-
-
-def _check_reply(exit_code: int, length: int) -> None:
-    if not 0 <= exit_code <= 255:
-        raise WireError(f"the exit code is {exit_code}", advice="send 0 to 255")
-    if length > LARGEST_REPLY:
-        raise _too_large("reply", length, LARGEST_REPLY)
+        start = at + 4
+        if start > end:
+            raise WireError(f"the request ends before its {name}")
+        at = start + _number_at(view, at)[0]
+        if at - start > most:
+            raise _too_large(name, at - start, most)
+        if at > end:
+            raise WireError(f"the request ends inside its {name}")
+        found.append(bytes(view[start:at]))
+    if at != end:
+        raise WireError(f"the request has {end - at} bytes after its last field")
+    return found
 
 
 def _too_large(name: str, length: int, most: int) -> WireError:
     return WireError(f"the {name} has {length} bytes", advice=f"send at most {most}")
-
-
-def _value_start(environment: bytes, beginning: bytes) -> int:
-    """Return where the value of the first entry with this `NAME=` begins; -1 when there is no such entry."""
-    if environment.startswith(beginning):
-        return len(beginning)
-    at = environment.find(b"\0" + beginning)
-    return at if at < 0 else at + 1 + len(beginning)
 
 
 def _split(data: bytes) -> tuple[str, ...]:

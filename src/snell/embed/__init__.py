@@ -3,67 +3,23 @@ Snell inside Python agents: a tool runner with hooks, for authors of an agent lo
 
     runner = ToolRunner([Tool("Bash", run=shell)], hooks={"PreToolUse": [HookMatcher(matcher="*", hooks=[look])]})
     result = runner.run("Bash", {"command": "ls"})
-
-Names are imported on first use.
 """
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from snell.embed.embedded_agent import PromptResult
-    from snell.embed.runner import ToolRunner
-    from snell.embed.stream import (
-        AuthRequired,
-        Error,
-        HookExecuted,
-        IterationEnd,
-        Notice,
-        SessionInfo,
-        Status,
-        Text,
-        Thinking,
-        ToolCalled,
-        ToolReturned,
-        WorkProduct,
-    )
-    from snell.embed.tool_call import Approval, Result
-    from snell.embed.tools import Tool
-    from snell.runtime.callback_hooks import HookMatcher
-
-_WHERE = {
-    "ToolRunner": "snell.embed.runner",
-    "Tool": "snell.embed.tools",
-    "HookMatcher": "snell.runtime.callback_hooks",
-    "PromptResult": "snell.embed.embedded_agent",
-    "Approval": "snell.embed.tool_call",
-    "Result": "snell.embed.tool_call",
-}
-
-__all__ = [
-    "Approval",
-    "AuthRequired",
-    "Error",
-    "HookExecuted",
-    "HookMatcher",
-    "IterationEnd",
-    "Notice",
-    "PromptResult",
-    "Result",
-    "SessionInfo",
-    "Status",
-    "Text",
-    "Thinking",
-    "Tool",
-    "ToolCalled",
-    "ToolReturned",
-    "ToolRunner",
-    "WorkProduct",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module `snell.embed` has no name `{name}`")
-    from importlib import import_module
-
-    return getattr(import_module(_WHERE.get(name, "snell.embed.stream")), name)
+from snell.embed.embedded_agent import PromptResult as PromptResult
+from snell.embed.runner import ToolRunner as ToolRunner
+from snell.embed.stream import AuthRequired as AuthRequired
+from snell.embed.stream import Error as Error
+from snell.embed.stream import HookExecuted as HookExecuted
+from snell.embed.stream import IterationEnd as IterationEnd
+from snell.embed.stream import Notice as Notice
+from snell.embed.stream import SessionInfo as SessionInfo
+from snell.embed.stream import Status as Status
+from snell.embed.stream import Text as Text
+from snell.embed.stream import Thinking as Thinking
+from snell.embed.stream import ToolCalled as ToolCalled
+from snell.embed.stream import ToolReturned as ToolReturned
+from snell.embed.stream import WorkProduct as WorkProduct
+from snell.embed.tool_call import Approval as Approval
+from snell.embed.tool_call import Result as Result
+from snell.embed.tools import Tool as Tool
+from snell.runtime.callback_hooks import HookMatcher as HookMatcher

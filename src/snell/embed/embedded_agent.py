@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.embed.tool_call import Approval, Input, Plan, Result
-from snell.embed.tool_drivers import run_call, run_call_async
+from snell.embed.tool_call import Approval, Input, Plan, Result, call_tool, stop_text
+from snell.embed.twins import Driver, twins
 from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
@@ -47,6 +47,7 @@ class EmbeddedAgent(Struct, frozen=True, kw_only=True, eq=False):
     above: tuple[str, ...] = ()  # the session and the agents above this sub-agent
     agent_type: str = ""
     known_as: Mapping[str, str] = {}  # tool name -> the name of a similar tool of Claude Code
+    is_named: bool = False  # its session id was given, so the sessions of a library do not count
     approve: Callable[[Approval], Any] | None = None
 
     @property
@@ -61,6 +62,14 @@ class EmbeddedAgent(Struct, frozen=True, kw_only=True, eq=False):
     def subagent(self, agent_type: str) -> "EmbeddedAgent":
         """Return a new sub-agent of this agent."""
         return replace(self, agent_id=f"agent-{uuid.uuid4().hex}", agent_type=agent_type, above=self.lineage)
+
+    def in_session(self, session_id: Any) -> "EmbeddedAgent":
+        """Return this agent in a session of the library, if there is one."""
+        return replace(self, session_id=str(session_id)) if session_id and not self.is_named else self
+
+    def with_alias(self, tool: str, claude_name: str) -> "EmbeddedAgent":
+        """Return this agent with a name of Claude Code for a tool that has none yet."""
+        return replace(self, known_as={tool: claude_name, **self.known_as})
 
     def event(self, name: str, tool: str = "", **fields: Any) -> Event:
         """Return an event of this agent."""
@@ -78,13 +87,11 @@ class EmbeddedAgent(Struct, frozen=True, kw_only=True, eq=False):
             lineage=self.lineage,
         )
 
-    def fire(self, name: str, **fields: Any) -> Decision:
+    async def fire_by(self, driver: Driver, /, name: str, **fields: Any) -> Decision:
         """Let the hooks decide an event of this agent."""
-        return self.runtime.decide(self.event(event_named(name), **fields))
+        return await driver.decide(self.runtime, self.event(event_named(name), **fields))
 
-    async def fire_async(self, name: str, **fields: Any) -> Decision:
-        """Do the same without blocking the event loop."""
-        return await self.runtime.decide_async(self.event(event_named(name), **fields))
+    fire, fire_async = twins(fire_by)
 
     def plan(
         self, tool: str, tool_input: Input, execute: Callable[[Input], Any], tool_use_id: str = "", **more: Any
@@ -97,25 +104,24 @@ class EmbeddedAgent(Struct, frozen=True, kw_only=True, eq=False):
 
         return Plan(tool=tool, input=tool_input, execute=execute, event=event, approve=self.approve, **more)
 
-    def run(self, plan: Plan) -> Result:
-        return run_call(self.runtime, plan)
+    async def run_by(self, driver: Driver, plan: Plan) -> Result:
+        """Run a tool call."""
+        return await call_tool(plan, self.runtime, driver)
 
-    async def run_async(self, plan: Plan) -> Result:
-        return await run_call_async(self.runtime, plan)
+    run, run_async = twins(run_by)
 
-    def submit(self, prompt: str) -> PromptResult:
-        """Let the hooks check a prompt before the model gets it."""
-        return prompt_result(self.fire("UserPromptSubmit", prompt=prompt))
-
-    async def submit_async(self, prompt: str, *, takes_notes: bool = True) -> PromptResult:
-        """Do the same without blocking the event loop. With `takes_notes=False` notes wait for a later event."""
+    async def submit_by(self, driver: Driver, prompt: str, *, takes_notes: bool = True) -> PromptResult:
+        """Let the hooks check a prompt before the model gets it. With `takes_notes=False` notes wait."""
         event = replace(self.event("UserPromptSubmit", prompt=prompt), takes_notes=takes_notes)
-        return prompt_result(await self.runtime.decide_async(event))
+        return prompt_result(await driver.decide(self.runtime, event))
+
+    submit, submit_async = twins(submit_by)
 
 
 def embedded_agent_for(runtime: Runtime, client: str, options: Mapping[str, Any]) -> EmbeddedAgent:
     """Return the agent for an adapter's options, with a new session id if there is none."""
-    return EmbeddedAgent(runtime=runtime, client=client, **{"session_id": f"{client}-{uuid.uuid4().hex}", **options})
+    named = {"session_id": f"{client}-{uuid.uuid4().hex}", "is_named": "session_id" in options, **options}
+    return EmbeddedAgent(runtime=runtime, client=client, **named)
 
 
 def _cwd() -> str:
@@ -139,7 +145,7 @@ def library(module: str, package: str) -> Any:
 
 def prompt_result(decision: Decision) -> PromptResult:
     """Return the prompt after a decision about it."""
-    stop = (decision.stop.text or f"`{decision.stop.hook}` ends the turn") if decision.stop else ""
+    stop = stop_text(decision)
     refused = decision.verdict is Verdict.DENY
     return PromptResult(
         prompt=decision.event.prompt,

@@ -1,39 +1,30 @@
 """
 The tool runner: runs an agent's tools with hooks around every call, and fires the events of its session.
 
-`run` is for plain code, `run_async` for coroutines; likewise `submit` and `fire`. All steps are also reported as
-notices, see `stream.py`.
+`run` is for plain code, `run_async` for coroutines; likewise `submit` and `fire`. Each pair is one method, see
+`twins.py`. All steps are also reported as notices, see `stream.py`.
 """
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable
 from copy import copy
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.embed import stream
 from snell.embed.embedded_agent import EmbeddedAgent, PromptResult, prompt_result, reason_to_continue
-from snell.embed.stream import (
-    STREAM,
-    Error,
-    HookExecuted,
-    Listener,
-    Listeners,
-    Notice,
-    SessionInfo,
-    ToolCalled,
-    ToolReturned,
-)
 from snell.embed.tool_call import Approval, Input, Plan, Result, deep_copy
 from snell.embed.tools import Tool, tools_by_name
+from snell.embed.twins import PLAIN_CODE, Driver, context_twins, twins
 from snell.model.decision import Decision
 from snell.model.effects import Deny
 from snell.model.hooks import Hook
 from snell.runtime.app import Runtime
-from snell.runtime.callback_hooks import AnyMatcher, Registration, hooks_from
+from snell.runtime.callback_hooks import Registration, hooks_from
 
 CANCELLED = "the session was cancelled"
 CLOSED = "this runner is closed: its hooks are unregistered, so it runs no more tools"
@@ -51,7 +42,7 @@ class ToolRunner:
         session_id: str = "",
         cwd: str = "",
         approve: Callable[[Approval], Any] | None = None,
-        on_notice: Listener | None = None,
+        on_notice: stream.Listener | None = None,
         validates_rewrites: bool = True,
         max_calls: int | None = None,
     ) -> None:
@@ -65,7 +56,7 @@ class ToolRunner:
         self.runtime = runtime or Runtime.embed(schemas={})  # inputs are checked here, by the schemas of the tools
         self.validates_rewrites = validates_rewrites
         self.max_calls = max_calls
-        self.listeners = Listeners([on_notice] if on_notice else [])
+        self.listeners = stream.Listeners([on_notice] if on_notice else [])
         self.at = EmbeddedAgent(
             runtime=self.runtime,
             session_id=session_id or f"session-{uuid.uuid4().hex}",
@@ -82,8 +73,8 @@ class ToolRunner:
 
     def register(self, hooks: Registration, group: str = "") -> list[Hook]:
         """Add hooks for this session; hooks of a group can be unregistered together."""
-        self.listeners.add(hooks.get(STREAM, ()))
-        found = hooks_from(_without_stream(hooks))
+        self.listeners.add(hooks.get(stream.STREAM, ()))
+        found = hooks_from({name: matchers for name, matchers in hooks.items() if name != stream.STREAM})
         # Not by `session_id`: such hooks end with the session, and a caller that continues would have no guards.
         if self.at.agent_id or not self._owns_runtime:
             found = [replace(hook, only_for=self.at.name) for hook in found]
@@ -93,17 +84,22 @@ class ToolRunner:
         """Unregister a group of hooks; returns how many."""
         return self.runtime.unregister(group=group)
 
-    def run(self, tool: str, tool_input: Input, tool_use_id: str = "") -> Result:
-        """Run a tool call of the model; refusals and failures are in the result."""
-        id_ = tool_use_id or f"call_{uuid.uuid4().hex}"
-        begun = self._begin(tool, tool_input, id_)
-        return self._end(begun if isinstance(begun, Result) else self.at.run(begun), id_)
+    async def _run(self, driver: Driver, tool: str, tool_input: Input, tool_use_id: str = "") -> Result:
+        """
+        Run a tool call of the model; refusals and failures are in the result.
 
-    async def run_async(self, tool: str, tool_input: Input, tool_use_id: str = "") -> Result:
-        """Do the same without blocking the event loop. Cancelling the task interrupts the tool, and fires the hooks."""
+        In an event loop, cancelling the task interrupts the tool, and fires the hooks.
+        """
         id_ = tool_use_id or f"call_{uuid.uuid4().hex}"
         begun = self._begin(tool, tool_input, id_)
-        return self._end(begun if isinstance(begun, Result) else await self._cancellable(begun), id_)
+        result = begun if isinstance(begun, Result) else await self._call_tool(driver, begun)
+        if result.status in ("failed", "timeout"):
+            self.emit(stream.Error(message=f"{result.tool}: {result.error}", kind=result.status))
+        fields = {name: getattr(result, name) for name in ("tool", "status", "input", "text")}
+        self.emit(stream.ToolReturned(tool_use_id=id_, **fields))
+        return result
+
+    run, run_async = twins(_run)
 
     def cancel(self) -> None:
         """Interrupt the calls of `run_async` and refuse further ones. Can be called from any thread."""
@@ -123,98 +119,72 @@ class ToolRunner:
         """Whether this runner, or one above this sub-agent, is closed."""
         return self._is_closed or (self._parent is not None and self._parent.is_closed)
 
-    def submit(self, prompt: str) -> PromptResult:
+    async def _submit(self, driver: Driver, prompt: str) -> PromptResult:
         """Let the hooks check a prompt; they may change it, add notes or refuse it."""
         if self.is_closed:
             return PromptResult(prompt=prompt, refusal=CLOSED)
-        return prompt_result(self.fire("UserPromptSubmit", prompt=prompt))
+        return prompt_result(await self._fire(driver, "UserPromptSubmit", prompt=prompt))
 
-    async def submit_async(self, prompt: str) -> PromptResult:
-        if self.is_closed:
-            return PromptResult(prompt=prompt, refusal=CLOSED)
-        return prompt_result(await self.fire_async("UserPromptSubmit", prompt=prompt))
+    submit, submit_async = twins(_submit)
 
-    def stop(self) -> str:
+    async def _stop(self, driver: Driver) -> str:
         """Report that the agent wants to stop; returns why it must continue, or an empty text."""
-        return self._note_stop(self.fire(self._stop_event(), stop_hook_active=self._was_continued))
+        name = "SubagentStop" if self.at.agent_id else "Stop"
+        why = reason_to_continue(await self._fire(driver, name, stop_hook_active=self._was_continued))
+        self._was_continued, self._has_stopped = bool(why), not why
+        return why
 
-    async def stop_async(self) -> str:
-        return self._note_stop(await self.fire_async(self._stop_event(), stop_hook_active=self._was_continued))
+    stop, stop_async = twins(_stop)
 
-    def fire(self, name: str, **fields: Any) -> Decision:
+    async def _fire(self, driver: Driver, /, name: str, **fields: Any) -> Decision:
         """Fire any other event of the session: `runner.fire("PreCompact", trigger="auto")`."""
-        return self._report(self.at.fire(name, **fields))
+        return self._report(await self.at.fire_by(driver, name, **fields))
 
-    async def fire_async(self, name: str, **fields: Any) -> Decision:
-        return self._report(await self.at.fire_async(name, **fields))
+    fire, fire_async = twins(_fire)
 
-    def emit(self, notice: Notice) -> None:
+    def emit(self, notice: stream.Notice) -> None:
         """Send a notice to all listeners."""
         if not self.listeners:
             return
         self.listeners.notify(replace(notice, session_id=self.at.session_id, agent_id=self.at.agent_id))
 
-    @contextmanager
-    def session(self, source: str = "startup") -> Iterator[Decision]:
+    async def _session(self, driver: Driver, source: str = "startup") -> AsyncIterator[Decision]:
         """Fire SessionStart now and SessionEnd at the end of the block; yields the decision about the start."""
-        self._announce_session()
-        start = self.fire("SessionStart", source=source)
+        self.emit(stream.SessionInfo(cwd=self.at.cwd, tools=tuple(self.tools)))
+        start = await self._fire(driver, "SessionStart", source=source)
         try:
             yield start
         finally:
-            self.fire("SessionEnd", reason="other")
+            await self._fire(driver, "SessionEnd", reason="other")
 
-    @asynccontextmanager
-    async def session_async(self, source: str = "startup") -> AsyncIterator[Decision]:
-        self._announce_session()
-        start = await self.fire_async("SessionStart", source=source)
-        try:
-            yield start
-        finally:
-            await self.fire_async("SessionEnd", reason="other")
+    session, session_async = context_twins(_session)
 
-    @contextmanager
-    def subagent(self, agent_type: str, hooks: Registration | None = None) -> "Iterator[ToolRunner]":
+    async def _subagent(
+        self, driver: Driver, agent_type: str, hooks: Registration | None = None
+    ) -> "AsyncIterator[ToolRunner]":
         """Yield a runner for a sub-agent. Its hooks see events of it and its sub-agents until the block ends."""
-        child = self._child(agent_type, hooks)
+        child = copy(self)  # the same runtime, tools and budget
+        child.at = self.at.subagent(agent_type)
+        child.listeners = copy(self.listeners)  # to which its own are added
+        child._parent, child._is_closed = self, False
+        child._was_continued = child._has_stopped = False
+        child.register(hooks or {})
         try:
-            child.fire("SubagentStart")
+            await child._fire(driver, "SubagentStart")
             yield child
         finally:  # a sub-agent that failed has stopped as well
             try:
                 if not child._has_stopped:
-                    child.stop()
+                    await child._stop(driver)
             finally:
-                child._close_subagent()
+                child._is_closed = True
+                child.unregister(child.at.agent_id)
 
-    @asynccontextmanager
-    async def subagent_async(self, agent_type: str, hooks: Registration | None = None) -> "AsyncIterator[ToolRunner]":
-        child = self._child(agent_type, hooks)
-        try:
-            await child.fire_async("SubagentStart")
-            yield child
-        finally:
-            try:
-                if not child._has_stopped:
-                    await child.stop_async()
-            finally:
-                child._close_subagent()
-
-    def _close_subagent(self) -> None:
-        self._is_closed = True
-        self.unregister(self.at.agent_id)
-
-    def _stop_event(self) -> str:
-        return "SubagentStop" if self.at.agent_id else "Stop"
-
-    def _note_stop(self, decision: Decision) -> str:
-        why = reason_to_continue(decision)
-        self._was_continued, self._has_stopped = bool(why), not why
-        return why
+    subagent, subagent_async = context_twins(_subagent)
 
     def _begin(self, name: str, tool_input: Input, tool_use_id: str) -> Plan | Result:
         """Return the plan of a call, or the result of a call that cannot run."""
-        self.emit(ToolCalled(tool=name, input=deep_copy(tool_input), tool_use_id=tool_use_id))
+        self.emit(stream.ToolCalled(tool=name, input=deep_copy(tool_input), tool_use_id=tool_use_id))
         tool, shared = self.tools.get(name), self._shared
         if shared.is_cancelled:
             return Result(status="cancelled", tool=name, input=tool_input, error=CANCELLED)
@@ -245,22 +215,10 @@ class ToolRunner:
             return Deny(CLOSED)
         return tool.permission(value) if tool.permission else None
 
-    def _end(self, result: Result, tool_use_id: str) -> Result:
-        if result.status in ("failed", "timeout"):
-            self.emit(Error(message=f"{result.tool}: {result.error}", kind=result.status))
-        self.emit(
-            ToolReturned(
-                tool=result.tool,
-                status=result.status,
-                input=result.input,
-                text=result.text,
-                tool_use_id=tool_use_id,
-            )
-        )
-        return result
-
-    async def _cancellable(self, plan: Plan) -> Result:
-        running = asyncio.ensure_future(self.at.run_async(plan))
+    async def _call_tool(self, driver: Driver, plan: Plan) -> Result:
+        if driver is PLAIN_CODE:
+            return await self.at.run_by(driver, plan)
+        running = asyncio.ensure_future(self.at.run_by(driver, plan))
         self._shared.running.add(running)
         try:
             return await running
@@ -275,41 +233,17 @@ class ToolRunner:
     def _report(self, decision: Decision) -> Decision:
         if not self.listeners:
             return decision
+        about = {"event": decision.event.name, "tool": decision.event.tool_name}
         for _, hook, outcome in decision.runs():
-            self.emit(
-                HookExecuted(
-                    event=decision.event.name,
-                    hook=hook.id,
-                    status=outcome.status,
-                    tool=decision.event.tool_name,
-                    seconds=outcome.seconds,
-                )
-            )
+            self.emit(stream.HookExecuted(hook=hook.id, status=outcome.status, seconds=outcome.seconds, **about))
         for failure in decision.failures:
-            self.emit(Error(message=f"hook `{failure.hook}` failed: {failure.text}", kind="hook"))
+            self.emit(stream.Error(message=f"hook `{failure.hook}` failed: {failure.text}", kind="hook"))
         return decision
 
-    def _announce_session(self) -> None:
-        self.emit(SessionInfo(cwd=self.at.cwd, tools=tuple(self.tools)))
 
-    def _child(self, agent_type: str, hooks: Registration | None) -> "ToolRunner":
-        child = copy(self)  # the same runtime, tools and budget
-        child.at = self.at.subagent(agent_type)
-        child.listeners = self.listeners.copy()
-        child._parent, child._is_closed = self, False
-        child._was_continued = child._has_stopped = False
-        child.register(hooks or {})
-        return child
-
-
-class _Shared:
+class _Shared(Struct):
     """State that a session shares with its sub-agents."""
 
-    def __init__(self) -> None:
-        self.calls = 0
-        self.is_cancelled = False
-        self.running: set[asyncio.Future[Result]] = set()
-
-
-def _without_stream(hooks: Registration) -> Mapping[str, Iterable[AnyMatcher]]:
-    return {name: matchers for name, matchers in hooks.items() if name != STREAM}
+    calls: int = 0
+    is_cancelled: bool = False
+    running: set["asyncio.Future[Result]"] = set()

@@ -1,9 +1,7 @@
-"""
-Notices that an agent loop sends to listeners while it runs: one type per kind, named in `type` in JSON.
-"""
+"""Notices that an agent loop sends to listeners while it runs: one type per kind, named in `type` in JSON."""
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -121,13 +119,7 @@ class Listeners:
             fits = compile_matcher(each.matcher, None, row_of("PreToolUse"))
             if wrong := [listener for listener in each.hooks if inspect.iscoroutinefunction(listener)]:
                 raise HookError(f"`{wrong[0].__name__}` is a coroutine; listeners must be plain functions")
-            self._all += [(fits, listener) for listener in each.hooks]
-
-    def copy(self) -> "Listeners":
-        """Return a copy to which listeners can be added."""
-        other = Listeners()
-        other._all = list(self._all)
-        return other
+            self._all = [*self._all, *((fits, listener) for listener in each.hooks)]  # a copy keeps its own list
 
     def notify(self, notice: Notice) -> None:
         """Call all listeners whose matcher matches."""
@@ -145,18 +137,3 @@ def _call_listener(fits: Predicate | None, listener: Listener, notice: Notice) -
     except Exception as error:  # noqa: BLE001 - a listener is a hook that only watches
         return f"a listener failed: {crash(error).message}"
     return ""
-
-
-NOTICES: Sequence[type[Notice]] = (
-    SessionInfo,
-    Status,
-    Text,
-    Thinking,
-    ToolCalled,
-    ToolReturned,
-    WorkProduct,
-    AuthRequired,
-    IterationEnd,
-    Error,
-    HookExecuted,
-)

@@ -3,19 +3,22 @@ The steps of one tool call in an embedded agent, from the model's request to the
 
     enabled -> valid -> PreToolUse -> permission -> execute -> PostToolUse or PostToolUseFailure
 
-The steps are a generator, so that they are written once for plain code and for coroutines; the two drivers are in
-`tool_drivers.py`. INVARIANT: the input that the hooks and the permission rule saw last is the one that is executed.
+The steps are written once for plain code and for event loops, see `twins.py`. INVARIANT: the input that the hooks and
+the permission rule saw last is the one that is executed.
 """
 
 from asyncio import CancelledError
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from snell.embed.twins import Driver
+from snell.handlers.python import OutOfTimeError
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Allow, Ask, Deny, Rewrite, Verdict
 from snell.model.events import DEEPEST, Event, json_equal, nests_deeper_than
+from snell.runtime.app import Runtime
 
 Input = dict[str, Any]
 Status = Literal[
@@ -44,7 +47,9 @@ class Plan(Struct, frozen=True, kw_only=True, eq=False):
     approve: Callable[[Approval], Any] | None = None  # True allows the call
     validates_rewrites: bool = True
     passes: tuple[type[BaseException], ...] = ()  # exceptions by which a library controls itself; not failures
-    output_for_hooks: Callable[[Any], Any] | None = None  # converts an output for hooks
+    output_for_hooks: Callable[[Any], Any] = lambda output: output
+    failure_text: Callable[[Any], str | None] = lambda output: None  # of an output that reports a failure
+    blocks: bool = True  # in an event loop a plain `execute` then runs in a thread
     timeout: float | None = None
     on_decision: Callable[[Decision], None] | None = None
 
@@ -54,6 +59,7 @@ class Result(Struct, frozen=True, kw_only=True):
     tool: str = ""
     input: Input = {}  # as executed, or as it was when the call ended
     output: Any = None
+    original: Any = None  # the output that a hook changed, or the report of a failure that the tool returned
     error: str = ""  # why there is no output
     notes: tuple[str, ...] = ()  # texts of hooks for the model
     tells: tuple[str, ...] = ()  # texts of hooks for the user
@@ -72,29 +78,6 @@ class Result(Struct, frozen=True, kw_only=True):
         return "\n".join(filter(None, [text, *self.notes]))
 
 
-class Decide(Struct, frozen=True):
-    """Request to the driver: let the hooks decide this event."""
-
-    event: Event
-
-
-class Do(Struct, frozen=True):
-    """Request to the driver: call a function and await a coroutine. A tool may block and may have a time limit."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...] = ()
-    is_tool: bool = False
-    timeout: float | None = None
-
-
-class OutOfTimeError(Exception):
-    """The tool reached its time limit; raised by drivers."""
-
-
-CallSteps = Generator[Decide | Do, Any, Result]
-Steps = Generator[Decide | Do, Any, None]
-
-
 class EndedError(Exception):
     """The call ends before the tool runs."""
 
@@ -102,22 +85,24 @@ class EndedError(Exception):
         self.status, self.reason, self.stop = status, reason, stop
 
 
-def tool_call_steps(plan: Plan) -> CallSteps:
-    """Yield the steps of a call and return its result."""
-    call = _Call(plan)
+async def call_tool(plan: Plan, runtime: Runtime, driver: Driver) -> Result:
+    """Run the steps of a call and return its result."""
+    call = _Call(plan, runtime, driver)
     try:
-        yield from call.require_enabled()
-        yield from call.require_valid(call.input)
-        yield from call.run_pre_hooks()
-        yield from call.require_permission()
+        await call.require_enabled()
+        await call.require_valid(call.input)
+        await call.run_pre_hooks()
+        await call.require_permission()
     except EndedError as ended:
         return call.result(ended.status, error=ended.reason, stop=ended.stop)
-    return (yield from call.execute())
+    return await call.execute()
 
 
 class _Call:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, runtime: Runtime, driver: Driver) -> None:
         self.plan = plan
+        self.runtime = runtime
+        self.driver = driver
         self.input = plan.input
         self.verdict = Verdict.NO_OPINION
         self.why = ""
@@ -125,15 +110,16 @@ class _Call:
         self.tells: list[str] = []
         self.failures: list[Reason] = []
 
-    def require_enabled(self) -> Steps:
-        if self.plan.is_enabled and not (yield from self.call_builder("whether it is enabled", self.plan.is_enabled)):
+    async def require_enabled(self) -> None:
+        if self.plan.is_enabled and not await self.call_builder("whether it is enabled", self.plan.is_enabled):
             raise EndedError("disabled", f"the tool `{self.plan.tool}` is disabled")
 
-    def require_valid(self, value: Input, who: str = "") -> Steps:
+    async def require_valid(self, value: Input, who: str = "") -> None:
+        """Use an input if it is valid; `who` rewrote it, if it is not the original."""
         found = _wrong_shape(value)
-        if not found and self.plan.validate:
+        if not found and self.plan.validate and (self.plan.validates_rewrites or not who):
             try:
-                found = _texts((yield from self.call_builder("whether its input is valid", self.plan.validate, value)))
+                found = _texts(await self.call_builder("whether its input is valid", self.plan.validate, value))
             except ValueError as error:
                 found = [str(error) or type(error).__name__]
         if found:
@@ -141,42 +127,37 @@ class _Call:
             raise EndedError("invalid", f"{start}: {'; '.join(found)}")
         self.input = _copy(value)
 
-    def run_pre_hooks(self) -> Steps:
-        decision = yield from self.decide("PreToolUse")
+    async def run_pre_hooks(self) -> None:
+        decision = await self.decide("PreToolUse")
         self.check(decision)
         if decision.is_rewritten:
-            yield from self.apply_rewrite(decision.event.tool_input, _who(decision))
+            await self.apply_rewrite(decision.event.tool_input, _who(decision))
 
     def check(self, decision: Decision) -> None:
         """End the call if the decision refuses or defers it."""
-        if decision.stop:
-            reason = decision.stop.text or f"`{decision.stop.hook}` ends the turn"
-            raise EndedError("refused", decision.reason or reason, stop=reason)
+        if stop := stop_text(decision):
+            raise EndedError("refused", decision.reason or stop, stop=stop)
         if decision.verdict is Verdict.DENY:
             raise EndedError("refused", decision.reason or "a hook refused it without a reason")
         if decision.verdict is Verdict.DEFER:
             raise EndedError("deferred", decision.reason or "a hook deferred the call")
         self.verdict, self.why = decision.verdict, decision.reason
 
-    def apply_rewrite(self, value: Input, who: str) -> Steps:
+    async def apply_rewrite(self, value: Input, who: str) -> None:
         """Use a rewritten input after validating it like the original."""
-        if self.plan.validates_rewrites:
-            yield from self.require_valid(value, who)
-            return
-        if wrong := _wrong_shape(value):
-            raise EndedError("invalid", f"{who} rewrote the input of `{self.plan.tool}` wrongly: {'; '.join(wrong)}")
-        self.input = _copy(value)
-        self.tells.append(f"{who} rewrote the input of `{self.plan.tool}`, which is not validated again")
+        await self.require_valid(value, who)
+        if not self.plan.validates_rewrites:
+            self.tells.append(f"{who} rewrote the input of `{self.plan.tool}`, which is not validated again")
 
-    def require_permission(self) -> Steps:
-        asks = yield from self.apply_permission_rule()
+    async def require_permission(self) -> None:
+        asks = await self.apply_permission_rule()
         if self.verdict is Verdict.ASK or (asks is not None and self.verdict is not Verdict.ALLOW):
-            yield from self.require_approval("\n".join(filter(None, [self.why, asks])))
+            await self.require_approval("\n".join(filter(None, [self.why, asks])))
 
-    def apply_permission_rule(self) -> Generator[Decide | Do, Any, str | None]:
+    async def apply_permission_rule(self) -> str | None:
         """Apply the tool's permission rule to the current input; returns why the user must approve, or None."""
         rule = self.plan.permission
-        given = (yield from self.call_builder("whether it is permitted", rule, self.input)) if rule else None
+        given = await self.call_builder("whether it is permitted", rule, self.input) if rule else None
         asks: str | None = None
         for each in _effects(given):
             if isinstance(each, Deny):
@@ -184,28 +165,28 @@ class _Call:
             if isinstance(each, Ask):
                 asks = each.because
             if isinstance(each, Rewrite):
-                yield from self.run_pre_hooks_again(each.applied_to(self.input), "the permission rule")
+                await self.run_pre_hooks_again(each.applied_to(self.input), "the permission rule")
         return asks
 
-    def run_pre_hooks_again(self, value: Any, who: str) -> Steps:
+    async def run_pre_hooks_again(self, value: Any, who: str) -> None:
         """Run the hooks once more for an input that was rewritten after them; they may not rewrite it again."""
         if json_equal(value, self.input):
             return
-        yield from self.apply_rewrite(value, who)
-        decision = yield from self.decide("PreToolUse")
+        await self.apply_rewrite(value, who)
+        decision = await self.decide("PreToolUse")
         self.check(decision)
         if decision.is_rewritten:
             again = f"{_who(decision)} would rewrite an input that was already rewritten and checked"
             raise EndedError("refused", again)
 
-    def require_approval(self, reason: str) -> Steps:
+    async def require_approval(self, reason: str) -> None:
         """Ask for approval: hooks may answer for the user; without an `approve` function the call is refused."""
-        decision = yield from self.decide("PermissionRequest")
+        decision = await self.decide("PermissionRequest")
         self.check(decision)
         if decision.is_rewritten:
-            yield from self.run_pre_hooks_again(decision.event.tool_input, _who(decision))
+            await self.run_pre_hooks_again(decision.event.tool_input, _who(decision))
             asked = self.input
-            yield from self.apply_permission_rule()
+            await self.apply_permission_rule()
             if not json_equal(asked, self.input):
                 raise EndedError("refused", "the permission rule would rewrite an input that was already checked")
         if decision.verdict is Verdict.ALLOW:
@@ -215,47 +196,50 @@ class _Call:
                 "refused", f"{reason or 'this needs an approval'}; there is no `approve` function to ask the user"
             )
         approval = Approval(self.plan.tool, _copy(self.input), reason)
-        if (yield from self.call_builder("whether it is approved", self.plan.approve, approval)) is not True:
+        if await self.call_builder("whether it is approved", self.plan.approve, approval) is not True:
             raise EndedError("refused", f"the user refused{': ' + reason if reason else ''}")
 
-    def call_builder(self, what: str, function: Callable[..., Any], *given: Any) -> Generator[Decide | Do, Any, Any]:
+    async def call_builder(self, what: str, function: Callable[..., Any], *given: Any) -> Any:
         """Call a function of the embedding program; an exception in it refuses the call."""
         try:
-            return (yield Do(function, tuple(map(_copy, given))))
+            return await self.driver.call(function, *map(_copy, given))
         except Exception as error:
             if isinstance(error, ValueError) and function is self.plan.validate:
                 raise
             why = f"{type(error).__name__}: {error}"
             raise EndedError("refused", f"cannot tell {what} for `{self.plan.tool}`: {why}") from None
 
-    def execute(self) -> CallSteps:
+    async def execute(self) -> Result:
         plan = self.plan
         try:
-            output = yield Do(plan.execute, (_copy(self.input),), is_tool=True, timeout=plan.timeout)
+            given = _copy(self.input)
+            output = await self.driver.call(plan.execute, given, blocks=plan.blocks, limit=plan.timeout)
         except plan.passes:
             raise
         except OutOfTimeError as error:
-            return (yield from self.fail("timeout", f"did not finish within {plan.timeout:g} s", error))
+            return await self.fail("timeout", f"did not finish within {plan.timeout:g} s", error)
         except (CancelledError, KeyboardInterrupt, SystemExit) as error:
-            yield from self.fail("cancelled", "was interrupted", error)
+            await self.fail("cancelled", "was interrupted", error)
             raise
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is its result
-            return (yield from self.fail("failed", str(error) or type(error).__name__, error))
-        shown = plan.output_for_hooks(output) if plan.output_for_hooks else output
+            return await self.fail("failed", str(error) or type(error).__name__, error)
+        shown = plan.output_for_hooks(output)
+        if (failure := plan.failure_text(output)) is not None:
+            return await self.fail("failed", failure or "the tool failed", None, output)
         if nests_deeper_than(DEEPEST, shown):  # or it contains itself, so it cannot be stored
             shown = f"{type(shown).__name__}, nested over {DEEPEST} levels"
-        decision = yield from self.decide("PostToolUse", tool_response=deep_copy(shown))
-        if decision.is_rewritten:
-            output = decision.event.tool_response
-        return self.result("done", output=output, stop=self._stop(decision))
+        decision = await self.decide("PostToolUse", tool_response=deep_copy(shown))
+        changed = {"output": decision.event.tool_response, "original": output} if decision.is_rewritten else {}
+        return self.result("done", stop=self._stop(decision), **{"output": output, **changed})
 
-    def fail(self, status: Status, error: str, raised: BaseException) -> CallSteps:
-        decision = yield from self.decide("PostToolUseFailure", error=error, is_interrupt=status == "cancelled")
-        return self.result(status, error=error, exception=raised, stop=self._stop(decision))
+    async def fail(self, status: Status, error: str, raised: BaseException | None, output: Any = None) -> Result:
+        decision = await self.decide("PostToolUseFailure", error=error, is_interrupt=status == "cancelled")
+        return self.result(status, error=error, exception=raised, original=output, stop=self._stop(decision))
 
-    def decide(self, name: str, **fields: Any) -> Generator[Decide | Do, Any, Decision]:
+    async def decide(self, name: str, **fields: Any) -> Decision:
         """Let the hooks decide an event about the current call; they get a copy, since they may change it."""
-        decision: Decision = yield Decide(self.plan.event(name, {"tool_input": _copy(self.input), **fields}))
+        event = self.plan.event(name, {"tool_input": _copy(self.input), **fields})
+        decision = await self.driver.decide(self.runtime, event)
         if self.plan.on_decision:
             self.plan.on_decision(decision)
         self.notes += [note.text for note in decision.notes]
@@ -278,7 +262,12 @@ class _Call:
         """Return why the turn ends, if so; after the call a refusal becomes a note for the model."""
         if decision.verdict is Verdict.DENY and decision.reason:
             self.notes.append(decision.reason)
-        return decision.stop.text or f"`{decision.stop.hook}` ends the turn" if decision.stop else ""
+        return stop_text(decision)
+
+
+def stop_text(decision: Decision) -> str:
+    """Return why a hook ends the turn; empty if none does."""
+    return decision.stop.text or f"`{decision.stop.hook}` ends the turn" if decision.stop else ""
 
 
 def deep_copy(value: Any) -> Any:

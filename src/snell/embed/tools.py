@@ -24,7 +24,8 @@ class Tool(Struct, frozen=True):
     timeout: float | None = None  # seconds
 
     def execute(self) -> Callable[[Input], Any]:
-        return partial(_run_async if inspect.iscoroutinefunction(self.run) else _run, self.run)
+        run = self.run
+        return partial(_run_async, run) if inspect.iscoroutinefunction(run) else lambda value: run(**value)
 
     def enabled_check(self) -> Callable[[], Any]:
         given = self.is_enabled
@@ -33,19 +34,16 @@ class Tool(Struct, frozen=True):
     def check(self) -> Callable[[Input], Any]:
         """Return the check of an input: the schema first, since `validate` may rely on it."""
         signature = _signature(self.run) if self.schema is None else None
-        return partial(_check_async if inspect.iscoroutinefunction(self.validate) else _check, self, signature)
+        return lambda value: _input_faults(self, signature, value) or (self.validate(value) if self.validate else None)
 
 
 def tools_by_name(given: Iterable[Tool | Callable[..., Any]]) -> dict[str, Tool]:
     """Return tools by name; a plain function becomes a tool with the function's name."""
     tools = [each if isinstance(each, Tool) else Tool(each.__name__, each) for each in given]
     by_name = {tool.name: tool for tool in tools}
-    if len(by_name) < len(tools):
-        names = [tool.name for tool in tools]
-        raise ValueError(
-            f"there are several tools with the name `{next(name for name in names if names.count(name) > 1)}`"
-        )
     for tool in tools:
+        if by_name[tool.name] is not tool:
+            raise ValueError(f"there are several tools with the name `{tool.name}`")
         _check_schema(tool)
     return by_name
 
@@ -62,39 +60,21 @@ def _check_schema(tool: Tool) -> None:
         raise ValueError(f"the schema of the tool `{tool.name}` cannot be used: {wrong}")
 
 
-def _run(function: Callable[..., Any], value: Input) -> Any:
-    return function(**value)
-
-
 async def _run_async(function: Callable[..., Any], value: Input) -> Any:
     return await function(**value)
 
 
-def _check(tool: Tool, signature: inspect.Signature | None, value: Input) -> Any:
-    return _input_faults(tool, signature, value) or (tool.validate(value) if tool.validate else None)
-
-
-async def _check_async(tool: Tool, signature: inspect.Signature | None, value: Input) -> Any:
-    found = _input_faults(tool, signature, value)
-    return found or (await tool.validate(value) if tool.validate else None)
-
-
 def _input_faults(tool: Tool, signature: inspect.Signature | None, value: Input) -> list[str]:
     if tool.schema is not None:
-        return schema_errors(value, tool.schema, "") or _full_schema_faults(value, tool.schema)
+        from snell.packs.tool_inputs.input_check import schema_faults  # bounds, patterns: needs the `guard` extra
+
+        return schema_errors(value, tool.schema) or schema_faults(dict(value), tool.schema)
     try:
         if signature:
             signature.bind(**value)
     except TypeError as error:
         return [str(error)]
     return []
-
-
-def _full_schema_faults(value: Input, schema: Mapping[str, Any]) -> list[str]:
-    """Return problems that only a complete validator finds: bounds, patterns. It needs the `guard` extra."""
-    from snell.packs.tool_inputs.input_check import schema_faults
-
-    return schema_faults(dict(value), schema)
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:

@@ -7,30 +7,28 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from snell.engine.limit_effects import judgement_for, rewrite_in
-from snell.engine.text_budget import LIMIT, cut_to_budget
 from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Change, Decision, Outcome, Reason, Round, Skipped
 from snell.model.effects import VERDICT_OF, Allow, Deny, Effect, Env, Extra, Note, Stop, Tell, Verdict
 from snell.model.events import Event, json_equal
 from snell.model.hooks import Hook
 
+LIMIT = 8 * 1024  # bytes of UTF-8 that one event gives to the model
+CUT = "... (cut: `snell why` has the whole text)"
 E = TypeVar("E")
 Answers = list[tuple[Hook, Outcome, Event]]
 
 
 def aggregate(
-    event: Event,
-    order: Sequence[Hook],
-    rounds: Sequence[Round],
-    changes: Sequence[Change],
-    skipped: Sequence[Skipped],
+    event: Event, order: Sequence[Hook], rounds: Sequence[Round], changes: Sequence[Change], skipped: Sequence[Skipped]
 ) -> Decision:
     """Combine all outcomes of one event."""
     place = {hook: index for index, hook in enumerate(order)}
-    answers = sorted(_last_answers(rounds), key=lambda answer: place[answer[0]])
+    answers = sorted(last_answers(rounds), key=lambda answer: place[answer[0]])
     merge: list[str] = []
     verdict, reasons = _verdict(event, answers, changes, merge)
-    stop = _stop(answers)
+    stops = (_reason(hook, effect) for hook, out, _ in answers for effect in out.effects if isinstance(effect, Stop))
+    stop = next(stops, None)
     if stop and event.name in TURN_ENDS and verdict is Verdict.DENY:
         merge.append(f"`{stop.hook}` stops the turn, which beats keeping it going")
         verdict, reasons = Verdict.NO_OPINION, []
@@ -59,12 +57,12 @@ def is_denied(event: Event, rounds: Sequence[Round]) -> bool:
     """Return whether these rounds alone deny."""
     return any(
         isinstance(effect, Deny)
-        for hook, outcome, _ in _last_answers(rounds)
+        for hook, outcome, _ in last_answers(rounds)
         for effect in (*outcome.effects, _on_failure(hook, event, outcome))
     )
 
 
-def _last_answers(rounds: Iterable[Round]) -> Answers:
+def last_answers(rounds: Iterable[Round]) -> Answers:
     """Return the last answer of each hook, which is the one that counts, and the event it was given on."""
     last: dict[Hook, tuple[Hook, Outcome, Event]] = {}
     for each in rounds:
@@ -82,7 +80,7 @@ def _verdict(
             verdict = VERDICT_OF.get(type(effect))
             if verdict is None or effect is None:
                 continue
-            if isinstance(effect, Allow) and not _is_about(event, judged, outcome):
+            if isinstance(effect, Allow) and not is_about(event, judged, outcome):
                 merge.append(f"allow from `{hook.id}` is ignored: the input was rewritten afterwards")
                 continue
             given.append((verdict, hook, effect))
@@ -95,7 +93,7 @@ def _verdict(
     return highest, [_reason(hook, effect) for verdict, hook, effect in given if verdict is highest]
 
 
-def _is_about(event: Event, judged: Event, outcome: Outcome) -> bool:
+def is_about(event: Event, judged: Event, outcome: Outcome) -> bool:
     """Return whether this answer was given on the input that will run."""
     if judged is event:
         return True
@@ -112,11 +110,6 @@ def _reason(hook: Hook, effect: Effect) -> Reason:
     return Reason(hook.id, getattr(effect, "because", ""), getattr(effect, "instead", ""))
 
 
-def _stop(answers: Answers) -> Reason | None:
-    stops = (_reason(hook, effect) for hook, out, _ in answers for effect in out.effects if isinstance(effect, Stop))
-    return next(stops, None)
-
-
 def _texts(answers: Answers, kind: type[Note] | type[Tell]) -> list[Reason]:
     return [
         Reason(hook.id, effect.text)
@@ -128,3 +121,28 @@ def _texts(answers: Answers, kind: type[Note] | type[Tell]) -> list[Reason]:
 
 def _of(answers: Answers, kind: type[E]) -> list[E]:
     return [effect for _, outcome, _ in answers for effect in outcome.effects if isinstance(effect, kind)]
+
+
+def cut_to_budget(reasons: Sequence[Reason], notes: Sequence[Reason]) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
+    """Return both lists, cut where the budget ends: reasons first, then notes, in execution order."""
+    kept_reasons, left = _cut_texts(reasons, LIMIT)
+    return kept_reasons, _cut_texts(notes, left)[0]
+
+
+def _cut_texts(texts: Sequence[Reason], left: int) -> tuple[tuple[Reason, ...], int]:
+    kept: list[Reason] = []
+    for reason in texts:
+        size = _size(reason.text) + _size(reason.instead)
+        if size <= left:
+            kept.append(reason)
+            left -= size
+        else:
+            if left > len(CUT):
+                room = reason.text.encode("utf-8", "surrogatepass")[: left - len(CUT)]
+                kept.append(Reason(reason.hook, room.decode("utf-8", "ignore") + CUT))
+            left = 0
+    return tuple(kept), left
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -17,9 +17,12 @@ _PASSES = {
     "rewrite": "rewriters, in turn",
     "judge": "judges and informers, together",
     "chain": "undeclared rewriters, each on the result of the one before",
+    "turn": "all hooks, in turn, until one denies",
+    "policy": "rewriters of the policy, again, on what others made of the input",
     "again": "again, on the rewritten input",
+    "last": "for the last time, after a second pass of rewriters",
 }
-_IN_TURN = ("rewrite", "chain")  # each hook is a round of its own there
+_IN_TURN = ("rewrite", "chain", "turn", "policy")  # each hook is a round of its own there
 
 
 def explain(record: Record, mark: Mark = str) -> str:
@@ -37,7 +40,8 @@ def headline(record: Record, mark: Mark = str) -> str:
 def shorten(value: Any, limit: int = 160) -> str:
     """Return a value on one line."""
     if isinstance(value, dict):
-        value = _only_text(value) or ", ".join(f"{name}: {each}" for name, each in value.items())
+        only = next(iter(value.values())) if len(value) == 1 else None
+        value = only if only and isinstance(only, str) else ", ".join(f"{key}: {each}" for key, each in value.items())
     visible = _visible(" ".join(str(value).split()))
     return visible if len(visible) <= limit else f"{visible[: limit - 3]}..."
 
@@ -61,15 +65,12 @@ def _answer(record: Record) -> str:
     parts += ["ends the turn"] if record.get("stop") else []
     if verdict != "no_opinion":
         return ", ".join([verdict, *parts])
-    parts += [_plural(len(record[name]), word) for name, word in _COUNTED.items() if record.get(name)]
+    counts = {word: len(record.get(name, ())) for name, word in _COUNTED.items()}
+    parts += [f"{number} {word}{'' if number == 1 else 's'}" for word, number in counts.items() if number]
     return ", ".join(["no opinion", *parts]) if parts else "no opinion"
 
 
 _COUNTED = {"notes": "note", "tells": "tell", "env": "variable", "extras": "extra", "failures": "failure"}
-
-
-def _plural(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _lines(record: Record, mark: Mark) -> Iterator[str]:
@@ -79,20 +80,16 @@ def _lines(record: Record, mark: Mark) -> Iterator[str]:
         yield from wrap(f"{row_of(record['event']).rewrites}: {_value(record['value'])}")
     first, *rest = wrap(f"answer: {headline(record)}")
     yield from (first.replace(_answer(record), mark(_answer(record)), 1), *rest)
-    yield from _payload_remarks(record)
+    for flag in record.get("flags", ()):
+        yield from wrap(f"about the payload: {flag}")
+    if not record.get("cwd"):
+        yield "  it has no `cwd`, so no hooks of a project are active"
     yield from _texts(record)
     yield from _rounds(record)
     yield from _late(record)
     yield from _list("not run", [f"{each['hook']}: {each['why']}" for each in record.get("not_run", ())])
     yield from _list("how the outcomes were combined", record.get("merge", ()))
     yield from _list("problems with the settings", record.get("problems", ()))
-
-
-def _payload_remarks(record: Record) -> Iterator[str]:
-    for flag in record.get("flags", ()):
-        yield from wrap(f"about the payload: {flag}")
-    if not record.get("cwd"):
-        yield "  it has no `cwd`, so no hooks of a project are active"
 
 
 def _texts(record: Record) -> Iterator[str]:
@@ -141,7 +138,8 @@ def _runs(runs: Iterable[Record], record: Record, *, is_late: bool = False) -> I
             yield f"{row}  {result}"
         else:
             yield from (row, *wrap(result, 6))
-        yield from wrap(f"from {_origin(run, record)}", 6)
+        layer, place = run.get("layer", run["scope"]), _near(run["source"], record)  # the file and its line
+        yield from wrap(f"from {layer}" if place == layer else f"from {layer}, {place}", 6)
         for remark in run.get("remarks", ()):
             yield from wrap(remark, 6)
 
@@ -157,12 +155,6 @@ def _result(run: Record, *, is_late: bool = False) -> str:
 
 
 _ON_FAILURE = {"allow": "ignored", "ask": "you are asked", "block": "blocked"}
-
-
-def _origin(run: Record, record: Record) -> str:
-    """Return the layer of the hook and its file and line."""
-    layer, place = run.get("layer", run["scope"]), _near(run["source"], record)
-    return layer if place == layer else f"{layer}, {place}"
 
 
 def _list(title: str, items: Iterable[str]) -> Iterator[str]:
@@ -185,9 +177,3 @@ def _value(value: Any) -> str:
 def _visible(text: str) -> str:
     """Replace characters that could move the cursor or hide text."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
-
-
-def _only_text(value: Mapping[str, Any]) -> str:
-    """Return the text of an object that holds nothing else."""
-    text = next(iter(value.values())) if len(value) == 1 else ""
-    return text if isinstance(text, str) else ""

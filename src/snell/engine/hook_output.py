@@ -21,13 +21,12 @@ from snell.model.events import Event
 
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JUDGEMENTS: dict[str, Callable[[str], Effect]] = {
-    "allow": Allow,
-    "approve": Allow,
+    **dict.fromkeys(("allow", "approve"), Allow),
     "ask": Ask,
     "defer": Defer,
-    "deny": Deny,
-    "block": Deny,
+    **dict.fromkeys(("deny", "block"), Deny),
 }
+_TAGS = ("Reject", "ModifyInput", "Continue", "reject", "modify_input")
 
 
 class UnreadableError(Exception):
@@ -60,28 +59,37 @@ def outcome_of_object(answer: Mapping[str, Any], event: Event) -> Outcome:
     try:
         answer = _without_tag(answer)
         specific, is_named = _specific(answer, event)
+        unknown = [key for key in answer if key not in _KNOWN.union(map(_snake, _extras(event)))]
         outcome = Outcome(
             effects=tuple(_effects(answer, specific, event)),
-            remarks=_unknown_keys(answer, event),
+            remarks=(f"ignored `{'`, `'.join(unknown)}`",) if unknown else (),
             suppress_output=answer.get("suppress_output") is True,
         )
     except UnreadableError as error:
         return Outcome(_clear_refusal(given), Failure("output", str(error)))
-    return outcome if is_named else _only_strict(outcome)
+    if is_named:
+        return outcome
+    # The client would ignore such an answer, so only what restricts counts.
+    kept = tuple(effect for effect in outcome.effects if isinstance(effect, Deny | Ask))
+    return Outcome(kept, Failure("output", "hookSpecificOutput has no hookEventName"), remarks=outcome.remarks)
+
+
+def is_answer(result: Any) -> bool:
+    """Return whether a Python function returned an answer in such a form, and not effects."""
+    return isinstance(result, Mapping) or (isinstance(result, str) and result in ("Continue", "Reject"))
+
+
+def outcome_of_answer(answer: Mapping[str, Any] | str, event: Event) -> Outcome:
+    """Return the outcome of an answer that a Python function returned."""
+    given = {answer: None} if isinstance(answer, str) else answer
+    # `continue_`, since `continue` is a keyword of Python.
+    return outcome_of_object({str(key).rstrip("_"): value for key, value in given.items()}, event)
 
 
 def _clear_refusal(given: Mapping[str, Any]) -> tuple[Effect, ...]:
     """Return a deny for an answer that is invalid but clearly refuses."""
-    words = {
-        given.get(key) for key in ("decision", "permissionDecision", "permission") if isinstance(given.get(key), str)
-    }
-    return (Deny("the hook refused, in an answer that is not fully valid"),) if words & {"block", "deny"} else ()
-
-
-def _only_strict(outcome: Outcome) -> Outcome:
-    """Keep only what restricts: the client would ignore such an answer."""
-    kept = tuple(effect for effect in outcome.effects if isinstance(effect, Deny | Ask))
-    return Outcome(kept, Failure("output", "hookSpecificOutput has no hookEventName"), remarks=outcome.remarks)
+    refuses = any(given.get(key) in ("block", "deny") for key in ("decision", "permissionDecision", "permission"))
+    return (Deny("the hook refused, in an answer that is not fully valid"),) if refuses else ()
 
 
 def async_seconds(text: str) -> float | None:
@@ -114,7 +122,7 @@ def _first_object(text: str) -> tuple[dict[str, Any] | None, str]:
 
 def _parse(text: str) -> dict[str, Any] | None:
     """The answer as an object; None when it is plain text."""
-    if not (text.startswith("{") and text.endswith("}")):
+    if not is_json(text):
         return None
     try:
         found: dict[str, Any] = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant)
@@ -129,10 +137,11 @@ def _no_constant(name: str) -> Any:
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse repeated names: one reader would take the first value, another the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        repeated = next(name for name in found if sum(name == each for each, _ in pairs) > 1)
-        raise UnreadableError(f"the answer gives `{repeated}` twice")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise UnreadableError(f"the answer gives `{name}` twice")
+        found[name] = value
     return found
 
 
@@ -151,7 +160,7 @@ def _plain(text: str, event: Event) -> Outcome:
 
 def _without_tag(given: Mapping[str, Any]) -> dict[str, Any]:
     """Tagged results (`{"Reject": {...}}`, `{"action": "reject"}`) in the form of the client's object."""
-    tag = next((key for key in ("Reject", "ModifyInput", "Continue", "reject", "modify_input") if key in given), "")
+    tag = next((key for key in _TAGS if key in given), "")
     answer = _snake_keys({key: value for key, value in given.items() if key != tag})
     if tag:
         inner = given[tag]
@@ -206,7 +215,8 @@ def _effects(outer: Mapping[str, Any], inner: Mapping[str, Any], event: Event) -
         effects.append(Stop(_text(answer, "stop_reason") or _text(outer, "reason") or _text(answer, "user_message")))
     if event.name in TURN_ENDS and (text := _text(answer, "followup_message")):
         effects.append(Deny(text))
-    effects += _rewrite(answer, event)
+    rewrites = [key for key in _REWRITE_KEYS.get(event.row.rewrites, ()) if answer.get(key) is not None]
+    effects += [Rewrite(answer[key]) for key in rewrites[:1]]
     if text := _text(answer, "additional_context"):
         effects.append(Note(text))
     if text := _text(answer, "system_message"):
@@ -221,23 +231,15 @@ def _effects(outer: Mapping[str, Any], inner: Mapping[str, Any], event: Event) -
 
 def _judgements(answer: Mapping[str, Any]) -> list[Effect]:
     reason = next((text for key in _REASONS if (text := _text(answer, key))), "")
-    verdicts = (key for key in _VERDICTS if answer.get(key) is not None)
-    found = [_judgement(key, answer[key], reason) for key in verdicts]
+    found: list[Effect] = []
+    for key in (key for key in _VERDICTS if answer.get(key) is not None):
+        word = answer[key]
+        if not isinstance(word, str) or word not in _JUDGEMENTS:
+            raise UnreadableError(f"{key} `{word}` is not one of allow, ask, defer, deny")
+        found.append(_JUDGEMENTS[word](reason))
     if _flag(answer, "ok") is False:  # the form in which prompt hooks answer
         found.append(Deny(reason or "the hook refused without a reason"))
     return found
-
-
-def _judgement(key: str, word: object, reason: str) -> Effect:
-    build = _JUDGEMENTS.get(word) if isinstance(word, str) else None
-    if build is None:
-        raise UnreadableError(f"{key} `{word}` is not one of allow, ask, defer, deny")
-    return build(reason)
-
-
-def _rewrite(answer: Mapping[str, Any], event: Event) -> list[Effect]:
-    given = [key for key in _REWRITE_KEYS.get(event.row.rewrites, ()) if answer.get(key) is not None]
-    return [Rewrite(answer[given[0]])] if given else []
 
 
 _VERDICTS = ("decision", "permission_decision", "behavior", "permission")
@@ -250,53 +252,17 @@ _REWRITE_KEYS = {
 }
 
 _KNOWN = frozenset(
-    {
-        "action",
-        "additional_context",
-        "agent_message",
-        "async",
-        "async_timeout",
-        "behavior",
-        "blocking_error",
-        "content",
-        "context",
-        "continue",
-        "decision",
-        "display_content",
-        "env",
-        "env_vars",
-        "followup_message",
-        "hook_specific_output",
-        "message",
-        "modified_args",
-        "new_input",
-        "ok",
-        "permission",
-        "permission_decision",
-        "permission_decision_reason",
-        "prevent_continuation",
-        "reason",
-        "stop_reason",
-        "suppress_output",
-        "system_message",
-        "updated_input",
-        "updated_mcp_tool_output",
-        "updated_output",
-        "updated_prompt",
-        "updated_tool_output",
-        "user_message",
-    }
+    (
+        *(*_VERDICTS, *_REASONS, *(key for keys in _REWRITE_KEYS.values() for key in keys)),
+        *("action", "additional_context", "async", "async_timeout", "blocking_error", "content", "context", "continue"),
+        *("env", "env_vars", "followup_message", "hook_specific_output", "new_input", "ok", "prevent_continuation"),
+        *("stop_reason", "suppress_output", "system_message"),
+    )
 )
 
 
 def _extras(event: Event) -> list[str]:
     return sorted({*event.row.extras, "terminalSequence"})
-
-
-def _unknown_keys(answer: Mapping[str, Any], event: Event) -> tuple[str, ...]:
-    known = _KNOWN.union(map(_snake, _extras(event)))
-    unknown = [key for key in answer if key not in known]
-    return (f"ignored `{'`, `'.join(unknown)}`",) if unknown else ()
 
 
 def _text(answer: Mapping[str, Any], key: str) -> str:

@@ -50,16 +50,18 @@ def validator(schemas: Mapping[str, Schema] = TOOL_SCHEMAS) -> Validate:
 
     def validate(tool: str, value: Mapping[str, Any]) -> Sequence[str]:
         schema = schemas.get(tool)
-        return schema_errors(value, schema, "") if schema else ()
+        return schema_errors(value, schema) if schema else ()
 
     return validate
 
 
-def schema_errors(value: Any, schema: Schema, path: str) -> list[str]:
+def schema_errors(value: Any, schema: Schema, path: str = "") -> list[str]:
     """Return everything that is wrong with a value, each with its path."""
     at = f"`{path}`" if path else "the input"
     if not _has_type(value, schema.get("type")):
-        return [f"{at} is {_type_name(value)}, not {_type_names(schema['type'])}"]
+        wanted = schema["type"] if isinstance(schema["type"], str) else " or ".join(schema["type"])
+        given = next((name for name, types in _TYPES.items() if type(value) in types), type(value).__name__)
+        return [f"{at} is {given}, not {wanted}"]
     found = []
     if "enum" in schema and value not in schema["enum"]:
         found.append(f"{at} is not one of {', '.join(map(str, schema['enum']))}")
@@ -104,11 +106,3 @@ def _has_type(value: Any, wanted: Any) -> bool:
     if isinstance(value, bool):
         return (bool,) in types
     return any(isinstance(value, each) for each in types)
-
-
-def _type_name(value: Any) -> str:
-    return next((name for name, types in _TYPES.items() if type(value) in types), type(value).__name__)
-
-
-def _type_names(wanted: Any) -> str:
-    return wanted if isinstance(wanted, str) else " or ".join(wanted)

@@ -13,15 +13,29 @@ from msgspec.structs import replace
 from snell.engine.match import fits_only_as_shell
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
-from snell.model.effects import EFFECT_TYPES, Allow, Ask, Defer, Deny, Effect, Env, Extra, Judgement, Rewrite, Tell
+from snell.model.effects import (
+    EFFECT_TYPES,
+    Allow,
+    Ask,
+    Defer,
+    Deny,
+    Effect,
+    Env,
+    Extra,
+    Judgement,
+    Remark,
+    Rewrite,
+    Stop,
+    Tell,
+)
 from snell.model.events import DEEPEST, TOO_DEEP, Event, json_equal, nests_deeper_than
 from snell.model.hooks import Hook, Scope, Switches
 from snell.model.protocols import Validate
 
 ROLE_EFFECTS: dict[str, frozenset[str]] = {
-    "rewrites": frozenset({"rewrite", "note", "tell"}),
-    "judges": frozenset({"allow", "ask", "defer", "deny", "note", "tell", "stop"}),
-    "informs": frozenset({"note", "tell", "env", "extra"}),
+    "rewrites": frozenset({"rewrite", "note", "tell", "remark"}),
+    "judges": frozenset({"allow", "ask", "defer", "deny", "note", "tell", "remark", "stop"}),
+    "informs": frozenset({"note", "tell", "remark", "env", "extra"}),
     "watches": frozenset(),
 }
 
@@ -33,15 +47,17 @@ def limit_effects(hook: Hook, event: Event, outcome: Outcome, switches: Switches
     failure = outcome.failure
     refused = False
     for given in outcome.effects:
-        effect: Effect = given
+        effect: Effect = _deny_instead_of_stop(hook, event, given)
         wrong = _role_forbids(hook, effect)
         if isinstance(effect, Rewrite) and not wrong:
             effect = _with_command_in_place(hook, event, effect)
             wrong = _wrong_rewrite(hook, event, effect, switches, validate)
         if wrong:
             failure = failure or wrong
+        elif isinstance(effect, Remark):
+            remarks.append(effect.text)
         elif isinstance(effect, Allow) and fits_only_as_shell(hook, event):
-            why = f"it is for shells, and `{event.tool}` is another tool that also takes a command"
+            why = f"the hook is for another kind of tool, which `{event.tool}` is only by its input"
             remarks.append(f"its allow is ignored: {why}")
         else:
             kept.extend(express_effect(effect, event, remarks.append))
@@ -50,6 +66,12 @@ def limit_effects(hook: Hook, event: Event, outcome: Outcome, switches: Switches
         kept = [effect for effect in kept if not isinstance(effect, Allow)]
         remarks.append("its allow is ignored: it was for a rewritten input that will not run")
     return replace(outcome, effects=tuple(kept), failure=failure, remarks=(*outcome.remarks, *remarks))
+
+
+def _deny_instead_of_stop(hook: Hook, event: Event, effect: Effect) -> Effect:
+    """Return a denial of the event in place of `continue: false`, for a hook whose every objection is one."""
+    is_meant = isinstance(effect, Stop) and hook.exit_code_mode == "strict" and "deny" in event.row.can
+    return Deny(effect.because) if isinstance(effect, Stop) and is_meant else effect
 
 
 def rewrite_in(outcome: Outcome) -> Rewrite | None:
@@ -128,21 +150,21 @@ def _wrong_rewrite(
     if not isinstance(value, _REWRITABLE_TYPES.get(event.row.rewrites, object)):
         return Failure("rewrite", f"`{hook.id}` rewrote {event.row.rewrites} to {type(value).__name__}")
     is_input = event.row.rewrites == "tool_input"
-    if validate and is_input and (wrong := validate(event.tool, _for_schema(event, value))):
+    # The command line as `command`, where a client's shell has it in another field.
+    whole = value if "command" in event.tool_input or not is_input else event.rewritten(value).readable_input
+    if validate and is_input and (wrong := validate(event.tool, whole)):
         return Failure("rewrite", f"`{hook.id}` rewrote the input of {event.tool} wrongly: {'; '.join(wrong)}")
     return None
-
-
-def _for_schema(event: Event, value: dict[str, Any]) -> dict[str, Any]:
-    """Return the input with the command line as `command`, where a client's shell has it in another field."""
-    return value if "command" in event.tool_input else event.rewritten(value).readable_input
 
 
 def express_effect(effect: Effect, event: Event, remark: Callable[[str], object] = str) -> tuple[Effect, ...]:
     """Return the effect as this event can express it: itself, the nearest stricter one, or nothing."""
     name = type(effect).__name__.lower()
     if isinstance(effect, Extra):
-        return _extra(effect, event, remark)
+        if effect.name in event.row.extras or effect.name in _EVERYWHERE:
+            return (effect,)
+        remark(f"`{effect.name}` has no effect on {event.name or 'this event'}")
+        return ()
     if name in event.row.can:
         if isinstance(effect, Rewrite) and json_equal(effect.applied_to(event.rewritable), event.rewritable):
             return ()
@@ -167,13 +189,6 @@ def _wrong_field(effect: Effect) -> str:
 def _cannot_happen(rewrite: Rewrite, event: Event) -> bool:
     """Return whether a rewrite would change something on an event where nothing can be rewritten."""
     return "rewrite" not in event.row.can and not json_equal(rewrite.applied_to(event.rewritable), event.rewritable)
-
-
-def _extra(effect: Extra, event: Event, remark: Callable[[str], object]) -> tuple[Effect, ...]:
-    if effect.name in event.row.extras or effect.name in _EVERYWHERE:
-        return (effect,)
-    remark(f"`{effect.name}` has no effect on {event.name or 'this event'}")
-    return ()
 
 
 _REWRITABLE_TYPES: dict[str, Any] = {"tool_input": dict, "prompt": str, "delta": str}

@@ -91,14 +91,6 @@ def value_targets(row: EventRow, value: str) -> Sequence[str]:
     return (value,) if value else ()
 
 
-def _everything(_text: str, _row: EventRow) -> None:
-    return None
-
-
-def _exactly(text: str, _row: EventRow) -> Predicate:
-    return text.__eq__
-
-
 def _one_of(text: str, row: EventRow) -> Predicate:
     parts = text.split("|") if row.only_bar_separates else _COMMA_OR_BAR.split(text)
     names = frozenset(part.strip() for part in parts) - {""}
@@ -122,16 +114,13 @@ def _regular(text: str, _row: EventRow) -> Predicate:
 
     try:
         # JavaScript's \d and \w know ASCII only, and hooks are written for that client.
-        pattern = regex.compile(_DOLLAR.sub(_end, text), regex.ASCII | regex.VERSION0)
+        # Its `$` is the very end; Python's also matches before a last line break.
+        text_end = _DOLLAR.sub(lambda found: r"\Z" if found[0] == "$" else found[0], text)
+        pattern = regex.compile(text_end, regex.ASCII | regex.VERSION0)
     except (regex.error, ValueError, OverflowError, RecursionError, MemoryError) as error:
         advice = r"escape special characters with a backslash, such as `\(`"
         raise PatternError(f"`{text}` is not a regular expression: {error}", advice=advice) from None
     return _searching(pattern.search, text)
-
-
-def _end(found: re.Match[str]) -> str:
-    """Translate `$`: JavaScript's is the very end, Python's also matches before a last line break."""
-    return r"\Z" if found[0] == "$" else str(found[0])
 
 
 def _searching(search: Callable[..., object], text: str) -> Predicate:
@@ -145,8 +134,8 @@ def _searching(search: Callable[..., object], text: str) -> Predicate:
 
 
 _BUILDERS: dict[str, Callable[[str, EventRow], Predicate | None]] = {
-    "all": _everything,
-    "exact": _exactly,
+    "all": lambda text, row: None,
+    "exact": lambda text, row: text.__eq__,
     "or": _one_of,
     "wildcard": _glob,
     "regex": _regular,

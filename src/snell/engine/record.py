@@ -7,6 +7,7 @@ from msgspec.structs import asdict
 
 from snell.model.decision import QUIET, Decision, Outcome, Reason, Round, Skipped
 from snell.model.effects import Effect, Note, Rewrite, Tell
+from snell.model.events import text_in
 from snell.model.hooks import Hook
 
 
@@ -18,6 +19,8 @@ def record_of(decision: Decision, not_run: Iterable[Skipped] = (), problems: Ite
         "client": event.client,
         "event": event.name,
         "session_id": event.session_id,
+        "agent_id": event.agent_id,
+        "agent_type": text_in(event.payload, "agent_type"),
         "cwd": event.cwd,
         "tool": event.tool,
         "tool_name": event.tool_name if event.tool_name != event.tool else "",

@@ -6,14 +6,14 @@ event no more than ten. What changes from event to event (`if` conditions, `once
 only for hooks that have it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from snell.engine.match import Predicate, compile_matcher, names_nothing, targets
 from snell.model.catalogue import row_of
 from snell.model.decision import Skipped
 from snell.model.errors import PatternError
 from snell.model.events import Event
-from snell.model.hooks import Broken, Hook, Inline, Pick, Scope, Switches, Tier
+from snell.model.hooks import Broken, Hook, Pick, Scope, Switches, Tier
 from snell.model.protocols import Condition, Store
 
 MEMO_LIMIT = 512  # tool names and paths come from outside
@@ -23,13 +23,10 @@ class Registry:
     """Immutable once built; a changed set of hooks is a new registry."""
 
     def __init__(
-        self,
-        hooks: Iterable[Hook],
-        *,
-        switches: Switches | None = None,
-        condition: Condition | None = None,
+        self, hooks: Iterable[Hook], *, switches: Switches | None = None, condition: Condition | None = None
     ) -> None:
         self.switches = switches or Switches()
+        self._is_sequential = self.switches.order == "sequential"
         self.problems: list[str] = []
         self._condition = condition
         self._by_event: dict[str, list[tuple[Hook, Predicate | None]]] = {}
@@ -45,7 +42,11 @@ class Registry:
         found = self._picks.get(key)
         if found is None:
             found = self._remember(key, event)
-        return self._narrow(found, event, marks) if found.needs_check_per_event else found
+        if not found.needs_check_per_event:
+            return found
+        # Duplicates are dropped last: a hook that does not run must not hide its duplicate.
+        now = [hook for hook in found.hooks if not self._why_not_now(hook, event, marks)]
+        return _arrange(now, event, self._is_sequential)
 
     def skipped_hooks(self, event: Event, marks: Store) -> list[Skipped]:
         """Return every hook of this event that does not apply, and why; for the trace."""
@@ -64,8 +65,12 @@ class Registry:
         entries = self._by_event.get(event.name, ())
         reasons = [(hook, self._why_not(hook, predicate, event, marks)) for hook, predicate in entries]
         running = {_likeness(hook): hook for hook, why in reversed(reasons) if not why}
-        twins = [(hook, why or _duplicate_of(hook, running)) for hook, why in reasons]
-        return [Skipped(hook.id, why) for hook, why in twins if why]
+        found = []
+        for hook, why in reasons:
+            if not why and (first := running[_likeness(hook)]) is not hook:
+                why = f"it is the same as `{first.id}`, which runs once for both"
+            found += [Skipped(hook.id, why)] if why else []
+        return found
 
     def hooks(self) -> Iterable[Hook]:
         return (hook for entries in self._by_event.values() for hook, _ in entries)
@@ -80,7 +85,8 @@ class Registry:
             self.problems.append(f"{hook.source}: hook `{hook.id}`: {error}")
             if not hook.can_judge or hook.scope is not Scope.POLICY:
                 return
-            hook, predicate = _broken(hook, str(error)), None
+            kept = {name: getattr(hook, name) for name in ("id", "event", "scope", "on_failure", "source")}
+            hook, predicate = Hook(role="judges", handler=Broken(str(error)), **kept), None
         if predicate is not None and names_nothing(hook.matcher or "", hook.matcher_type, row):
             self.problems.append(f"{hook.source}: hook `{hook.id}`: its matcher names nothing, so it never runs")
         self._by_event.setdefault(hook.event, []).append((hook, predicate))
@@ -92,7 +98,9 @@ class Registry:
         matching = [hook for hook, predicate in entries if not self._why_never(hook, predicate, event)]
         needs_check_per_event = any(map(_depends, matching))
         found = self._picks[key] = (
-            Pick(tuple(matching), needs_check_per_event=True) if needs_check_per_event else _arrange(matching, event)
+            Pick(tuple(matching), needs_check_per_event=True)
+            if needs_check_per_event
+            else _arrange(matching, event, self._is_sequential)
         )
         return found
 
@@ -138,14 +146,10 @@ class Registry:
         """Return whether the hook's `if` rule holds for the input that it would see, which may have been rewritten."""
         return not hook.condition or self._condition is None or self._condition(hook.condition, event)
 
-    def _narrow(self, pick: Pick, event: Event, marks: Store) -> Pick:
-        """Drop hooks that do not apply now, then duplicates: a hook that does not run must not hide its duplicate."""
-        return _arrange([hook for hook in pick.hooks if not self._why_not_now(hook, event, marks)], event)
-
 
 def once_mark(hook: Hook) -> str:
-    """Return the name of the mark that says this hook has had its one run."""
-    return f"once:{hook.id}"
+    """Return the name of the mark that says this hook has had its one run; a skill's has one in each run of it."""
+    return f"once:{hook.group}/{hook.id}" if hook.group else f"once:{hook.id}"
 
 
 def _depends(hook: Hook) -> bool:
@@ -161,36 +165,35 @@ def _key(event: Event) -> tuple[str, ...]:
     return (event.name, event.tool_name, event.kind, *targets(event))
 
 
-def _arrange(hooks: list[Hook], event: Event) -> Pick:
+def _arrange(hooks: list[Hook], event: Event, is_sequential: bool) -> Pick:
     distinct = _distinct(hooks)
     answering = [hook for hook in distinct if not hook.runs_later]
     policy = [hook for hook in answering if hook.scope is Scope.POLICY]
     rest = [hook for hook in answering if hook.scope is not Scope.POLICY]
-    tiers = [tier for tier in (_tier(policy, True, event), _tier(rest, False, event)) if tier]
+    each = (_tier(policy, True, event, is_sequential), _tier(rest, False, event, is_sequential))
+    tiers = [tier for tier in each if tier]
     if event.name == "PostToolUse":
         tiers.reverse()  # the policy decides last what the model sees
     needs_check_per_event = any(hook.once for hook in distinct)
-    has_conditions = any(hook.condition for hook in distinct)
-    simple_tier = len(tiers) == 1 and not tiers[0].is_mixed
-    rounds = _rounds(tiers[0]) if simple_tier and not needs_check_per_event and not has_conditions else ()
+    is_fixed = not needs_check_per_event and not any(hook.condition for hook in distinct)
+    rounds = _rounds(tiers[0]) if is_fixed and len(tiers) == 1 and not tiers[0].is_mixed else ()
     watchers = tuple(hook for hook in distinct if hook.runs_later)
-    writes_rows = any(isinstance(each.handler, Inline) and each.handler.batches for each in watchers)
-    keeps_call = writes_rows and event.name == "PreToolUse"
+    keeps_call = event.name == "PreToolUse" and any(getattr(hook.handler, "batches", False) for hook in watchers)
     return Pick(tuple(distinct), tuple(tiers), watchers, keeps_call, needs_check_per_event, rounds)
 
 
 def _rounds(tier: Tier) -> tuple[tuple[str, tuple[Hook, ...]], ...]:
-    rewriting = tuple(("rewrite", turn) for turn in tier.turns)
-    return (*rewriting, ("judge", tier.others)) if tier.others else rewriting
+    in_turn = tuple(("turn" if tier.is_sequential else "rewrite", turn) for turn in tier.turns)
+    return (*in_turn, ("judge", tier.others)) if tier.others else in_turn
 
 
-def _tier(hooks: list[Hook], is_policy: bool, event: Event) -> Tier | None:
+def _tier(hooks: list[Hook], is_policy: bool, event: Event, is_sequential: bool) -> Tier | None:
     if not hooks:
         return None
-    rewriters = rewrite_order([hook for hook in hooks if hook.role == "rewrites"], event)
-    others = tuple(hook for hook in hooks if hook.role != "rewrites")
+    in_turn = rewrite_order([hook for hook in hooks if is_sequential or hook.role == "rewrites"], event)
+    others = tuple(hook for hook in hooks if hook not in in_turn)
     roles = {hook.role for hook in others}
-    return Tier(is_policy, rewriters, others, {None, "judges"} <= roles, tuple((hook,) for hook in rewriters))
+    return Tier(is_policy, others, {None, "judges"} <= roles, tuple((hook,) for hook in in_turn), is_sequential)
 
 
 def rewrite_order(hooks: Sequence[Hook], event: Event) -> tuple[Hook, ...]:
@@ -212,20 +215,3 @@ def _likeness(hook: Hook) -> object:
     """Return what two hooks must share for one run to stand for both: everything that can change the decision."""
     where = (hook.scope is Scope.POLICY, hook.runs_later, hook.session_id)
     return (*where, hook.handler.identity, hook.condition, hook.role, hook.failure_policy, hook.exit_code_mode)
-
-
-def _duplicate_of(hook: Hook, running: Mapping[object, Hook]) -> str:
-    first = running[_likeness(hook)]
-    return "" if first is hook else f"it is the same as `{first.id}`, which runs once for both"
-
-
-def _broken(hook: Hook, why: str) -> Hook:
-    return Hook(
-        id=hook.id,
-        event=hook.event,
-        scope=hook.scope,
-        role="judges",
-        on_failure=hook.on_failure,
-        source=hook.source,
-        handler=Broken(why),
-    )

@@ -5,19 +5,17 @@ It has Read, Grep and Glob inside the project and the transcript, cannot start f
 within the hook's time limit. It answers like a prompt hook: it can deny or advise, but not allow.
 """
 
-import time
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, ClassVar
 
 from snell.handlers.event_json import event_for_others
+from snell.handlers.waiting import within_limit
 from snell.model.context import Context
-from snell.model.decision import Failure, Outcome
+from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Handler, Hook
 from snell.settings.handler_types import HandlerType
 from snell.settings.schema import Key
-from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
+from snell.system.deadline import Deadline
 
 if TYPE_CHECKING:
     from snell.llm.messages import Message, Turn
@@ -28,13 +26,10 @@ MOST_TURNS = 50
 
 class Agent(Handler, frozen=True):
     kind: ClassVar[str] = "agent"
+    compared_by: ClassVar[tuple[str, ...]] = ("prompt",)
 
     prompt: str
     model: str = ""
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("agent", self.prompt)
 
 
 TYPE = HandlerType(
@@ -52,42 +47,20 @@ TYPE = HandlerType(
 )
 
 
-def run(hook: Hook, event: Event, context: Context) -> Outcome:
-    """Run one agent hook."""
-    start = time.perf_counter()
-    outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
-    return replace(outcome, seconds=time.perf_counter() - start)
-
-
-def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
-    from snell.llm.messages import ModelError
-    from snell.llm.verdict_answers import outcome_of_text
-
-    if not context.has_audience(event):
-        why = "an agent hook does not run in a session without a user; `in_batch = true` in `[model]` allows it"
-        return Outcome(failure=Failure("launch", why))
-    try:
-        text = _answer(hook, event, context, deadline)
-    except ModelError as error:
-        return Outcome(failure=Failure(error.kind, str(error)))
-    except DeadlineExceededError as error:
-        return Outcome(
-            failure=Failure("timeout", str(error) or f"the agent did not answer within {hook.time_limit:g} s")
-        )
-    except CancelledError:
-        return Outcome(failure=Failure("cancelled", "was cancelled"))
-    return outcome_of_text(text, event, thinks_aloud=True)
-
-
-def _answer(hook: Hook, event: Event, context: Context, deadline: Deadline) -> str:
-    """Let the model use its tools until it answers."""
+@within_limit
+def run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
+    """Run one agent hook: let the model use its tools until it answers."""
     from snell.llm.client import Model  # slow to import, like the other modules of `llm`
-    from snell.llm.messages import Message, Question
+    from snell.llm.messages import Message, ModelError, Question
     from snell.llm.read_only_tools import TOOLS, ReadingTools
     from snell.llm.untrusted_text import replace_surrogates
+    from snell.llm.verdict_answers import outcome_of_text
 
     agent = hook.handler
     assert isinstance(agent, Agent)
+    if not context.has_audience(event):
+        why = "an agent hook does not run in a session without a user; `in_batch = true` in `[model]` allows it"
+        raise ModelError("launch", why)
     project_dir = context.project_dir or event.cwd
     model = Model(context, event.session_id, deadline)
     tools = ReadingTools(project_dir, event.transcript_path, deadline)
@@ -96,10 +69,10 @@ def _answer(hook: Hook, event: Event, context: Context, deadline: Deadline) -> s
     for number in range(1, MOST_TURNS + 1):
         turn = model.ask(Question(system, tuple(messages), agent.model, TOOLS))
         if not turn.calls:
-            return turn.text
+            return outcome_of_text(turn.text, event, thinks_aloud=True)
         context.tell(hook, f"turn {number}: {', '.join(call.name for call in turn.calls)}")
         messages += _messages_after(turn, tools)
-    raise DeadlineExceededError(f"the agent did not answer within {MOST_TURNS} turns")
+    raise ModelError("timeout", f"the agent did not answer within {MOST_TURNS} turns")
 
 
 def _messages_after(turn: "Turn", tools: "ReadingTools") -> "list[Message]":

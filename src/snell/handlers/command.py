@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,8 +29,8 @@ from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, H
 from snell.model.protocols import ClientEmulation, Said
 from snell.settings.client_hook_files import can_emulate
 from snell.settings.handler_types import HandlerEntry, HandlerType
-from snell.settings.problems import InvalidValueError
 from snell.settings.schema import Key
+from snell.settings.value_tree import InvalidValueError
 from snell.system.json_output import json_bytes
 from snell.system.run_program import Finished, Running, environment, finish_in_background
 from snell.system.run_program import run as run_process
@@ -43,6 +43,9 @@ class Command(Handler, frozen=True):
     """A program, run by the shell, or directly when it has `args`."""
 
     kind: ClassVar[str] = "command"
+    compared_by: ClassVar[tuple[str, ...]] = (
+        *("command", "args", "plugin_root", "pass_context", "parse_result", "written_for", "their_matcher"),
+    )
 
     command: str
     args: tuple[str, ...] | None = None
@@ -51,11 +54,6 @@ class Command(Handler, frozen=True):
     plugin_root: str = ""
     written_for: str = ""  # another client's event, such as `cursor:stop`: that client's format for input and answer
     their_matcher: str = ""  # the matcher in that client's settings
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        how = (self.pass_context, self.parse_result, self.written_for, self.their_matcher)
-        return ("command", self.command, self.args, self.plugin_root, *how)
 
     @property
     def short_name(self) -> str:
@@ -147,8 +145,12 @@ def _combine(outcomes: Sequence[Outcome]) -> Outcome:
 def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
     command, emulation = hook.handler, given.emulation
     assert isinstance(command, Command)
-    directory = _directory(emulation.folder(hook) if emulation else "", event, context)
+    folder = emulation.folder(hook) if emulation else ""
+    # If the session's directory is gone, the project's or the home directory, as Claude Code does.
+    choices = (folder, event.cwd, context.project_dir, os.path.expanduser("~"), "/")
+    directory = next(each for each in choices if each and os.path.isdir(each))
     env_file = _make_env_file() if "env" in event.row.can else ""
+    must_wait = hook.force_sync or hook.event == "SessionStart" or hook.failure_policy == "block"
     async_watch = _AsyncWatch()
     try:
         finished = run_process(
@@ -158,11 +160,12 @@ def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
             env=environment(context.env, _variables(command, event, context, env_file, emulation)),
             timeout=hook.time_limit,
             cancel=context.cancel,
-            watch_stdout=async_watch.watch if emulation is None and _may_go_async(hook) else None,
+            watch_stdout=None if emulation or must_wait else async_watch.watch,
             hand_over=lambda running: _continue(running, async_watch.seconds, hook, event, context),
         )
         outcome = _outcome(hook, event, finished, given, directory)
-        return _with_env(outcome, env_file)
+        variables = _read_exports(env_file) if env_file else {}
+        return replace(outcome, effects=(*outcome.effects, Env(variables))) if variables else outcome
     finally:
         if env_file:
             with suppress(OSError):
@@ -177,12 +180,6 @@ def _argv(command: Command, context: Context) -> list[str]:
     for name, value in known.items():
         words = [word.replace(name, value) for word in words]
     return words
-
-
-def _directory(folder: str, event: Event, context: Context) -> str:
-    """Return the session's directory; if it is gone, the project's or the home directory, as Claude Code does."""
-    choices = (folder, event.cwd, context.project_dir, os.path.expanduser("~"), "/")
-    return next(each for each in choices if each and os.path.isdir(each))
 
 
 def _variables(
@@ -286,11 +283,6 @@ def _script_is_missing(stderr: str, answer: Outcome, cwd: str) -> bool:
     return not os.path.exists(os.path.join(cwd, found["python"] or found["sh"]))
 
 
-def _may_go_async(hook: Hook) -> bool:
-    waits = hook.force_sync or hook.event == "SessionStart" or hook.failure_policy == "block"
-    return not waits
-
-
 class _AsyncWatch:
     """Watches stdout for `{"async": true}`, and keeps the time limit that the hook asks for."""
 
@@ -323,11 +315,6 @@ def _make_env_file() -> str:
     descriptor, path = tempfile.mkstemp(prefix="snell-env-")
     os.close(descriptor)
     return path
-
-
-def _with_env(outcome: Outcome, path: str) -> Outcome:
-    variables = _read_exports(path) if path else {}
-    return replace(outcome, effects=(*outcome.effects, Env(variables))) if variables else outcome
 
 
 def _read_exports(path: str) -> dict[str, str]:

@@ -1,21 +1,19 @@
 """MCP tool hooks: call a tool of a configured MCP server with input made from the event, and read its text as JSON."""
 
 import re
-import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from msgspec.structs import replace
-
 from snell.engine.hook_output import outcome_of
 from snell.handlers.event_json import event_object
+from snell.handlers.waiting import within_limit
 from snell.model.context import Context
-from snell.model.decision import Failure, Outcome
+from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import DEFAULT_TIMEOUT, Handler, Hook
 from snell.settings.handler_types import HandlerType
 from snell.settings.schema import Key
-from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
+from snell.system.deadline import Deadline
 from snell.system.json_output import json_bytes
 
 _FIELD = re.compile(r"\$\{([A-Za-z0-9_.\-]+)\}")
@@ -54,14 +52,9 @@ TYPE = HandlerType(
 )
 
 
-def run(hook: Hook, event: Event, context: Context) -> Outcome:
+@within_limit
+def run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
     """Run one MCP tool hook."""
-    start = time.perf_counter()
-    outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
-    return replace(outcome, seconds=time.perf_counter() - start)
-
-
-def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
     from snell.system.mcp_client import McpError, call_tool  # slow to import
 
     handler = hook.handler
@@ -69,18 +62,11 @@ def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outc
     server = context.settings.mcp_servers.get(handler.server)
     if server is None:
         why = f"there is no MCP server `{handler.server}`; describe it in `[mcp_servers.{handler.server}]`"
-        return Outcome(failure=Failure("launch", why))
-    try:
-        arguments = _fill_fields(dict(handler.input), event_object(event))
-        text = call_tool(server, handler.tool, arguments, context.env, deadline)
-    except McpError as error:
-        return Outcome(failure=Failure(error.kind, str(error)))
-    except DeadlineExceededError:
-        return Outcome(failure=Failure("timeout", f"did not answer within {hook.time_limit:g} s"))
-    except CancelledError:
-        return Outcome(failure=Failure("cancelled", "was cancelled"))
+        raise McpError("launch", why)
+    arguments = _fill_fields(dict(handler.input), event_object(event))
+    text = call_tool(server, handler.tool, arguments, context.env, deadline)
     if len(text) > _LONGEST:
-        return Outcome(failure=Failure("output", "answered more than Snell reads (1 MB)"))
+        raise McpError("output", "answered more than Snell reads (1 MB)")
     return outcome_of(text, event)
 
 

@@ -1,19 +1,18 @@
 """Prompt hooks: ask a language model one question about the event. Its answer can deny or advise, but not allow."""
 
 import re
-import time
-from typing import Any, ClassVar
-
-from msgspec.structs import replace
+from typing import ClassVar
 
 from snell.handlers.event_json import event_for_others
+from snell.handlers.waiting import within_limit
 from snell.model.context import Context
-from snell.model.decision import Failure, Outcome
+from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Handler, Hook
 from snell.redact import redact_data
 from snell.settings.handler_types import HandlerType
 from snell.settings.schema import Key
+from snell.system.deadline import Deadline
 
 BRACE = "{"
 _CONVERSATION = 12_000  # characters from its end that the model gets
@@ -22,14 +21,11 @@ _ARGUMENTS = re.compile(r"(?<!\\)\$ARGUMENTS\b")
 
 class Prompt(Handler, frozen=True):
     kind: ClassVar[str] = "prompt"
+    compared_by: ClassVar[tuple[str, ...]] = ("prompt",)
 
     prompt: str
     model: str = ""
     continue_on_block: bool = False
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("prompt", self.prompt)
 
 
 TYPE = HandlerType(
@@ -49,15 +45,11 @@ TYPE = HandlerType(
 )
 
 
-def run(hook: Hook, event: Event, context: Context) -> Outcome:
+@within_limit
+def run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
     """Run one prompt hook."""
-    start = time.perf_counter()
-    return replace(_run(hook, event, context), seconds=time.perf_counter() - start)
-
-
-def _run(hook: Hook, event: Event, context: Context) -> Outcome:
-    from snell.llm.ask import answer_of  # slow to import, like the other modules of `llm`
-    from snell.llm.messages import Message, ModelError, Question
+    from snell.llm.client import answer_of  # slow to import, like the other modules of `llm`
+    from snell.llm.messages import Message, Question
     from snell.llm.untrusted_text import RULES
     from snell.llm.verdict_answers import ANSWER_RULES, outcome_of_text
 
@@ -69,10 +61,7 @@ def _run(hook: Hook, event: Event, context: Context) -> Outcome:
         'such as {"nudge": "advice"} or {"pass": true}, use that.'
     )
     question = Question(system, (Message("user", _question(prompt.prompt, event)),), prompt.model, begins=BRACE)
-    try:
-        text = answer_of(question, event, context, hook.time_limit)
-    except ModelError as error:
-        return Outcome(failure=Failure(error.kind, str(error)))
+    text = answer_of(question, event, context, deadline.seconds)
     return outcome_of_text(text, event, begins=BRACE, ends_turn=not prompt.continue_on_block)
 
 

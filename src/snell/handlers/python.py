@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from snell.model.context import CancelFlag
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
@@ -51,52 +53,58 @@ TYPE = HandlerType(
 )
 
 
-def finish_result(result: Any, seconds: float, hook: Hook) -> Outcome:
+def finish_result(result: Any, seconds: float, hook: Hook, event: Event) -> Outcome:
     """Return the outcome of a function that returned something: a coroutine is run until its time limit."""
-    if isinstance(result, Awaitable):
-        import asyncio  # slow to import, and most hooks are plain functions
+    if not isinstance(result, Awaitable):
+        return outcome_from(result, seconds, event)
+    start, failure = time.perf_counter(), None
+    try:
+        result = wait_in_plain_code(result, hook.time_limit)
+    except OutOfTimeError:
+        failure = Failure("timeout", f"did not finish within {hook.time_limit:g} s")
+    except InLoopError:
+        why = "an async hook cannot be waited for inside a running event loop; use `decide_async`"
+        return Outcome(failure=Failure("crash", why), seconds=seconds)
+    except Exception as error:  # noqa: BLE001 - whatever a hook raises becomes its outcome
+        failure = crash(error)
+    seconds += time.perf_counter() - start
+    return Outcome(failure=failure, seconds=seconds) if failure else outcome_from(result, seconds, event)
 
-        start, limit = time.perf_counter(), hook.time_limit
-        if _is_in_loop():
-            return Outcome(failure=_failure_in_loop(result), seconds=seconds)
-        try:
-            result = asyncio.run(_wait(result, limit))
-        except TimeoutError:
-            late = Failure("timeout", f"did not finish within {limit:g} s")
-            return Outcome(failure=late, seconds=seconds + time.perf_counter() - start)
-        except Exception as error:  # noqa: BLE001 - whatever a hook raises becomes its outcome
-            return Outcome(failure=crash(error), seconds=seconds + time.perf_counter() - start)
-        seconds += time.perf_counter() - start
-    return outcome_from(result, seconds)
 
-
-def outcome_from(result: Any, seconds: float) -> Outcome:
+def outcome_from(result: Any, seconds: float, event: Event) -> Outcome:
     """Return what a function returned as an outcome; the engine decides which effects are permitted."""
     if result is None:
         return Outcome(seconds=seconds)
+    if isinstance(result, str | Mapping):
+        from snell.engine.hook_output import is_answer, outcome_of_answer  # slow to import, and most return effects
+
+        if is_answer(result):
+            return replace(outcome_of_answer(result, event), seconds=seconds)
     return Outcome(effects=tuple(result) if isinstance(result, list | tuple) else (result,), seconds=seconds)
 
 
 async def await_function(hook: Hook, event: Event, cancel: CancelFlag | None) -> Outcome:
     """Run a function in an event loop, and await what it returns."""
-    import asyncio
-
     handler = hook.handler
     assert isinstance(handler, Inline)
     start = time.perf_counter()
     try:
         result = run_in_thread(handler.function, event) if handler.waits else handler.function(event)
         if isinstance(result, Awaitable):
-            async with asyncio.timeout(hook.time_limit):
-                while isinstance(result, Awaitable):  # what ran in a thread may have made a coroutine
-                    result = await (_unless_cancelled(cancel, result) if cancel else result)
-    except TimeoutError:
+            result = await wait_within(_await_all(result, cancel), hook.time_limit)
+    except OutOfTimeError:
         return Outcome(failure=Failure("timeout", f"did not finish within {hook.time_limit:g} s"))
     except CancelledError:
         return Outcome(failure=Failure("cancelled", "was cancelled"), seconds=time.perf_counter() - start)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong becomes an outcome
         return Outcome(failure=crash(error), seconds=time.perf_counter() - start)
-    return outcome_from(result, time.perf_counter() - start)
+    return outcome_from(result, time.perf_counter() - start, event)
+
+
+async def _await_all(result: Any, cancel: CancelFlag | None) -> Any:
+    while isinstance(result, Awaitable):  # what ran in a thread may have made a coroutine
+        result = await (_unless_cancelled(cancel, result) if cancel else result)
+    return result
 
 
 async def _unless_cancelled(cancel: CancelFlag, result: Awaitable[Any]) -> Any:
@@ -118,37 +126,50 @@ async def run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     """Run a blocking function in a thread and await it. It cannot be ended: a cancelled caller leaves it behind."""
     import asyncio
 
-    return await asyncio.to_thread(_call, function, arguments)
+    return await asyncio.to_thread(call_function, function, arguments)
 
 
-def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def call_function(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a function; no future and no coroutine can hold a StopIteration, and its caller would wait forever."""
     try:
         return function(*arguments)
-    except StopIteration as error:  # no future can hold it, and its caller would wait forever
+    except StopIteration as error:
         raise RuntimeError(str(error) or "StopIteration") from error
 
 
-async def _wait(result: Any, limit: float) -> Any:
+class OutOfTimeError(Exception):
+    """A coroutine reached its time limit; a TimeoutError is its own."""
+
+
+class InLoopError(TypeError):
+    """A coroutine cannot be waited for inside a running event loop."""
+
+
+async def wait_within(result: Awaitable[Any], limit: float | None) -> Any:
+    """Await a coroutine for at most this many seconds. Raises OutOfTimeError."""
     import asyncio
 
-    async with asyncio.timeout(limit):
-        return await result
+    limited = asyncio.timeout(limit)
+    try:
+        async with limited:
+            return await result
+    except TimeoutError:
+        if limited.expired():
+            raise OutOfTimeError from None
+        raise
 
 
-def _is_in_loop() -> bool:
-    import asyncio
+def wait_in_plain_code(result: Awaitable[Any], limit: float | None) -> Any:
+    """Do the same outside an event loop. Raises InLoopError in one."""
+    import asyncio  # slow to import, and most hooks are plain functions
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
-
-
-def _failure_in_loop(result: Any) -> Failure:
+        return asyncio.run(wait_within(result, limit))
     if isinstance(result, Coroutine):
         result.close()
-    return Failure("crash", "an async hook cannot be waited for inside a running event loop; use `decide_async`")
+    raise InLoopError("a coroutine cannot be waited for inside a running event loop; use `run_async`")
 
 
 def crash(error: BaseException) -> Failure:

@@ -14,21 +14,22 @@ import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 
 from snell.engine.hook_output import is_json, outcome_of
 from snell.handlers.event_json import event_for_others, holds_placeholder
+from snell.handlers.waiting import within_limit
 from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
-from snell.model.effects import Allow, Deny, Effect, Rewrite
+from snell.model.effects import Allow, Deny, Rewrite
 from snell.model.events import Event
 from snell.model.hooks import Handler, Hook, Scope
 from snell.settings.handler_types import HandlerEntry, HandlerType
-from snell.settings.problems import InvalidValueError
 from snell.settings.schema import Key
-from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
+from snell.settings.value_tree import InvalidValueError
+from snell.system.deadline import Deadline, FailedError
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.json_output import json_bytes
 
@@ -44,6 +45,7 @@ _OWN_LAYERS = ("policy", "user", "run time")
 
 class Webhook(Handler, frozen=True):
     kind: ClassVar[str] = "webhook"
+    compared_by: ClassVar[tuple[str, ...]] = ("url",)
 
     url: str
     method: str = "POST"
@@ -52,17 +54,27 @@ class Webhook(Handler, frozen=True):
     redact: bool = True
     secret_env: str = ""  # the variable with the secret that requests are signed with; empty = the user's own secret
 
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("webhook", self.url)
-
 
 def _parse(entry: HandlerEntry) -> Handler:
     layer = entry.state.layer
     if entry.values.get("redact") is False and layer not in ("policy", "user"):
         advice = "move the hook to your own settings, or remove the key"
         raise InvalidValueError(f"`redact = false` is not for {layer} settings", entry.line_of("redact"), advice)
-    return TYPE.build(entry)
+    webhook = TYPE.build(entry)
+    assert isinstance(webhook, Webhook)
+    if why := _refused_variable(webhook):
+        # The hook stays: it fails when it runs, and its failure policy decides.
+        entry.state.add_problem(entry.line_of("headers"), why)
+    return webhook
+
+
+def _refused_variable(webhook: Webhook) -> str:
+    """Return what is wrong with a header that uses a variable outside `allowed_env`; empty if there is none."""
+    for header, value in webhook.headers.items():
+        for name in (braced or plain for braced, plain in _NAME.findall(value)):
+            if name not in webhook.allowed_env:
+                return f'header `{header}` uses `{name}`, which is not in `allowed_env`; add `allowed_env = ["{name}"]`'
+    return ""
 
 
 TYPE = HandlerType(
@@ -88,58 +100,38 @@ TYPE = HandlerType(
 )
 
 
-class _SecretError(Exception):
-    """The secret that requests are signed with cannot be used."""
-
-
-def run(hook: Hook, event: Event, context: Context) -> Outcome:
+@within_limit
+def run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
     """Run one webhook."""
-    start = time.perf_counter()
-    outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
-    return replace(outcome, seconds=time.perf_counter() - start)
-
-
-def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
-    from snell.system.address_policy import RefusedError, check_url  # slow to import
-    from snell.system.http_client import HttpError, require_http_library, resolver, send_request
-
-    webhook = hook.handler
+    webhook, is_own = hook.handler, hook.scope is Scope.POLICY or hook.source.layer in _OWN_LAYERS
     assert isinstance(webhook, Webhook)
-    is_redacted = webhook.redact or not _is_own(hook)
+    if why := _refused_variable(webhook):  # else an empty token would be sent
+        return Outcome(failure=Failure("launch", why))
+    is_redacted = webhook.redact or not is_own
     try:
-        require_http_library()
-        target = check_url(
-            webhook.url,
-            loopback=_is_own(hook),
-            allowed=context.settings.webhook_hosts,
-            resolve=resolver(deadline),
-        )
         body = json_bytes(event_for_others(event, redact=is_redacted))
-        with send_request(_call(webhook, target, body, context), deadline) as response:
-            status, text = response.status, response.read_all(LONGEST_REPLY)
-    except RefusedError as error:
-        return _failure(hook, "launch", f"the address may not be called: {error}")
-    except _SecretError as error:
-        return _failure(hook, "launch", str(error))
-    except HttpError as error:
-        return _failure(hook, error.kind, str(error))
-    except DeadlineExceededError:
-        return _failure(hook, "timeout", f"did not answer within {hook.time_limit:g} s")
-    except CancelledError:
-        return Outcome(failure=Failure("cancelled", "was cancelled"))
-    if not 200 <= status < 300:
-        return _failure(hook, "output", f"{target.authority} answered with status {status}")
+        text = _exchange(webhook, body, context, deadline, may_call_loopback=is_own)
+    except FailedError as error:
+        denies = hook.exit_code_mode == "strict" and error.kind != "timeout"  # as with exit codes
+        return Outcome(effects=(Deny(str(error)),) if denies else (), failure=Failure(error.kind, str(error)))
     return _answer(text, event, is_redacted)
 
 
-def _is_own(hook: Hook) -> bool:
-    return hook.scope is Scope.POLICY or hook.source.layer in _OWN_LAYERS
+def _exchange(webhook: Webhook, body: bytes, context: Context, deadline: Deadline, *, may_call_loopback: bool) -> bytes:
+    from snell.system.address_policy import RefusedError, check_url  # slow to import
+    from snell.system.http_client import require_http_library, resolver, send_request
 
-
-def _failure(hook: Hook, kind: str, message: str) -> Outcome:
-    """Return a failure; in strict mode it also denies, as with exit codes."""
-    refusal: tuple[Effect, ...] = (Deny(message),) if hook.exit_code_mode == "strict" and kind != "timeout" else ()
-    return Outcome(effects=refusal, failure=Failure(kind, message))
+    require_http_library()
+    hosts = context.settings.webhook_hosts
+    try:
+        target = check_url(webhook.url, loopback=may_call_loopback, allowed=hosts, resolve=resolver(deadline))
+    except RefusedError as error:
+        raise FailedError("launch", f"the address may not be called: {error}") from None
+    with send_request(_call(webhook, target, body, context), deadline) as response:
+        text = response.read_all(LONGEST_REPLY)
+        if not 200 <= response.status < 300:
+            raise FailedError("output", f"{target.authority} answered with status {response.status}")
+    return text
 
 
 def _answer(body: bytes, event: Event, is_redacted: bool) -> Outcome:
@@ -160,7 +152,7 @@ def _answer(body: bytes, event: Event, is_redacted: bool) -> Outcome:
 def _call(webhook: Webhook, target: "Target", body: bytes, context: Context) -> "Call":
     from snell.system.http_client import Call
 
-    own = {name.lower(): _fill_variables(value, webhook, context) for name, value in webhook.headers.items()}
+    own = {name.lower(): _fill_variables(value, context) for name, value in webhook.headers.items()}
     kept = {name: value for name, value in own.items() if _HEADER.fullmatch(name) and name not in _RESERVED}
     given = {"content-type": "application/json", "accept": "application/json", **kept}
     return Call(webhook.method, target, {**given, **_signature_headers(webhook, body, context)}, body)
@@ -172,14 +164,9 @@ _NAME = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def _fill_variables(value: str, webhook: Webhook, context: Context) -> str:
-    """Fill the variables in; one that is not in `allowed_env` is empty, and no value can begin a new header."""
-
-    def value_of(found: re.Match[str]) -> str:
-        name = found[1] or found[2]
-        return context.env.get(name, "") if name in webhook.allowed_env else ""
-
-    return _CONTROL.sub("", _NAME.sub(value_of, value)).strip()
+def _fill_variables(value: str, context: Context) -> str:
+    """Fill the variables in; no value can begin a new header."""
+    return _CONTROL.sub("", _NAME.sub(lambda found: context.env.get(found[1] or found[2], ""), value)).strip()
 
 
 def _signature_headers(webhook: Webhook, body: bytes, context: Context) -> dict[str, str]:
@@ -195,20 +182,23 @@ def _signature_headers(webhook: Webhook, body: bytes, context: Context) -> dict[
 
 
 def _key(webhook: Webhook, context: Context) -> bytes:
-    """Return the hook's own secret, else the user's, which is created on first use."""
-    if webhook.secret_env:
-        secret = context.env.get(webhook.secret_env, "")
+    """Return the hook's own secret, else the user's, which is created on first use. Raises FailedError."""
+    if name := webhook.secret_env:
+        secret, where = context.env.get(name, ""), f"`{name}`"
         if not secret:
-            raise _SecretError(f"`{webhook.secret_env}`, the secret to sign with, is not set")
-        return _key_bytes(secret, f"`{webhook.secret_env}`")
-    if not context.settings.config:
+            raise FailedError("launch", f"`{name}`, the secret to sign with, is not set")
+    elif context.settings.config:
+        path = Path(context.settings.config) / "webhook-secret"
+        where = f"`{path}`"
+        try:
+            secret = _read_or_create(path)
+        except (OSError, FileError, UnicodeDecodeError) as error:
+            raise FailedError("launch", f"the secret in {where} cannot be read: {error}") from None
+    else:
         return b""
-    path = Path(context.settings.config) / "webhook-secret"
-    try:
-        found = _read_or_create(path)
-    except (OSError, FileError, UnicodeDecodeError) as error:
-        raise _SecretError(f"the secret in `{path}` cannot be read: {error}") from None
-    return _key_bytes(found, f"`{path}`")
+    if key := _decode(secret):
+        return key
+    raise FailedError("launch", f"the secret in {where} is empty; nothing can be signed with it")
 
 
 def _read_or_create(path: Path) -> str:
@@ -220,13 +210,6 @@ def _read_or_create(path: Path) -> str:
                 made = f"whsec_{base64.b64encode(os.urandom(32)).decode('ascii')}\n"
                 write_atomically(path, made.encode("ascii"))
     return read_capped(path, _LONGEST_SECRET).decode("ascii").strip()
-
-
-def _key_bytes(secret: str, where: str) -> bytes:
-    key = _decode(secret)
-    if not key:
-        raise _SecretError(f"the secret in {where} is empty; nothing can be signed with it")
-    return key
 
 
 def _decode(secret: str) -> bytes:

@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
-from snell.llm.messages import Message, Question, ToolCall, Turn
+from snell.llm.messages import Message, Question, ToolCall, Turn, object_in
 
 URL = "https://api.anthropic.com"
 PATH = "/v1/messages"
@@ -41,10 +39,11 @@ def turn_of(answer: dict[str, Any]) -> Turn:
     parts = [part for part in answer.get("content") or () if isinstance(part, dict)]
     usage = answer.get("usage") or {}
     calls = [part for part in parts if part.get("type") == "tool_use"]
+    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     return Turn(
         "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text"),
         tuple(ToolCall(str(each.get("id")), str(each.get("name")), dict(each.get("input") or {})) for each in calls),
-        _tokens(usage),
+        sum(int(usage.get(name) or 0) for name in names),
         int(usage.get("output_tokens") or 0),
     )
 
@@ -73,20 +72,8 @@ def turn_from(events: Iterable[dict[str, Any]]) -> Turn | None:
 
 def _part(part: dict[str, Any], text: str) -> dict[str, Any]:
     if part.get("type") == "tool_use":
-        return {**part, "input": _object(text) if text else part.get("input") or {}}
+        return {**part, "input": object_in(text) if text else part.get("input") or {}}
     return {**part, "text": str(part.get("text", "")) + text}
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError):
-        return {}
-
-
-def _tokens(usage: dict[str, Any]) -> int:
-    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    return sum(int(usage.get(name) or 0) for name in names)
 
 
 def _content(message: Message) -> list[dict[str, Any]]:

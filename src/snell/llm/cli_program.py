@@ -3,9 +3,11 @@ Ask a model through a coding agent (claude, codex, gemini) that the user has ins
 
 The program runs without hooks, sessions and MCP servers of its own. If the program starts Snell nevertheless, an
 environment variable says that it is answering a model hook. Its own tools are off, also for an agent hook: they could
-read outside the project, would show secrets, and their results would not be fenced. Snell runs the loop and its tools.
+read outside the project, would show secrets, and their results would not be fenced. Snell runs the loop and its tools:
+the program writes the calls that it wants as JSON, and is asked again with all earlier messages and their results.
 """
 
+import json
 import os
 import re
 import shutil
@@ -14,10 +16,10 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
-from snell.llm.messages import ModelError, Question, Turn
-from snell.llm.text_tool_calls import calls_in, question_text
+from snell.llm.messages import Message, ModelError, Question, Tool, ToolCall, Turn, json_objects
 from snell.redact import redact
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.files import FileError, read_capped
@@ -27,12 +29,22 @@ from snell.system.run_program import environment, run
 INSIDE = "SNELL_INSIDE_MODEL_HOOK"
 CHARACTERS_A_TOKEN = 4  # roughly; these programs do not report their usage
 
+_MOST_CALLS = 20  # in one answer
+_HOW = (
+    "You have these tools, and no others work here. To use some, answer with nothing but one JSON object for each "
+    'call, such as {"tool": "Read", "input": {"file_path": "README.md"}}; you will be asked again with what they give.'
+)
+# Features that read files, and others that a model hook does not need.
+_CODEX_READS = ("shell_tool", "unified_exec", "view_image")
+_CODEX_MORE = ("hooks", "apps", "plugins", "multi_agent", "goals", "tool_suggest")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_LONGEST_CONFIG = 1_000_000
+
 
 class Program(Struct, frozen=True):
     name: str
-    words: Callable[
-        [Question, str, Mapping[str, str]], list[str]
-    ]  # arguments, for a run in an empty folder and this environment
+    # Returns its arguments, for a run in an empty folder and this environment.
+    words: Callable[[Question, str, Mapping[str, str]], list[str]]
     trusts: Mapping[str, str] = {}  # variables that let it work in a folder that it does not know
 
 
@@ -58,7 +70,12 @@ def ask_program(program: Program, path: str, question: Question, env: Mapping[st
 def _run_program(
     program: Program, path: str, question: Question, env: Mapping[str, str], folder: str, deadline: Deadline
 ) -> Turn:
-    text = question_text(question)
+    tools = "\n".join(
+        f"- {tool.name}: {tool.description} Its input: {msgspec.json.encode(tool.schema).decode('utf-8')}"
+        for tool in question.tools
+    )
+    parts = [question.system, *([f"{_HOW}\n{tools}"] if tools else [])]
+    text = "\n\n".join([*parts, *(part for message in question.messages for part in _parts(message))])
     finished = run(
         [path, *program.words(question, folder, env)],
         stdin=text.encode("utf-8"),
@@ -76,8 +93,30 @@ def _run_program(
         why = finished.start_error or redact(printed[-300:]) or f"exit code {finished.exit_code}"
         raise ModelError("crash", f"`{program.name}` failed: {why}")
     answer = finished.stdout.decode("utf-8", "replace").strip()
-    calls = calls_in(answer, question.tools)
+    calls = _calls_in(answer, question.tools)
     return Turn(answer, calls, len(text) // CHARACTERS_A_TOKEN, len(answer) // CHARACTERS_A_TOKEN)
+
+
+def _calls_in(text: str, tools: tuple[Tool, ...]) -> tuple[ToolCall, ...]:
+    """Return the calls that an answer asks for; none when it contains a verdict."""
+    found = [each for _, each in json_objects(text, json.JSONDecoder()) if each is not None]
+    if not tools or any("ok" in each for each in found):
+        return ()
+    wanted = [(name, each.get("input")) for each in found if isinstance(name := each.get("tool"), str)]
+    return tuple(
+        ToolCall(f"call-{number}", name, given if isinstance(given, dict) else {})
+        for number, (name, given) in enumerate(wanted[:_MOST_CALLS], 1)
+    )
+
+
+def _parts(message: Message) -> Iterator[str]:
+    if message.role == "assistant":
+        yield f"You answered:\n{message.text}"
+    elif message.text:
+        yield message.text
+    yield from (f"What {result.id} gives:\n{result.text}" for result in message.results)
+    if message.results:
+        yield "Use tools again, or give your answer."
 
 
 def _claude(question: Question, folder: str, env: Mapping[str, str]) -> list[str]:
@@ -86,21 +125,13 @@ def _claude(question: Question, folder: str, env: Mapping[str, str]) -> list[str
     return words + (["--model", question.model] if question.model else [])
 
 
-# Features that read files, and others that a model hook does not need.
-_CODEX_READS = ("shell_tool", "unified_exec", "view_image")
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
-_LONGEST_CONFIG = 1_000_000
-_CODEX_MORE = ("hooks", "apps", "plugins", "multi_agent", "goals", "tool_suggest")
-
-
 def _codex(question: Question, folder: str, env: Mapping[str, str]) -> list[str]:
     words = ["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never"]
     words += ["-c", "approval_policy=never", "-c", "project_doc_max_bytes=0", "-c", 'web_search="disabled"']
     words += [word for name in (*_CODEX_MORE, *_CODEX_READS) for word in ("-c", f"features.{name}=false")]
     words += [word for name in _codex_servers(env) for word in ("-c", f"mcp_servers.{name}.enabled=false")]
-    if (
-        question.tools
-    ):  # a version that does not know these features could read any file; with these options it does not start
+    if question.tools:
+        # A version that does not know these features could read any file; with these options it does not start.
         words += [word for name in _CODEX_READS for word in ("--disable", name)]
     return [*words, *(["--model", question.model] if question.model else []), "-"]
 

@@ -15,11 +15,12 @@ from msgspec.structs import replace
 
 from snell.llm import anthropic, openai, token_budget
 from snell.llm.cli_program import CHARACTERS_A_TOKEN, INSIDE, ask_program, program_for
-from snell.llm.messages import ModelError, Question, Turn
-from snell.model.context import Context, ModelSettings
+from snell.llm.messages import ModelError, Question, Turn, object_in
+from snell.model.context import CURRENT_CONTEXT, Context, ModelSettings
+from snell.model.events import Event
 from snell.redact import redact
 from snell.system.address_policy import RefusedError, Target, check_url
-from snell.system.deadline import Deadline
+from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.http_client import Call, HttpError, Response, require_http_library, resolver, send_request
 from snell.system.run_program import environment, run
 
@@ -27,6 +28,12 @@ LONGEST_ANSWER = 2_000_000
 MOST_TOKENS = 1_000_000_000  # most that one answer is counted as, whatever its server reports
 KEY_SECONDS = 10.0
 _FORMATS: dict[str, ModuleType] = {"anthropic": anthropic, "openai": openai}
+# Servers and models that rejected the full request, until this process ends.
+_plain: set[tuple[str, str]] = set()
+_NO_MODEL = (
+    "there is no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, describe one in `[model]`, "
+    "or install claude, codex or gemini"
+)
 
 
 def api_for(settings: ModelSettings, env: Mapping[str, str]) -> str:
@@ -71,7 +78,11 @@ class Model:
 
     def _answer(self, question: Question) -> Turn:
         if self.is_program:
-            return self._ask_program(question)
+            question = replace(question, model=question.model or self._settings.name)
+            found = program_for(self._settings.cli, self._context.env)
+            if not found:
+                raise ModelError("launch", _NO_MODEL)
+            return ask_program(*found, question, self._context.env, self._deadline)
         form = _FORMATS[self._api]
         name = question.model or self._settings.name
         question = replace(question, model=form.SHORT_NAMES.get(name, name) or form.MODEL)
@@ -83,13 +94,6 @@ class Model:
             turn = self._post(form, question, is_plain=True)
             _plain.add(known)
             return turn
-
-    def _ask_program(self, question: Question) -> Turn:
-        question = replace(question, model=question.model or self._settings.name)
-        found = program_for(self._settings.cli, self._context.env)
-        if not found:
-            raise ModelError("launch", _NO_MODEL)
-        return ask_program(*found, question, self._context.env, self._deadline)
 
     def _post(self, form: ModuleType, question: Question, *, is_plain: bool) -> Turn:
         headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
@@ -124,12 +128,22 @@ class Model:
         return key
 
 
-# Servers and models that rejected the full request, until this process ends.
-_plain: set[tuple[str, str]] = set()
-_NO_MODEL = (
-    "there is no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, describe one in `[model]`, "
-    "or install claude, codex or gemini"
-)
+def answer_in_pack(question: Question, event: Event, seconds: float) -> str:
+    """Ask from a hook of a built-in pack, with the context of the event that is being handled."""
+    return answer_of(question, event, CURRENT_CONTEXT.get(), seconds)
+
+
+def answer_of(question: Question, event: Event, context: Context, seconds: float) -> str:
+    """Return the text of the model's answer. Raises ModelError."""
+    if not context.has_audience(event):
+        why = "a prompt hook does not run in a session without a user; `in_batch = true` in `[model]` allows it"
+        raise ModelError("launch", why)
+    try:
+        return Model(context, event.session_id, Deadline(seconds, context.cancel)).ask(question).text
+    except DeadlineExceededError:
+        raise ModelError("timeout", f"the model did not answer within {seconds:g} s") from None
+    except CancelledError:
+        raise ModelError("cancelled", "was cancelled") from None
 
 
 def _with_usage(turn: Turn, question: Question) -> Turn:
@@ -153,7 +167,9 @@ def _turn(form: ModuleType, response: Response, *, is_plain: bool) -> Turn:
             raise _RejectedError
         raise ModelError("output", f"the model's server answered with status {response.status}: {_error_text(text)}")
     try:
-        turn = _read(form, response)
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        whole = None if is_stream else _object(response.read_all(LONGEST_ANSWER))
+        turn: Turn | None = form.turn_from(_events(response)) if whole is None else form.turn_of(whole)
     except (AttributeError, TypeError, ValueError, OverflowError):
         raise ModelError("output", "the model's server did not answer in the form of its API") from None
     if turn is None:
@@ -161,20 +177,8 @@ def _turn(form: ModuleType, response: Response, *, is_plain: bool) -> Turn:
     return turn
 
 
-def _read(form: ModuleType, response: Response) -> Turn | None:
-    turn: Turn | None
-    if response.headers.get("content-type", "").startswith("text/event-stream"):
-        turn = form.turn_from(_events(response))
-    else:
-        turn = form.turn_of(_object(response.read_all(LONGEST_ANSWER)))
-    return turn
-
-
 def _error_text(text: str) -> str:
-    try:
-        error = msgspec.json.decode(text, type=dict[str, Any]).get("error")
-    except (msgspec.DecodeError, RecursionError):
-        error = None
+    error = object_in(text).get("error")
     message = error.get("message") if isinstance(error, dict) else None
     return redact(str(message or text)[:200])
 

@@ -1,17 +1,17 @@
 """Questions to a language model and its answers, in one form for all servers."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
+from snell.system.deadline import FailedError
 
-class ModelError(Exception):
-    """The model could not be asked, or did not answer; `kind` is the kind of the hook's failure."""
 
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
+class ModelError(FailedError):
+    """The model could not be asked, or did not answer."""
 
 
 class ToolCall(Struct, frozen=True):
@@ -56,3 +56,23 @@ class Turn(Struct, frozen=True):
     calls: tuple[ToolCall, ...] = ()
     input_tokens: int = 0
     output_tokens: int = 0
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """Return the input of a tool call, which is a JSON object; empty if it cannot be read."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+
+
+def json_objects(text: str, decoder: json.JSONDecoder) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """Yield the objects in the text of an answer with their positions; None where one begins that cannot be read."""
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, end = None, at + 1
+        yield at, value
+        at = text.find("{", end)

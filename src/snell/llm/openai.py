@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from snell.llm.messages import Message, Question, ToolCall, Turn
+from snell.llm.messages import Message, Question, ToolCall, Turn, object_in
 
 URL = "https://api.openai.com/v1"
 PATH = "/chat/completions"
@@ -68,27 +68,20 @@ def turn_from(events: Iterable[dict[str, Any]]) -> Turn | None:
             delta = choice.get("delta") or {}
             text.append(str(delta.get("content") or ""))
             for each in delta.get("tool_calls") or ():
-                _add(calls.setdefault(int(each.get("index") or 0), {"function": {}}), each)
+                call = calls.setdefault(int(each.get("index") or 0), {"function": {}})
+                call["id"] = each.get("id") or call.get("id")
+                function = each.get("function") or {}
+                known = call["function"]
+                known["name"] = function.get("name") or known.get("name")
+                known["arguments"] = known.get("arguments", "") + str(function.get("arguments") or "")
             is_done |= choice.get("finish_reason") is not None
     message = {"content": "".join(text), "tool_calls": [each for _, each in sorted(calls.items())]}
     return turn_of({"choices": [{"message": message}], "usage": usage}) if is_done else None
 
 
-def _add(call: dict[str, Any], piece: dict[str, Any]) -> None:
-    call["id"] = piece.get("id") or call.get("id")
-    function = piece.get("function") or {}
-    known = call["function"]
-    known["name"] = function.get("name") or known.get("name")
-    known["arguments"] = known.get("arguments", "") + str(function.get("arguments") or "")
-
-
 def _call(call: dict[str, Any]) -> ToolCall:
     function = call.get("function") or {}
-    try:
-        given = msgspec.json.decode(str(function.get("arguments") or "{}"), type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError):
-        given = {}
-    return ToolCall(str(call.get("id")), str(function.get("name")), given)
+    return ToolCall(str(call.get("id")), str(function.get("name")), object_in(str(function.get("arguments") or "{}")))
 
 
 def _messages(message: Message) -> list[dict[str, Any]]:

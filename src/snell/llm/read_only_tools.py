@@ -136,10 +136,8 @@ class ReadingTools:
         if b"\0" in data[:8_000]:
             raise ToolError("that is not a text file")
         self._deadline.remaining()
-        safe: str = redact_data({"file_path": path, "content": data[:_MOST_BYTES].decode("utf-8", "replace")})[
-            "content"
-        ]
-        return safe
+        text = data[:_MOST_BYTES].decode("utf-8", "replace")
+        return str(redact_data({"file_path": path, "content": text})["content"])
 
     def _inside(self, path: str) -> str:
         real = os.path.realpath(os.path.join(self._root or os.sep, path))

@@ -46,11 +46,14 @@ def add(settings: HandlerSettings, session: str, turn: Turn) -> None:
     with _lock:
         try:
             with _file_lock(settings):
-                _write(settings, _with(_read(settings), session, turn, settings.model))
+                budget = _with(_read(settings), session, turn, settings.model)
+                if settings.state:
+                    write_atomically(_path(settings), msgspec.json.encode(budget), sync=False)
+                else:
+                    _in_memory[""] = budget
         except (OSError, FileError):
-            _in_memory[settings.state] = _with(
-                _in_memory.get(settings.state, TokenBudget()), session, turn, settings.model
-            )
+            known = _in_memory.get(settings.state, TokenBudget())
+            _in_memory[settings.state] = _with(known, session, turn, settings.model)
 
 
 def _with(budget: TokenBudget, session: str, turn: Turn, model: ModelSettings) -> TokenBudget:
@@ -60,15 +63,12 @@ def _with(budget: TokenBudget, session: str, turn: Turn, model: ModelSettings) -
     name = _budget_name(session)
     tokens = sessions.pop(name, 0) + turn.input_tokens + turn.output_tokens
     kept = dict([*sessions.items(), (name, tokens)][-SESSIONS:])
-    return TokenBudget(today, spent + _cost(model, turn), kept)
+    cost = (turn.input_tokens * model.input_price + turn.output_tokens * model.output_price) / 1_000_000
+    return TokenBudget(today, spent + cost, kept)
 
 
 _lock = threading.Lock()
 _in_memory: dict[str, TokenBudget] = {}
-
-
-def _cost(model: ModelSettings, turn: Turn) -> float:
-    return (turn.input_tokens * model.input_price + turn.output_tokens * model.output_price) / 1_000_000
 
 
 def _budget_name(session: str) -> str:
@@ -97,10 +97,3 @@ def _read(settings: HandlerSettings) -> TokenBudget:
         return msgspec.json.decode(read_capped(_path(settings), _LONGEST_FILE), type=TokenBudget)
     except (OSError, FileError, msgspec.DecodeError):
         return TokenBudget()
-
-
-def _write(settings: HandlerSettings, budget: TokenBudget) -> None:
-    if settings.state:
-        write_atomically(_path(settings), msgspec.json.encode(budget), sync=False)
-    else:
-        _in_memory[""] = budget

@@ -21,8 +21,8 @@ _NOT_PLAIN = re.compile(r"[^\w ,./-]+")  # the text can be the name of a tool, w
 def fence(value: Any, what: str) -> str:
     """Return a value as JSON between fences, with a description."""
     nonce = os.urandom(6).hex()
-    text = json_bytes(value).decode("utf-8")
-    return f'<data-{nonce} what="{_NOT_PLAIN.sub(" ", what)}">\n{escape_angle_brackets(text)}\n</data-{nonce}>'
+    text = json_bytes(value).decode("utf-8").replace("<", "\\u003c").replace(">", "\\u003e")
+    return f'<data-{nonce} what="{_NOT_PLAIN.sub(" ", what)}">\n{text}\n</data-{nonce}>'
 
 
 def replace_surrogates(text: str) -> str:
@@ -33,8 +33,3 @@ def replace_surrogates(text: str) -> str:
 def visible(text: str) -> str:
     """Replace unprintable characters, so that no part of the text is hidden."""
     return "".join(each if each.isprintable() else "?" for each in text)
-
-
-def escape_angle_brackets(json_text: str) -> str:
-    """Return the same JSON without angle brackets."""
-    return json_text.replace("<", "\\u003c").replace(">", "\\u003e")

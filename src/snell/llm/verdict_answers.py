@@ -1,5 +1,6 @@
 """
-Read the verdict of a model: `{"ok": true}`, `{"ok": false, "reason": ...}`, `{"nudge": ...}` or `{"pass": true}`.
+Read the verdict of a model: `{"ok": true}`, `{"ok": false, "reason": ...}`, `{"nudge": ...}` or `{"pass": true}`, or
+one of the tagged results `"Continue"` and `{"Reject": {"reason": ...}}`.
 
 INVARIANT: a model can only deny or advise. No answer becomes an allow or a rewrite, and an answer that cannot be read
 is a failure, not an approval.
@@ -9,6 +10,7 @@ import json
 import re
 from typing import Any
 
+from snell.llm.messages import json_objects
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Effect, Note, Stop, Tell
 from snell.model.events import Event
@@ -19,9 +21,10 @@ ANSWER_RULES = (
 )
 NO_REASON = "the model refused without a reason"
 _READ_CHARACTERS = 20_000  # at either end
-_ANSWERS = frozenset({"ok", "pass", "nudge"})
+_ANSWERS = frozenset({"ok", "pass", "nudge", "ModifyInput"})
+_TAGS = {"Continue": True, "Reject": False}
 _OBJECT = re.compile(r'\{\s*"')
-_ANSWER = re.compile(r'\{\s*"(?:ok|reason|impossible|pass|nudge)"')
+_ANSWER = re.compile(r'\{\s*"(?:ok|reason|impossible|pass|nudge|Reject|Continue|ModifyInput)"')
 # A refusal that is cut off at the end of the text, with its reason after or before it.
 _CUT = re.compile(
     r"""
@@ -44,6 +47,8 @@ def outcome_of_text(
     """
     whole = _both_ends(begins + text.strip())
     found, broken = _objects(whole, begins)
+    if (word := text.strip().strip('"')) in _TAGS:
+        found, broken = [{"ok": _TAGS[word]}], []
     answers = [each for each in found if _ANSWERS & each.keys()] if thinks_aloud else found
     refusal = next((each for each in found if each.get("ok") is False), None) or _cut_refusal(whole, broken)
     if refusal is not None:
@@ -64,12 +69,15 @@ def _cut_refusal(text: str, broken: list[int]) -> dict[str, Any] | None:
 
 
 def _outcome_without_refusal(answer: dict[str, Any], event: Event) -> Outcome | None:
-    if isinstance(answer.get("ok"), bool):
-        return Outcome()
-    if answer.get("pass") is True:
+    if "ModifyInput" in answer:
+        why = "a model may not change the input, only refuse it; use a command or a Python function"
+        return Outcome(failure=Failure("effect", why))
+    if isinstance(answer.get("ok"), bool) or answer.get("pass") is True:
         return Outcome()
     if isinstance(answer.get("nudge"), str) and answer["nudge"].strip():
-        return Outcome(_nudge(answer["nudge"].strip(), event))
+        # Advice for the model; at the end of a turn also for the user, who acts next.
+        text = answer["nudge"].strip()
+        return Outcome((Note(text), Tell(text)) if event.row.ends_turn else (Note(text),))
     return None
 
 
@@ -88,11 +96,6 @@ def _refusal(answer: dict[str, Any], event: Event, *, ends_turn: bool) -> tuple[
     return (Deny(reason),)
 
 
-def _nudge(text: str, event: Event) -> tuple[Effect, ...]:
-    """Return advice for the model; at the end of a turn also for the user, who acts next."""
-    return (Note(text), Tell(text)) if event.row.ends_turn else (Note(text),)
-
-
 def _both_ends(text: str) -> str:
     """Return both ends of a very long answer, since searching all of it could take long."""
     return text if len(text) <= 2 * _READ_CHARACTERS else f"{text[:_READ_CHARACTERS]}\n{text[-_READ_CHARACTERS:]}"
@@ -100,21 +103,21 @@ def _both_ends(text: str) -> str:
 
 def _objects(text: str, begins: str) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the objects in a text, and the positions where an object begins that cannot be read."""
-    decoder = json.JSONDecoder(object_pairs_hook=_without_repeats)
     found: list[dict[str, Any]] = []
     broken: list[int] = []
-    at = text.find("{")
-    while at >= 0:
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            if (_OBJECT if begins and at == 0 else _ANSWER).match(text, at):
-                broken.append(at)
-            end = at + 1
-        else:
-            found.append(value)
-        at = text.find("{", end)
+    for at, value in json_objects(text, json.JSONDecoder(object_pairs_hook=_without_repeats)):
+        if value is not None:
+            found.append(_without_tag(value))
+        elif (_OBJECT if begins and at == 0 else _ANSWER).match(text, at):
+            broken.append(at)
     return found, broken
+
+
+def _without_tag(answer: dict[str, Any]) -> dict[str, Any]:
+    tag = next((tag for tag in _TAGS if tag in answer), "")
+    given = answer.get(tag)
+    fields = given if isinstance(given, dict) else {"reason": given}
+    return {**answer, **fields, "ok": _TAGS[tag]} if tag else answer
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ groups are merged in the same way (Louvain's method). The thresholds follow from
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -38,14 +38,11 @@ def regions(
     """Return the groups, the largest first, and the memories that belong to none."""
     groups = _groups(_edges(space)) if len(space) >= smallest else []
     found = [_region(space, group) for group in groups]
-    large = sorted((each for each in found if len(each.members) >= smallest), key=_rank)[:most]
+    large = [each for each in found if len(each.members) >= smallest]
+    large = sorted(large, key=lambda each: (-len(each.members), -each.coherence, each.members))[:most]
     named = _with_keywords(large, texts)
     inside = {each for region in named for each in region.members}
     return named, [each for each in space.ids if each not in inside]
-
-
-def _rank(region: Region) -> tuple[int, float, tuple[str, ...]]:
-    return -len(region.members), -region.coherence, region.members
 
 
 def _edges(space: Space) -> Graph:
@@ -136,9 +133,5 @@ def _words(text: str) -> set[str]:
     return {word for word in found if 2 < len(word) < 30 and word not in STOP_WORDS}
 
 
-def _count_words(sets: Iterable[set[str]]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for each in sets:
-        for word in each:
-            counts[word] = counts.get(word, 0) + 1
-    return counts
+def _count_words(sets: Iterable[set[str]]) -> Counter[str]:
+    return Counter(word for each in sets for word in each)

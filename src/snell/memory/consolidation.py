@@ -10,7 +10,7 @@ from snell.memory.near_duplicates import agree
 from snell.memory.remember import remember
 from snell.memory.rows import forget, get_many, vectors_of
 from snell.memory.shortlist import Shortlist
-from snell.memory.types import LONGEST, Draft, Memory
+from snell.memory.types import LONGEST, Draft, Memory, as_draft
 from snell.memory.vector_space import Space
 from snell.model.protocols import Transaction
 
@@ -100,14 +100,10 @@ _ORDERS = {
 def _merge(group: Sequence[Memory]) -> Draft:
     first = group[0]
     texts = dict.fromkeys(each.content for each in group)
-    return Draft(
+    return as_draft(
+        first,
         content="\n\n".join(texts)[:LONGEST],
-        namespace=first.namespace,
-        project=first.project,
         tags=tuple(dict.fromkeys(tag for each in group for tag in each.tags))[:50],
         importance=max(each.importance for each in group),
-        metadata=first.metadata,
-        source=first.source,
-        agent=first.agent,
         at=first.created_at,
     )

@@ -24,11 +24,6 @@ def is_marked(tx: Transaction, memory_id: str) -> bool:
     return bool(_metadata(tx, memory_id).get(MARK))
 
 
-def mark_superseded(tx: Transaction, older: str, newer: str) -> None:
-    """Mark the older memory as superseded by the newer one."""
-    _set_mark(tx, older, newer)
-
-
 def undo_superseded(tx: Transaction, memory_id: str, stated_at: int) -> None:
     """Swap the two if a corrected text is stated again later than its correction."""
     newer = _metadata(tx, memory_id).get(MARK)
@@ -37,12 +32,13 @@ def undo_superseded(tx: Transaction, memory_id: str, stated_at: int) -> None:
     found = tx.rows("SELECT updated_at FROM memories WHERE id = ?", newer)
     if found and stated_at <= found[0][0]:
         return
-    _set_mark(tx, memory_id, "")
+    mark_superseded(tx, memory_id, "")
     tx.do("UPDATE memories SET updated_at = ? WHERE id = ?", stated_at, memory_id)
-    _set_mark(tx, newer, memory_id)
+    mark_superseded(tx, newer, memory_id)
 
 
-def _set_mark(tx: Transaction, memory_id: str, newer: str) -> None:
+def mark_superseded(tx: Transaction, memory_id: str, newer: str) -> None:
+    """Mark a memory as superseded by the newer one; without one, remove the mark."""
     metadata = _metadata(tx, memory_id)
     if bool(metadata.pop(MARK, "")) == bool(newer):
         return

@@ -6,9 +6,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from snell.memory.rows import get, iter_memories, now_ms, touch
+from snell.memory.rows import get, iter_memories, touch
 from snell.memory.types import ANY, Memory, NotRememberedError
 from snell.model.protocols import Transaction
+from snell.system.wall_clock import now_ms
 
 DAY_MS = 86_400_000
 DecayFunction = Literal["exponential", "linear", "step"]

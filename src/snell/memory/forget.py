@@ -6,19 +6,16 @@ INVARIANT: the inbox is locked meanwhile, or a waiting capture would become a me
 
 import contextlib
 from collections.abc import Sequence
-from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from snell.memory import rows
-from snell.memory.inbox import LARGEST, Inbox
+from snell.memory.inbox import Inbox, read_struct
 from snell.memory.project_identity import project_of
 from snell.memory.service import Memories
 from snell.memory.types import content_hash
 from snell.memory.validation import without_controls
 from snell.redact import redact
-from snell.system.files import FileError, read_capped
 
 MOST_SEARCHED = 20_000  # captures, the newest first; with 5000 characters each that takes some three seconds
 WAIT = 5.0  # seconds, for another process that drains the inbox
@@ -59,22 +56,16 @@ def _discard(inbox: Inbox, texts: set[tuple[str, str]]) -> int:
     hashes = {each for _, each in texts}
     gone = 0
     for path in inbox.newest(MOST_SEARCHED, FOLDERS):
-        found = _read(path)
+        found = read_struct(path, _Capture)
         if found is None or (digest := _hash(found, hashes)) is None:
             continue
         # A capture that waits for another project becomes a memory there; a processed one is only a copy.
-        if path.parent.name != "new" or texts & {(each, digest) for each in _projects(found)}:
+        current = project_of(found.project_root_dir) if found.project_root_dir else found.project
+        if path.parent.name != "new" or texts & {(found.project, digest), (current, digest)}:
             with contextlib.suppress(OSError):
                 path.unlink()
                 gone += 1
     return gone
-
-
-def _read(path: Path) -> _Capture | None:
-    try:
-        return msgspec.json.decode(read_capped(path, LARGEST, follow_links=False), type=_Capture)
-    except (OSError, FileError, msgspec.DecodeError, RecursionError):
-        return None
 
 
 def _hash(found: _Capture, hashes: set[str]) -> str | None:
@@ -83,8 +74,3 @@ def _hash(found: _Capture, hashes: set[str]) -> str | None:
     if (digest := content_hash(text)) in hashes:
         return digest
     return digest if (digest := content_hash(redact(text))) in hashes else None
-
-
-def _projects(found: _Capture) -> set[str]:
-    """Return its project, under its former and its current name."""
-    return {found.project, project_of(found.project_root_dir)} if found.project_root_dir else {found.project}

@@ -16,11 +16,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from snell.model.errors import SnellError
-from snell.system.files import FileError, file_lock
+from snell.system.files import FileError, file_lock, names_in, read_capped, sync_to_disk
 from snell.system.paths import make_private
 
+T = TypeVar("T")
 FOLDERS = ("tmp", "new", "processed", "quarantine", "state")
 LARGEST = 1_048_576
 MOST_WAITING = 200_000
@@ -70,7 +74,8 @@ class Inbox:
             for name in names:
                 _remove(self.root / "tmp" / name)
         if targets:
-            _sync(self.root / "new")
+            with contextlib.suppress(OSError):
+                sync_to_disk(self.root / "new")
         return targets
 
     def _link(self, name: str) -> Path:
@@ -85,26 +90,18 @@ class Inbox:
 
     def waiting(self, most: int) -> list[Path]:
         """Return the oldest waiting files, in order."""
-        try:
-            names = os.listdir(self.root / "new")
-        except OSError:
-            return []
-        wanted = (name for name in names if ".json" in name and not name.startswith("."))
+        wanted = (name for name in names_in(self.root / "new") if ".json" in name and not name.startswith("."))
         return [self.root / "new" / name for name in heapq.nsmallest(most, wanted)]
 
     def newest(self, most: int, folders: Sequence[str] = ("new", "processed")) -> list[Path]:
         """Return the files that came last, waiting or done."""
         found: list[tuple[str, Path]] = []
         for folder in folders:
-            with contextlib.suppress(OSError):
-                found += [(name, self.root / folder / name) for name in os.listdir(self.root / folder)]
+            found += [(name, self.root / folder / name) for name in names_in(self.root / folder)]
         return [path for _, path in heapq.nlargest(most, found)]
 
     def count(self, folder: str = "new") -> int:
-        try:
-            return len(os.listdir(self.root / folder))
-        except OSError:
-            return 0
+        return len(names_in(self.root / folder))
 
     def mark_done(self, path: Path) -> None:
         """Move a file that was processed."""
@@ -124,18 +121,15 @@ class Inbox:
     @contextlib.contextmanager
     def drain_lock(self, wait: float = 0.0) -> Iterator[bool]:
         """Lock the inbox for the process that drains it; False when another holds the lock for longer than `wait`."""
-        if not self.root.is_dir():
-            yield False
-            return
-        held = contextlib.ExitStack()
-        try:
-            self._make_folders()
-            held.enter_context(file_lock(self.root / "drain.lock", wait))
-        except FileError:
-            yield False
-            return
-        with held:
-            yield True
+        with contextlib.ExitStack() as held:
+            is_ours = self.root.is_dir()
+            try:
+                if is_ours:
+                    self._make_folders()
+                    held.enter_context(file_lock(self.root / "drain.lock", wait))
+            except FileError:
+                is_ours = False
+            yield is_ours
 
     def tidy(self, is_valid: Callable[[bytes], bool], now: float | None = None) -> list[str]:
         """
@@ -197,22 +191,16 @@ def _new_name() -> str:
 
 def _write_new(folder: Path, data: bytes) -> str:
     """Create a file in the folder; returns its name."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     while True:
         name = _new_name()
         try:
-            descriptor = os.open(folder / name, flags, 0o600)
+            with open(folder / name, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                file.write(data)
         except FileExistsError:
             continue
-        try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
         except OSError:
             _remove(folder / name)
             raise
-        finally:
-            os.close(descriptor)
         return name
 
 
@@ -220,30 +208,20 @@ def _sync_all(paths: Sequence[Path]) -> None:
     """Sync several at a time: a file system writes those together that are requested together."""
     if len(paths) < SYNCED_AT_ONCE:
         for path in paths:
-            _sync_file(path)
+            sync_to_disk(path)
         return
     from concurrent.futures import ThreadPoolExecutor  # most deliveries are of one file
 
     with ThreadPoolExecutor(SYNCED_AT_ONCE) as threads:
-        for _ in threads.map(_sync_file, paths):
-            pass
+        list(threads.map(sync_to_disk, paths))
 
 
-def _sync_file(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+def read_struct(path: Path, type: type[T], largest: int = LARGEST) -> T | None:  # noqa: A002 - as in msgspec
+    """Return what a JSON file contains; None if it cannot be read, is a link or contains something else."""
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sync(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        return msgspec.json.decode(read_capped(path, largest, follow_links=False), type=type)
+    except (OSError, FileError, msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _is_valid_file(path: Path, is_valid: Callable[[bytes], bool]) -> bool:

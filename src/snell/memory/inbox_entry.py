@@ -9,9 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from snell.memory.signals import MODERATE, STRONG
-from snell.memory.types import LONGEST, Draft, NotRememberedError
-from snell.memory.validation import METADATA_BYTES, METADATA_DEPTH, check_importance, check_namespace
-from snell.model.events import nests_deeper_than
+from snell.memory.types import Draft, NotRememberedError
+from snell.memory.validation import validate_draft
 
 VERSION = 1
 LARGEST = 1_048_576  # bytes
@@ -87,20 +86,10 @@ def stamp(seconds: float) -> str:
 def _check(entry: InboxEntry) -> None:
     if entry.version != VERSION:
         raise NotRememberedError(f"the file has version {entry.version}, and this program reads {VERSION}")
-    if not entry.content.strip():
-        raise NotRememberedError("there is nothing to remember: the text is empty")
-    if len(entry.content) > LONGEST:
-        raise NotRememberedError(f"the text has {len(entry.content):,} characters, and {LONGEST:,} is the most")
-    check_importance(entry.suggested_importance)
-    check_namespace(entry.suggested_namespace)
     if entry.signal_tier not in (1, 2, 3):
         raise NotRememberedError(f"the tier is {entry.signal_tier}, not 1, 2 or 3")
-    if nests_deeper_than(METADATA_DEPTH, entry.context) or len(msgspec.json.encode(entry.context)) > METADATA_BYTES:
-        raise NotRememberedError("the context is too deep or too large")
-    _check_folder(entry.project_root_dir)
-
-
-def _check_folder(path: str) -> None:
+    validate_draft(draft_of(entry, ""))
+    path = entry.project_root_dir
     if len(path) > PROJECT_DIR or "\0" in path:
         raise NotRememberedError("the project's folder is too long or contains a NUL")
     if path.startswith(("\\\\", "//")):

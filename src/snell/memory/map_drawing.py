@@ -34,8 +34,9 @@ class Box(NamedTuple):
 
 def svg(layout: Layout, memories: Mapping[str, Memory], regions: Sequence[Region], *, edges: bool = True) -> str:
     """Return a picture: one dot for each memory, sized by importance, coloured by region."""
-    colours = _colours(regions)
-    at = {each: _on_page(point) for each, point in layout.points.items()}
+    colours = {id_: COLOURS[number % len(COLOURS)] for number, each in enumerate(regions) for id_ in each.members}
+    wide, high, top = WIDTH - 2 * MARGIN, HEIGHT - HEAD - 1.5 * MARGIN, HEAD + MARGIN / 2
+    at = {each: (MARGIN + point[0] * wide, top + point[1] * high) for each, point in layout.points.items()}
     lines = [_head(len(memories), len(regions))]
     for edge in layout.edges if edges else ():
         (x1, y1), (x2, y2) = at[edge.start], at[edge.end]
@@ -53,17 +54,16 @@ def mermaid(layout: Layout, memories: Mapping[str, Memory], regions: Sequence[Re
     """Return a flow chart: a frame for each region, a node for each memory, a line between similar ones."""
     shown = sorted(layout.points, key=lambda each: (-memories[each].importance, each))[:MOST_IN_MERMAID]
     names = {each: f"m{number}" for number, each in enumerate(shown, start=1)}
+    boxes = {each: f'{names[each]}["{_mermaid_text(brief(memories[each].content))}"]' for each in shown}
     lines, inside = ["graph LR"], set()
     for number, region in enumerate(regions, start=1):
         members = [each for each in region.members if each in names]
         if members:
             lines.append(f'  subgraph r{number}["{_mermaid_text(_title(region, number))}"]')
-            lines += [f'    {names[each]}["{_mermaid_text(brief(memories[each].content))}"]' for each in members]
+            lines += [f"    {boxes[each]}" for each in members]
             lines.append("  end")
             inside |= set(members)
-    lines += [
-        f'  {names[each]}["{_mermaid_text(brief(memories[each].content))}"]' for each in shown if each not in inside
-    ]
+    lines += [f"  {boxes[each]}" for each in shown if each not in inside]
     for edge in layout.edges if edges else ():
         if edge.start in names and edge.end in names:
             lines.append(f"  {names[edge.start]} ---|{edge.similarity:.2f}| {names[edge.end]}")
@@ -103,11 +103,12 @@ def _dot(memory: Memory, at: tuple[float, float], colour: str, depth: float) -> 
 
 def _labels(memories: Mapping[str, Memory], at: Mapping[str, tuple[float, float]], order: Sequence[str]) -> list[str]:
     """Return texts beside the dots, the important ones first; one without free space is left to the tooltip."""
-    taken = [_around(at[each], 4 + 9 * memories[each].importance) for each in at]
+    radius = {each: 4 + 9 * memories[each].importance for each in at}
+    taken = [Box(x - radius[each], y - radius[each], x + radius[each], y + radius[each]) for each, (x, y) in at.items()]
     found = ["</g>", '<g fill="#22262c">']
     for each in reversed(order):
         text = brief(memories[each].content, 32)
-        for left, y in _sides(at[each], 4 + 9 * memories[each].importance, LETTER * len(text)):
+        for left, y in _sides(at[each], radius[each], LETTER * len(text)):
             box = Box(left, y - 11, left + LETTER * len(text), y + 3)
             if left >= 0 and box.right <= WIDTH + 20 and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
@@ -116,19 +117,11 @@ def _labels(memories: Mapping[str, Memory], at: Mapping[str, tuple[float, float]
     return [*found, "</g>"]
 
 
-def _around(at: tuple[float, float], radius: float) -> Box:
-    return Box(at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius)
-
-
 def _sides(at: tuple[float, float], radius: float, width: float) -> list[tuple[float, float]]:
     x, y = at
     gap = max(radius, 6) + 4
-    return [
-        (x + gap, y + 4),
-        (x - gap - width, y + 4),
-        (x - width / 2, y - gap - 2),
-        (x - width / 2, y + gap + 11),
-    ]
+    middle = x - width / 2
+    return [(x + gap, y + 4), (x - gap - width, y + 4), (middle, y - gap - 2), (middle, y + gap + 11)]
 
 
 def _legend(regions: Sequence[Region]) -> list[str]:
@@ -143,16 +136,8 @@ def _legend(regions: Sequence[Region]) -> list[str]:
     return found
 
 
-def _colours(regions: Sequence[Region]) -> dict[str, str]:
-    return {each: COLOURS[number % len(COLOURS)] for number, region in enumerate(regions) for each in region.members}
-
-
 def _title(region: Region, number: int) -> str:
     return ", ".join(region.keywords) or f"region {number}"
-
-
-def _on_page(point: Sequence[float]) -> tuple[float, float]:
-    return MARGIN + point[0] * (WIDTH - 2 * MARGIN), HEAD + MARGIN / 2 + point[1] * (HEIGHT - HEAD - 1.5 * MARGIN)
 
 
 def _depth(layout: Layout, each: str) -> float:

@@ -121,9 +121,7 @@ def _pull(points: list[Point], moves: list[Point], a: int, b: int, near: float, 
     apart = [there - here for here, there in zip(points[a], points[b], strict=True)]
     length = math.sqrt(sum(each * each for each in apart))
     force = 3 * near * max(0.0, length - room) / (length or 1.0)
-    for axis, each in enumerate(apart):
-        moves[a][axis] += each * force
-        moves[b][axis] -= each * force
+    _add_force(moves, a, b, [each * force for each in apart])
 
 
 def _push(points: list[Point], moves: list[Point], a: int, b: int, room: float) -> None:
@@ -132,9 +130,13 @@ def _push(points: list[Point], moves: list[Point], a: int, b: int, room: float) 
     if square < 1e-9:  # in the same place: any direction will do, if it is always the same
         apart, square = [1e-3 * (1 + axis + a % 7) for axis in range(len(apart))], 1e-6
     force = room * room / square
-    for axis, each in enumerate(apart):
-        moves[a][axis] += each * force
-        moves[b][axis] -= each * force
+    _add_force(moves, a, b, [each * force for each in apart])
+
+
+def _add_force(moves: list[Point], a: int, b: int, force: Point) -> None:
+    for axis, each in enumerate(force):
+        moves[a][axis] += each
+        moves[b][axis] -= each
 
 
 def _scale_to_box(points: Sequence[Point]) -> list[Point]:

@@ -32,10 +32,11 @@ def journey(space: Space, start: str, end: str, steps: int) -> list[Stop]:
     visited = {first, last}
     for step in range(1, steps - 1):
         part = step / (steps - 1)
-        best = _nearest_to(space, between(a, b, part), visited)
+        near = space.similarities(between(a, b, part))
+        best = max((each for each in range(len(space)) if each not in visited), key=near.__getitem__, default=None)
         if best is not None:
-            visited.add(best.index)
-            found.append(Stop(space.ids[best.index], round(part, 4), _round(best.similarity)))
+            visited.add(best)
+            found.append(Stop(space.ids[best], round(part, 4), _round(near[best])))
     return [*found, Stop(end, 1.0, 1.0)]
 
 
@@ -56,13 +57,6 @@ def wander(space: Space, start: str, steps: int, temperature: float, chance: Ran
         visited.add(here)
         found.append(Stop(space.ids[here], round(step / steps, 4), _round(chosen.similarity)))
     return found
-
-
-def _nearest_to(space: Space, direction: list[float], visited: set[int]) -> Neighbour | None:
-    similarities = space.similarities(direction)
-    free = (index for index in range(len(space)) if index not in visited)
-    index = max(free, key=lambda each: similarities[each], default=None)
-    return None if index is None else Neighbour(index, similarities[index])
 
 
 def _choose(near: list[Neighbour], temperature: float, chance: Random) -> Neighbour:

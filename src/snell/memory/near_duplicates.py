@@ -12,7 +12,9 @@ from functools import lru_cache
 from msgspec import Struct
 
 from snell.llm.embeddings.stems import STOP_WORDS, stem
+from snell.redact.pattern_file import patterns_of
 
+PATTERNS = patterns_of("memory")
 LONGEST = 20_000  # characters that are compared
 
 _WORD = re.compile(r"-{0,2}[^\W_](?:[\w.:/@#+%'-]*[\w+#%])?|[<>=!~^]=?(?=\s*\d)|_[\w.]+")
@@ -20,18 +22,10 @@ _SPECIAL = re.compile(r"\d|[_/@#%+:]|\w\.\w|[a-z][A-Z]|[A-Z]{2}|^-|^[<>=!~^]")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"
 _NUMBERS = {name: str(number) for number, name in enumerate(_COUNTED.split()) if name != "one"}  # rarely a number
-_DENIALS = "not no never cannot without none neither nor nothing nobody hardly avoid stop disallow forbid forbidden"
-_DENIES = frozenset(_DENIALS.split())
-_CONTRASTS = "instead rather over before after than versus vs unless until"
-_CONTRASTING = frozenset(_CONTRASTS.split())
-# How a statement is phrased; another word of these changes nothing.
-_PHRASING = (
-    "decide decided decision choose chose chosen pick picked select selected settle settled agree agreed adopt went"
-    " note noted remember important reminder please should must always now currently today really simply basically"
-    " actually finally team project since because therefore thus hence want wanted like prefer make sure use used"
-    " using keep see look found find turned turns said says tell"
+_DENIES, _CONTRASTING, _LINKS, _CONDITIONS, _NAMED_BY_NUMBER = (
+    frozenset(PATTERNS.words(name)) for name in ("denials", "contrasts", "links", "conditions", "numbered_nouns")
 )
-_FRAME = frozenset(stem(word) for word in _PHRASING.split())
+_FRAME = frozenset(map(stem, PATTERNS.words("phrasing")))
 
 
 class Details(Struct, frozen=True):
@@ -59,10 +53,10 @@ def corrects(new: str, old: str) -> bool:
     """
     a, b = details_of(new), details_of(old)
     changed = a.special - b.words, b.special - a.words
-    kinds = [frozenset(map(_kind, each)) for each in changed]
+    kinds = [frozenset("number" if _PLAIN_NUMBER.match(word) else "name" for word in each) for each in changed]
     if a.telling != b.telling or kinds[0] != kinds[1] or agree(new, old):
         return False
-    return bool(_SAYS_CHANGED.search(new)) or (kinds[0] <= {"number"} and _are_values(new, changed[0]))
+    return bool(PATTERNS.says_changed.search(new)) or (kinds[0] <= {"number"} and _are_values(new, changed[0]))
 
 
 @lru_cache(maxsize=256)
@@ -104,27 +98,9 @@ def _before(words: list[str], at: int) -> str:
 _FILLERS = (STOP_WORDS - {"use", "used", "uses", "using"}) | _DENIES | _CONTRASTING
 
 
-_SAYS_CHANGED = re.compile(
-    r"\b(?:no longer|not any ?more|instead|now|(?:changed|moved|renamed|updated|raised|lowered|switched) (?:from|to)"
-    r"|correct(?:ion|ed)|as of)\b",
-    re.IGNORECASE,
-)
 _PLAIN_NUMBER = re.compile(r"[<>=!~^]*v?\d[\d.,:]*[a-z%]{0,3}\Z")
 _SENTENCE = re.compile(r"[.;!?]\s")
-# Between the subject of a text and what it states.
-_LINK = "is are was were be has have had of on in at to from with by for"
-_LINKS = frozenset(_LINK.split())
-_CONDITIONS = frozenset({"if", "when", "whenever", "where", "while"})
-_NUMBERED_NOUNS = (  # a number after one of these is part of a name
-    "code error status exit issue ticket bug pr request rfc cve step line row column page case rule migration sprint"
-    " phase task id number shard node replica room floor gate dock chapter section table figure question"
-)
 _UNIT = re.compile(r"[a-z]{3,}s\Z|(?:percent|[kmg]i?b|ms|s|h|min|sec|times?|px)\Z", re.IGNORECASE)  # `5 times`
-_NAMED_BY_NUMBER = frozenset(_NUMBERED_NOUNS.split())
-
-
-def _kind(word: str) -> str:
-    return "number" if _PLAIN_NUMBER.match(word) else "name"
 
 
 def _are_values(text: str, changed: frozenset[str]) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from snell.memory.project_renames import Checkout, follow, is_new
 from snell.memory.rows import move_project
 from snell.model.protocols import Transaction
-from snell.system.files import FileError, read_capped
+from snell.system.files import stat_or_none, text_or_nothing
 
 LARGEST = 256_000
 DEEPEST = 64
@@ -19,48 +19,45 @@ _DEFAULT_PORTS = {"22", "80", "443", "9418"}
 
 def project_of(folder: str) -> str:
     """Return `host/owner/name` of the remote; without one, the real path of the repository or of the folder."""
-    if not folder or not os.path.isabs(folder) or "\0" in folder:
-        return ""
-    root, config = _repository(Path(os.path.realpath(folder)))
-    stamp = _stamp(config)
-    return _remote_name(str(config), stamp) or str(root) if stamp else str(root)
-
-
-def earlier_name(folder: str) -> str:
-    """Return the project's name before its repository had a remote; empty if that is still its name."""
-    if not folder or not os.path.isabs(folder) or "\0" in folder:
-        return ""
-    root, _ = _repository(Path(os.path.realpath(folder)))
-    return "" if project_of(folder) == str(root) else str(root)
+    root, _, remote = _locate(folder)
+    return remote or root
 
 
 def checkout_of(folder: str) -> Checkout:
     """Return the repository of a folder, by what stays when its remote or its path changes; unknown without one."""
-    name = project_of(folder)
-    if not name:
+    root, config, remote = _locate(folder)
+    if not root:
         return Checkout("", "", "")
-    root, config = _repository(Path(os.path.realpath(folder)))
     try:
         # git writes this file only when it creates a repository. So a new repository at an old path, or with a reused
         # inode, is another one.
         made = os.stat(config.parent / "description").st_mtime_ns
-        return Checkout(f"{os.stat(config.parent).st_ino}:{made}", str(root), name)
+        return Checkout(f"{os.stat(config.parent).st_ino}:{made}", root, remote or root)
     except OSError:
-        return Checkout("", str(root), name)
+        return Checkout("", root, remote or root)
+
+
+def _locate(folder: str) -> tuple[str, Path, str]:
+    """Return the root of the folder's repository, its configuration, and the remote's name; empty if it is no path."""
+    if not folder or not os.path.isabs(folder) or "\0" in folder:
+        return "", Path(), ""
+    root, config = _repository(Path(os.path.realpath(folder)))
+    stamp = _stamp(config)
+    return str(root), config, _remote_name(str(config), stamp) if stamp else ""
 
 
 def needs_rename(tx: Transaction, folder: str) -> bool:
     """Whether `follow_rename` has anything to do. Mostly not, and reading does not block writers."""
-    old = earlier_name(folder)
-    return bool(old and tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old)) or is_new(
-        tx, checkout_of(folder)
-    )
+    now = checkout_of(folder)
+    old = now.earlier_name
+    return bool(old and tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old)) or is_new(tx, now)
 
 
 def follow_rename(tx: Transaction, folder: str) -> int:
     """Move memories from an earlier name of the folder's project to its current one; returns how many."""
-    moved = move_project(tx, old, project_of(folder)) if (old := earlier_name(folder)) else 0
-    return moved + follow(tx, checkout_of(folder), is_current)
+    now = checkout_of(folder)
+    moved = move_project(tx, now.earlier_name, now.project)
+    return moved + follow(tx, now, is_current, has_joined=moved > 0)
 
 
 def is_current(checkout: Checkout) -> bool:
@@ -97,29 +94,20 @@ def _repository(folder: Path) -> tuple[Path, Path]:
 
 def _worktree_config(git: Path) -> Path:
     """Return the configuration of a worktree, which names the repository's own folder in a file."""
-    text = _text(git).partition("gitdir:")[2].strip()
+    text = text_or_nothing(git, LARGEST).partition("gitdir:")[2].strip()
     place = git.parent / text if text else git
-    common = _text(place / "commondir").strip()
+    common = text_or_nothing(place / "commondir", LARGEST).strip()
     return Path(os.path.realpath(place / common if common else place)) / "config"
 
 
 def _stamp(path: Path) -> int:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return 0
+    found = stat_or_none(path)
+    return found.st_mtime_ns if found else 0
 
 
 @lru_cache(maxsize=256)
 def _remote_name(config: str, _stamp: int) -> str:
-    return project_of_remote(origin_in(_text(Path(config))))
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_capped(path, LARGEST).decode("utf-8", "replace")
-    except (OSError, FileError):
-        return ""
+    return project_of_remote(origin_in(text_or_nothing(Path(config), LARGEST)))
 
 
 def project_of_remote(url: str) -> str:

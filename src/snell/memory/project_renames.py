@@ -1,9 +1,9 @@
 """
 Keep a repository's memories when its project is renamed: a remote that changes, is removed or added again.
 
-The last name of each repository is stored. INVARIANT: if the remote of a project with memories is changed to another
-project with memories, none are moved, neither then nor when it is changed back; otherwise a short change would mix two
-projects.
+The last name of each repository is stored. INVARIANT: if the remote of a project is changed to another project with
+memories, none are moved, neither then nor when it is changed back, whether or not the first has memories; otherwise a
+short change would mix two projects.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,11 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from snell.memory.exchange_format import draft_of
 from snell.memory.remember import remember
-from snell.memory.rows import iter_memories, move_project
+from snell.memory.rows import draft_of, iter_memories, move_project
 from snell.memory.shortlist import Shortlist
-from snell.model.meta_table import get_meta, put_meta
 from snell.model.protocols import Transaction
+from snell.model.tables import get_meta, put_meta
 
 
 class Checkout(Struct, frozen=True):
@@ -26,18 +25,30 @@ class Checkout(Struct, frozen=True):
     root: str
     project: str
 
+    @property
+    def earlier_name(self) -> str:
+        """The project's name before its repository had a remote; empty if that is still its name."""
+        return "" if self.project == self.root else self.root
 
-def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool]) -> int:
+
+def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool], *, has_joined: bool = False) -> int:
     """
     Move the memories if the project had another name when this repository was last seen.
 
-    `is_current` tells whether another checkout still exists under its name. Returns how many were moved.
+    `is_current` tells whether another checkout still exists under its name, `has_joined` that the memories of its
+    earlier name are under the new one already. Returns how many were moved.
     """
     if not is_new(tx, now):
         return 0
     known = _last_checkout(tx, now.repository)
     put_meta(tx, f"{_REPOSITORY}{now.repository}", msgspec.json.encode(now).decode())
-    if known is None or known.project == now.project or not _may_follow(tx, known.project, now.project):
+    if known is None or known.project == now.project:
+        return 0
+    kept_apart = get_meta(tx, f"{_LEFT}{now.repository}")  # names it had and whose memories did not follow it
+    left = msgspec.json.decode(kept_apart, type=list[str]) if kept_apart else []
+    if now.project in left or not _may_follow(tx, known.project, now.project):
+        if not has_joined:  # the memories of the new name are another project's, and stay there when this one leaves it
+            put_meta(tx, f"{_LEFT}{now.repository}", msgspec.json.encode([*left, known.project][-_MOST_LEFT:]).decode())
         return 0
     put_meta(tx, f"{_RENAMED}{known.project}", now.project)
     tx.do("DELETE FROM meta WHERE name = ?", f"{_RENAMED}{now.project}")
@@ -59,6 +70,7 @@ def was_called(tx: Transaction, repository: str, name: str) -> bool:
 
 
 _REPOSITORY, _RENAMED = "memory_repository:", "memory_renamed:"
+_LEFT, _MOST_LEFT = "memory_left:", 20
 
 
 def _may_follow(tx: Transaction, old: str, new: str) -> bool:
@@ -70,12 +82,9 @@ def _may_follow(tx: Transaction, old: str, new: str) -> bool:
 def _copy(tx: Transaction, old: str, new: str) -> int:
     """Copy the memories: another checkout keeps the old name, so both projects need them."""
     drafts = [draft_of(memory) for memory in iter_memories(tx, project=old)]
+    moved = (msgspec.structs.replace(draft, project=new) for draft in drafts)
     nearest = Shortlist()
-    kept = (
-        remember(tx, msgspec.structs.replace(draft, project=new), nearest, similar=2.0, is_gated=False)
-        for draft in drafts
-    )
-    return sum(each.is_stored for each in kept)
+    return sum(remember(tx, draft, nearest, similar=2.0, is_gated=False).is_stored for draft in moved)
 
 
 def _last_checkout(tx: Transaction, repository: str) -> Checkout | None:

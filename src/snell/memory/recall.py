@@ -13,31 +13,31 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.llm.embeddings.concepts import related_words
-from snell.llm.embeddings.static_vectors import cosines, vector_of
-from snell.llm.embeddings.stems import content_terms, terms
+from snell.llm.embeddings.static_vectors import COMMON, cosines, vector_of
+from snell.llm.embeddings.stems import content_terms, expressions, related_words, terms
 from snell.llm.embeddings.word_table import word_table
 from snell.memory.corrections import is_superseded
 from snell.memory.rows import COLUMNS, from_row
 from snell.memory.shortlist import Shortlist
+from snell.memory.sql import rows_for, scope
 from snell.memory.types import Found, NotRememberedError
 from snell.model.protocols import Transaction
 
 FREQUENT = 1_000  # memories with a word; beyond that it is searched for only if no other word is rarer
 FREQUENT_WEIGHT = 0.1
+FEW = 100  # memories; among so few the frequency of related words says little, and is not looked up
 MOST_TERMS = 16
-MOST_OTHERS = 64  # related words
+MOST_OTHERS = 64  # related words that are searched for
 CANDIDATES = 60  # from each search
-ALPHA = 0.3  # 1 = by vectors alone, 0 = by words alone; the best value on the evaluation set
+ALPHA = 0.4  # 1 = by vectors alone, 0 = by words alone; the best value on the evaluation set
 DENSE_ALPHA = 0.7  # the same with a model's vectors
 USUAL_LENGTH = 40  # terms
 PASSAGE = 80  # terms; a longer text scores as its best passage of this length
 MOST_PASSAGES = 50
 IN_A_LONG_TEXT = 0.95  # weight of a passage, compared with a text that contains nothing else
 UNRELATED = 0.075  # a memory that shares no word with the question and scores less is unrelated
-SUPERSEDED_WEIGHT = 0.8  # of a memory that was corrected since
-RELATED = 0.5  # weight of a related word, and of a synonym at most
-SYNONYM = 0.8  # weight of a word with exactly the same meaning by the word table
+SUPERSEDED_WEIGHT = 0.85  # of a memory that was corrected since
+RELATED = 0.6  # weight of a word of the same group, compared with the question's own
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ def recall(
 ) -> list[Found]:
     """Return the memories that answer best, the best first; none if all are unrelated."""
     _check(question)
-    wanted = _weigh_terms(tx, content_terms(question.text))
+    wanted = _weigh_terms(tx, question.text)
     vector = vector_of(question.text, wanted.own)
     rows: dict[int, _Row] = {}
     if question.alpha < 1:
@@ -109,50 +109,54 @@ def _check(question: Question) -> None:
 
 
 class _Wanted(Struct, frozen=True, dict=True):
-    """The weight of each term; `own` are those of the question, `others` are related to one of them, by its name."""
+    """The weights of the question's own terms, and for each the weights of related words, compared with itself."""
 
     own: dict[str, float]
     others: dict[str, dict[str, float]]
-    frequent: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()  # the most important related words
+    frequent: frozenset[str] = frozenset()
 
     @cached_property
     def all(self) -> frozenset[str]:
         return frozenset(self.own).union(*self.others.values())
 
-    def searchable_terms(self) -> list[str]:
-        """Return the terms worth searching for, the rarest first."""
-        others = {term: weight for each in self.others.values() for term, weight in each.items()}
-        weights = others | self.own
-        return sorted((term for term in weights if term not in self.frequent), key=lambda term: -weights[term])
 
-
-def _weigh_terms(tx: Transaction, terms_: Sequence[str]) -> _Wanted:
+def _weigh_terms(tx: Transaction, question: str) -> _Wanted:
     """Return each term's weight, by how many memories have it. Each look-up is bounded, and so is their number."""
     total = int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0])
-    own = list(terms_)[: 2 * MOST_TERMS]
-    near = {term: synonyms(term) for term in own[:MOST_TERMS]}
-    others = [other for each in near.values() for other in each][:MOST_OTHERS]
-    counts = {term: _count(tx, term) for term in dict.fromkeys((*own, *others))}
+    terms_ = content_terms(question)[: 2 * MOST_TERMS]
+    counts = {term: _count(tx, term) for term in terms_}
+    others = {term: synonyms(term) for term in terms_[:MOST_TERMS]}
+    for expression in expressions(terms(question)):
+        for part in others.keys() & expression.split("_"):
+            others[part] = others[part] | dict.fromkeys((expression, *related_words(expression)), RELATED)
 
     def weight(term: str) -> float:
         number = counts.get(term, 0)
         return FREQUENT_WEIGHT if number >= FREQUENT else math.log(1 + (total + 1) / (number + 0.5))
 
-    return _Wanted(
-        {term: weight(term) for term in own},
-        {
-            term: {other: share * weight(other) for other, share in each.items() if counts.get(other)}
-            for term, each in near.items()
-        },
-        tuple(term for term, number in counts.items() if number >= FREQUENT),
-    )
+    own = {term: weight(term) * (0.5 if term in COMMON else 1.0) for term in terms_}
+    searched = _strongest(own, others)
+    if total >= FEW:
+        counts |= {term: _count(tx, term) for term in searched if term not in counts}
+        others = {
+            term: {other: share * min(1.0, weight(other) / own[term]) for other, share in each.items()}
+            for term, each in others.items()
+        }
+    return _Wanted(own, others, searched, frozenset(term for term, number in counts.items() if number >= FREQUENT))
+
+
+def _strongest(own: dict[str, float], others: dict[str, dict[str, float]]) -> tuple[str, ...]:
+    """Return the related words with the largest weights; as many as are searched for."""
+    weights = {other: own[term] * share for term, each in others.items() for other, share in each.items()}
+    return tuple(sorted(weights, key=lambda other: -weights[other])[:MOST_OTHERS])
 
 
 @lru_cache(maxsize=20_000)
 def synonyms(term: str) -> dict[str, float]:
     """Return words that match a search for this one, by the concept groups and by the word table, with their weight."""
-    near = {other: min(RELATED, SYNONYM * cosine) for other, cosine in word_table().nearest(term).items()}
-    return near | dict.fromkeys(related_words(term), RELATED)
+    near = {} if term.isdigit() else word_table().nearest(term)  # another number is another version
+    return near | {other: max(RELATED, near.get(other, 0.0)) for other in related_words(term)}
 
 
 def _count(tx: Transaction, term: str) -> int:
@@ -162,24 +166,24 @@ def _count(tx: Transaction, term: str) -> int:
 
 
 def _by_words(tx: Transaction, question: Question, wanted: _Wanted) -> list[int]:
-    searchable = wanted.searchable_terms()
-    if searchable:
-        return _matching(tx, question, searchable[: 2 * MOST_TERMS], _RANKS[tx.dialect])
-    frequent = wanted.frequent[:MOST_TERMS]
-    return _matching(tx, question, frequent, _NEWEST[tx.dialect]) if frequent else []
+    """Search for the question's own words, then for related ones: together these would hide the exact matches."""
+    own = [term for term in wanted.own if term not in wanted.frequent]
+    order = (_RANKS if own else _NEWEST)[tx.dialect]
+    found = _matching(tx, question, own or list(wanted.own)[:MOST_TERMS], order)
+    others = [term for term in wanted.searched if term not in wanted.frequent]
+    return list(dict.fromkeys((*found, *_matching(tx, question, others, _RANKS[tx.dialect]))))
 
 
 def _matching(tx: Transaction, question: Question, wanted: Sequence[str], order: str) -> list[int]:
+    if not wanted:
+        return []
     rowid = "rowid" if tx.dialect == "sqlite" else "seq"
     query = _query(tx, wanted)
-    where, values = [_MATCHES[tx.dialect]], [query]
-    for column, value, everything in (("project", question.project, "*"), ("namespace", question.namespace, "")):
-        if value != everything:
-            where.append(f"m.{column} = ?")
-            values.append(value)
+    where, values = scope(question.project, question.namespace, "m.")
     ordering = [query] if "?" in order else []
-    sql = f"SELECT m.seq FROM memory_words JOIN memories m ON m.seq = memory_words.{rowid} WHERE {' AND '.join(where)}"
-    return [int(seq) for (seq,) in tx.rows(f"{sql} ORDER BY {order} LIMIT {CANDIDATES}", *values, *ordering)]
+    sql = f"SELECT m.seq FROM memory_words JOIN memories m ON m.seq = memory_words.{rowid} WHERE {_MATCHES[tx.dialect]}"
+    found = tx.rows(f"{sql} AND {where} ORDER BY {order} LIMIT {CANDIDATES}", query, *values, *ordering)
+    return [int(seq) for (seq,) in found]
 
 
 # What differs between the backends: how words are searched for, and how well a row matches.
@@ -204,13 +208,10 @@ def _near(tx: Transaction, question: Question, shortlist: Shortlist, vector: byt
 
 def _add(tx: Transaction, rows: dict[int, _Row], by: str, seqs: Sequence[int], model: str = "") -> None:
     """Add rows that were found; vectors of another model than `model` are ignored."""
-    new = [seq for seq in seqs if seq not in rows]
-    if new:
-        marks = ", ".join("?" for _ in new)
-        sql = f"SELECT seq, vector, dense, dense_model, {COLUMNS} FROM memories WHERE seq IN ({marks})"
-        for seq, vector, dense, its_model, *fields in tx.rows(sql, *new):
-            usable = bytes(dense) if dense and its_model == model else b""
-            rows[int(seq)] = _Row(int(seq), bytes(vector), usable, tuple(fields), set())
+    sql = f"SELECT seq, vector, dense, dense_model, {COLUMNS} FROM memories WHERE seq IN ({{}})"
+    for seq, vector, dense, its_model, *fields in rows_for(tx, sql, [seq for seq in seqs if seq not in rows]):
+        usable = bytes(dense) if dense and its_model == model else b""
+        rows[int(seq)] = _Row(int(seq), bytes(vector), usable, tuple(fields), set())
     for seq in seqs:
         if seq in rows:
             rows[seq].by.add(by)
@@ -251,7 +252,7 @@ def _word_score(text: str, wanted: _Wanted) -> float:
     A long text scores as its best passage: the rest of it does not make the answer a worse one.
     """
     found = terms(text)
-    score = _share(Counter(found), len(found), wanted)
+    score = _share(Counter([*found, *expressions(found)]), len(found), wanted)
     if len(found) <= PASSAGE:
         return score
     hits = [at for at, term in enumerate(found) if term in wanted.all]
@@ -272,11 +273,12 @@ def _passage_starts(hits: Sequence[int]) -> list[int]:
 def _share(counts: Counter[str], length: int, wanted: _Wanted) -> float:
     damping = 0.9 * (0.25 + 0.75 * length / USUAL_LENGTH)
 
-    def score_of(term: str, weight: float) -> float:
-        return weight * min(1.0, counts[term] * 1.9 / (counts[term] + damping))
+    def presence(term: str) -> float:
+        return min(1.0, counts[term] * 1.9 / (counts[term] + damping))
 
     total = 0.0
     for term, weight in wanted.own.items():
-        others = (score_of(other, its) for other, its in wanted.others.get(term, {}).items() if other in counts)
-        total += max(score_of(term, weight), min(RELATED * weight, max(others, default=0.0)))
+        others = wanted.others.get(term, {})
+        near = max((others[other] * presence(other) for other in others.keys() & counts.keys()), default=0.0)
+        total += weight * max(presence(term), near)
     return total / (sum(wanted.own.values()) or 1.0)

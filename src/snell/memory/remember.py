@@ -16,23 +16,18 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.llm.embeddings.static_vectors import (
-    cosines,
-    earlier_versions,
-    signature_of,
-    vector_of,
-    vector_version,
-    wording_of,
-)
+from snell.llm.embeddings import static_vectors
+from snell.llm.embeddings.static_vectors import cosines, signature_of, vector_of, wording_of
 from snell.llm.embeddings.stems import terms
 from snell.memory.corrections import is_marked, mark_superseded, undo_superseded
 from snell.memory.near_duplicates import agree, corrects
-from snell.memory.quality import LOWER, REJECT, quality
-from snell.memory.rows import now_ms
 from snell.memory.shortlist import Shortlist, generation
-from snell.memory.types import Draft, Kept, content_hash
-from snell.memory.validation import validate_draft
+from snell.memory.sql import rows_for
+from snell.memory.types import Draft, Kept, Status, content_hash
+from snell.memory.validation import LOWER, REJECT, quality, validate_draft
 from snell.model.protocols import Transaction
+from snell.model.tables import blanks
+from snell.system.wall_clock import now_ms
 
 SIMILAR = 0.85  # from this similarity on it is a repetition
 MAYBE = 0.80  # from this similarity on it may be one
@@ -88,7 +83,9 @@ def assess(
     near = find_similar(tx, draft, vector, shortlist) if similar <= 1 else []
     least = min(similar, MAYBE) if is_gated else similar  # a less similar one is no reason to refuse
     same = next((each for each in near if each.similarity >= least and agree(draft.content, each.content)), None)
-    if same and (refused := near_duplicate_outcome(same.id, same.similarity, similar, is_gated=is_gated)):
+    if same:
+        status: Status = "rejected_similar" if same.similarity >= similar else "potential_duplicate"
+        refused = Kept(status=status, id=same.id, similarity=same.similarity)
         return Assessment(draft=draft, kept=refused, snapshot=snapshot)
     score = quality(draft)
     if is_gated and score < REJECT:
@@ -129,33 +126,20 @@ def _snapshot(tx: Transaction) -> tuple[int, str]:
     return int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0]), generation(tx)
 
 
-def near_duplicate_outcome(
-    memory_id: str, similarity: float, similar: float = SIMILAR, *, is_gated: bool = True
-) -> Kept | None:
-    """Return what a memory with this similarity means for the draft; None if the draft may be stored."""
-    if similarity >= similar:
-        return Kept(status="rejected_similar", id=memory_id, similarity=similarity)
-    if is_gated and similarity >= MAYBE:
-        return Kept(status="potential_duplicate", id=memory_id, similarity=similarity)
-    return None
-
-
 def find_similar(tx: Transaction, draft: Draft, vector: bytes, shortlist: Shortlist) -> list["SimilarMemory"]:
     """Return the memories of its project with the most similar wording, the nearest first; `vector` is the draft's."""
     seqs = shortlist.near(tx, vector, project=draft.project, most=LOOKED_AT)
     if not seqs:
         return []
-    marks = ", ".join("?" for _ in seqs)
-    rows = tx.rows(f"SELECT id, content, vector FROM memories WHERE seq IN ({marks})", *seqs)
+    rows = list(rows_for(tx, "SELECT id, content, vector FROM memories WHERE seq IN ({})", seqs))
     near = cosines(vector, [bytes(other) for _, _, other in rows])
     alike = [pair for pair in zip(near, rows, strict=True) if pair[0] >= WORTH_A_LOOK]
     best = sorted(alike, key=lambda each: -each[0])[:COMPARED]
     if not best:
         return []
     worded = cosines(wording_of(draft.content), [wording_of(str(content)) for _, (_, content, _) in best])
-    found = [
-        SimilarMemory(str(row[0]), str(row[1]), round(each, 4)) for (_, row), each in zip(best, worded, strict=True)
-    ]
+    pairs = zip(best, worded, strict=True)
+    found = [SimilarMemory(str(row[0]), str(row[1]), round(each, 4)) for (_, row), each in pairs]
     return sorted(found, key=lambda each: -each.similarity)
 
 
@@ -187,9 +171,9 @@ def re_embed(tx: Transaction, limit: int = AT_ONCE) -> int:
     Vectors of a newer version stay. Call `bump` after the last: until then both kinds are compared, which works since
     they share the dimensions of words and letters.
     """
-    earlier, ours = earlier_versions(), vector_version()
-    marks = ", ".join("?" for _ in earlier)
-    found = tx.rows(f"SELECT seq, content FROM memories WHERE vector_make IN ({marks}) LIMIT ?", *earlier, limit)
+    earlier, ours = static_vectors.earlier_versions(), static_vectors.vector_version()
+    sql = f"SELECT seq, content FROM memories WHERE vector_make IN ({blanks(earlier)}) LIMIT ?"
+    found = tx.rows(sql, *earlier, limit)
     for seq, content in found:
         vector = vector_of(str(content))
         sql = "UPDATE memories SET vector = ?, signature = ?, vector_make = ? WHERE seq = ?"
@@ -214,43 +198,29 @@ def _existing_memory(tx: Transaction, draft: Draft) -> Kept | None:
 
 def _insert(tx: Transaction, draft: Draft, vector: bytes, now: int, memory_id: str) -> str:
     id_ = memory_id or new_id(now)
-    created = draft.at or now
+    plain = {name: getattr(draft, name) for name in ("project", "namespace", "content", "source", "agent")}
     values: dict[str, Any] = {
+        **plain,
         "id": id_,
         "vector": vector,
         "signature": signature_of(vector),
-        "vector_make": vector_version(),
+        "vector_make": static_vectors.vector_version(),
         "dense_model": "",
-        "project": draft.project,
-        "namespace": draft.namespace,
-        "content": draft.content,
         "content_hash": content_hash(draft.content),
-        "tags": _json(draft.tags),
-        "metadata": _json(draft.metadata),
+        "tags": msgspec.json.encode(draft.tags).decode(),
+        "metadata": msgspec.json.encode(draft.metadata).decode(),
         "importance": float(draft.importance),
-        "source": draft.source,
-        "agent": draft.agent,
-        "created_at": created,
-        "updated_at": created,
-        "accessed_at": created,
         "accesses": 0,
+        **dict.fromkeys(("created_at", "updated_at", "accessed_at"), draft.at or now),
     }
-    sql = f"INSERT INTO memories ({', '.join(values)}) VALUES ({', '.join('?' for _ in values)}) RETURNING seq"
+    sql = f"INSERT INTO memories ({', '.join(values)}) VALUES ({blanks(values)}) RETURNING seq"
     seq = int(tx.rows(sql, *values.values())[0][0])
-    _index(tx, seq, draft)
-    if draft.idempotency_key:
-        sql = "INSERT INTO memory_keys (project, key, memory_id) VALUES (?, ?, ?)"
-        tx.do(sql, draft.project, draft.idempotency_key, id_)
-    return id_
-
-
-def _index(tx: Transaction, seq: int, draft: Draft) -> None:
     words = terms(f"{draft.content} {' '.join(draft.tags)}")
     if tx.dialect == "sqlite":
         tx.do("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", seq, " ".join(words))
     else:
         tx.do("INSERT INTO memory_words (seq, words) VALUES (?, array_to_tsvector(?))", seq, list(dict.fromkeys(words)))
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    if draft.idempotency_key:
+        sql = "INSERT INTO memory_keys (project, key, memory_id) VALUES (?, ?, ?)"
+        tx.do(sql, draft.project, draft.idempotency_key, id_)
+    return id_

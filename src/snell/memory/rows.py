@@ -1,6 +1,5 @@
 """Read, count, move and delete the rows of memories. Plain functions over a transaction."""
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -8,16 +7,15 @@ import msgspec
 from msgspec import Struct
 
 from snell.memory.shortlist import bump
-from snell.memory.types import ANY, Memory, NotRememberedError
+from snell.memory.sql import AT_ONCE, parts, rows_for, scope
+from snell.memory.types import ANY, Draft, Memory, NotRememberedError, as_draft
 from snell.memory.validation import check_namespace
 from snell.model.protocols import Transaction
+from snell.model.tables import blanks
+from snell.system.wall_clock import now_ms
 
-COLUMNS = (
-    "id, content, namespace, project, tags, importance, metadata, source, agent, created_at, updated_at, accessed_at,"
-    " accesses"
-)
+COLUMNS = ", ".join(Memory.__struct_fields__)
 MOST_ACCESSES = 1_000_000_000
-AT_ONCE = 500  # ids in one statement
 
 
 class Stats(Struct, frozen=True, kw_only=True):
@@ -33,10 +31,6 @@ class Stats(Struct, frozen=True, kw_only=True):
     with_dense: int = 0
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def get(tx: Transaction, memory_id: str) -> Memory:
     """Return the memory with this id; raises NotRememberedError if there is none."""
     found = tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id = ?", memory_id)
@@ -47,12 +41,8 @@ def get(tx: Transaction, memory_id: str) -> Memory:
 
 def get_many(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, Memory]:
     """Return those of these memories that exist, by id."""
-    found: dict[str, Memory] = {}
-    for part in _parts(memory_ids):
-        marks = ", ".join("?" for _ in part)
-        rows = tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id IN ({marks})", *part)
-        found |= {memory.id: memory for memory in map(from_row, rows)}
-    return found
+    found = map(from_row, rows_for(tx, f"SELECT {COLUMNS} FROM memories WHERE id IN ({{}})", memory_ids))
+    return {memory.id: memory for memory in found}
 
 
 def list_memories(
@@ -89,13 +79,8 @@ def vectors_of(tx: Transaction, *, project: str = ANY, namespace: str = "", limi
 def touch(tx: Transaction, memory_ids: Sequence[str], now: int = 0) -> int:
     """Count an access of these memories."""
     now = now or now_ms()
-    changed = 0
-    for part in _parts(memory_ids):
-        marks = ", ".join("?" for _ in part)
-        changed += tx.do(
-            f"UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE id IN ({marks})", now, *part
-        )
-    return changed
+    sql = "UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE id IN"
+    return sum(tx.do(f"{sql} ({blanks(part)})", now, *part) for part in parts(memory_ids))
 
 
 def restore_use(tx: Transaction, memory_id: str, was: Memory) -> None:
@@ -109,28 +94,22 @@ def restore_use(tx: Transaction, memory_id: str, was: Memory) -> None:
 
 def forget(tx: Transaction, memory_ids: Sequence[str]) -> list[str]:
     """Delete these for good; returns the ids that existed."""
-    gone: list[str] = []
-    for part in _parts(memory_ids):
-        marks = ", ".join("?" for _ in part)
-        rows = tx.rows(f"SELECT seq, id FROM memories WHERE id IN ({marks})", *part)
-        _delete(tx, [int(seq) for seq, _ in rows])
-        gone += [str(id_) for _, id_ in rows]
-    return gone
+    found = list(rows_for(tx, "SELECT seq, id FROM memories WHERE id IN ({})", memory_ids))
+    _delete(tx, [int(seq) for seq, _ in found])
+    return [str(id_) for _, id_ in found]
 
 
 def namespaces(tx: Transaction, *, project: str = ANY) -> dict[str, int]:
     """Return how many memories each namespace has."""
-    where, values = scope(project)
-    sql = f"SELECT namespace, count(*) FROM memories WHERE {where} GROUP BY namespace ORDER BY 2 DESC, 1"
-    return {str(name): int(number) for name, number in tx.rows(sql, *values)}
+    return _count_by(tx, "namespace", project)
 
 
-def rename_namespace(tx: Transaction, old: str, new: str, *, project: str = ANY, now: int = 0) -> int:
+def rename_namespace(tx: Transaction, old: str, new: str, *, project: str = ANY) -> int:
     """Rename a namespace; if the new name exists, its memories move there."""
     check_namespace(old)
     check_namespace(new)
     where, values = scope(project, old)
-    changed = tx.do(f"UPDATE memories SET namespace = ?, updated_at = ? WHERE {where}", new, now or now_ms(), *values)
+    changed = tx.do(f"UPDATE memories SET namespace = ?, updated_at = ? WHERE {where}", new, now_ms(), *values)
     if not changed:
         raise NotRememberedError(f"there is no namespace `{old}`", advice="`snell memory namespaces` lists them")
     bump(tx)
@@ -150,14 +129,10 @@ def delete_namespace(tx: Transaction, name: str, *, project: str = ANY, dry_run:
 
 def delete_texts(tx: Transaction, project: str, hashes: Sequence[str]) -> int:
     """Delete the memories of a project whose texts have these hashes; returns how many."""
-    gone = 0
-    for part in _parts(hashes):
-        marks = ", ".join("?" for _ in part)
-        sql = f"SELECT seq FROM memories WHERE project = ? AND content_hash IN ({marks})"
-        found = [int(seq) for (seq,) in tx.rows(sql, project, *part)]
-        _delete(tx, found)
-        gone += len(found)
-    return gone
+    found = rows_for(tx, "SELECT seq FROM memories WHERE project = ? AND content_hash IN ({})", hashes, project)
+    seqs = [int(seq) for (seq,) in found]
+    _delete(tx, seqs)
+    return len(seqs)
 
 
 def move_project(tx: Transaction, old: str, new: str) -> int:
@@ -182,51 +157,28 @@ def stats(tx: Transaction, *, project: str = ANY) -> Stats:
         f" coalesce(min(created_at), 0), coalesce(max(created_at), 0), count(dense) FROM memories WHERE {where}",
         *values,
     )[0]
-    return Stats(
-        memories=int(sums[0]),
-        characters=int(sums[1]),
-        average_importance=round(float(sums[2]), 4),
-        accesses=int(sums[3]),
-        oldest=int(sums[4]),
-        newest=int(sums[5]),
-        with_dense=int(sums[6]),
-        namespaces=namespaces(tx, project=project),
-        projects=_count_by(tx, "project", where, values),
-        sources=_count_by(tx, "source", where, values),
-    )
-
-
-def scope(project: str, namespace: str = "") -> tuple[str, list[Any]]:
-    """Return the WHERE clause for a project (`*`: all of them) and a namespace (empty: all of them), and its values."""
-    parts, values = ["1 = 1"], []
-    if project != ANY:
-        parts.append("project = ?")
-        values.append(project)
-    if namespace:
-        parts.append("namespace = ?")
-        values.append(namespace)
-    return " AND ".join(parts), values
+    names = ("memories", "characters", "average_importance", "accesses", "oldest", "newest", "with_dense")
+    numbers = {name: int(number) for name, number in zip(names, sums, strict=True)}
+    counts = {f"{column}s": _count_by(tx, column, project) for column in ("namespace", "project", "source")}
+    return msgspec.convert({**numbers, "average_importance": round(float(sums[2]), 4), **counts}, Stats)
 
 
 def from_row(row: Sequence[Any]) -> Memory:
-    return Memory(
-        id=row[0],
-        content=row[1],
-        namespace=row[2],
-        project=row[3],
-        tags=tuple(msgspec.json.decode(row[4])),
-        importance=row[5],
-        metadata=msgspec.json.decode(row[6]),
-        source=row[7],
-        agent=row[8],
-        created_at=row[9],
-        updated_at=row[10],
-        accessed_at=row[11],
-        accesses=row[12],
-    )
+    """Return the memory in a row of the columns `COLUMNS`."""
+    fields: dict[str, Any] = dict(zip(Memory.__struct_fields__, row, strict=True))
+    fields["tags"] = tuple(msgspec.json.decode(fields["tags"]))
+    fields["metadata"] = msgspec.json.decode(fields["metadata"])
+    return Memory(**fields)
 
 
-def _count_by(tx: Transaction, column: str, where: str, values: list[Any]) -> dict[str, int]:
+def draft_of(memory: Memory) -> Draft:
+    """Return the draft that stores this memory again."""
+    at = memory.created_at if 0 < memory.created_at <= now_ms() + 60_000 else 0
+    return as_draft(memory, source=memory.source or "import", at=at)
+
+
+def _count_by(tx: Transaction, column: str, project: str) -> dict[str, int]:
+    where, values = scope(project)
     sql = f"SELECT {column}, count(*) FROM memories WHERE {where} GROUP BY {column} ORDER BY 2 DESC, 1"
     return {str(name): int(number) for name, number in tx.rows(sql, *values)}
 
@@ -234,13 +186,8 @@ def _count_by(tx: Transaction, column: str, where: str, values: list[Any]) -> di
 def _delete(tx: Transaction, seqs: Sequence[int]) -> None:
     """Delete rows. INVARIANT: a memory, its words and its keys are deleted together."""
     rowid = "rowid" if tx.dialect == "sqlite" else "seq"
-    for part in _parts(seqs):
-        marks = ", ".join("?" for _ in part)
-        tx.do(f"DELETE FROM memory_words WHERE {rowid} IN ({marks})", *part)
-        tx.do(f"DELETE FROM memory_keys WHERE memory_id IN (SELECT id FROM memories WHERE seq IN ({marks}))", *part)
-        tx.do(f"DELETE FROM memories WHERE seq IN ({marks})", *part)
-
-
-def _parts(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    unique = list(dict.fromkeys(items))
-    return (unique[start : start + AT_ONCE] for start in range(0, len(unique), AT_ONCE))
+    for part in parts(seqs):
+        these = f"({blanks(part)})"
+        tx.do(f"DELETE FROM memory_words WHERE {rowid} IN {these}", *part)
+        tx.do(f"DELETE FROM memory_keys WHERE memory_id IN (SELECT id FROM memories WHERE seq IN {these})", *part)
+        tx.do(f"DELETE FROM memories WHERE seq IN {these}", *part)

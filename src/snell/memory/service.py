@@ -22,7 +22,8 @@ from snell.llm.embeddings import Embedder, EmbeddingError
 from snell.memory import project_renames, rows
 from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import LARGEST, decode_entry, draft_of, is_valid_entry
-from snell.memory.project_identity import checkout_of, earlier_name, follow_rename, needs_rename, project_of
+from snell.memory.project_identity import checkout_of, follow_rename, needs_rename
+from snell.memory.project_renames import Checkout
 from snell.memory.recall import ALPHA, DENSE_ALPHA, Question, nearby, recall
 from snell.memory.remember import AT_ONCE, SIMILAR, add_dense, assess, re_embed, store_assessed, without_dense
 from snell.memory.shortlist import bump, shortlist_of
@@ -71,8 +72,8 @@ class Memories:
         self.is_behind = False  # more captures wait than one round takes, and another round would help
         self.is_current = False  # no offline vector is outdated
         self._stuck: set[Path] = set()
-        self._followed: dict[str, project_renames.Checkout] = {}
-        self._folders: dict[str, _Folder] = {}  # while the inbox is being drained
+        self._followed: dict[str, Checkout] = {}
+        self._checkouts: dict[str, Checkout] = {}  # while the inbox is being drained
         self._not_before = 0.0  # when a model that did not answer is called again
 
     def run(self, work: Callable[[Transaction], T]) -> T:
@@ -107,7 +108,7 @@ class Memories:
         signal = max(safe.signal, classify(safe.content[:10_000]).score, EXPLICIT)
         return self._store(replace(safe, signal=signal), similar)
 
-    def recall(self, question: Question, *, is_use: bool = True) -> list[Found]:
+    def recall(self, question: Question) -> list[Found]:
         """Return the memories that answer a question; being found counts as an access."""
         self.drain()
         question = replace(question, text=redact(question.text[:10_000]))
@@ -116,7 +117,7 @@ class Memories:
             question = replace(question, dense=vectors[0], dense_model=self.embedder.name, alpha=alpha)
         lists = shortlist_of(self.database), shortlist_of(self.database, "dense_signature")
         found = self.read(lambda tx: recall(tx, question, *lists))
-        if is_use and found:
+        if found:
             with contextlib.suppress(StoreBusyError):  # the result matters more than the count
                 self.database.run(lambda tx: rows.touch(tx, [each.memory.id for each in found]))
         return found
@@ -137,7 +138,7 @@ class Memories:
         if not self.inbox:
             return drained
         until = time.monotonic() + seconds
-        self._folders = {}
+        self._checkouts = {}
         with self.inbox.drain_lock() as is_ours:
             waiting = self.inbox.waiting(files) if is_ours else []
             for path in waiting:
@@ -183,9 +184,8 @@ class Memories:
         inbox = self.inbox
         assert inbox
         self.has_more = inbox.count("unread") > 0
-        if is_first or not self.has_more:
-            return
-        self.has_more = capture_unread(inbox.root.parent, READ_SECONDS, self.captures)
+        if self.has_more and not is_first:
+            self.has_more = capture_unread(inbox.root.parent, READ_SECONDS, self.captures)
 
     def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> int:
         """Embed memories that the model has not embedded yet, for about so long; returns how many."""
@@ -236,23 +236,25 @@ class Memories:
 
     def _draft_in(self, path: Path) -> Draft:
         entry = decode_entry(read_capped(path, LARGEST, follow_links=False))
-        folder = self._folder(entry.project_root_dir)
-        if entry.project and self.read(lambda tx: _was_called(tx, folder, entry.project)):
+        checkout = self._checkout(entry.project_root_dir)
+        if entry.project and (
+            entry.project == checkout.earlier_name
+            or self.read(lambda tx: project_renames.was_called(tx, checkout.repository, entry.project))
+        ):
             entry = replace(entry, project="")  # the project was renamed while it waited
         # Any program may put a file here, so it is redacted like every input.
-        return redact_draft(draft_of(entry, folder.project))
+        return redact_draft(draft_of(entry, checkout.project))
 
-    def _folder(self, path: str) -> "_Folder":
-        """Return the folder of a capture; determined once for all that wait, since that reads files."""
-        known = self._folders.get(path)
+    def _checkout(self, path: str) -> Checkout:
+        """Return the repository of a capture; determined once for all that wait, since that reads files."""
+        known = self._checkouts.get(path)
         if known:
             return known
-        checkout = checkout_of(path)
+        self._checkouts[path] = checkout = checkout_of(path)
         if self._followed.get(path) != checkout:
             self.follow_rename(path)  # before anything is stored under a new name
             self._followed = {**self._followed, path: checkout} if len(self._followed) < FOLDERS else {}
-        self._folders[path] = folder = _Folder(checkout, project_of(path), earlier_name(path))
-        return folder
+        return checkout
 
     def _move(self, path: Path, move: Callable[[Path], object]) -> bool:
         """Move a file; one that cannot be moved is remembered, so that it is not processed for ever."""
@@ -276,16 +278,6 @@ class Memories:
             return None
         self.problem = "" if texts else self.problem
         return vectors
-
-
-class _Folder(Struct, frozen=True):
-    checkout: project_renames.Checkout
-    project: str
-    earlier: str
-
-
-def _was_called(tx: Transaction, folder: _Folder, name: str) -> bool:
-    return name == folder.earlier or project_renames.was_called(tx, folder.checkout.repository, name)
 
 
 def memories_of(runtime: Any) -> Memories:
@@ -333,8 +325,8 @@ def _options(where: Places | None, env: Mapping[str, str], folder: str = "/") ->
     Return the options of the pack `remember` for the user, or for a folder. INVARIANT: no project decides where texts
     are sent, so for that only the user's own settings are read.
     """
-    from snell.settings.builtin_packs import builtin_packs
     from snell.settings.load import load
+    from snell.settings.packs import builtin_packs
 
     own = dict(builtin_packs()["remember"].options)
     if where is None:

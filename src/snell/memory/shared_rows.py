@@ -7,19 +7,17 @@ receives only the projects that it works on.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.memory import project_renames
-from snell.memory.exchange_format import draft_of
 from snell.memory.remember import remember
-from snell.memory.rows import COLUMNS, delete_texts, from_row
+from snell.memory.rows import COLUMNS, delete_texts, draft_of, from_row
 from snell.memory.shortlist import Shortlist
 from snell.memory.types import Draft, Memory, NotRememberedError, content_hash
-from snell.model.meta_table import put_meta
 from snell.model.protocols import Transaction
+from snell.model.tables import get_meta, put_meta
 
 MOST = 200  # rows in one transfer
 OVERLAP = 50  # rows that are read again, since rows of several writers may appear out of order
@@ -125,7 +123,11 @@ def apply_changes(tx: Transaction, project: str, changes: Changes, safe: Safe) -
 
 def _store_from_team(tx: Transaction, memory: Memory, safe: Safe) -> bool:
     try:
-        return _store(tx, safe(replace(draft_of(memory), source=_source(memory))), similar=1.0)
+        return _store(
+            tx,
+            safe(replace(draft_of(memory), source=f"{FROM_TEAM}{memory.source.removeprefix(FROM_TEAM)}")),
+            similar=1.0,
+        )
     except NotRememberedError:  # an invalid or mostly secret one does not hold up the others
         return False
 
@@ -136,10 +138,5 @@ def _store(tx: Transaction, draft: Draft, *, similar: float) -> bool:
     return remember(tx, draft, Shortlist(), similar=similar, is_gated=False).is_stored
 
 
-def _source(memory: Memory) -> str:
-    return f"{FROM_TEAM}{memory.source.removeprefix(FROM_TEAM)}"
-
-
 def _cursor(tx: Transaction, name: str) -> int:
-    found: list[tuple[Any, ...]] = tx.rows("SELECT value FROM meta WHERE name = ?", f"memory_cursor:{name}")
-    return int(found[0][0]) if found else 0
+    return int(get_meta(tx, f"memory_cursor:{name}") or 0)

@@ -16,6 +16,7 @@ from snell.llm.embeddings.static_vectors import numpy_with_bits, signature_of, s
 from snell.memory import pgvector
 from snell.memory.types import ANY
 from snell.model.protocols import Database, Transaction
+from snell.model.tables import get_meta
 
 MANY = 5_000  # signatures for which loading numpy is worthwhile
 OVERLAP = 1_000  # rows that are read again, since rows of several writers may appear out of order
@@ -124,5 +125,4 @@ def bump(tx: Transaction) -> None:
 
 def generation(tx: Transaction) -> str:
     """Return a value that changes with each `bump`."""
-    found = tx.rows("SELECT value FROM meta WHERE name = 'memory_generation'")
-    return str(found[0][0]) if found else "0"
+    return get_meta(tx, "memory_generation") or "0"

@@ -1,23 +1,24 @@
 """
-Decide whether a text contains anything worth remembering.
+Decide whether a text contains anything worth remembering, and extract the statements of a longer one.
 
-A signal is a phrase that states something lasting: a decision, the cause of an error, a convention. `signal_patterns`
-lists them; a pattern applies to a sentence of prose, also in a comment, but not to a line of code, a question or a
-mere mention.
+A signal is a phrase that states something lasting: a decision, the cause of an error, a convention. `patterns.toml`
+lists them; a pattern applies to a sentence of prose, also in a comment, but not to a line of code, a question, a mere
+mention, or what a program printed.
 """
 
 import re
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from functools import cache, cached_property
+from typing import Any, Literal
 
 import msgspec
 
-from snell.memory.signal_patterns import ROWS
-from snell.memory.signal_row import Row
-from snell.memory.tool_output import ToolOutput
+from snell.redact.pattern_file import patterns_of
 
+PATTERNS = patterns_of("memory")
 Tier = Literal[1, 2, 3]
 STRONG, MODERATE = 0.8, 0.5
+NEVER = r"(?!)"  # a pattern that matches nothing
 
 
 class Signal(msgspec.Struct, frozen=True):
@@ -30,9 +31,9 @@ class Signal(msgspec.Struct, frozen=True):
 
 def classify(text: str) -> Signal:
     """Return the signal of a text."""
-    found = _matching_rows(text, _possible(ROWS, text))
+    found = _matching_rows(text, _possible(signal_rows(), text))
     score = max((row.score for row in found), default=0.0)
-    return Signal(tier_of(score), score, tuple(dict.fromkeys(row.type for row in ROWS if row in found)))
+    return Signal(tier_of(score), score, tuple(dict.fromkeys(row.type for row in signal_rows() if row in found)))
 
 
 def tier_of(score: float) -> Tier:
@@ -60,6 +61,41 @@ _NAMESPACES = (
 )
 
 
+class Row:
+    """One signal of the table; its patterns are compiled on the first use."""
+
+    def __init__(self, row: dict[str, Any]) -> None:
+        self.type: str = row["type"]
+        self.score: float = row["score"]
+        self.may_ask: bool = row.get("may_ask", False)
+        self._words: list[str] = row["words"]
+        self._row = row
+
+    @cached_property
+    def _begins(self) -> re.Pattern[str]:
+        begins = PATTERNS.expand(self._row.get("begins", NEVER))
+        return re.compile(f"{PATTERNS.expand('{BEGIN}')}(?:{begins})", re.IGNORECASE)
+
+    @cached_property
+    def _phrase(self) -> re.Pattern[str]:
+        return re.compile(PATTERNS.expand(self._row.get("phrase", NEVER)), re.IGNORECASE)
+
+    def matches(self, sentence: str) -> bool:
+        return bool(self._begins.match(sentence) or self._phrase.search(sentence))
+
+    def is_possible(self, lowered: str) -> bool:
+        """Whether one of the words occurs: a cheap check, and every match of the pattern contains one."""
+        for word in self._words:  # noqa: SIM110 a generator costs several times as much, and this runs for every line
+            if word in lowered:
+                return True
+        return False
+
+
+@cache
+def signal_rows() -> tuple[Row, ...]:
+    return tuple(map(Row, PATTERNS.tables["signal"]))
+
+
 def _possible(rows: Iterable[Row], text: str) -> list[Row]:
     lowered = text.lower()
     return [row for row in rows if row.is_possible(lowered)]
@@ -80,36 +116,14 @@ def _matching_rows(text: str, rows: list[Row]) -> list[Row]:
 
 def _states(row: Row, sentence: str) -> bool:
     """Whether a sentence states it: not a question, a supposition, or narration of the current work."""
-    if (sentence.endswith("?") and not row.may_ask) or row.pattern.search(sentence) is None:
+    if (sentence.endswith("?") and not row.may_ask) or not row.matches(sentence):
         return False
-    if row.type not in _STATED or not (_SUPPOSED.search(sentence) or _NARRATED.search(sentence)):
+    if row.type not in _STATED or not (PATTERNS.supposed.search(sentence) or PATTERNS.narrated.search(sentence)):
         return True
-    return not _SUPPOSED.search(sentence) and _GROUNDS.search(sentence) is not None
+    return not PATTERNS.supposed.search(sentence) and PATTERNS.grounds.search(sentence) is not None
 
 
 _STATED = ("decision", "error", "solution", "procedure")
-_SUPPOSED = re.compile(
-    r"^(?:but |and |so |or )?(?:if|maybe|perhaps|possibly|suppose|supposing|assuming|whether|unless|in case"
-    r"|what if)\b"
-    r"|\b(?:might|may|could) be\b|\bnot sure\b|\bi (?:think|guess|suspect|wonder|assume)\b",
-    re.IGNORECASE,
-)
-# An agent about its current work: `Now I'll use sed`, `I selected 3 rows`, `First, let me look`.
-_NARRATED = re.compile(
-    r"^(?:(?:now|next|then|first|ok|okay|so|great|and|also|finally|alright|perfect|good|here)\b[,:]?[ \t]*){0,3}"
-    r"(?:i|i'm|i'll|i've|i'd|let me|let's|lets|time to)\b|\b(?:next step|for now|this time|for this (?:run|step"
-    r"|edit|one))\b"
-    r"|\blet me\b",
-    re.IGNORECASE,
-)
-_GROUNDS = re.compile(
-    r"\b(?:because|instead of|rather than|over|since|so that|in favou?r of|everywhere|throughout|from now on"
-    r"|for (?:all|every)|as (?:our|the|a))\b"
-    r"|\blet'?s (?:just |all )?(?:go|stick|stay) with"
-    r" (?!(?:the|an?|this|that|it|these|those|option|plan|approach|what)\b)\w"
-    r"|\bcaused? by\b|\b(?:issue|problem|bug|cause|fix|solution)\b",
-    re.IGNORECASE,
-)
 
 
 def _sentences(line: str) -> list[str]:
@@ -124,17 +138,78 @@ _LEAD = re.compile(
 
 
 def _is_code(line: str) -> bool:
-    if _COMMENT.match(line):
-        return False
-    return bool(_CODE.search(line)) and not _PROSE.search(line)
+    return not PATTERNS.comment.match(line) and bool(PATTERNS.code.search(line)) and not _PROSE.search(line)
 
 
-_COMMENT = re.compile(r"""\s*(?:#(?!\s*(?:include|define|pragma|if|endif))|//|/\*|\*\s|--\s|;;|<!--|\"{3}|'{3})""")
-_CODE = re.compile(
-    r"""^\s*(?:import|from|export|const|let|var|def|class|return|function|public|private|async|await|if|for|while"""
-    r"""|elif|else|try"""
-    r"""|SELECT|INSERT|UPDATE|CREATE|@\w+|\$\s|>>>|[+-]\s*(?:import|const|def|let))\b.*[(){};=:'"]"""
-    r"""|[;{}]\s*$|^\s*[\w.]+\s*:\s*[\w.\[\], |]+\s*=\s*\S|^\s*[\w.\[\]'"]+\s*(?:=|\+=|:=|=>)\s*\S"""
-    r"""|^\s*[\w.]+\([^)]*\)[;,]?\s*$|^\s*["'][\w-]+["']\s*:|=>|\(\)\s*[{;]|^\s*<[\w/][^>]*>""",
-)
 _PROSE = re.compile(r"(?:\b[a-z']{2,}\s+){6}")  # so many words in a row are a sentence, whatever it begins with
+
+
+class ToolOutput:
+    """
+    Tells which lines of a text a compiler or another program printed.
+
+    `note: required by a bound` is part of a compiler error and not worth storing. A person's note begins with `Note:`
+    or is in a comment or a list; a bare `note:` is a program's if the text around it or its own words say so.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def contains(self, line: str) -> bool:
+        """Whether this line was printed by a program rather than written by a person."""
+        if PATTERNS.output_with_place.match(line) or _ATTACHED.match(line) or _WARNED.match(line):
+            return True
+        return bool(_BARE.match(line)) and (bool(PATTERNS.output_phrase.match(line)) or self._is_build)
+
+    @cached_property
+    def _is_build(self) -> bool:
+        return PATTERNS.build_output.search(self._text) is not None
+
+
+_ATTACHED = re.compile(r"\s*(?:=|\|)\s*(?:note|help|hint|warning):\s")
+_BARE = re.compile(r"\s*(?:note|help|hint|remark)(?:\[[\w-]+\])?:\s")
+_WARNED = re.compile(r"\s*(?:warning(?:\[[\w:-]+\])?|(?:Deprecation|Runtime|User|Future|Syntax|Resource)Warning):\s")
+
+
+MOST_STATEMENTS = 100  # statements of one text
+SHORTEST_STATEMENT, LONGEST_STATEMENT = 20, 1_000  # characters of a statement
+_PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\d])")
+_LIST_LEAD = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#+)\s+")
+_CONTINUES = re.compile(r"(?:this|that|it|so|because|therefore|otherwise|which|hence|then)\b", re.IGNORECASE)
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """One statement of a text."""
+
+    text: str
+    confidence: float
+    importance: float
+    types: tuple[str, ...]
+
+
+def statements(text: str, min_confidence: float = 0.5) -> list[Statement]:
+    """Return the lasting statements, in their order, each once."""
+    found: dict[str, Statement] = {}
+    for part in _statement_texts(text):
+        signal = classify(part)
+        if signal.score >= max(min_confidence, 1e-9):
+            found.setdefault(part.lower(), Statement(part, signal.score, importance_of(signal), signal.types))
+        if len(found) >= MOST_STATEMENTS:
+            break
+    return list(found.values())
+
+
+def _statement_texts(text: str) -> Iterator[str]:
+    """Yield sentences; one that continues the sentence before stays with it."""
+    for paragraph in _PARAGRAPH.split(text):
+        held = ""
+        for sentence in _SENTENCE_END.split(" ".join(_LIST_LEAD.sub("", paragraph).split())):
+            if held and _CONTINUES.match(sentence) and len(held) + len(sentence) < LONGEST_STATEMENT:
+                held = f"{held} {sentence}"
+                continue
+            if len(held) >= SHORTEST_STATEMENT:
+                yield held[:LONGEST_STATEMENT]
+            held = sentence
+        if len(held) >= SHORTEST_STATEMENT:
+            yield held[:LONGEST_STATEMENT]

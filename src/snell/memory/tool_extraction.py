@@ -1,36 +1,24 @@
 """Extract the text of a tool call that may be worth remembering: which tools, which fields, and how much of each."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from snell.redact.pattern_file import patterns_of
+from snell.system.json_input import json_or_none
+
 OWN_PREFIXES = ("mcp__snell__", "mcp__plugin_snell_")
-SKIPPED = frozenset({"Read", "NotebookRead", "Glob", "Grep", "LS", "LSP", "WebSearch", "WebFetch", "Task", "Agent"})
-_OWN_TOOLS = (
-    "remember remember_batch recall hybrid_recall nearby forget forget_batch health journey wander regions visualize"
-    " decay reinforce extract consolidate stats namespaces delete_namespace rename_namespace export_memories"
-    " import_memories setup_hooks why session_report sessions efforts"
-)
-OWN_TOOLS = frozenset(_OWN_TOOLS.split())
-# A command that runs one of our own programs, anywhere in the line.
-_OURS = re.compile(
-    r"(?:^|(?<!-C)\s|[;&|(`\"'=])(?:[\w.~${}/-]*/)?snell(?:-hook)?[ \t]+(?:-\S+[ \t]+)*"
-    r"(?:memory|mcp|why|log|ledger|session|effort|phase|task|agent|fleet|watch|audit|runs|check|demo|--bridge)\b"
-)
+PATTERNS = patterns_of("memory")
+SKIPPED, OWN_TOOLS, _TEXTS = map(PATTERNS.words, ("tools_that_read", "own_tools", "result_fields"))
 FIELD, OUTPUT, TOTAL = 5_000, 3_000, 10_000  # characters
 LONGEST_WORD = 900  # longer than tokens are; a longer word is data
 
 
 def is_skipped(tool: str) -> bool:
     """Whether to ignore a tool: those that only read, our own (their output is not new), and an empty name."""
-    return not tool or tool in SKIPPED or tool.startswith(OWN_PREFIXES) or _is_ours_by_name(tool)
-
-
-def _is_ours_by_name(tool: str) -> bool:
-    """Whether it is one of ours: some clients do not name the server of a tool."""
-    return tool.startswith("mcp__unknown__") and tool.removeprefix("mcp__unknown__") in OWN_TOOLS
+    name = tool.removeprefix("mcp__unknown__")  # some clients do not name the server of a tool
+    return not tool or tool in SKIPPED or tool.startswith(OWN_PREFIXES) or (name != tool and name in OWN_TOOLS)
 
 
 def content_of(tool: str, given: Mapping[str, Any], response: Any) -> str:
@@ -67,7 +55,7 @@ def _edit(label: str, path_field: str, text_field: str, given: Mapping[str, Any]
 
 def _shell(given: Mapping[str, Any], response: Any) -> str:
     command = given.get("command")
-    if not isinstance(command, str) or not command.strip() or _OURS.search(command[:10_000]):
+    if not isinstance(command, str) or not command.strip() or PATTERNS.own_command.search(command[:10_000]):
         return ""
     output = _output(response)
     return "\n".join(part for part in (f"Command: {_cut(command, OUTPUT)}", _cut(output, OUTPUT)) if part)
@@ -80,11 +68,6 @@ def _output(response: Any) -> str:
     return "\n".join(part for part in parts if part.strip()) if parts else _text(response)
 
 
-# Fields in which clients put the text of a result, the one for the model first. MCP's own is `content`.
-_TEXTS = (
-    "llmContent", "text_result_for_llm", "textResultForLlm", "output_for_prompt", "tool_output_for_prompt",
-    "content", "output", "text", "result", "stdout",
-)  # fmt: skip
 DEEPEST = 6
 
 
@@ -117,18 +100,14 @@ def _blocks(blocks: list[Any], depth: int) -> str:
     if not all(isinstance(block, str | dict) for block in blocks):
         return ""
     texts = [_text_in(block, depth) for block in blocks]
-    is_answer = all(
-        text or (isinstance(block, dict) and block.get("type")) for text, block in zip(texts, blocks, strict=True)
-    )
+    pairs = zip(texts, blocks, strict=True)
+    is_answer = all(text or (isinstance(block, dict) and block.get("type")) for text, block in pairs)
     return "\n".join(text for text in texts if text) if is_answer else ""
 
 
 def _unwrap(text: str, depth: int) -> str:
     if depth > 0 and text[:1] == "{" and any(f'"{name}"' in text[:2_000] for name in _TEXTS):
-        try:
-            return _text_in(msgspec.json.decode(text), depth - 1) or text
-        except (msgspec.DecodeError, RecursionError):
-            return text
+        return _text_in(json_or_none(text), depth - 1) or text
     return text
 
 

@@ -14,13 +14,13 @@ import msgspec
 from msgspec import Struct
 
 from snell.memory.capture import COMPARED, CaptureResult, Source, hashes_in, inbox_of, pieces, prepare_entry, source_of
-from snell.memory.inbox import Inbox
-from snell.memory.transcript_formats import agent_message
-from snell.memory.transcript_position import is_session, is_transcript, keep_position, lines_since, position
+from snell.memory.inbox import Inbox, read_struct
+from snell.memory.transcript_position import agent_message, is_session, is_transcript, keep_position, position
 from snell.model.context import Context
 from snell.model.events import Event, event_from
-from snell.system.files import FileError, file_lock, read_capped, write_atomically
+from snell.system.files import FileError, file_lock, names_in, write_atomically
 from snell.system.paths import make_private
+from snell.system.transcripts import lines_since
 
 RECENT = 50  # ids of messages, to recognise one that is written again
 PORTION = 256 * 1024  # bytes, at most, between two positions
@@ -154,15 +154,8 @@ def _length_unread(root: Path, session: str, transcript: str) -> int:
 
 
 def _note(root: Path, event: Event, context: Context, trigger: str) -> None:
-    unread = Unread(
-        session_id=event.session_id,
-        transcript_path=event.transcript_path,
-        client=event.client,
-        event=event.name,
-        trigger=trigger,
-        cwd=event.cwd,
-        project_dir=context.project_dir,
-    )
+    shared = {name: getattr(event, name) for name in ("session_id", "transcript_path", "client", "cwd")}
+    unread = Unread(event=event.name, trigger=trigger, project_dir=context.project_dir, **shared)
     make_private(root / "unread")
     write_atomically(root / "unread" / f"{event.session_id}.json", msgspec.json.encode(unread))
 
@@ -173,16 +166,9 @@ def _forget(root: Path, session: str) -> None:
 
 
 def _unread(root: Path) -> Iterator[Unread]:
-    try:
-        names = sorted(os.listdir(root / "unread"))[:MOST_UNREAD]
-    except OSError:
-        return
-    for name in names:
+    for name in sorted(names_in(root / "unread"))[:MOST_UNREAD]:
         if not name.endswith(".json") or name.startswith("."):
             continue
-        try:
-            unread = msgspec.json.decode(read_capped(root / "unread" / name, 100_000, follow_links=False), type=Unread)
-        except (OSError, FileError, msgspec.DecodeError):
-            continue
-        if f"{unread.session_id}.json" == name:
+        unread = read_struct(root / "unread" / name, Unread, 100_000)
+        if unread and f"{unread.session_id}.json" == name:
             yield unread

@@ -1,27 +1,27 @@
 """
-Read what is new in a transcript: complete lines only, from a byte offset that is stored for each session.
+Store for each session how far its transcript was read, and find an agent's messages in it.
 
-INVARIANT: the offset moves past a line only when that line was returned or is too long to be a message. A line that is
-still being written, and what exceeds the limit, is read the next time.
+How each client writes an agent's messages is in `patterns.toml`; one that is not listed is read like Claude Code.
 """
 
 import os
 import re
-import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from snell.memory.inbox import read_struct
 from snell.memory.inbox_entry import stamp
-from snell.system.files import FileError, read_capped, write_atomically
+from snell.redact.pattern_file import patterns_of
+from snell.system.files import is_own_file, names_in, write_atomically
+from snell.system.json_input import json_or_none
 from snell.system.paths import make_private
 
-LONGEST_LINE = 1_048_576
-MOST_BYTES = 64 * 1024 * 1024  # per read
-_CHUNK = 1_048_576
+_LARGEST_POSITION = 100_000
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)\Z", re.IGNORECASE)
 
@@ -40,22 +40,13 @@ def is_session(name: str) -> bool:
 
 def is_transcript(path: str) -> bool:
     """Whether it is an absolute path without `..` to a regular file of the user, not a link."""
-    if not os.path.isabs(path) or "\0" in path or ".." in Path(path).parts:
-        return False
-    try:
-        found = os.lstat(path)
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+    return os.path.isabs(path) and ".." not in Path(path).parts and is_own_file(path)
 
 
 def position(folder: Path, session: str) -> Position:
     """Return where the last read of this session's transcript ended; the beginning if that is unknown."""
-    try:
-        found = msgspec.json.decode(read_capped(_file(folder, session), 100_000, follow_links=False), type=Position)
-    except (OSError, FileError, msgspec.DecodeError):
-        return Position()
-    return found if found.last_offset >= 0 else Position()
+    found = read_struct(_file(folder, session), Position, _LARGEST_POSITION)
+    return found if found and found.last_offset >= 0 else Position()
 
 
 def keep_position(
@@ -67,50 +58,63 @@ def keep_position(
 
 def overlong_lines(folder: Path) -> int:
     """Return how many lines of all transcripts were skipped because they are too long."""
-    try:
-        names = [name.removesuffix(".json") for name in os.listdir(folder) if name.endswith(".json")]
-    except OSError:
-        return 0
+    names = [name.removesuffix(".json") for name in names_in(folder) if name.endswith(".json")]
     return sum(position(folder, name).overlong for name in names if is_session(name))
-
-
-def lines_since(path: str, offset: int, most: int = MOST_BYTES) -> Iterator[tuple[bytes, int]]:
-    """
-    Yield each complete line after the offset, and the offset after it. A file that has become shorter is read anew.
-
-    An overlong line is yielded as no bytes, so that the caller can count it.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        if offset > os.fstat(descriptor).st_size:
-            offset = 0
-        file.seek(offset)
-        until = offset + most
-        while offset < until:
-            line = file.readline(LONGEST_LINE + 1)
-            if not line:
-                return
-            length = len(line)
-            if not line.endswith(b"\n"):
-                if length <= LONGEST_LINE:
-                    return  # still being written
-                rest = _rest_of_line(file)
-                if rest < 0:
-                    return
-                line, length = b"", length + rest
-            offset += length
-            yield line, offset
-
-
-def _rest_of_line(file: BinaryIO) -> int:
-    """Return the length of the rest of an overlong line; -1 when it has no end yet."""
-    length = 0
-    while chunk := file.readline(_CHUNK):
-        length += len(chunk)
-        if chunk.endswith(b"\n"):
-            return length
-    return -1
 
 
 def _file(folder: Path, session: str) -> Path:
     return folder / f"{session}.json"
+
+
+class Format(Struct, frozen=True):
+    marker: str  # lines without it are not parsed
+    fields: Mapping[str, str]  # path -> the value it must have
+    texts: tuple[str, ...]  # paths to the text; `*` goes through a list
+    id: str = "uuid"
+    side: str = ""  # a path that is true if this was not the main conversation
+
+
+@cache
+def _formats() -> dict[str, Format]:
+    return msgspec.convert(patterns_of("memory").tables["transcripts"], dict[str, Format])
+
+
+class Message(Struct, frozen=True):
+    """One message of the agent."""
+
+    id: str
+    text: str
+
+
+def agent_message(line: bytes, client: str) -> Message | None:
+    """Return the agent's message in this line; None for any other line."""
+    form = _formats().get(client.replace("_", "-"), _formats()["claude-code"])
+    if form.marker.encode() not in line:
+        return None
+    row = json_or_none(line)
+    if (
+        row is None
+        or any(_first(row, path) != wanted for path, wanted in form.fields.items())
+        or _first(row, form.side)
+    ):
+        return None
+    for path in form.texts:
+        texts = [each.strip() for each in _values_at(row, path.split(".")) if isinstance(each, str) and each.strip()]
+        if texts:
+            return Message(str(_first(row, form.id) or ""), "\n\n".join(texts))
+    return None
+
+
+def _first(row: Any, path: str) -> Any:
+    return next(_values_at(row, path.split(".")), None) if path else None
+
+
+def _values_at(value: Any, path: list[str]) -> Iterator[Any]:
+    if not path:
+        yield value
+    elif path[0] == "*":
+        for each in value if isinstance(value, list) else ():
+            if not isinstance(each, dict) or each.get("type") not in ("thinking", "reasoning"):
+                yield from _values_at(each, path[1:])
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _values_at(value[path[0]], path[1:])

@@ -54,6 +54,12 @@ class Draft(Struct, frozen=True, kw_only=True):
     at: int = 0  # when it was stated; now, if that is unknown
 
 
+def as_draft(memory: Memory, **changes: Any) -> Draft:
+    """Return the draft that stores this memory again, with some fields changed."""
+    shared = {name: getattr(memory, name) for name in Draft.__struct_fields__ if name in Memory.__struct_fields__}
+    return Draft(**{**shared, **changes})
+
+
 class Kept(Struct, frozen=True, kw_only=True):
     """The result of storing a draft."""
 

@@ -1,4 +1,8 @@
-"""Check and clean drafts before anything else is done with them: names, limits, control characters, secrets."""
+"""
+Check and clean drafts before anything else is done with them: names, limits, control characters, secrets.
+
+A text also gets a score for how informative it is: a short one without structure or names is not worth storing.
+"""
 
 import hashlib
 import re
@@ -16,6 +20,7 @@ _NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}\Z")
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _BREAK = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+REJECT, LOWER = 0.3, 0.5  # quality
 METADATA_BYTES, METADATA_DEPTH = 64 * 1024, 10
 TAGS, TAG_LENGTH = 50, 100
 PROJECT_LENGTH = 1_024
@@ -29,9 +34,8 @@ def validate_draft(draft: Draft) -> Draft:
     if not content:
         raise NotRememberedError("there is nothing to remember: the text is empty")
     if len(content) > LONGEST:
-        raise NotRememberedError(
-            f"the text has {len(content):,} characters, and {LONGEST:,} is the most", advice="split it"
-        )
+        problem = f"the text has {len(content):,} characters, and {LONGEST:,} is the most"
+        raise NotRememberedError(problem, advice="split it")
     check_namespace(draft.namespace)
     check_importance(draft.importance)
     _check_metadata(draft.metadata)
@@ -69,6 +73,7 @@ def redact_draft(draft: Draft) -> Draft:
     draft = clean_draft(draft)
     if is_too_secret(draft.content, find(draft.content)):
         raise NotRememberedError("the text is mostly secret, so none of it is stored")
+    key = draft.idempotency_key
     return msgspec.structs.replace(
         draft,
         content=redact(draft.content),
@@ -77,13 +82,9 @@ def redact_draft(draft: Draft) -> Draft:
         source=redact(draft.source),
         agent=redact(draft.agent),
         project=redact(draft.project),
-        idempotency_key=_hash_if_secret(draft.idempotency_key),
+        # A hash if it is secret: placeholders would make two keys the same.
+        idempotency_key=key if redact(key) == key else hashlib.sha256(key.encode("utf-8", "replace")).hexdigest(),
     )
-
-
-def _hash_if_secret(key: str) -> str:
-    """Return the key, or a hash of it: placeholders would make two keys the same."""
-    return key if redact(key) == key else hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 def without_controls(text: str) -> str:
@@ -132,3 +133,26 @@ def _check_metadata(metadata: Mapping[str, Any]) -> None:
         raise NotRememberedError(f"the metadata is not JSON: {error}") from None
     if size > METADATA_BYTES:
         raise NotRememberedError(f"the metadata has {size:,} bytes, and {METADATA_BYTES:,} is the most")
+
+
+def quality(draft: Draft) -> float:
+    """Return 0 to 1, from the signal, the length, the structure, and how concrete the text is."""
+    text = draft.content
+    structure = 0.3 * bool(draft.tags) + 0.3 * bool(_REASONS.search(text)) + 0.4 * bool(_NAMES.search(text))
+    length = next((score for limit, score in _LENGTH_SCORES if len(text) < limit), 0.7)
+    richness = 0.25 * sum(bool(pattern.search(text)) for pattern in (_FILE, _CALL, _VERSION, _LINK_OR_CODE))
+    parts = 0.3 * draft.signal, 0.2 * length, 0.2 * structure, 0.3 * richness
+    return round(sum(parts), 4)
+
+
+_LENGTH_SCORES = ((20, 0.0), (100, 0.5), (501, 1.0), (2_001, 0.8))  # of texts with fewer characters
+_REASONS = re.compile(
+    r"\b(?:because|since|therefore|so that|in order to|due to|as a result|instead of|rather than|which means|unless"
+    r"|otherwise|hence|thus|why|reason)\b",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"\b[a-z]+[A-Z]\w*|\b\w+_\w+|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*|(?<=[a-z,] )[A-Z]\w+|`[^`\n]+`")
+_FILE = re.compile(r"[\w./-]*\w\.[a-z]{1,5}\b(?!\()|(?:^|\s)[./~]?/[\w.-]+/[\w./-]+", re.MULTILINE)
+_CALL = re.compile(r"\b\w+\([^)\n]*\)")
+_VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)*\b")
+_LINK_OR_CODE = re.compile(r"https?://\S+|`[^`\n]+`")

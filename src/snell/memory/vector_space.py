@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.llm.embeddings.optional_numpy import numpy_or_none
+from snell.llm.embeddings import numpy_or_none
 
 MOST, MOST_WITHOUT_NUMPY = 2_000, 200
 ALIKE = 0.4
@@ -65,7 +65,10 @@ class Space:
     def neighbours(self, index: int, most: int) -> list[Neighbour]:
         """Return the nearest points, the nearest first."""
         if self._matrix is not None:
-            near = _largest(_products(self._matrix, self._matrix[index]), most + 1)
+            products = _products(self._matrix, self._matrix[index])
+            is_large = most + 1 < len(products)  # then only the largest are sorted
+            order = numpy_or_none().argpartition(-products, most + 1)[: most + 1] if is_large else range(len(products))
+            near = [(float(products[place]), int(place)) for place in order]
         else:
             found = self.similarities_of(index)
             near = [(found[place], place) for place in range(len(found))]
@@ -115,12 +118,6 @@ def _products(matrix: Any, direction: Any) -> Any:
     """Multiply without `@`: that starts a thread per core, and they wait for each other far longer than this takes."""
     numpy = numpy_or_none()
     return numpy.einsum("ij,j->i", matrix, numpy.asarray(direction, dtype="float32"))
-
-
-def _largest(found: Any, most: int) -> list[tuple[float, int]]:
-    """Return the largest numbers of an array and their positions, without sorting the rest."""
-    order = numpy_or_none().argpartition(-found, most)[:most] if most < len(found) else range(len(found))
-    return [(float(found[place]), int(place)) for place in order]
 
 
 def _rows(numpy: Any, raw: list[bytes]) -> Any:

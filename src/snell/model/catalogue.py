@@ -29,148 +29,124 @@ class EventRow(Struct, frozen=True):
     refusal_ends_turn: bool = False  # a prompt hook's refusal ends the turn, unless it has `continue_on_block`
     client_timeout: float = 0.0  # seconds that Claude Code gives every handler here; 0 = the handler's own default
     aliases: tuple[str, ...] = ()  # names that other systems use for the same event
+    registered_for: str = ""  # set-up registers this event only while a hook for that event is active; empty = always
 
 
 def _row(
-    name: str, matches: str, can: str, *, extras: str = "", subject: str, ctx: bool = False, **more: Any
+    name: str, matches: str, can: str, subject: str, flags: str = "", *, extras: str = "", **more: Any
 ) -> EventRow:
-    return EventRow(
-        name=name,
-        matches=matches,
-        can=frozenset(can.split()),
-        extras=frozenset(extras.split()),
-        subject=subject,
-        has_conversation=ctx,
-        **more,
-    )
+    """Return a row; `can`, `extras` and `flags` are words. Flags are true fields; `ctx` is `has_conversation`."""
+    more |= {word if word != "ctx" else "has_conversation": True for word in flags.split()}
+    return EventRow(name, matches, frozenset(can.split()), extras=frozenset(extras.split()), subject=subject, **more)
 
 
-CATALOGUE: Mapping[str, EventRow] = {
-    row.name: row
-    for row in (
-        _row(
-            "PreToolUse",
-            "tool_name",
-            "allow ask defer deny rewrite note tell stop",
-            rewrites="tool_input",
-            subject="tool",
-            ctx=True,
-            refusal_ends_turn=True,
-        ),
-        _row(
-            "PermissionRequest",
-            "tool_name",
-            "allow ask deny rewrite tell",  # asking leaves the dialog to the user
-            rewrites="tool_input",
-            extras="updatedPermissions interrupt",
-            subject="tool",
-            ctx=True,
-        ),
-        _row("PermissionDenied", "tool_name", "tell", extras="retry", subject="tool", ctx=True),
-        _row(
-            "PostToolUse",
-            "tool_name",
-            "deny rewrite note tell stop",
-            rewrites="tool_response",
-            extras="classifierContext",
-            subject="tool",
-            ctx=True,
-            is_too_late=True,
-            refusal_ends_turn=True,
-        ),
-        _row("PostToolUseFailure", "tool_name", "deny note tell", subject="tool", ctx=True, is_too_late=True),
-        _row("PostToolBatch", "", "deny note tell stop", subject="event", ctx=True, is_too_late=True),
-        _row(
-            "UserPromptSubmit",
-            "",
-            "deny rewrite note tell stop",
-            rewrites="prompt",
-            extras="sessionTitle suppressOriginalPrompt",
-            subject="prompt",
-            ctx=True,
-            text_is="note",
-            takes_held_notes=True,
-            client_timeout=30.0,
-            aliases=("UserPrompt",),
-        ),
-        _row(
-            "UserPromptExpansion",
-            "command_name",
-            "deny note tell",
-            extras="suppressOriginalPrompt",
-            subject="prompt",
-            ctx=True,
-            text_is="note",
-        ),
-        _row(
-            "SessionStart",
-            "source",
-            "note tell env",
-            extras="initialUserMessage sessionTitle watchPaths reloadSkills",
-            subject="session",
-            text_is="note",
-            takes_held_notes=True,
-        ),
-        _row("SessionEnd", "reason", "tell", subject="session"),
-        _row("Setup", "trigger", "note tell env", subject="session"),
-        _row(
-            "Stop",
-            "",
-            "deny note tell stop",
-            subject="turn",
-            ctx=True,
-            fails_open=True,
-            ends_turn=True,
-            refusal_continues=True,
-            aliases=("AgentStop",),
-        ),
-        _row("StopFailure", "error", "", subject="turn", only_bar_separates=True),
-        _row("SubagentStart", "agent_type", "note tell", subject="agent"),
-        _row(
-            "SubagentStop",
-            "agent_type",
-            "deny note tell stop",
-            subject="agent",
-            ctx=True,
-            fails_open=True,
-            ends_turn=True,
-            refusal_continues=True,
-        ),
-        _row("PreCompact", "trigger", "deny note tell", subject="compaction", text_is="note", is_too_late=True),
-        _row("PostCompact", "trigger", "tell", subject="compaction"),
-        _row("PreModelSwitch", "to_model", "allow ask deny tell", subject="model", client_timeout=30.0),
-        _row("PostModelSwitch", "to_model", "note tell", subject="model", text_is="note", client_timeout=30.0),
-        _row("Notification", "notification_type", "tell", subject="notification"),
-        _row("MessageDisplay", "", "rewrite", rewrites="delta", subject="message", client_timeout=10.0),
-        _row("TaskCreated", "", "deny tell", subject="task", ctx=True),
-        _row("TaskCompleted", "", "deny tell", subject="task", ctx=True, fails_open=True),
-        _row(
-            "TeammateIdle",
-            "",
-            "deny tell stop",
-            subject="agent",
-            ctx=True,
-            fails_open=True,
-            refusal_continues=True,
-            refusal_ends_turn=True,
-        ),
-        _row("Elicitation", "mcp_server_name", "deny tell", extras="action content", subject="elicitation"),
-        _row(
-            "ElicitationResult",
-            "mcp_server_name",
-            "deny tell",
-            extras="action content",
-            subject="elicitation",
-        ),
-        _row("ConfigChange", "source", "deny tell", subject="config"),
-        _row("InstructionsLoaded", "load_reason", "", subject="file"),
-        _row("CwdChanged", "", "tell env", extras="watchPaths", subject="file"),
-        _row("FileChanged", "file_path", "tell env", extras="watchPaths", subject="file", only_bar_separates=True),
-        _row("DirectoryAdded", "source", "tell", subject="file"),
-        _row("WorktreeCreate", "", "deny tell", extras="worktreePath", subject="worktree", text_is="worktreePath"),
-        _row("WorktreeRemove", "", "tell", subject="worktree"),
-    )
-}
+_ROWS = (
+    _row(
+        "PreToolUse",
+        "tool_name",
+        "allow ask defer deny rewrite note tell stop",
+        "tool",
+        "ctx refusal_ends_turn",
+        rewrites="tool_input",
+    ),
+    _row(
+        "PermissionRequest",
+        "tool_name",
+        "allow ask deny rewrite tell",  # asking leaves the dialog to the user
+        "tool",
+        "ctx",
+        rewrites="tool_input",
+        extras="updatedPermissions interrupt",
+    ),
+    _row("PermissionDenied", "tool_name", "tell", "tool", "ctx", extras="retry"),
+    _row(
+        "PostToolUse",
+        "tool_name",
+        "deny rewrite note tell stop",
+        "tool",
+        "ctx is_too_late refusal_ends_turn",
+        rewrites="tool_response",
+        extras="classifierContext",
+    ),
+    _row("PostToolUseFailure", "tool_name", "deny note tell", "tool", "ctx is_too_late"),
+    # Sent many times a turn, like MessageDisplay, and no pack uses it.
+    _row("PostToolBatch", "", "deny note tell stop", "event", "ctx is_too_late", registered_for="PostToolBatch"),
+    _row(
+        "UserPromptSubmit",
+        "",
+        "deny rewrite note tell stop",
+        "prompt",
+        "ctx takes_held_notes",
+        rewrites="prompt",
+        extras="sessionTitle suppressOriginalPrompt",
+        text_is="note",
+        client_timeout=30.0,
+        aliases=("UserPrompt",),
+    ),
+    _row(
+        "UserPromptExpansion",
+        "command_name",
+        "deny note tell",
+        "prompt",
+        "ctx",
+        extras="suppressOriginalPrompt",
+        text_is="note",
+    ),
+    _row(
+        "SessionStart",
+        "source",
+        "note tell env",
+        "session",
+        "takes_held_notes",
+        extras="initialUserMessage sessionTitle watchPaths reloadSkills",
+        text_is="note",
+    ),
+    _row("SessionEnd", "reason", "tell", "session"),
+    _row("Setup", "trigger", "note tell env", "session"),
+    _row(
+        "Stop", "", "deny note tell stop", "turn", "ctx fails_open ends_turn refusal_continues", aliases=("AgentStop",)
+    ),
+    _row("StopFailure", "error", "", "turn", "only_bar_separates"),
+    _row("SubagentStart", "agent_type", "note tell", "agent"),
+    _row("SubagentStop", "agent_type", "deny note tell stop", "agent", "ctx fails_open ends_turn refusal_continues"),
+    _row("PreCompact", "trigger", "deny note tell", "compaction", "is_too_late", text_is="note"),
+    _row("PostCompact", "trigger", "tell", "compaction"),
+    _row("PreModelSwitch", "to_model", "allow ask deny tell", "model", client_timeout=30.0),
+    _row("PostModelSwitch", "to_model", "note tell", "model", text_is="note", client_timeout=30.0),
+    _row("Notification", "notification_type", "tell", "notification"),
+    _row(
+        "MessageDisplay",
+        "",
+        "rewrite",
+        "message",
+        rewrites="delta",
+        client_timeout=10.0,
+        registered_for="MessageDisplay",
+    ),
+    _row("TaskCreated", "", "deny tell", "task", "ctx"),
+    _row("TaskCompleted", "", "deny tell", "task", "ctx fails_open"),
+    _row("TeammateIdle", "", "deny tell stop", "agent", "ctx fails_open refusal_continues refusal_ends_turn"),
+    _row("Elicitation", "mcp_server_name", "deny tell", "elicitation", extras="action content"),
+    _row("ElicitationResult", "mcp_server_name", "deny tell", "elicitation", extras="action content"),
+    _row("ConfigChange", "source", "deny tell", "config"),
+    _row("InstructionsLoaded", "load_reason", "", "file"),
+    _row("CwdChanged", "", "tell env", "file", extras="watchPaths"),
+    _row("FileChanged", "file_path", "tell env", "file", "only_bar_separates", extras="watchPaths"),
+    _row("DirectoryAdded", "source", "tell", "file"),
+    # An entry for these replaces git's own worktrees, so they are for hooks that create worktrees.
+    _row(
+        "WorktreeCreate",
+        "",
+        "deny tell",
+        "worktree",
+        extras="worktreePath",
+        text_is="worktreePath",
+        registered_for="WorktreeCreate",
+    ),
+    _row("WorktreeRemove", "", "tell", "worktree", registered_for="WorktreeCreate"),
+)
+
+CATALOGUE: Mapping[str, EventRow] = {row.name: row for row in _ROWS}
 
 UNKNOWN = EventRow(name="", can=frozenset({"note", "tell"}))
 
@@ -192,20 +168,27 @@ def can_be_refused(name: str) -> bool:
 
 def canonical(name: str) -> str:
     """Return the canonical name for PascalCase, camelCase, snake_case or kebab-case; an unknown name as it is."""
-    return name if name in CATALOGUE else _BY_FOLDED.get(_fold(name), name)
+    return name if name in CATALOGUE else _BY_FOLDED.get(fold_name(name), name)
 
 
 def nearest(name: str, known: Iterable[str] = CATALOGUE) -> str:
     """Return the known name that is closest to a misspelt one, or an empty string."""
-    by_folded = {_fold(each): each for each in known}
+    by_folded = {fold_name(each): each for each in known}
     from difflib import get_close_matches  # slow to import, and only needed for mistakes
 
-    found = get_close_matches(_fold(name), by_folded, n=1, cutoff=0.6)
+    found = get_close_matches(fold_name(name), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else ""
 
 
-def _fold(name: str) -> str:
+def did_you_mean(name: str, known: Iterable[str] = CATALOGUE, otherwise: str = "") -> str:
+    """Return the advice for a misspelt name: the closest known one, or `otherwise` if none is close."""
+    near = nearest(name[:60], known)
+    return f"did you mean `{near}`?" if near else otherwise
+
+
+def fold_name(name: str) -> str:
+    """Return the same text for every spelling of a name: snake_case, camelCase or kebab-case."""
     return name.replace("_", "").replace("-", "").lower()
 
 
-_BY_FOLDED = {_fold(name): name for name in CATALOGUE} | {_fold(k): v for k, v in OTHER_NAMES.items()}
+_BY_FOLDED = {fold_name(name): name for name in CATALOGUE} | {fold_name(k): v for k, v in OTHER_NAMES.items()}

@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import DecodeError
-from msgspec.json import decode
-
+from snell.model.command_words import value_of_json
 from snell.model.tool_names import plain_name
 
 # Clients whose shell, by Claude Code's name for it, is known to run the command in the folder under exactly this key.
@@ -42,7 +40,7 @@ def folders_of(given: Any, cwd: str, home: str, client: str = "", tool: str = ""
 def _folder_texts(value: Any, depth: int = 0) -> Iterator[str]:
     """Yield the texts under keys that name a folder."""
     if isinstance(value, str):
-        value = _from_json(value)
+        value = value_of_json(value)
     if depth > DEEPEST or not isinstance(value, dict | list):
         return
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
@@ -63,12 +61,3 @@ def _resolve(text: str, cwd: str, home: str) -> str:
     path = re.sub(r"^file://(?:localhost)?(?=/)", "", text.strip())
     path = re.sub(r"^(?:~|\$HOME|\$\{HOME\})(?=/|$)", lambda _: home, path)
     return posixpath.normpath(posixpath.join(cwd or "/", path)).replace("//", "/")
-
-
-def _from_json(text: str) -> Any:
-    if not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        return decode(text)
-    except (DecodeError, RecursionError, UnicodeError):
-        return None

@@ -9,8 +9,8 @@ kinds, matchers, typed calls, the guard and the ledger all use this one resolver
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec import DecodeError, Struct
-from msgspec.json import decode, encode
+from msgspec import Struct
+from msgspec.json import encode
 
 from snell.model.command_words import (
     apply_backspaces,
@@ -23,6 +23,7 @@ from snell.model.command_words import (
     starts_shell,
     text_of_keys,
     texts_of_broken_list,
+    value_of_json,
     without_control,
 )
 from snell.model.tool_names import (
@@ -60,11 +61,12 @@ SCRIPT_KEYS = name_set("code script scriptbody scriptcode scriptcontent scriptte
 TEXT_KEYS = name_set("body content contents source text")  # with a path beside it this is the text of a file
 FILE_KEYS = name_set("file filename filepath path uri")
 _ABOUT = name_set("comment description explanation id label name reason title type")
+_TYPE_KEYS = frozenset(("kind", "type"))
 _ACTION_KEYS = name_set("action method op operation")
 WORDS_ALONE = name_set("args arguments argv argumentlist arglist cmdargs commandargs")
+LONGEST_LINE = 262_144  # characters; the guard asks about a longer line without reading it
 DEEPEST = 50  # levels of objects and lists; no tool looks for its command further down
 PLAIN_SHELLS = frozenset(("Bash", "PowerShell"))  # their `command` is the line and nothing else
-_JSON_STARTS = ("[", "{", '"')
 
 Path = tuple[str | int, ...]
 
@@ -147,10 +149,8 @@ def _within(given: dict[Any, Any], path: Path, hints: ToolHints) -> Iterator[Com
         return
     keys = {key: plain_name(key) for key in given if isinstance(key, str)}
     commands, words = _commands(given, keys, hints)
-    typed = [key for key, name in keys.items() if name in TYPED_KEYS] if hints.types and not commands else []
-    stdin = [given[key] for key, name in keys.items() if name in STDIN_KEYS] if commands else []
-    if not hints.types and not any(starts_shell(given[key]) for key in commands if isinstance(given[key], str)):
-        stdin = []
+    typed = _keys_in(keys, TYPED_KEYS) if hints.types and not commands else []
+    stdin = _stdin_of(given, keys, commands, hints)
     for key in commands:
         yield from _field_at((*path, key), given[key], arguments=words if keys[key] != "argv" else (), stdin=stdin)
     for key in typed:
@@ -159,6 +159,17 @@ def _within(given: dict[Any, Any], path: Path, hints: ToolHints) -> Iterator[Com
         is_wrapper = name in WRAPPERS or (hints.anywhere and isinstance(given[key], dict | list))
         if is_wrapper and key not in commands and key not in typed:
             yield from _inside(given[key], (*path, key), hints)
+
+
+def _keys_in(keys: dict[str, str], names: frozenset[str]) -> list[str]:
+    return [key for key, name in keys.items() if name in names]
+
+
+def _stdin_of(given: dict[Any, Any], keys: dict[str, str], commands: list[str], hints: ToolHints) -> list[Any]:
+    """Return what a command that is a shell, or that a terminal gets, reads from its standard input."""
+    lines = (given[key] for key in commands if isinstance(given[key], str))
+    reads = bool(commands) and (hints.types or any(map(starts_shell, lines)))
+    return [given[key] for key in _keys_in(keys, STDIN_KEYS)] if reads else []
 
 
 def _commands(given: dict[Any, Any], keys: dict[str, str], hints: ToolHints) -> tuple[list[str], list[Any]]:
@@ -183,15 +194,15 @@ def _scripts(given: dict[Any, Any], keys: dict[str, str], hints: ToolHints) -> l
     """Return the keys of scripts that a shell runs, by the tool's name, the language, or their first line."""
     if not hints.runs:
         return []
-    languages = [given[key] for key, name in keys.items() if name in LANGUAGE_KEYS]
+    languages = [given[key] for key in _keys_in(keys, LANGUAGE_KEYS)]
     is_shells = any(map(is_shell_language, languages))
-    types = [given[key] for key, name in keys.items() if name in ("kind", "type")]
-    if not is_shells and any(map(is_shell_language, types)):
-        return [key for key, name in keys.items() if name in SCRIPT_KEYS]
+    scripts = _keys_in(keys, SCRIPT_KEYS)
+    if not is_shells and any(is_shell_language(given[key]) for key in _keys_in(keys, _TYPE_KEYS)):
+        return scripts
     if not is_shells and (not hints.is_script or any(map(is_other_language, languages))):
-        return [key for key, name in keys.items() if name in SCRIPT_KEYS and names_shell(given[key])]
+        return [key for key in scripts if names_shell(given[key])]
     is_file = bool(FILE_KEYS & set(keys.values())) and not hints.starts
-    return [key for key, name in keys.items() if name in SCRIPT_KEYS or (name in TEXT_KEYS and not is_file)]
+    return _keys_in(keys, SCRIPT_KEYS if is_file else SCRIPT_KEYS | TEXT_KEYS)
 
 
 def is_command_key(name: str) -> bool:
@@ -202,7 +213,7 @@ def is_command_key(name: str) -> bool:
 def _inside(value: Any, path: Path, hints: ToolHints) -> Iterator[CommandField]:
     """Look into objects of an object: as they are, in a list, or as JSON text."""
     if isinstance(value, str) and len(path) <= DEEPEST:
-        for field in _inside(_from_json(value), (*path, 0), hints):
+        for field in _inside(value_of_json(value), (*path, 0), hints):
             yield CommandField(path, field.line, field.value, field.also, is_fixed=True)
     elif isinstance(value, dict):
         yield from _within(value, path, hints)
@@ -247,7 +258,8 @@ def _read_texts(texts: list[str], path: Path, *, is_typed: bool) -> tuple[str, t
     """Read the words of a line, or lines; a line may be JSON itself."""
     is_plural = _is_plural(path)
     line = text_of_keys(texts) if is_typed else line_of_list(texts, is_plural=is_plural)
-    held = [_read(text, (*path, 0), is_typed=is_typed)[0] for text in texts if is_plural and _holds_json(text)]
+    json_texts = [text for text in texts if is_plural and isinstance(value_of_json(text), dict | list)]
+    held = [_read(text, (*path, 0), is_typed=is_typed)[0] for text in json_texts]
     return line, tuple(dict.fromkeys(text for text in (" ".join(texts), "\n".join(texts), *held) if text != line))
 
 
@@ -260,18 +272,16 @@ def _read_object(value: dict[Any, Any], path: Path, *, is_typed: bool) -> tuple[
 
 
 def _read_text(text: str, path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
-    inner = _from_json(text)
+    inner = value_of_json(text)
     if inner is not None:
         line, also = _read(inner, (*path, 0), is_typed=is_typed)
         return (line, (*also, text)) if line else (text, ())
+    if len(text) > LONGEST_LINE:
+        return text, ()
     line = text_of_keys([text]) if is_typed else text
     parts = texts_of_broken_list(text)
     others = (without_control(text), apply_backspaces(text), "\n".join(parts), " ".join(parts))
     return line, tuple(other for other in dict.fromkeys(others) if other and other != line)
-
-
-def _holds_json(text: str) -> bool:
-    return isinstance(_from_json(text), dict | list)
 
 
 def _is_plural(path: Path) -> bool:
@@ -285,25 +295,15 @@ def _names(path: Path) -> list[str]:
 
 
 def _is_composed(value: Any) -> bool:
-    plain = _from_json(value) if isinstance(value, str) else value
+    plain = value_of_json(value) if isinstance(value, str) else value
     plain = value if plain is None else plain
     return not isinstance(plain, str) and not (isinstance(plain, list) and all(isinstance(each, str) for each in plain))
-
-
-def _from_json(text: str) -> Any:
-    """Return what a JSON text holds; None for any other text."""
-    if not text.lstrip().startswith(_JSON_STARTS):
-        return None
-    try:
-        return decode(text)
-    except (DecodeError, RecursionError, UnicodeError):
-        return None
 
 
 def _in_form_of(old: Any, line: str, *, is_plural: bool) -> Any:
     if isinstance(old, list):
         return list_for_line(old, line, is_plural=is_plural)
-    inner = _from_json(old)
+    inner = value_of_json(old)
     if inner is not None:
         return encode(_in_form_of(inner, line, is_plural=is_plural)).decode()
     ending = old[len(old.rstrip("\r\n")) :]

@@ -3,6 +3,10 @@
 import re
 import shlex
 from collections.abc import Sequence
+from typing import Any
+
+from msgspec import DecodeError
+from msgspec.json import decode
 
 from snell.model.tool_names import name_set
 
@@ -100,6 +104,16 @@ def _language(value: object) -> str:
     return words[0].rpartition("/")[2] if words else ""
 
 
+def value_of_json(text: str) -> Any:
+    """Return what a JSON text holds; None for any other text."""
+    if not text.lstrip().startswith(("[", "{", '"')):
+        return None
+    try:
+        return decode(text)
+    except (DecodeError, RecursionError, UnicodeError):
+        return None
+
+
 def names_shell(text: object) -> bool:
     """Return whether the first line of a script names a shell: `#!/usr/bin/env bash`."""
     return isinstance(text, str) and text.startswith("#!") and starts_shell(text[2:].partition("\n")[0])
@@ -107,11 +121,11 @@ def names_shell(text: object) -> bool:
 
 def starts_shell(line: str) -> bool:
     """Return whether a word of the line is a shell, which runs what it reads from stdin."""
-    return any(word.rpartition("/")[2] in SHELLS for word in line.split()[:20])
+    return any(word.rpartition("/")[2] in SHELLS for word in line.split(maxsplit=20)[:20])
 
 
 def _has_lines(texts: Sequence[str], *, is_plural: bool) -> bool:
-    return bool(texts) and not _is_shell(texts) and (is_plural or len(texts[0].split()) > 1)
+    return bool(texts) and not _is_shell(texts) and (is_plural or len(texts[0].split(maxsplit=1)) > 1)
 
 
 def _is_shell(words: Sequence[str]) -> bool:

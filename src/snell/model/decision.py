@@ -45,7 +45,7 @@ QUIET = Outcome()
 
 
 class Round(Struct, frozen=True):
-    """Hooks that ran on one event. Passes: rewrite, judge, chain (rewriters in turn), again (on the final input)."""
+    """Hooks that ran on one event. `_PASSES` of `engine/explain.py` has the names of passes."""
 
     name: str
     event: Event

@@ -56,6 +56,12 @@ class Tell(Struct, frozen=True):
     text: str
 
 
+class Remark(Struct, frozen=True):
+    """Text for the trace alone: `snell why` shows it."""
+
+    text: str
+
+
 class Stop(Struct, frozen=True):
     """End the turn now."""
 
@@ -114,12 +120,7 @@ class Rewrite:
 
 
 Judgement = Allow | Ask | Defer | Deny
-Effect = Allow | Ask | Defer | Deny | Rewrite | Note | Tell | Stop | Env | Extra
+Effect = Allow | Ask | Defer | Deny | Rewrite | Note | Tell | Remark | Stop | Env | Extra
 
-VERDICT_OF: dict[type, Verdict] = {
-    Allow: Verdict.ALLOW,
-    Ask: Verdict.ASK,
-    Defer: Verdict.DEFER,
-    Deny: Verdict.DENY,
-}
-EFFECT_TYPES = (Allow, Ask, Defer, Deny, Rewrite, Note, Tell, Stop, Env, Extra)
+VERDICT_OF: dict[type, Verdict] = {Allow: Verdict.ALLOW, Ask: Verdict.ASK, Defer: Verdict.DEFER, Deny: Verdict.DENY}
+EFFECT_TYPES = (Allow, Ask, Defer, Deny, Rewrite, Note, Tell, Remark, Stop, Env, Extra)

@@ -1,19 +1,5 @@
 """
-Errors, as a tree:
-
-    SnellError
-    +- SettingsError      a settings file is invalid
-    +- PatternError       a matcher that is not a usable pattern
-    +- PayloadError       a client sent something that is not an event
-    +- HookError          a hook's declaration or answer is wrong
-    +- TrustError         an approval that cannot be given or read
-    +- StoreError         state that cannot be read or written
-    |  +- StoreBusyError     another program is writing now
-    |  +- RefusedRowError    the server refuses a row
-    +- ClientError        a client that is not known or cannot be served
-    +- SetupError         a client's configuration that cannot be changed
-
-Each carries an id, what it is about (`where`) and what to do (`advice`). `str(error)` is one line for the user.
+Errors. Each carries an id, what it is about (`where`) and what to do (`advice`). `str(error)` is one line for the user.
 """
 
 
@@ -21,6 +7,9 @@ class SnellError(Exception):
     """A mistake or a condition that a user can correct."""
 
     id = "snell"
+
+    def __init_subclass__(cls, *, id: str = "") -> None:  # noqa: A002 - the name of the attribute
+        cls.id = id or cls.id
 
     def __init__(self, message: str, *, where: str = "", advice: str = "") -> None:
         super().__init__(message)
@@ -33,65 +22,45 @@ class SnellError(Exception):
         return f"{text}; {self.advice}" if self.advice else text
 
 
-class SettingsError(SnellError):
+class SettingsError(SnellError, id="settings"):
     """A settings file is invalid."""
 
-    id = "settings"
 
-
-class PatternError(SnellError):
+class PatternError(SnellError, id="pattern"):
     """A matcher that is not a usable pattern."""
 
-    id = "pattern"
 
-
-class PayloadError(SnellError):
+class PayloadError(SnellError, id="payload"):
     """A client sent something that is not an event."""
 
-    id = "payload"
+
+class UnjudgedPayloadError(PayloadError, id="payload-unjudged"):
+    """A payload is an event, but too large or too odd to be judged; the user is asked."""
 
 
-class PayloadTooLargeError(PayloadError):
-    """A payload is larger, or has more parts, than Snell reads."""
-
-    id = "payload-too-large"
-
-
-class HookError(SnellError):
+class HookError(SnellError, id="hook"):
     """A hook's declaration or answer is wrong."""
 
-    id = "hook"
 
-
-class TrustError(SnellError):
+class TrustError(SnellError, id="trust"):
     """An approval that cannot be given or read."""
 
-    id = "trust"
 
-
-class StoreError(SnellError):
+class StoreError(SnellError, id="store"):
     """State that cannot be read or written."""
-
-    id = "store"
 
 
 class StoreBusyError(StoreError):
     """Another program is writing there now; a moment later it may work."""
 
 
-class RefusedRowError(StoreError):
+class RefusedRowError(StoreError, id="store.refused"):
     """The server refuses a row; to send it again is of no use."""
 
-    id = "store.refused"
 
-
-class ClientError(SnellError):
+class ClientError(SnellError, id="client"):
     """A client that is not known or cannot be served."""
 
-    id = "client"
 
-
-class SetupError(SnellError):
+class SetupError(SnellError, id="setup"):
     """A client's configuration that cannot be changed."""
-
-    id = "setup"

@@ -11,9 +11,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.model.call_contents import CallContents, contents_of
 from snell.model.catalogue import CATALOGUE, UNKNOWN, EventRow, row_of
 from snell.model.command_lines import PLAIN_SHELLS, command_line, with_line
-from snell.model.tools import KINDS, kind_of, kinds_of, names_of, shell_alias
+from snell.model.tools import KINDS, alias_of, kind_of, kinds_of, names_of
 
 Payload = dict[str, Any]
 
@@ -29,7 +30,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     client: str = "generic"
     tool: str = ""  # Claude Code's name for the tool
     tool_name: str = ""  # the client's own name for it
-    kind: str = ""  # shell, edit, write, read, search, web, mcp, agent, skill, other; empty when no tool is involved
+    kind: str = ""  # one of `ALL_KINDS`, such as shell, edit, read, mcp or other; empty when no tool is involved
     flags: tuple[str, ...] = ()  # what decoding had to repair, such as "invalid-utf8"
     lineage: tuple[str, ...] = ()  # in an embedding program: the session, then the sub-agents down to this one
     takes_notes: bool = True  # False: this client drops a note here, but takes one at another event
@@ -74,8 +75,14 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     def tool_names(self) -> tuple[str, ...]:
         """Return every name under which a matcher may find this call; a shell call is `Bash` too."""
         names = names_of(self.tool, self.tool_name)
-        is_shell = "Bash" not in names and "shell" in self.kinds
-        return (*names, *shell_alias(self.tool)) if is_shell else names
+        if self.tool in KINDS or not names:
+            return names
+        return tuple(dict.fromkeys((*names, *alias_of(self.tool, self.kinds))))
+
+    @cached_property
+    def contents(self) -> CallContents:
+        """Return the files, addresses, SQL and programs that the tool input names or holds."""
+        return contents_of(self.tool_name or self.tool, self.payload.get("tool_input"))
 
     @cached_property
     def command(self) -> str:
@@ -131,11 +138,16 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 _READ_AT_ONCE = ("session_id", "cwd", "tool_use_id")
 
 
+def session_scope(event: Event) -> str:
+    """Return the scope of marks that are dropped when the session ends."""
+    return f"session:{event.session_id}"
+
+
 def persistent_scope(session_id: str) -> str:
     """
     Return the scope of marks that stay when an ended session is resumed: limits, and what a user set.
 
-    `session:ID` is for all others, and is dropped when the session ends.
+    `session_scope` is for all others.
     """
     return f"lasting:{session_id}"
 

@@ -39,11 +39,13 @@ class Handler(Struct, frozen=True):
     """How a hook is run. Each type of handler has a struct of its own, in `handlers/`."""
 
     kind: ClassVar[str] = ""
+    compared_by: ClassVar[tuple[str, ...]] = ()  # the fields that two handlers share when only one should run
 
     @property
     def identity(self) -> tuple[Any, ...]:
         """Return what two handlers have in common when only one of them should run."""
-        return (self.kind, repr(self))
+        fields = self.compared_by
+        return (self.kind, *(getattr(self, name) for name in fields)) if fields else (self.kind, repr(self))
 
     @property
     def short_name(self) -> str:
@@ -69,14 +71,11 @@ class PythonFile(Handler, frozen=True):
     """A function in a file of a project, user or pack; it runs in the worker process."""
 
     kind: ClassVar[str] = "python"
+    compared_by: ClassVar[tuple[str, ...]] = ("path", "function")
 
     path: str
     function: str
     digest: str = ""
-
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("python", self.path, self.function)
 
     @property
     def short_name(self) -> str:
@@ -148,6 +147,7 @@ class Switches(Struct, frozen=True):
     policy_disables_all: bool = False  # by the policy itself: everything
     allow_managed_hooks_only: bool = False
     rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
+    order: str = "together"  # or "sequential": hooks run one after the other
     paused: str = ""  # by whom and until when only policy hooks run
 
     def why_disabled(self, hook: Hook) -> str:
@@ -167,11 +167,15 @@ class Tier(Struct, frozen=True):
     """Hooks that are decided together: the policy's, or all others."""
 
     is_policy: bool
-    rewriters: tuple[Hook, ...] = ()
     others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role
     is_mixed: bool = False  # it has judges and also hooks without a role, which may rewrite
     # Each rewriter by itself; the same objects for the same kind of event, by which the executor finds its plans.
     turns: tuple[tuple[Hook, ...], ...] = ()
+    is_sequential: bool = False  # all its hooks have turns
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        return (*(turn[0] for turn in self.turns), *self.others)
 
 
 class Pick(Struct, frozen=True):

@@ -32,7 +32,7 @@ class Placeholder(Enum):
     HOOK_LIST = "all entries in one list"
 
 
-class HookForm(Struct, frozen=True, kw_only=True):
+class HookForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
     How a client wants its hooks written. `entry`, `late_entry` and `files` are templates with placeholders.
 
@@ -114,7 +114,7 @@ class FileEdit(Struct, frozen=True):
     start: Mapping[str, Any] = {}  # what a new file begins with
 
 
-class Switch(Struct, frozen=True):
+class Switch(Struct, frozen=True, forbid_unknown_fields=True):
     """A setting with which a user or an administrator keeps a client from running hooks."""
 
     at: tuple[str, ...]
@@ -122,11 +122,17 @@ class Switch(Struct, frozen=True):
     files: tuple[str, ...]  # in order of precedence; `*` in a name matches several files, the last name first
 
 
-def _server_entry() -> Mapping[str, Any]:
-    return {"command": Placeholder.PROGRAM, "args": Placeholder.ARGUMENTS}
+class Approval(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a client keeps its user's approval of hooks; without it, the client skips them and says nothing."""
+
+    form: Literal["hook digests", "folder words", "folder tables"]
+    file: str
+    scopes: tuple[SetupScope, ...] = ("user", "project")
+    switch: Switch | None = None  # a setting with which no approval is needed
+    lifted_by: Mapping[str, str] = {}  # variables with which no approval is needed
 
 
-class Install(Struct, frozen=True, kw_only=True):
+class Install(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
     Where a client keeps its configuration, and how Snell's entries are written there.
 
@@ -143,6 +149,7 @@ class Install(Struct, frozen=True, kw_only=True):
     format: Format = "json"  # of the files in `hooks`
     hooks: Mapping[str, str] = {}  # scope -> path
     events: tuple[str, ...] = ()  # under the client's own names
+    since: Mapping[str, str] = {}  # event -> the version of the client that added it; older ones do not know it
     session_start: tuple[str, ...] = ("SessionStart",)  # those of `events` that report a new session
     matcher: str | None = None  # matches all tools; None: the client needs no matcher for that
     timeout: int = 600  # seconds; hooks have time limits of their own
@@ -151,12 +158,19 @@ class Install(Struct, frozen=True, kw_only=True):
     refusal: str = ""  # what a shell prints to refuse a call without Snell, where exit code 2 does not refuse
     ignores_missing: bool = False  # the client ignores a command that is not found, so no test for it is needed
     switches: tuple[Switch, ...] = ()
+    approval: Approval | None = None
     mcp: Mapping[str, str] = {}  # scope -> path
     mcp_format: Format = "json"
     mcp_at: tuple[str, ...] = ("mcpServers",)  # where the servers are in the file
-    mcp_entry: Mapping[str, Any] = field(default_factory=_server_entry)  # a template
+    mcp_entry: Mapping[str, Any] = field(  # a template
+        default_factory=lambda: {"command": Placeholder.PROGRAM, "args": Placeholder.ARGUMENTS}
+    )
     rules: Mapping[str, str] = {}  # scope -> path
     status_line: Mapping[str, str] = {}  # scope -> path
-    reads: tuple[str, ...] = ()  # layers of other clients' hook files that it runs, too
+    command: Mapping[str, str] = {}  # scope -> path of the file that makes `/harness` a command of the client
+    command_text: str = "/harness $ARGUMENTS"  # what that command sends, with the client's word for what was typed
+    # Layers of hooks that it runs itself: other clients' files, and with `skill:` and `agent:` their front matter.
+    reads: tuple[str, ...] = ()
+    opens_skills: bool = False  # it has no tool that starts a skill: its model reads the SKILL.md instead
     after: tuple[str, ...] = ()  # what the user has to do after set-up
     remarks: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ class Reply(Struct, frozen=True):
     exit_code: int = 0
 
 
-class Capabilities(Struct, frozen=True, kw_only=True):
+class Capabilities(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a client can do with an answer; tiers and `doctor` are derived from it."""
 
     hooks: bool = True  # it calls hooks at all
@@ -54,23 +54,20 @@ class Quirk(Struct, frozen=True):
     source: str  # as in "seen in 0.166.0", "read in its source", "its documentation", "reported"
 
 
-class Client(Protocol):
-    """A coding agent: a module of `clients/` with these names."""
+class Client(Struct, frozen=True, kw_only=True):
+    """A coding agent, and everything that Snell knows about it."""
 
-    NAME: str
-    TITLE: str  # its name in texts for users
-    CAPABILITIES: Capabilities
-    QUIRKS: tuple[Quirk, ...]
-    INSTALL: "Install"
-
-    def decode(self, payload: bytes, event: str = "") -> Event:
-        """Return the event that a payload reports; `event` is its name if the payload has none."""
-
-    def encode(self, decision: Decision) -> Reply:
-        """Return the client's reply for a decision."""
-
-    def encode_failure(self, event: str, text: str, *, blocks: bool) -> Reply:
-        """Return the reply without a decision: no opinion, or a refusal if `blocks`."""
+    name: str
+    title: str  # its name in texts for users
+    about: str  # the version that was tried, and what is unusual about it
+    capabilities: Capabilities
+    quirks: tuple[Quirk, ...] = ()
+    install: "Install"
+    decode: Callable[..., Event]  # (payload, event=""): the event that it reports; `event`, if the payload names none
+    encode: Callable[[Decision], Reply]
+    # (event, text, blocks=...): the reply without a decision, which is no opinion, or a refusal if `blocks`.
+    encode_failure: Callable[..., Reply]
+    table: Any = None  # how `clients/protocol` decodes and encodes; None: code of its own does
 
 
 class Said(Struct, frozen=True):

@@ -16,6 +16,7 @@ SHELL_NAMES = name_set(
     " runshellcommand runterminal runterminalcmd runterminalcommand sh shell shellcommand shellexec shelltool"
     " startprocess subprocess terminal terminalcommand terminalexec zsh"
 )
+_SKILL_NAMES = name_set("activateskill invokeskill loadskill readskill runskill skill useskill")
 _SHELLS = name_set("bash console iterm powershell pty pwsh sh shell ssh stdin terminal tmux tty vterm xterm zsh")
 _RUNS = name_set("cmd command commands exec")
 _TYPES = name_set("input interact keys keystrokes paste send stuff submit type write")
@@ -67,6 +68,18 @@ def words_of(name: str) -> tuple[str, ...]:
 def is_shell_name(tool: str) -> bool:
     """Return whether some client uses this name for its shell."""
     return plain_name(tool) in SHELL_NAMES
+
+
+@lru_cache(maxsize=1024)
+def is_skill_name(tool: str) -> bool:
+    """Return whether some client uses this name for the tool that starts a skill."""
+    return plain_name(tool) in _SKILL_NAMES
+
+
+@lru_cache(maxsize=1024)
+def is_powershell(tool: str) -> bool:
+    """Return whether the name says that PowerShell gets the text."""
+    return not {"powershell", "pwsh"}.isdisjoint(words_of(tool)) or tool == "PowerShell"
 
 
 @lru_cache(maxsize=1024)

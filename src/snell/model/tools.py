@@ -2,34 +2,26 @@
 Tool kinds that hold across clients.
 
 A hook written for `kind="shell"` works wherever an agent runs commands. Clients translate their own tool names
-into Claude Code's; this table has the kind of each of those. The kind of any other tool follows from its input: with a
-command line it is a shell.
+into Claude Code's; this table has the kind of each of those. The kind of any other tool follows from its name and from
+what its input carries: a command line, a path with or without a text, a patch, an address, SQL.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from snell.model.call_contents import contents_of
 from snell.model.command_lines import carries_command
-from snell.model.tool_names import is_shell_name, words_of
+from snell.model.tool_names import is_powershell, is_shell_name, is_skill_name
 
 KINDS: Mapping[str, str] = {
-    "Bash": "shell",
-    "PowerShell": "shell",
-    "Edit": "edit",
-    "Delete": "edit",  # not Claude Code's, which has none; a hook that guards a file must see it
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
+    **dict.fromkeys(("Bash", "PowerShell"), "shell"),
+    # `Delete` is not Claude Code's, which has none; a hook that guards a file must see it.
+    **dict.fromkeys(("Edit", "Delete", "MultiEdit", "NotebookEdit"), "edit"),
     "Write": "write",
-    "Read": "read",
-    "NotebookRead": "read",
-    "Grep": "search",
-    "Glob": "search",
-    "LS": "search",
-    "ToolSearch": "search",
-    "WebFetch": "web",
-    "WebSearch": "web",
-    "Agent": "agent",
-    "Task": "agent",
+    **dict.fromkeys(("Read", "NotebookRead"), "read"),
+    **dict.fromkeys(("Grep", "Glob", "LS", "ToolSearch"), "search"),
+    **dict.fromkeys(("WebFetch", "WebSearch"), "web"),
+    **dict.fromkeys(("Agent", "Task"), "agent"),
     "Skill": "skill",
 }
 
@@ -37,24 +29,17 @@ KINDS: Mapping[str, str] = {
 EDITOR_COMMANDS: Mapping[str, str] = {
     "view": "read",
     "create": "write",
-    "str_replace": "edit",
-    "insert": "edit",
-    "delete": "edit",
-    "rename": "edit",
-    "undo_edit": "edit",
+    **dict.fromkeys(("str_replace", "insert", "delete", "rename", "undo_edit"), "edit"),
 }
 
-ALL_KINDS = ("shell", "edit", "write", "read", "search", "web", "mcp", "agent", "skill", "other")
+ALL_KINDS = ("shell", "edit", "write", "read", "search", "web", "database", "mcp", "agent", "skill", "other")
 
 # A renamed tool answers to both names, so that a matcher written for the old one keeps working. A patch may write files
 # as well as edit them, whatever the client calls it.
 _ALSO = {
     "Task": ("Agent",),
     "Agent": ("Task",),
-    "apply_patch": ("Edit", "Write"),
-    "Delete": ("Edit", "Write"),
-    "ApplyPatch": ("Edit", "Write"),
-    "patch": ("Edit", "Write"),
+    **dict.fromkeys(("apply_patch", "Delete", "ApplyPatch", "patch"), ("Edit", "Write")),
 }
 
 
@@ -68,21 +53,35 @@ def kind_of(tool: str, given: Any = None) -> str:
 def _guess_kind(tool: str, given: Any) -> str:
     if is_shell_name(tool):
         return "shell"
+    if is_skill_name(tool):
+        return "skill"
     if isinstance(given, dict) and ("path" in given or "old_path" in given):
         command = given.get("command")
         if isinstance(command, str) and command in EDITOR_COMMANDS:
             return EDITOR_COMMANDS[command]
-    return "shell" if carries_command(tool, given) else "other"
+    return "shell" if carries_command(tool, given) else contents_of(tool, given).kind or "other"
 
 
 def kinds_of(tool: str, kind: str, given: Any) -> tuple[str, ...]:
-    """Return every kind of a call: a tool of an MCP server that is given a command line is a shell call too."""
-    return (kind, "shell") if kind == "mcp" and carries_command(tool, given) else (kind,)
+    """Return every kind of a call: a tool of an MCP server is also what its input makes it, such as a shell."""
+    if kind != "mcp":
+        return (kind,)
+    carried = "shell" if carries_command(tool, given) else contents_of(tool, given).kind
+    return (kind, carried) if carried else (kind,)
 
 
-def shell_alias(tool: str) -> tuple[str, ...]:
-    """Return `Bash` for a shell call under another name; no Bash pattern describes what PowerShell is given."""
-    return () if {"powershell", "pwsh"} & set(words_of(tool)) or tool == "Bash" else ("Bash",)
+def alias_of(tool: str, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """
+    Return Claude Code's name for a tool that does the same, for matchers.
+
+    A tool of an MCP server is only an alias of `Bash`. No Bash pattern describes what PowerShell is given.
+    """
+    if "shell" in kinds:
+        return () if is_powershell(tool) or tool == "Bash" else ("Bash",)
+    return () if tool in KINDS or kinds[0] not in _ALIASES else (_ALIASES[kinds[0]],)
+
+
+_ALIASES = {"edit": "Edit", "write": "Write", "read": "Read", "web": "WebFetch"}
 
 
 def names_of(*tools: str) -> tuple[str, ...]:

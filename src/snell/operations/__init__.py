@@ -1,56 +1,89 @@
 """
 The operations that CLI, RPC and MCP call, one module per topic.
 
-A module has COMMANDS: `topic.verb` -> a function of (runtime, arguments, env). It is imported at the first call.
+`declaration.py` says how one is declared. A topic's module is imported at the first call of one of its operations.
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from snell.runtime.app import Runtime
+from msgspec import Struct
 
-Arguments = Mapping[str, Any]
-Call = Callable[[Runtime, Arguments, Mapping[str, str]], Any]
+if TYPE_CHECKING:
+    from snell.operations.declaration import Operation
+    from snell.runtime.app import Runtime
 
-# The part of a command's name before the dot -> the module that has it.
-TOPICS: Mapping[str, str] = {
-    "agent": "snell.operations.agent",
-    "commands": "snell.operations.effort",
-    "context": "snell.operations.context",
-    "db": "snell.operations.db",
-    "explore": "snell.operations.explore",
-    "guard": "snell.operations.guard",
-    "hooks": "snell.operations.hooks",
-    "journal": "snell.operations.journal",
-    "ledger": "snell.operations.ledger",
-    "loop": "snell.operations.loop",
-    "memory": "snell.operations.memory",
-    "run": "snell.operations.run",
-    "runs": "snell.operations.runs",
-    "setup": "snell.operations.setup",
-    "tend": "snell.operations.memory_maintenance",
+
+class Topic(Struct, frozen=True):
+    """The operations whose names, or verbs on the command line, begin with the same word."""
+
+    modules: tuple[str, ...]
+    help: str = ""  # of the command `snell TOPIC`, which has one verb for each operation that names one
+    example: str = ""
+
+
+# A new topic needs a line here, and its module.
+TOPICS: Mapping[str, Topic] = {
+    "agent": Topic(("agent", "work"), "list and register agents, and set their status", "snell agent list"),
+    "commands": Topic(("effort",)),
+    "context": Topic(("run",)),
+    "db": Topic(("db",)),
+    "effort": Topic(
+        ("effort", "work"), "start, log into, resume and finish efforts", "snell effort start parser implement"
+    ),
+    "guard": Topic(("run",)),
+    "hooks": Topic(("hooks",)),
+    "journal": Topic(("journal",)),
+    "ledger": Topic(("run",)),
+    "loop": Topic(
+        ("loop",),
+        "send an agent back to work until it reports completion",
+        "snell loop start --promise TASK_COMPLETE --max 5",
+    ),
+    "memory": Topic(
+        ("memory", "memory_maintenance", "explore"),
+        "store, search and maintain what agents remember",
+        'snell memory recall "which database did we choose"',
+    ),
+    "run": Topic(("run",)),
+    "runs": Topic(
+        ("runs",),
+        "manage runs: work with a budget of time, prompts and tool calls",
+        "snell runs start --minutes 30 --calls 100",
+    ),
+    "session": Topic(
+        ("work", "effort"),
+        "manage sessions: the context windows of an effort",
+        "snell session dehydrate < where-i-am.json",
+    ),
+    "setup": Topic(("run",)),
+    "task": Topic(("work",), "manage tasks: directories that group efforts", "snell task list"),
 }
 
 
-def call_for(name: str, runtime: Runtime) -> Callable[[Arguments, Mapping[str, str]], Any] | None:
-    """Return the function of a command, bound to the runtime; None if the command is unknown."""
-    module = TOPICS.get(name.partition(".")[0])
-    commands: Mapping[str, Call] = import_module(module).COMMANDS if module else {}
-    return partial(commands[name], runtime) if name in commands else None
+def find(name: str) -> "Operation | None":
+    """Return the operation of this name; None if there is none."""
+    return next((each for each in operations_of(name.partition(".")[0]) if each.name == name), None)
 
 
-def run_in_thread(call: Call) -> Call:
-    """Make a slow call run in a thread if an event loop is running, so that the loop is not blocked."""
+@cache
+def operations_of(topic: str) -> "tuple[Operation, ...]":
+    """Return the operations in the modules of a topic; none for an unknown topic."""
+    from snell.operations.declaration import operations_in
 
-    def answer(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> Any:
-        import asyncio  # slow to import, and few calls need it
+    modules = TOPICS[topic].modules if topic in TOPICS else ()
+    return tuple(each for name in modules for each in operations_in(import_module(f"{__name__}.{name}")))
 
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return call(runtime, arguments, env)
-        return loop.run_in_executor(None, call, runtime, arguments, env)
 
-    return answer
+def all_operations() -> "list[Operation]":
+    """Return every operation by name; this imports all topics."""
+    found = {each.name: each for topic in TOPICS for each in operations_of(topic)}
+    return [found[name] for name in sorted(found)]
+
+
+def call_for(name: str, runtime: "Runtime") -> Callable[[Mapping[str, Any], Mapping[str, str]], Any] | None:
+    """Return a function of (arguments, env) that calls an operation; None if it is unknown."""
+    found = find(name)
+    return partial(found.invoke, runtime) if found else None

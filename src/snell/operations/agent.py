@@ -2,32 +2,38 @@
 
 from pathlib import Path
 
-from snell.operations.work import database_of, reading
+from snell.operations.declaration import Call, operation
 from snell.redact import redact_data
-from snell.runtime.app import Runtime
 from snell.system.files import FileError, read_capped
-from snell.work import directives, skill_files, transcript_import
+from snell.work import directives, messages, skill_files
 from snell.work.errors import WorkError
 from snell.work.rows import Record
 
 LARGEST = 1_000_000
 
 
+@operation("agent.directives.discover")
 def discover(
-    runtime: Runtime, cwd: str, directories: list[str] | None = None, extra: list[str] | None = None
+    call: Call, cwd: str, directories: list[str] | None = None, extra: list[str] | None = None
 ) -> list[Record]:
+    """Find the directive files of directories."""
     return directives.discover(directories or [cwd], cwd, extra or ())
 
 
-def resolve(runtime: Runtime, cwd: str, name: str, directory: str | None = None) -> Record:
+@operation("agent.directives.resolve")
+def resolve(call: Call, cwd: str, name: str, directory: str | None = None) -> Record:
+    """Return the path of a directive file."""
     return {"path": directives.resolve(name, directory or cwd, cwd)}
 
 
-def dereference(runtime: Runtime, cwd: str, references: list[str], directory: str | None = None) -> list[Record]:
+@operation("agent.directives.dereference")
+def dereference(call: Call, cwd: str, references: list[str], directory: str | None = None) -> list[Record]:
+    """Return the files that directives refer to."""
     return directives.dereference(references, directory or cwd, cwd)
 
 
-def parse_skill(runtime: Runtime, cwd: str, path: str) -> Record:
+@operation("agent.skills.parse")
+def parse_skill(call: Call, path: str) -> Record:
     """Parse a skill's file: its front matter, phases and templates."""
     try:
         text = read_capped(Path(path), LARGEST).decode("utf-8", "replace")
@@ -38,21 +44,13 @@ def parse_skill(runtime: Runtime, cwd: str, path: str) -> Record:
     return skill_files.parse_skill(text, path)
 
 
-def list_skills(runtime: Runtime, cwd: str) -> list[Record]:
+@operation("agent.skills.list")
+def list_skills(call: Call, cwd: str) -> list[Record]:
+    """List the skills of a directory."""
     return skill_files.list_skills(cwd)
 
 
-def ingest(runtime: Runtime, cwd: str, session_id: int, path: str | None = None) -> Record:
+@operation("agent.messages.ingest", permission="writes")
+def ingest(call: Call, session_id: int, path: str | None = None) -> Record:
     """Update the messages of a session from its transcript."""
-
-    return transcript_import.ingest(database_of(runtime), session_id, path, redact_data)
-
-
-COMMANDS = {
-    "agent.directives.discover": reading(discover),
-    "agent.directives.resolve": reading(resolve),
-    "agent.directives.dereference": reading(dereference),
-    "agent.skills.parse": reading(parse_skill),
-    "agent.skills.list": reading(list_skills),
-    "agent.messages.ingest": reading(ingest),
-}
+    return messages.ingest(call.database, session_id, path, redact_data)

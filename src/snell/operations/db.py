@@ -1,56 +1,48 @@
 """Operations on single rows of the work tables, such as `db.effort.start`."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any, Literal
 
-from snell.operations.sync import sync_around
-from snell.operations.work import in_transaction
+from snell.operations.declaration import Operation, Permission
 from snell.work import agents, efforts, messages, phases, projects, sessions, skills, tasks
 
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "project.upsert": projects.upsert,
-    "project.find": projects.find,
-    "task.upsert": tasks.upsert,
-    "task.find": tasks.find,
-    "task.list": tasks.list_,
-    "effort.start": efforts.start,
-    "effort.finish": efforts.finish,
-    "effort.get": efforts.get,
-    "effort.list": efforts.list_,
-    "effort.findActive": efforts.find_active,
-    "effort.getMetadata": efforts.get_metadata,
-    "effort.updateMetadata": efforts.update_metadata,
-    "effort.phase": phases.change,
-    "effort.phaseHistory": phases.history,
-    "session.start": sessions.start,
-    "session.finish": sessions.finish,
-    "session.get": sessions.get,
-    "session.find": sessions.find,
-    "session.list": sessions.list_,
-    "session.heartbeat": sessions.heartbeat,
-    "session.updateContextUsage": sessions.update_context_usage,
-    "session.updateLoadedFiles": sessions.update_loaded_files,
-    "session.updatePreloadedFiles": sessions.update_preloaded_files,
-    "session.setTranscript": sessions.set_transcript,
-    "session.getInjections": sessions.get_injections,
-    "session.updateInjections": sessions.update_injections,
-    "agents.register": agents.register,
-    "agents.get": agents.get,
-    "agents.list": agents.list_,
-    "agents.findByEffort": agents.find_by_effort,
-    "agents.updateStatus": agents.update_status,
-    "agents.fleet": agents.fleet,
-    "messages.append": messages.append,
-    "messages.list": messages.list_,
-    "messages.upsert": messages.upsert,
-    "skills.upsert": skills.upsert,
-    "skills.get": skills.get,
-    "skills.list": skills.list_,
-    "skills.find": skills.find,
-    "skills.delete": skills.delete,
+_SESSION = (
+    "start finish get find list heartbeat updateContextUsage updateLoadedFiles updatePreloadedFiles setTranscript"
+    " getInjections updateInjections"
+)
+# The table, the module of its functions, and the operations: each is a function of the same name, in camelCase.
+_TABLES: Mapping[str, tuple[ModuleType, str]] = {
+    "project": (projects, "upsert find"),
+    "task": (tasks, "upsert find list"),
+    "effort": (efforts, "finish get list findActive getMetadata updateMetadata"),
+    "session": (sessions, _SESSION),
+    "agents": (agents, "register get list findByEffort updateStatus fleet"),
+    "messages": (messages, "append list upsert"),
+    "skills": (skills, "upsert get list find delete"),
 }
+_READS = ("find", "get", "list", "fleet", "phaseHistory")
 
-COMMANDS = {
-    **{f"db.{name}": in_transaction(function) for name, function in _FUNCTIONS.items()},
-    "db.effort.start": sync_around(in_transaction(efforts.start), lambda effort: effort),
-}
+
+def _operations() -> Iterator[Operation]:
+    for table, (module, names) in _TABLES.items():
+        for name in names.split():
+            yield _operation(table, name, getattr(module, "list_" if name == "list" else _snake(name)))
+
+
+def _operation(table: str, name: str, function: Callable[..., Any], sync: Literal["", "around"] = "") -> Operation:
+    permission: Permission = "reads" if name.startswith(_READS) else "destroys" if name == "delete" else "writes"
+    says = f"{_snake(name).replace('_', ' ').capitalize()} in the table `{table}`."
+    return Operation(f"db.{table}.{name}", function, permission=permission, sync=sync, says=says)
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in name)
+
+
+OPERATIONS = (
+    *_operations(),
+    _operation("effort", "start", efforts.start, sync="around"),
+    _operation("effort", "phase", phases.change),
+    _operation("effort", "phaseHistory", phases.history),
+)

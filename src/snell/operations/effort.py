@@ -1,55 +1,68 @@
 """Compound operations: start and resume an effort, write into its log, hand a session over to the next one."""
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 from snell.model.protocols import Transaction
-from snell.operations.sync import sync_after, sync_around
-from snell.operations.work import Arguments, Env, agent_in, database_of, in_transaction, window_in
+from snell.operations.declaration import Call, Operation, about, operation
 from snell.redact import redact_data
-from snell.runtime.app import Runtime
 from snell.work import artefacts, dehydration, effort_commands, lookup, phases, project_moves, sessions
 from snell.work.errors import WorkError, invalid
-from snell.work.rows import Record, camel_keys
+from snell.work.rows import Record
+
+EffortId = Annotated[int | None, about("the effort's id (default: the active one in this project)", option="effort")]
 
 
-def append_log(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
+@operation("commands.log.append", verb="effort log", permission="writes")
+def append_log(
+    call: Call,
+    cwd: str,
+    content: Annotated[str, about("what to write", option="text", rest=True, stdin="the entry")] = "",
+    log: Annotated[str, about("which log")] = "LOG",
+    effort_id: EffortId = None,
+    text: Annotated[str, about("the same as `content`")] = "",
+) -> Record:
     """
-    Add an entry to the effort's log.
+    Write into the effort's log, and reset its heartbeat.
 
     INVARIANT: the heartbeat is reset only after the entry was written to the disk.
     """
-    given = camel_keys(arguments)
-    text = given.get("content") or given.get("text")
-    if not isinstance(text, str) or not text.strip():
+    entry = content or text
+    if not entry.strip():
         raise invalid("content: must be text")
-    effort_id = given.get("effortId")
-    wanted = effort_id if isinstance(effort_id, int) else None
-    kind, cwd = str(given.get("log") or "LOG"), str(given.get("cwd") or env.get("CWD", ""))
-    database = database_of(runtime)
-    window = window_in(runtime, env) or ""
-    place = database.run(lambda tx: effort_commands.locate_log(tx, cwd, agent_in(env), wanted, kind, window))
-    size = artefacts.append(place["path"], artefacts.stamp_heading(text))
-    database.run(lambda tx: effort_commands.reset_heartbeat(tx, place["effortId"]))
+    window = call.client_session_id or ""
+    place = call.database.run(
+        lambda tx: effort_commands.locate_log(tx, cwd, call.agent_id, effort_id, log or "LOG", window)
+    )
+    size = artefacts.append(place["path"], artefacts.stamp_heading(entry))
+    call.database.run(lambda tx: effort_commands.reset_heartbeat(tx, place["effortId"]))
     return {**place, "bytes": size}
 
 
-def dehydrate(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
-    """Store what the next session needs, and end this one (called dehydrate in the RPC)."""
-    given = camel_keys(arguments)
-    payload, warnings = dehydration.validate_payload(redact_data(given.get("payload")))
-    session_id = given.get("sessionId")
-    wanted = session_id if isinstance(session_id, int) else None
-    cwd = str(given.get("cwd") or env.get("CWD", ""))
-    window = window_in(runtime, env)
-    ended = database_of(runtime).run(
-        lambda tx: _end_session(tx, wanted or _own_session(tx, runtime, cwd, agent_in(env), window), payload, window)
+@operation("commands.session.dehydrate", verb="session dehydrate", permission="writes", sync="after")
+def dehydrate(
+    call: Call,
+    cwd: str,
+    payload: Annotated[Any, about("what the next session needs, as JSON", word=True, stdin="the payload")] = None,
+    session_id: Annotated[
+        int | None, about("the session's id (default: the open one of the active effort)", option="session")
+    ] = None,
+) -> Record:
+    """Store what the next session needs, and end this one."""
+    clean, warnings = dehydration.validate_payload(redact_data(payload))
+    window = call.client_session_id
+    ended = call.database.run(
+        lambda tx: _end_session(tx, session_id or _own_session(tx, cwd, call.agent_id, window), clean, window)
     )
-    if run := ended.get("clientSessionId"):
-        _ask_for_restart(runtime, run)
-    return {"sessionId": ended["id"], "effortId": ended["effortId"], "warnings": warnings, "payload": payload}
+    id_ = ended.get("clientSessionId")
+    run = call.runtime.store.get(f"session:{id_}", "supervisor") if id_ else None
+    if isinstance(run, str):  # the supervisor of this window starts the next
+        call.runtime.store.put(f"supervisor:{run}", "restart", {"reason": "dehydrated"})
+    return {"sessionId": ended["id"], "effortId": ended["effortId"], "warnings": warnings, "payload": clean}
 
 
+@operation("commands.effort.phase", permission="writes")
 def change_phase(
     tx: Transaction,
     cwd: str,
@@ -57,14 +70,15 @@ def change_phase(
     phase: str,
     proof: dict[str, Any] | None = None,
     reason: str | None = None,
-    effort_id: int | None = None,
+    effort_id: EffortId = None,
     client_session_id: str | None = None,
 ) -> Record:
     """Change the phase of the active effort of this project."""
-    id_ = effort_id if effort_id is not None else _active(tx, cwd, agent_id, client_session_id)["id"]
+    id_ = effort_id if effort_id is not None else active_effort(tx, cwd, agent_id, client_session_id)["id"]
     return phases.change(tx, id_, phase, proof, reason)
 
 
+@operation("commands.where")
 def active_ids(tx: Transaction, cwd: str, agent_id: str, client_session_id: str | None = None) -> Record:
     """Return the ids of the active task, effort and session, or nulls, and the rows of effort and session."""
     project_moves.follow_move(tx, cwd)
@@ -72,7 +86,25 @@ def active_ids(tx: Transaction, cwd: str, agent_id: str, client_session_id: str 
     return {**found.ids, "effort": found.effort, "session": found.session}
 
 
-def _active(tx: Transaction, cwd: str, agent_id: str, window: str | None = None) -> Record:
+_START = {
+    "task_name": about("the name of the task, or its directory", option="task", word=True),
+    "skill": about("the skill to run", word=True),
+    "mode": about("the mode of the skill"),
+    "metadata": about("data of the effort, as JSON"),
+    "title": about("the title of the task"),
+    "description": about("what the task is about"),
+}
+_RESUME = {"effort_id": about("the effort's id (default: the active one in this project)", option="id", word=True)}
+
+_shared = partial(Operation, permission="writes", sync="around")
+OPERATIONS = (
+    _shared("commands.effort.start", effort_commands.start_effort, verb="effort start", describes=_START),
+    _shared("commands.effort.resume", effort_commands.resume_effort, verb="effort resume", describes=_RESUME),
+    _shared("commands.efforts.resume", effort_commands.resume_effort),
+)
+
+
+def active_effort(tx: Transaction, cwd: str, agent_id: str, window: str | None = None) -> Record:
     project_moves.follow_move(tx, cwd)
     effort = lookup.look_up(tx, cwd, agent_id, window or "").effort
     if effort is None:
@@ -80,7 +112,7 @@ def _active(tx: Transaction, cwd: str, agent_id: str, window: str | None = None)
     return effort
 
 
-def _own_session(tx: Transaction, runtime: Runtime, cwd: str, agent_id: str, window: str | None) -> int:
+def _own_session(tx: Transaction, cwd: str, agent_id: str, window: str | None) -> int:
     """
     Return the session to end: that of the calling window if it is known, else the open one of the active effort.
 
@@ -89,7 +121,7 @@ def _own_session(tx: Transaction, runtime: Runtime, cwd: str, agent_id: str, win
     own = sessions.last_of_window(tx, window) if window else None
     if own:
         return int(own["id"])
-    effort = _active(tx, cwd, agent_id, window)
+    effort = active_effort(tx, cwd, agent_id, window)
     open_ = sessions.find(tx, effort["id"])
     if open_ is None or (window and open_["clientSessionId"] not in (None, window)):
         raise WorkError("NOT_FOUND", f"effort {effort['id']} has no open session of this window")
@@ -102,21 +134,3 @@ def _end_session(tx: Transaction, session_id: int, payload: Mapping[str, Any], w
     if session["endedAt"] is not None and window and session["clientSessionId"] == window:
         return sessions.store_payload(tx, session_id, dict(payload))
     return sessions.finish(tx, session_id, dict(payload), "dehydrated")
-
-
-def _ask_for_restart(runtime: Runtime, client_session_id: str) -> None:
-    """Ask the supervisor of this window, if it has one, to start the next."""
-    run = runtime.store.get(f"session:{client_session_id}", "supervisor")
-    if isinstance(run, str):
-        runtime.store.put(f"supervisor:{run}", "restart", {"reason": "dehydrated"})
-
-
-COMMANDS = {
-    "commands.effort.start": sync_around(in_transaction(effort_commands.start_effort)),
-    "commands.effort.resume": sync_around(in_transaction(effort_commands.resume_effort)),
-    "commands.efforts.resume": sync_around(in_transaction(effort_commands.resume_effort)),
-    "commands.effort.phase": in_transaction(change_phase),
-    "commands.log.append": append_log,
-    "commands.session.dehydrate": sync_after(dehydrate),
-    "commands.where": in_transaction(active_ids),
-}

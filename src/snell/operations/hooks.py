@@ -3,68 +3,88 @@ Decide events as operations: `hooks.preToolUse` and the like, with the payload a
 
 The result is the output of a Claude Code hook, and for the events of the work layer also its ids and counts. Before a
 tool call, `allow` says whether the call may run now, and `reason` why not. The caller acts for a session, so the fields
-of every session are required.
+of every session are required. What comes with an event through `snell-hook` comes here too: notes of hooks that ended
+after an earlier event, signals for a coordinator, problems with the settings.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import Any
+import os
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from snell.clients import client_named
 from snell.clients.protocol.messages import ask_reason, reason_of, stop_reason
-from snell.model.catalogue import CATALOGUE
+from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError, StoreError
 from snell.model.events import Event
 from snell.model.protocols import Transaction
-from snell.operations import Arguments, Call
-from snell.operations.rpc import CallError
-from snell.operations.work import database_of, issue_in
-from snell.packs.sessions.caller import ANSWERED, USAGE, caller_for, usage_of
+from snell.operations import results
+from snell.operations.declaration import Arguments, Call, Operation, about, issue_in, operation
+from snell.packs.sessions import subagents, tool_calls, tool_results, windows
+from snell.packs.sessions.caller import USAGE, Caller, caller_for
 from snell.packs.sessions.hook_output import output_of
-from snell.redact import redact_data
-from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import options_of
+from snell.settings.packs import options_of
 from snell.system.json_output import json_bytes
 from snell.system.transcripts import tail_of
-from snell.work import after_tool_call, agent_events, before_tool_call, hook_arguments, session_events, transcript_end
-from snell.work.hook_arguments import Caller, HookCall
-from snell.work.rows import Record, camel_keys
+from snell.work import agents, transcript_end
+from snell.work.errors import ANSWERED, WorkError
+from snell.work.hook_arguments import arguments_of
+from snell.work.rows import Record, camel, camel_keys
 
 REQUIRED = ("session_id", "transcript_path", "cwd")
 OPTIONAL = ("permission_mode",)
 
-WorkAnswer = Callable[[Transaction, Any, Caller], Record]
+WorkAnswer = Callable[[Transaction, Event, Caller], Record]
 
 
-def decide_event(
-    name: str, runtime: Runtime, arguments: Arguments, env: Mapping[str, str]
-) -> Awaitable[dict[str, Any]]:
-    """Decide the event of this name. Raises CallError for an invalid payload."""
-    payload = {**arguments, "cwd": arguments.get("cwd") or env.get("CWD")}
+@operation("hooks.ask", tool="ask_hooks", permission="writes", gives=results.Decided)
+async def ask(
+    call: Call,
+    event: Annotated[str, about("its name, such as `PreToolUse` or `UserPromptSubmit`")],
+    session_id: Annotated[str, about("your session; the same for all its events", min_length=1)],
+    payload: Annotated[
+        dict[str, Any] | None, about("the other fields, such as `tool_name` and `tool_input`, or `prompt`")
+    ] = None,
+) -> Record:
+    """
+    Ask the hooks about an event, as a client with hooks does: before a tool call whether it may run, with a prompt what
+    there is to know. Returns the decision and notes, also those that waited for you.
+    """
+    if canonical(event) not in CATALOGUE:
+        near = nearest(event)
+        raise _invalid(f"event: unknown event `{event[:80]}`{f'; did you mean `{near}`?' if near else ''}")
+    usual = {"transcript_path": "", "tool_use_id": os.urandom(8).hex()}
+    given = {**usual, **(payload or {}), "session_id": session_id}
+    return {"event": canonical(event), **await decide_event(canonical(event), call, given)}
+
+
+async def decide_event(name: str, call: Call, arguments: Arguments) -> Record:
+    """Decide the event of this name. Raises WorkError for an invalid payload."""
+    payload = {**arguments, "cwd": arguments.get("cwd") or call.env.get("CWD")}
     issues = [issue for field in (*REQUIRED, *OPTIONAL) if (issue := _issue(payload, field))]
     try:
         event = client_named("generic").decode(json_bytes({**payload, "hook_event_name": name}))
     except PayloadError as error:
-        raise _invalid([*issues, f"payload: {error.message}"]) from None
+        raise _invalid(*issues, f"payload: {error.message}") from None
     if issues:
-        raise _invalid(issues)
-    result = _work(event, runtime, payload, env) if name in _WORK and runtime.database else {}
-    return _answer(runtime, replace(event, flags=(*event.flags, ANSWERED)), result)
+        raise _invalid(*issues)
+    result = _work(event, call, payload) if name in _WORK and call.runtime.database else {}
+    return await _answer(call, replace(event, flags=(*event.flags, ANSWERED)), result)
 
 
-async def _answer(runtime: Runtime, event: Event, result: Record) -> dict[str, Any]:
+async def _answer(call: Call, event: Event, result: Record) -> Record:
     """Return the result of the work layer, with the decision of all other hooks."""
     own = output_of(event.name, result)
     if result.get("allow") is False:
         return {**result, **own}
-    decision = await runtime.decide_async(event)
+    env = {**call.runtime.env, **{name: value for name, value in call.env.items() if name != "CWD"}}
+    decision = await call.runtime.decide_async(event, env=env)
     printed = client_named("claude-code").encode(decision).stdout
-    answer: dict[str, Any] = msgspec.json.decode(printed) if printed.startswith(b"{") else {}
+    answer: Record = msgspec.json.decode(printed) if printed.startswith(b"{") else {}
     outputs = (own.get("hookSpecificOutput"), answer.get("hookSpecificOutput"))
     allowed = _permission(decision) if event.name == "PreToolUse" else {}
     return {**result, **allowed, **answer, **_merge_outputs(*outputs), "decisionId": decision.id}
@@ -88,31 +108,26 @@ def _merge_outputs(one: Record | None, other: Record | None) -> Record:
     return {"hookSpecificOutput": {**(one or {}), **(other or {}), **context}}
 
 
-def _work(event: Event, runtime: Runtime, payload: Arguments, env: Mapping[str, str]) -> Record:
-    name = event.name
-    type_, answer = _WORK[name]
-    given = {"hookEventName": name, **camel_keys(payload)}
+def _work(event: Event, call: Call, payload: Arguments) -> Record:
+    runtime = call.runtime
     try:
-        asked = msgspec.convert(redact_data(given) if name in _STORED else given, type_)
+        msgspec.convert(camel_keys(payload), arguments_of(event.name))
     except msgspec.ValidationError as error:
-        raise _invalid([issue_in(str(error))]) from None
+        raise _invalid(issue_in(str(error))) from None
     options = options_of("sessions", runtime.context_for(event).registry.hooks())
-    usage = runtime.store.get(f"session:{asked.session_id}", USAGE)
-    caller = caller_for(env, options, usage_of(usage, options["context_window"]))
-    trouble = transcript_end.find_failure(tail_of(asked.transcript_path)) if name == "Stop" else ""
+    caller = caller_for(call.env, options, runtime.store.get(f"session:{event.session_id}", USAGE), call.read_skill)
+    trouble = transcript_end.find_failure(tail_of(event.transcript_path)) if event.name == "Stop" else ""
     try:
-        return database_of(runtime).run(lambda tx: _handle(tx, name, asked, caller, answer, trouble))
+        return call.database.run(lambda tx: _handle(tx, event, caller, trouble))
     except StoreError:  # the agent must not be blocked by a storage problem
-        return {"allow": True} if name == "PreToolUse" else {}
+        return {"allow": True} if event.name == "PreToolUse" else {}
 
 
-def _handle(
-    tx: Transaction, name: str, asked: HookCall, caller: Caller, answer: WorkAnswer | None, trouble: str
-) -> Record:
-    result = answer(tx, asked, caller) if answer else {}
-    fields = {each: getattr(asked, each) for each in asked.__struct_fields__}
-    status = agent_events.status_after(name, {**fields, "trouble": trouble})
-    changed = agent_events.set_status(tx, caller, status, result.get("effortId")) if status else None
+def _handle(tx: Transaction, event: Event, caller: Caller, trouble: str) -> Record:
+    work = _WORK[event.name]
+    result = work(tx, event, caller) if work else {}
+    status = agents.status_after(event.name, event.payload, trouble)
+    changed = agents.set_status(tx, caller.agent, status, result.get("effortId")) if status else None
     return {
         **result,
         "status": status,
@@ -121,44 +136,45 @@ def _handle(
     }
 
 
-def _invalid(issues: list[str]) -> CallError:
-    return CallError("VALIDATION_ERROR", f"the payload is not valid: {'; '.join(issues)}", {"issues": issues})
+def _invalid(*issues: str) -> WorkError:
+    message = f"the payload is not valid: {'; '.join(issues)}"
+    return WorkError("VALIDATION_ERROR", message, details={"issues": list(issues)})
 
 
 def _issue(payload: Mapping[str, Any], field: str) -> str:
-    camel = _camel_case(field)
-    value = payload.get(field, payload.get(camel))
+    name = camel(field)
+    value = payload.get(field, payload.get(name))
     if value is None:
-        return f"{camel}: is missing" if field in REQUIRED else ""
-    return "" if isinstance(value, str) else f"{camel}: must be text"
+        return f"{name}: is missing" if field in REQUIRED else ""
+    return "" if isinstance(value, str) else f"{name}: must be text"
 
 
-def _camel_case(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
-
-
-# The events of the work layer: the type of their arguments, and the function that handles them, if any.
-_WORK: Mapping[str, tuple[type[HookCall], WorkAnswer | None]] = {
-    "SessionStart": (hook_arguments.SessionStart, session_events.session_start),
-    "SessionEnd": (hook_arguments.SessionEnd, session_events.session_end),
-    "PreCompact": (hook_arguments.PreCompact, session_events.pre_compact),
-    "PreToolUse": (hook_arguments.PreToolUse, before_tool_call.pre_tool_use),
-    "PostToolUse": (hook_arguments.PostToolUse, after_tool_call.post_tool_use),
-    "PostToolUseFailure": (hook_arguments.PostToolUseFailure, after_tool_call.post_tool_use_failure),
-    "Stop": (hook_arguments.Stop, None),
-    "UserPromptSubmit": (hook_arguments.UserPrompt, session_events.user_prompt),
-    "Notification": (hook_arguments.Notification, None),
-    "PermissionRequest": (hook_arguments.PermissionRequest, None),
-    "TeammateIdle": (hook_arguments.TeammateIdle, agent_events.teammate_idle),
-    "TaskCompleted": (hook_arguments.TaskCompleted, agent_events.task_completed),
-    "SubagentStart": (hook_arguments.SubagentStart, agent_events.subagent_start),
-    "SubagentStop": (hook_arguments.SubagentStop, agent_events.subagent_stop),
-    "ConfigChange": (hook_arguments.ConfigChange, agent_events.config_change),
+# The events of the work layer, and the function that handles them, if any.
+_WORK: Mapping[str, WorkAnswer | None] = {
+    "SessionStart": windows.session_start,
+    "SessionEnd": windows.session_end,
+    "PreCompact": windows.pre_compact,
+    "PreToolUse": tool_calls.pre_tool_use,
+    "PostToolUse": tool_results.post_tool_use,
+    "PostToolUseFailure": tool_results.post_tool_use_failure,
+    "Stop": None,
+    "UserPromptSubmit": windows.user_prompt,
+    "Notification": None,
+    "PermissionRequest": None,
+    "TeammateIdle": lambda tx, event, caller: agents.teammate_idle(tx, event, caller.agent),
+    "TaskCompleted": subagents.complete_task,
+    "SubagentStart": subagents.subagent_start,
+    "SubagentStop": subagents.subagent_stop,
+    "ConfigChange": subagents.config_change,
 }
-_STORED = frozenset({"PostToolUse", "PostToolUseFailure", "TaskCompleted"})  # stored as messages, without secrets
 
-COMMANDS: Mapping[str, Call] = {
-    **{f"hooks.{name[0].lower()}{name[1:]}": partial(decide_event, name) for name in CATALOGUE},
-    "hooks.userPrompt": partial(decide_event, "UserPromptSubmit"),
-}
+
+def _of_event(event: str, name: str = "") -> Operation:
+    async def decide(call: Call, payload: Arguments) -> Record:
+        return await decide_event(event, call, payload)
+
+    decide.__doc__ = f"Decide a {event} event; the arguments are its payload."
+    return Operation(f"hooks.{name or event[0].lower() + event[1:]}", decide, permission="writes", is_open=True)
+
+
+OPERATIONS = (*map(_of_event, CATALOGUE), _of_event("UserPromptSubmit", "userPrompt"))

@@ -4,38 +4,49 @@ Read decisions, sessions and efforts.
 Without `project` an operation uses the project of the caller's folder; `*` means all projects.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
 
-from msgspec import to_builtins
+from msgspec import Meta, to_builtins
 
 from snell.engine.explain import explain
 from snell.model.errors import SnellError
 from snell.model.protocols import Database, Transaction
-from snell.operations import call_for, run_in_thread
-from snell.operations.memory import project
+from snell.operations import results
+from snell.operations.declaration import IN_USE, Answer, Call, about, operation
+from snell.operations.memory_call import Limit, Project, project_of_call
 from snell.operations.project_filter import ProjectFilter, wait_for_traces
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.records.session_reports import report_as_markdown, report_of
-from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
+from snell.work.efforts import get as get_effort
+from snell.work.efforts import list_ as list_efforts
+from snell.work.sessions import list_ as list_sessions
 
-Arguments = Mapping[str, Any]
 NEWEST = 20
+_ELSEWHERE = "it may belong to another project: set `project` to that one, or to `*` for all"
 
 
-def why(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """Explain a decision. Arguments: id (or its first characters, or `last`), project."""
-    wanted, place = str(arguments.get("id") or "last"), project(arguments, env)
-    record = _journal(runtime).find(_id_in_project(_database(runtime), wanted, place))
+@operation("journal.why", tool=True, slow=True, gives=results.Explained)
+def why(
+    call: Call,
+    id_: Annotated[str, about("an id, its first characters, or `last`", min_length=1, max_length=200)] = "last",
+    project: Project = "",
+) -> Answer:
+    """Explain why a tool call was denied, rewritten or allowed: every hook that ran, and its result."""
+    place = project_of_call(call, project)
+    record = _journal(call).find(_id_in_project(_database(call), id_, place))
     return {"id": record["id"], "verdict": record.get("verdict", ""), "explanation": explain(record)}
 
 
-def session(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """Return a report of a session in Markdown. Arguments: session_id (or `last`), project."""
-    database, wanted = _database(runtime), str(arguments.get("session_id") or "last")
-    place = project(arguments, env)
+@operation("journal.session", tool="session_report", slow=True, gives=results.Report)
+def session(
+    call: Call,
+    session_id: Annotated[str, about("or `last`", min_length=1, max_length=200)] = "last",
+    project: Project = "",
+) -> Answer:
+    """What Snell decided in a session: tools, denied calls and their reasons, failures."""
+    database, place, wanted = _database(call), project_of_call(call, project), session_id
     if wanted == "last":
         newest = database.run(lambda tx: ProjectFilter(tx, place).sessions(1))
         if not newest:
@@ -54,24 +65,23 @@ def session(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> d
     }
 
 
-def sessions(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """Return the sessions that were active last. Arguments: limit, project."""
-    limit, place = arguments.get("limit", 10), project(arguments, env)
-    return {"sessions": to_builtins(_database(runtime).run(lambda tx: ProjectFilter(tx, place).sessions(limit)))}
+@operation("journal.sessions", tool=True, slow=True, gives=results.Listed)
+def sessions(call: Call, limit: Limit = 10, project: Project = "") -> Answer:
+    """The sessions that were active last."""
+    place = project_of_call(call, project)
+    return {"sessions": to_builtins(_database(call).run(lambda tx: ProjectFilter(tx, place).sessions(limit)))}
 
 
-def efforts(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    """Return the newest efforts, or one with its sessions. Arguments: effort_id."""
-    if not runtime.store.get("work", "in_use"):
+@operation("journal.efforts", tool=True, gives=results.Listed)
+def efforts(call: Call, effort_id: Annotated[int, Meta(ge=1)] | None = None) -> Answer:
+    """The newest efforts, or one of them with its sessions."""
+    if not call.runtime.store.get(*IN_USE):
         return {"efforts": [], "sessions": []}  # reading must not switch the work layer on
-    one = arguments.get("effort_id")
-    if one is None:
-        return {"efforts": _work(runtime, "db.effort.list", {}, env)[-NEWEST:], "sessions": []}
-    sessions_of_it = _work(runtime, "db.session.list", {"effortId": one}, env)
-    return {"efforts": [_work(runtime, "db.effort.get", {"id": one}, env)], "sessions": sessions_of_it[-NEWEST:]}
-
-
-_ELSEWHERE = "it may belong to another project: set `project` to that one, or to `*` for all"
+    if effort_id is None:
+        return {"efforts": call.database.run(list_efforts)[-NEWEST:], "sessions": []}
+    return call.database.run(
+        lambda tx: {"efforts": [get_effort(tx, effort_id)], "sessions": list_sessions(tx, effort_id)[-NEWEST:]}
+    )
 
 
 def _id_in_project(database: Database, wanted: str, place: str) -> str:
@@ -91,29 +101,14 @@ def _id_in_project(database: Database, wanted: str, place: str) -> str:
     return found.id
 
 
-def _work(runtime: Runtime, command: str, arguments: Arguments, env: Mapping[str, str]) -> Any:
-    call = call_for(command, runtime)
-    return call(arguments, env) if call else []
-
-
-def _database(runtime: Runtime) -> Database:
+def _database(call: Call) -> Database:
     """Return the database, after all decisions so far and their traces are written to it."""
-    if runtime.database is None:
-        raise SnellError("this runtime has no journal")
-    _journal(runtime).take_in()
-    wait_for_traces(runtime.database)
-    return runtime.database
+    _journal(call).take_in()
+    wait_for_traces(call.database)
+    return call.database
 
 
-def _journal(runtime: Runtime) -> StoreJournal:
-    if isinstance(runtime.journal, StoreJournal):
-        return runtime.journal
+def _journal(call: Call) -> StoreJournal:
+    if isinstance(call.runtime.journal, StoreJournal):
+        return call.runtime.journal
     raise SnellError("this runtime has no journal")
-
-
-COMMANDS = {
-    "journal.why": run_in_thread(why),
-    "journal.session": run_in_thread(session),
-    "journal.sessions": run_in_thread(sessions),
-    "journal.efforts": efforts,
-}

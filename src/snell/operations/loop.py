@@ -1,52 +1,60 @@
 """Start, show and stop the promise loop of a session."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
 
 from msgspec import to_builtins
 
 from snell.model.errors import SnellError
-from snell.packs.harness.promise_loop import Loop, end_loop, loop_of, save_loop
-from snell.runtime.app import Runtime
-from snell.runtime.database_journal import StoreJournal
+from snell.operations.declaration import Answer, Call, about, operation
 
-Arguments = Mapping[str, Any]
+Session = Annotated[str, about("the session's id (default: the one that was active last)")]
 
 
-def start(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    promise, most = arguments.get("promise"), arguments.get("max", 10)
-    if not isinstance(promise, str) or not promise.strip():
+@operation("loop.start", verb=True, permission="writes", person=True)
+def start(
+    call: Call,
+    promise: Annotated[str, about("the words in the agent's last message that end the loop")],
+    max_: Annotated[int, about("the maximum number of rounds", ge=1, le=1000)] = 10,
+    objective: Annotated[str, about("the goal that the agent is reminded of")] = "",
+    session: Session = "",
+) -> Answer:
+    """Send the agent back to work until its last message contains these words."""
+    from snell.packs.harness.promise_loop import Loop, save_loop
+
+    if not promise.strip():
         raise SnellError("`promise` is missing: the words that end the loop")
-    if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= 1000:
-        raise SnellError("`max` must be a number from 1 to 1000")
-    session = _session(runtime, arguments)
-    loop = Loop(promise, str(arguments.get("objective") or ""), most)
-    save_loop(session, loop, runtime.store)
-    return {"session": session, **to_builtins(loop), "problem": getattr(runtime.store, "problem", "")}
+    named = session or _last_session(call)
+    loop = Loop(promise, objective, max_)
+    save_loop(named, loop, call.runtime.store)
+    return {"session": named, **to_builtins(loop), "problem": getattr(call.runtime.store, "problem", "")}
 
 
-def status(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    session = _session(runtime, arguments)
-    loop = loop_of(session, runtime.store)
-    return {"session": session, **(to_builtins(loop) if loop else {})}
+@operation("loop.status", verb=True)
+def status(call: Call, session: Session = "") -> Answer:
+    """Show the loop of a session."""
+    from snell.packs.harness.promise_loop import loop_of
+
+    named = session or _last_session(call)
+    loop = loop_of(named, call.runtime.store)
+    return {"session": named, **(to_builtins(loop) if loop else {})}
 
 
-def stop(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    session = _session(runtime, arguments)
-    was_running = loop_of(session, runtime.store) is not None
-    end_loop(session, runtime.store)
-    return {"session": session, "stopped": was_running}
+@operation("loop.stop", verb=True, permission="writes", person=True)
+def stop(call: Call, session: Session = "") -> Answer:
+    """Stop the loop of a session."""
+    from snell.packs.harness.promise_loop import end_loop, loop_of
+
+    named = session or _last_session(call)
+    was_running = loop_of(named, call.runtime.store) is not None
+    end_loop(named, call.runtime.store)
+    return {"session": named, "stopped": was_running}
 
 
-def _session(runtime: Runtime, arguments: Arguments) -> str:
-    """Return the named session, else the one with the last decision. Raises SnellError."""
-    named = arguments.get("session")
-    if isinstance(named, str) and named:
-        return named
-    rows = StoreJournal(runtime.database).recent(limit=1) if runtime.database else []
+def _last_session(call: Call) -> str:
+    """Return the session with the last decision. Raises SnellError."""
+    from snell.runtime.database_journal import StoreJournal
+
+    rows = StoreJournal(call.database).recent(limit=1) if call.runtime.database else []
     if not rows or not rows[0].session_id:
         raise SnellError("no session yet", advice="start the agent first, or name a session with --session")
     return rows[0].session_id
-
-
-COMMANDS = {"loop.start": start, "loop.status": status, "loop.stop": stop}

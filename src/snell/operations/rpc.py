@@ -15,34 +15,17 @@ import msgspec
 
 from snell.model.catalogue import nearest
 from snell.model.errors import SnellError
+from snell.operations import operations_of
 from snell.system.crash_report import write_report
 from snell.system.json_output import json_bytes
+from snell.work.errors import WorkError, invalid
 
 Arguments = Mapping[str, Any]
 Command = Callable[[Arguments, Mapping[str, str]], Any]
 
 # Only these variables of the caller's environment are read.
-ENV_NAMES = (
-    "CWD",
-    "AGENT_ID",
-    "CLAUDE_PLUGIN_ROOT",
-    "AGENT_CLAIMS",
-    "AGENT_TARGETED_CLAIMS",
-    "AGENT_MANAGES",
-    "AGENT_PARENT",
-    "SNELL_SUPERVISOR",
-)
-
-
-class CallError(SnellError):
-    """A call failed; the code is for programs, the message for people."""
-
-    id = "call"
-
-    def __init__(self, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.details = dict(details or {})
+_OF_AGENT = ("AGENT_ID", "AGENT_CLAIMS", "AGENT_TARGETED_CLAIMS", "AGENT_MANAGES", "AGENT_PARENT")
+ENV_NAMES = ("CWD", "CLAUDE_PLUGIN_ROOT", "SNELL_SUPERVISOR", "TMUX", "TMUX_PANE", *_OF_AGENT)
 
 
 class Rpc:
@@ -70,24 +53,21 @@ class Rpc:
         try:
             call = msgspec.json.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            raise CallError("PARSE_ERROR", f"the line is not JSON: {error}") from None
+            raise WorkError("PARSE_ERROR", f"the line is not JSON: {error}") from None
         if not isinstance(call, dict) or not isinstance(call.get("cmd"), str):
-            raise _invalid("cmd: must be text")
+            raise invalid("cmd: must be text")
         command = self._commands.get(call["cmd"]) or self._find(call["cmd"])
         if command is None:
-            near = nearest(call["cmd"], self._commands)
+            topic = operations_of(call["cmd"].partition(".")[0])
+            near = nearest(call["cmd"], [*self._commands, *(each.name for each in topic)])
             hint = f"; did you mean `{near}`?" if near else ""
-            raise CallError("UNKNOWN_COMMAND", f"unknown command `{call['cmd'][:80]}`{hint}")
+            raise WorkError("UNKNOWN_COMMAND", f"unknown command `{call['cmd'][:80]}`{hint}")
         arguments, env = ({} if call.get(name) is None else call[name] for name in ("args", "env"))
         if not isinstance(arguments, dict):
-            raise _invalid("args: must be an object")
+            raise invalid("args: must be an object")
         if not isinstance(env, dict):
-            raise _invalid("env: must be an object")
+            raise invalid("env: must be an object")
         return command, arguments, {name: env[name] for name in ENV_NAMES if isinstance(env.get(name), str)}
-
-
-def _invalid(issue: str) -> CallError:
-    return CallError("VALIDATION_ERROR", f"the call is not valid: {issue}", {"issues": [issue]})
 
 
 async def _answer_later(result: Awaitable[Any], send: Callable[[bytes], None]) -> None:

@@ -1,121 +1,113 @@
 """Start, show, cancel, approve and finish runs, and queue a call to be made again."""
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated
 
 from msgspec import to_builtins
 from msgspec.json import encode
 
 from snell.model.errors import SnellError
 from snell.model.events import persistent_scope
-from snell.model.protocols import T, Transaction
-from snell.records import decisions, replays
-from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import builtin_packs
+from snell.operations.declaration import Answer, Call, about, operation
+from snell.records import decisions
 from snell.system.wall_clock import now_ms
 from snell.work import runs
 from snell.work.runs import Run
 
-Arguments = Mapping[str, Any]
 LARGEST = 1_000_000
+RunId = Annotated[str, about("the run's id (default: the last)", word=True)]
 
 
-def start(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    options = builtin_packs()["runs"].options
-    most = {name: _number(arguments, name, int(options[name])) for name in ("minutes", "steps", "calls")}
-    session = _session(runtime, arguments)
-    now = now_ms()
-    run = Run(
-        run_id=str(arguments.get("run") or f"run-{now:x}-{os.urandom(3).hex()}"),
+@operation("runs.start", verb=True, permission="writes", person=True)
+def start(
+    call: Call,
+    run: Annotated[str, about("the run's id (default: a new one)", word=True)] = "",
+    session: Annotated[str, about("the session that works on it (default: the last)")] = "",
+    minutes: Annotated[int, about("the time budget in minutes (default: 90)", ge=1, le=LARGEST)] | None = None,
+    steps: Annotated[int, about("the budget of prompts (default: 50)", ge=1, le=LARGEST)] | None = None,
+    calls: Annotated[int, about("the budget of tool calls (default: 250)", ge=1, le=LARGEST)] | None = None,
+    objective: Annotated[str, about("the goal of the run")] = "",
+) -> Answer:
+    """Start a run."""
+    from snell.settings.packs import builtin_packs
+
+    usual = builtin_packs()["runs"].options
+    now, session = now_ms(), session or _last_session(call)
+    made = Run(
+        run_id=run or f"run-{now:x}-{os.urandom(3).hex()}",
         created_at=now,
         updated_at=now,
-        run_spec=encode({"objective": str(arguments.get("objective") or "")}).decode(),
+        run_spec=encode({"objective": objective}).decode(),
         session_id=session,
-        max_minutes=most["minutes"],
-        max_steps=most["steps"],
-        max_calls=most["calls"],
+        max_minutes=minutes or int(usual["minutes"]),
+        max_steps=steps or int(usual["steps"]),
+        max_calls=calls or int(usual["calls"]),
     )
-    if not _transact(runtime, lambda tx: runs.start(tx, run)):
-        raise SnellError(f"run `{run.run_id}` already exists", advice="choose another name")
+    if not call.database.run(lambda tx: runs.start(tx, made)):
+        raise SnellError(f"run `{made.run_id}` already exists", advice="choose another name")
     if session:
-        runtime.store.put(persistent_scope(session), runs.MARK, run.run_id)
-    return to_builtins(run)  # type: ignore[no-any-return] # a dict, since Run is a Struct
+        call.runtime.store.put(persistent_scope(session), runs.MARK, made.run_id)
+    return dict(to_builtins(made))
 
 
-def list_(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> list[dict[str, Any]]:
-    return [to_builtins(run) for run in _transact(runtime, runs.recent)]
+@operation("runs.list", verb=True)
+def list_(call: Call) -> list[Answer]:
+    """List the newest runs."""
+    return [to_builtins(run) for run in call.database.run(runs.recent)]
 
 
-def show(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run = _run(runtime, arguments)
-    kept = _transact(runtime, lambda tx: runs.checkpoints(tx, run.run_id))
-    return {**to_builtins(run), "checkpoints": [{"step": a, "kind": b, "snapshot": c} for a, b, c in kept]}
+@operation("runs.show", verb=True)
+def show(call: Call, run: RunId = "") -> Answer:
+    """Show a run and its checkpoints."""
+    found = _find(call, run)
+    kept = call.database.run(lambda tx: runs.checkpoints(tx, found.run_id))
+    return {**to_builtins(found), "checkpoints": [{"step": a, "kind": b, "snapshot": c} for a, b, c in kept]}
 
 
-def cancel(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run, reason = _run(runtime, arguments), str(arguments.get("reason") or "")
-    return {"run": run.run_id, "changed": _transact(runtime, lambda tx: runs.cancel(tx, run.run_id, now_ms(), reason))}
+@operation("runs.cancel", verb=True, permission="writes", person=True)
+def cancel(call: Call, run: RunId = "", reason: Annotated[str, about("the reason, shown to the agent")] = "") -> Answer:
+    """Cancel a run: the tools of its sessions are refused."""
+    return _change(call, run, lambda tx, id_: runs.cancel(tx, id_, now_ms(), reason))
 
 
-def approve(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run = _run(runtime, arguments)
-    return {"run": run.run_id, "changed": _transact(runtime, lambda tx: runs.approve(tx, run.run_id, now_ms()))}
+@operation("runs.approve", verb=True, permission="writes", person=True)
+def approve(call: Call, run: RunId = "") -> Answer:
+    """Let a waiting run continue."""
+    return _change(call, run, lambda tx, id_: runs.approve(tx, id_, now_ms()))
 
 
-def finish(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run = _run(runtime, arguments)
-    changed = _transact(runtime, lambda tx: runs.finish(tx, run.run_id, now_ms(), "succeeded"))
-    return {"run": run.run_id, "changed": changed}
+@operation("runs.finish", verb=True, permission="writes", person=True)
+def finish(call: Call, run: RunId = "") -> Answer:
+    """Finish a run."""
+    return _change(call, run, lambda tx, id_: runs.finish(tx, id_, now_ms(), "succeeded"))
 
 
-def replay(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run, call = _run(runtime, arguments), str(arguments.get("call") or "")
-    return {"run": run.run_id, "changed": _transact(runtime, lambda tx: replays.queue(tx, run.run_id, call))}
+@operation("runs.replay", verb=True, permission="writes", person=True)
+def replay(call: Call, run: RunId = "", call_: Annotated[str, about("the call to make again")] = "") -> Answer:
+    """Queue a call to be made again."""
+    from snell.records import replays
+
+    return _change(call, run, lambda tx, id_: replays.queue(tx, id_, call_))
 
 
-def _run(runtime: Runtime, arguments: Arguments) -> Run:
-    wanted = str(arguments.get("run") or "")
+def _change(call: Call, run: str, change: Callable[..., bool]) -> Answer:
+    found = _find(call, run)
+    return {"run": found.run_id, "changed": call.database.run(lambda tx: change(tx, found.run_id))}
+
+
+def _find(call: Call, wanted: str) -> Run:
     if not wanted:
-        newest = _transact(runtime, lambda tx: runs.recent(tx, 1))
+        newest = call.database.run(lambda tx: runs.recent(tx, 1))
         if not newest:
             raise SnellError("no runs yet", advice="start one with `snell runs start`")
         return newest[0]
-    run = _transact(runtime, lambda tx: runs.find(tx, wanted))
+    run = call.database.run(lambda tx: runs.find(tx, wanted))
     if run is None:
         raise SnellError(f"unknown run `{wanted}`", advice="`snell runs list` shows the ids")
     return run
 
 
-def _session(runtime: Runtime, arguments: Arguments) -> str:
-    named = arguments.get("session")
-    if isinstance(named, str) and named:
-        return named
-    row = _transact(runtime, lambda tx: decisions.find(tx))
+def _last_session(call: Call) -> str:
+    row = call.database.run(lambda tx: decisions.find(tx))
     return row.session_id if row else ""
-
-
-def _number(arguments: Arguments, name: str, usual: int) -> int:
-    value = arguments.get(name)
-    if value is None:
-        return usual
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
-        raise SnellError(f"`{name}` must be a number from 1 to {LARGEST:,}")
-    return value
-
-
-def _transact(runtime: Runtime, work: Callable[[Transaction], T]) -> T:
-    if runtime.database is None:
-        raise SnellError("this runtime has no database")
-    return runtime.database.run(work)
-
-
-COMMANDS = {
-    "runs.start": start,
-    "runs.list": list_,
-    "runs.show": show,
-    "runs.cancel": cancel,
-    "runs.approve": approve,
-    "runs.finish": finish,
-    "runs.replay": replay,
-}

@@ -1,119 +1,133 @@
-"""
-Turn functions of the work layer into operations: `db.*`, `commands.*`, `agent.*` and `hooks.*`.
+"""Tasks, efforts, sessions and agents as people use them; `db.*` has an operation for each single row."""
 
-An operation takes the arguments of its function: names in camelCase or snake_case, types are checked, others ignored.
-Each call is one transaction.
-"""
+import os
+from typing import Annotated
 
-import inspect
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any
+from snell.model.protocols import Transaction
+from snell.operations.declaration import about, operation
+from snell.operations.effort import active_effort, active_ids
+from snell.work import agents, efforts, projects, sessions, tasks
+from snell.work.errors import WorkError
+from snell.work.rows import Record
 
-import msgspec
-
-from snell.memory.project_identity import shared_name
-from snell.model.protocols import Database, Transaction
-from snell.operations.sync import sync_before
-from snell.runtime.app import Runtime
-from snell.work import shared_names
-from snell.work.errors import WorkError, invalid
-from snell.work.rows import camel, camel_keys
-
-Arguments = Mapping[str, Any]
-Env = Mapping[str, str]
-
-IN_USE = ("work", "in_use")  # the mark without which hooks do not look for tasks
+Folder = Annotated[str, about("the directory of the task", word=True)]
+OneEffort = Annotated[int | None, about("the effort's id (default: the active one in this project)", word=True)]
+OneSession = Annotated[int, about("the session's id", word=True)]
+OneAgent = Annotated[str | None, about("the agent's name (default: AGENT_ID)", word=True)]
+Text = str | None
 
 
-def in_transaction(function: Callable[..., Any]) -> Callable[[Runtime, Arguments, Env], Any]:
-    """Make an operation of a function over a transaction; the caller's agent and folder come from the environment."""
-    names = list(inspect.signature(function).parameters)
-
-    def call(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
-        given = fields_of(function, {**_caller_arguments(names, runtime, env), **camel_keys(arguments)})
-        answer = database_of(runtime).run(lambda tx: _call_in_project(tx, given.get("cwd"), function, given))
-        mark_in_use(runtime)
-        if runtime.team:
-            runtime.team.notify_change()
-        return answer
-
-    return sync_before(call)
+@operation("task.list", verb=True)
+def list_tasks(
+    tx: Transaction, cwd: str, agent_id: str, all_: Annotated[bool, about("list the tasks of all projects")] = False
+) -> list[Record]:
+    """List the tasks of this project."""
+    project = None if all_ else active_ids.run(tx, cwd, agent_id)["projectId"]
+    return tasks.list_(tx, project)
 
 
-def _call_in_project(tx: Transaction, cwd: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
-    if isinstance(cwd, str):
-        shared_names.adopt_checkout(tx, cwd, shared_name)
-    return function(tx, **given)
+@operation("task.show", verb=True)
+def show_task(tx: Transaction, cwd: str, path: Folder) -> list[Record]:
+    """Show the efforts of a task."""
+    return efforts.list_(tx, os.path.normpath(os.path.join(cwd, path)))
 
 
-def reading(function: Callable[..., Any]) -> Callable[[Runtime, Arguments, Env], Any]:
-    """Make an operation of a function that reads files in the caller's directory, without a database."""
-
-    def call(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
-        return function(runtime, **fields_of(function, {"cwd": env.get("CWD", ""), **camel_keys(arguments)}))
-
-    return call
-
-
-def fields_of(function: Callable[..., Any], given: Arguments) -> dict[str, Any]:
-    """Return the checked arguments of a function. Raises WorkError (VALIDATION_ERROR)."""
-    checked = convert_arguments(_struct_for(function), given)
-    return {name: getattr(checked, name) for name in checked.__struct_fields__}
-
-
-def convert_arguments(type_: Any, given: Arguments) -> Any:
-    try:
-        return msgspec.convert(dict(given), type_)
-    except msgspec.ValidationError as error:
-        raise invalid(issue_in(str(error))) from None
+@operation("task.add", verb=True, permission="writes")
+def add_task(
+    tx: Transaction,
+    cwd: str,
+    path: Folder,
+    title: Annotated[Text, about("its title")] = None,
+    description: Annotated[Text, about("its description")] = None,
+    keywords: Annotated[Text, about("its keywords")] = None,
+    workspace: Annotated[Text, about("its workspace")] = None,
+) -> Record:
+    """Add a directory as a task."""
+    project, folder = projects.upsert(tx, cwd), os.path.normpath(os.path.join(cwd, path))
+    return tasks.upsert(tx, folder, project["id"], workspace, title, description, keywords)
 
 
-def issue_in(message: str) -> str:
-    """Rewrite a message of msgspec as `path: message`."""
-    problem, _, path = message.partition(" - at `$")
-    if path:
-        return f"{path.rstrip('`').lstrip('.')}: {problem}"
-    _, quote, rest = problem.partition("field `")
-    return f"{rest.rstrip('`')}: is missing" if quote else problem
+@operation("effort.list", verb=True)
+def list_efforts(tx: Transaction, active: Annotated[bool, about("only unfinished efforts")] = False) -> list[Record]:
+    """List efforts."""
+    return efforts.list_(tx, lifecycle="active" if active else None)
 
 
-def database_of(runtime: Runtime) -> Database:
-    if runtime.database is None:
-        raise WorkError("COMMAND_ERROR", "this runtime has no database")
-    return runtime.database
+@operation("effort.show", verb=True)
+def show_effort(
+    tx: Transaction, cwd: str, agent_id: str, id_: OneEffort = None, client_session_id: str | None = None
+) -> Record:
+    """Show an effort."""
+    return efforts.get(tx, id_) if id_ is not None else active_effort(tx, cwd, agent_id, client_session_id)
 
 
-def mark_in_use(runtime: Runtime) -> None:
-    runtime.store.put(*IN_USE, True)
+@operation("effort.finish", verb=True, permission="writes")
+def finish_effort(
+    tx: Transaction,
+    cwd: str,
+    agent_id: str,
+    id_: OneEffort = None,
+    keywords: Annotated[Text, about("keywords for finding the task again")] = None,
+    client_session_id: str | None = None,
+) -> Record:
+    """Finish an effort; it cannot be resumed."""
+    wanted = id_ if id_ is not None else active_effort(tx, cwd, agent_id, client_session_id)["id"]
+    return efforts.finish(tx, wanted, keywords)
 
 
-def agent_in(env: Env) -> str:
-    return env.get("AGENT_ID", "")
+@operation("session.list", verb=True)
+def list_sessions(
+    tx: Transaction,
+    open_only: Annotated[bool, about("only open sessions", option="open")] = False,
+    effort_id: Annotated[int | None, about("filter by effort", option="effort")] = None,
+) -> list[Record]:
+    """List sessions."""
+    return sessions.list_(tx, effort_id, open_only)
 
 
-def window_in(runtime: Runtime, env: Env) -> str | None:
-    """Return the client session that a command is called from, if it runs under `snell run`."""
-    run = env.get("SNELL_SUPERVISOR")
-    known = runtime.store.get(f"supervisor:{run}", "session") if run else None
-    id_ = known.get("id") if isinstance(known, dict) else None
-    return id_ if isinstance(id_, str) and id_ else None
+@operation("session.show", verb=True)
+def show_session(tx: Transaction, id_: OneSession) -> Record:
+    """Show a session."""
+    return sessions.get(tx, id_)
 
 
-def _caller_arguments(names: list[str], runtime: Runtime, env: Env) -> dict[str, Any]:
-    known: dict[str, Callable[[], Any]] = {
-        "cwd": lambda: env.get("CWD", ""),
-        "agent_id": lambda: agent_in(env),
-        "client_session_id": lambda: window_in(runtime, env),
-    }
-    return {camel(name): known[name]() for name in names if name in known}
+@operation("session.finish", verb=True, permission="writes")
+def finish_session(tx: Transaction, id_: OneSession) -> Record:
+    """End a session."""
+    return sessions.finish(tx, id_)
 
 
-@cache
-def _struct_for(function: Callable[..., Any]) -> Any:
-    parameters = list(inspect.signature(function).parameters.values())[1:]
-    fields = [
-        (each.name, each.annotation) if each.default is each.empty else (each.name, each.annotation, each.default)
-        for each in parameters
-    ]
-    return msgspec.defstruct(f"{function.__name__}_call", fields, kw_only=True, rename="camel")
+@operation("agent.list", verb=True)
+def list_agents(tx: Transaction) -> list[Record]:
+    """List all agents."""
+    return agents.list_(tx)
+
+
+@operation("agent.register", verb=True, permission="writes")
+def register_agent(
+    tx: Transaction,
+    agent_id: str,
+    id_: OneAgent = None,
+    label: Annotated[Text, about("its label")] = None,
+    parent: Annotated[Text, about("its coordinator")] = None,
+    manages: Annotated[Text, about("the agents that it manages")] = None,
+) -> Record:
+    """Register an agent."""
+    return agents.register(tx, _agent_name(id_, agent_id), label=label, parent=parent, manages=manages)
+
+
+@operation("agent.status", verb=True, permission="writes")
+def set_agent_status(
+    tx: Transaction,
+    agent_id: str,
+    status: Annotated[str, about("the new status", word=True, choices=agents.STATUSES)],
+    id_: OneAgent = None,
+) -> Record:
+    """Set an agent's status."""
+    return agents.update_status(tx, _agent_name(id_, agent_id), status)
+
+
+def _agent_name(id_: str | None, agent_id: str) -> str:
+    if not (id_ or agent_id):
+        raise WorkError("COMMAND_ERROR", "no agent was named", advice="give its name, or set AGENT_ID")
+    return id_ or agent_id

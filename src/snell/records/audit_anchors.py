@@ -9,7 +9,6 @@ was killed in between.
 import contextlib
 import hmac
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from snell.records.audit_chain import Head
 from snell.records.audit_check import Anchor
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
+from snell.system.wall_clock import now_ms
 
 ANCHOR_FILE, EXTENDING_FILE = "audit.anchor", "audit.extending"
 LARGEST = 8_000_000  # bytes
@@ -69,14 +69,15 @@ class AnchorFile:
 
     def add(self, key: bytes, head: Head) -> None:
         """Append a line: the number of links, the last link, the time, and a MAC over these."""
-        text = f"{head.count} {head.link} {time.time_ns() // 1_000_000}"
-        self._drop_incomplete_line()
+        text = f"{head.count} {head.link} {now_ms()}"
+        # A last line without an end is removed: a process or the machine stopped while writing it.
+        with contextlib.suppress(FileNotFoundError):
+            data = read_capped(self._path, LARGEST, follow_links=False)
+            if not data.endswith(b"\n"):
+                write_atomically(self._path, data[: data.rfind(b"\n") + 1])
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(self._path, flags, 0o600)
-        try:
-            os.write(descriptor, f"{text} {_mac(key, text)}\n".encode())
-        finally:
-            os.close(descriptor)
+        with os.fdopen(os.open(self._path, flags, 0o600), "ab", buffering=0) as file:
+            file.write(f"{text} {_mac(key, text)}\n".encode())
         if self._path.stat().st_size > LARGEST // 4:
             lines = self._path.read_bytes().splitlines(keepends=True)
             write_atomically(self._path, b"".join(lines[-KEPT:]))
@@ -102,13 +103,6 @@ class AnchorFile:
             count, link, _ = text.split(" ")
             found.append(Anchor(int(count), link))
         return Anchors(self._path, sorted(found, key=lambda each: each.count), tuple(problems), bool(rest))
-
-    def _drop_incomplete_line(self) -> None:
-        """Remove a last line without an end: a process or the machine stopped while writing it."""
-        with contextlib.suppress(FileNotFoundError):
-            data = read_capped(self._path, LARGEST, follow_links=False)
-            if not data.endswith(b"\n"):
-                write_atomically(self._path, data[: data.rfind(b"\n") + 1])
 
 
 def _mac(key: bytes, text: str, kind: str = "anchor") -> str:

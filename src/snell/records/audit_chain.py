@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
+from snell.model.tables import Table, get_meta, put_meta
 from snell.records import claims, decisions, ledger
 from snell.records.decisions import Row, Trace
 from snell.records.ledger import Call
@@ -40,9 +41,8 @@ _encoder = msgspec.json.Encoder()
 SEGMENT = "segment"  # the id of the entry that begins a segment
 METHOD = 3  # increase it whenever a digest is computed in another way
 # Identifies the fields in digests. A segment with another form was written by another version and is not compared.
-FORM = hashlib.sha256(
-    _encoder.encode([METHOD, decisions.FIELDS, ledger.FIELDS, _MUTABLE, claims.Claim.__struct_fields__])
-).hexdigest()[:16]
+_FORM = [METHOD, decisions.FIELDS, ledger.FIELDS, _MUTABLE, claims.Claim.__struct_fields__]
+FORM = hashlib.sha256(_encoder.encode(_FORM)).hexdigest()[:16]
 
 
 class Head(Struct, frozen=True):
@@ -65,11 +65,19 @@ class Entry(Struct, frozen=True):
     link: str
 
 
-def extend(tx: Transaction, key: bytes, head: Head | None = None, most: int = MOST) -> Head:
+_ENTRIES = Table("audit_chain", Entry)
+_INSERT, entries = _ENTRIES.insert(), _ENTRIES.after
+
+
+def extend(tx: Transaction, key: bytes, most: int = MOST) -> Head:
     """Chain new records, at most `most` of each table, and return the new end."""
-    head = head or read_head(tx, key)
+    head = read_head(tx, key)
     if head.form != FORM:
-        head = _begin_segment(tx, key, head)
+        # A segment of this version begins; all records are chained again.
+        why = "another version made the chain so far" if head.count else "the chain begins"
+        kind = f"{SEGMENT} {FORM} {why}"
+        head = _add(tx, key, head, kind, SEGMENT, mac_of(key, SEGMENT, kind))
+        head = Head(head.count, head.link, form=FORM, since=head.count)
     for row in decisions.rows_after(tx, head.decision, most):
         head = _add(tx, key, head, "decision", row.id, digest_of_decision(key, row), decision=row.seq)
     for call in ledger.calls_after(tx, head.revision, most):
@@ -96,27 +104,13 @@ def read_head(tx: Transaction, key: bytes) -> Head:
     segments = f"SELECT seq, kind FROM audit_chain WHERE record_id = ? AND {_IS_NUMBER}"
     began = tx.rows(f"{segments} ORDER BY seq DESC LIMIT 1", SEGMENT)
     since, form = (int(began[0][0]), form_of_segment(str(began[0][1]))) if began else (0, "")
-    kept = tx.rows("SELECT value FROM meta WHERE name = 'audit_head'")
-    seen = _stored_positions(kept[0][0] if kept else "", key, since) or _positions_from_entries(tx, since)
+    seen = _stored_positions(get_meta(tx, "audit_head"), key, since) or _positions_from_entries(tx, since)
     return Head(count, link, *seen, form, since)
-
-
-def entries(tx: Transaction, after: int, limit: int) -> list[Entry]:
-    sql = "SELECT seq, kind, record_id, digest, link FROM audit_chain WHERE seq > ? ORDER BY seq LIMIT ?"
-    return [Entry(*row) for row in tx.rows(sql, after, limit)]
-
-
-def link_of(key: bytes, before: str, seq: int, kind: str, record_id: str, digest: str) -> str:
-    return mac_of(key, before, str(seq), kind, record_id, digest)
 
 
 def form_of_segment(kind: str) -> str:
     """Return the form of a segment from the kind of its first entry."""
     return kind.partition(" ")[2].partition(" ")[0]
-
-
-def digest_of_segment(key: bytes, kind: str) -> str:
-    return mac_of(key, SEGMENT, kind)
 
 
 def digest_of_decision(key: bytes, row: Row) -> str:
@@ -132,26 +126,6 @@ def digest_of_call(key: bytes, call: Call, kind: str) -> str:
     return mac_of(key, kind, _encoder.encode(values).decode())
 
 
-def _begin_segment(tx: Transaction, key: bytes, head: Head) -> Head:
-    """Begin a segment of this version; all records are chained again."""
-    why = "another version made the chain so far" if head.count else "the chain begins"
-    kind = f"{SEGMENT} {FORM} {why}"
-    head = _add(tx, key, head, kind, SEGMENT, digest_of_segment(key, kind))
-    return Head(head.count, head.link, form=FORM, since=head.count)
-
-
-def _related_rows(tx: Transaction, key: bytes, call: Call) -> str:
-    """Return the sizes of an ended call's bodies, and the digest of its claim if it succeeded."""
-    bodies = (ledger.body(tx, ref) for ref in (call.request_ref, call.response_ref))
-    sizes = (str(found[1]) if found else "-" for found in bodies)
-    return " ".join((*sizes, claim_digest(tx, key, call)))
-
-
-def _holds_claim(tx: Transaction, call: Call) -> bool:
-    held = claims.holder(tx, call.run_id, call.idempotency_key)
-    return held is not None and held.tool_call_id == call.tool_call_id
-
-
 def claim_digest(tx: Transaction, key: bytes, call: Call) -> str:
     held = claims.holder(tx, call.run_id, call.idempotency_key) if call.status == "succeeded" else None
     if held is None or held.tool_call_id != call.tool_call_id or held.status != "succeeded":
@@ -165,33 +139,29 @@ def _add_call(tx: Transaction, key: bytes, head: Head, call: Call) -> Head:
     if "opened" not in kinds:
         head = _add(tx, key, head, "opened", call.tool_call_id, digest_of_call(key, call, "opened"))
     if call.status in ledger.SETTLED and "ended" not in kinds:
-        kind = f"ended {_related_rows(tx, key, call)}"
+        bodies = (ledger.body(tx, ref) for ref in (call.request_ref, call.response_ref))
+        sizes = (str(found[1]) if found else "-" for found in bodies)
+        kind = " ".join(("ended", *sizes, claim_digest(tx, key, call)))
         head = _add(tx, key, head, kind, call.tool_call_id, digest_of_call(key, call, "ended"))
     elif call.status not in ledger.SETTLED:
-        kind = f"open {call.revision} {'claimed' if _holds_claim(tx, call) else '-'}"
+        held = claims.holder(tx, call.run_id, call.idempotency_key)
+        is_held = held is not None and held.tool_call_id == call.tool_call_id
+        kind = f"open {call.revision} {'claimed' if is_held else '-'}"
         head = _add(tx, key, head, kind, call.tool_call_id, digest_of_call(key, call, "open"))
     return msgspec.structs.replace(head, revision=max(head.revision, call.revision))
 
 
 def _add(tx: Transaction, key: bytes, head: Head, kind: str, id_: str, digest: str, decision: int = 0) -> Head:
     seq = head.count + 1
-    link = link_of(key, head.link, seq, kind, id_, digest)
-    tx.do(
-        "INSERT INTO audit_chain (seq, kind, record_id, digest, link) VALUES (?, ?, ?, ?, ?)",
-        seq,
-        kind,
-        id_,
-        digest,
-        link,
-    )
+    link = mac_of(key, head.link, str(seq), kind, id_, digest)
+    tx.do(_INSERT, seq, kind, id_, digest, link)
     return msgspec.structs.replace(head, count=seq, link=link, decision=decision or head.decision)
 
 
 def _store_head(tx: Transaction, key: bytes, head: Head) -> Head:
     at = (head.decision, head.revision, head.trace, head.since)
     seen = [*at, mac_of(key, "seen", *map(str, at))]
-    change = "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-    tx.do(f"INSERT INTO meta (name, value) VALUES ('audit_head', ?) {change}", msgspec.json.encode(seen).decode())
+    put_meta(tx, "audit_head", msgspec.json.encode(seen).decode())
     return head
 
 

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from snell.model.errors import SnellError, StoreError
 from snell.model.protocols import Database, Transaction
 from snell.records import audit_chain, audit_check, crash_points, orphaned_calls
-from snell.records.audit_anchors import ANCHOR_FILE, AnchorFile, Anchors
-from snell.records.audit_chain import Head
+from snell.records.audit_anchors import ANCHOR_FILE, AnchorFile
 from snell.records.audit_check import Findings
 from snell.records.decisions import Row
 from snell.records.retention import DAY_MS, TRACE_DAYS, expire_bodies, take_calls, take_decisions
 from snell.system.files import FileError, LockedError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
+from snell.system.wall_clock import now_ms
 
 KEY_FILE = "audit.key"
 EVERY = 10.0  # seconds between two extensions of the chain
@@ -73,14 +73,13 @@ class AuditLog:
         key = self._known_key(make=False)
         if not key:
             if has_links:
-                return Findings(
-                    integrity=(f"the key `{self._folder / KEY_FILE}` is missing, so no link can be checked",)
-                )
+                problem = f"the key `{self._folder / KEY_FILE}` is missing, so no link can be checked"
+                return Findings(integrity=(problem,))
             return Findings(completeness=(*lost, *unchained))
         anchors = self._anchors.read(key)
         # The chain must match the anchors read before it, and must not be longer than the anchors read after it.
-        now = time.time_ns() // 1_000_000
-        found = self._database.run(lambda tx: audit_check.verify(tx, key, anchors.anchors, now=now), only_reads=True)
+        check = self._database.run
+        found = check(lambda tx: audit_check.verify(tx, key, anchors.anchors, now=now_ms()), only_reads=True)
         behind, interrupted = self._wait_for_anchors(key, found.links, deadline)
         missing = self.missing_calls(min(deadline, ROW_SECONDS))
         completeness = (*unchained, *behind, *([missing] if missing else ()), *found.completeness)
@@ -107,7 +106,8 @@ class AuditLog:
         """
         until = time.monotonic() + deadline
         while True:
-            missing, compared = self._database.run(_missing_calls, only_reads=True)
+            missing = self._database.run(lambda tx: orphaned_calls.find_orphans(tx, now_ms()), only_reads=True)
+            compared = self._database.run(orphaned_calls.last_compared, only_reads=True)
             if all(row.seq <= compared for row in missing) or time.monotonic() >= until:
                 return _missing_calls_message(missing)
             time.sleep(0.1)
@@ -116,13 +116,12 @@ class AuditLog:
         """Return links without an anchor: as a finding, or as an interruption if a process was killed."""
         until = time.monotonic() + deadline
         while True:
-            begun = self._anchors.unfinished_extension(
-                key
-            )  # before reading the anchors: it is removed after the last one
+            begun = self._anchors.unfinished_extension(key)  # read before the anchors: removed after the last one
             found = self._anchors.read(key)
             behind = audit_check.missing_anchors(links, found.anchors)
             if not behind or found.is_cut_short or 0 <= begun <= found.last:
-                return (), (*_incomplete_line(found), *(f"{each}: the next daemon adds the rest" for each in behind))
+                cut = (f"the last line of `{found.path}` is incomplete",) if found.is_cut_short else ()
+                return (), (*cut, *(f"{each}: the next daemon adds the rest" for each in behind))
             if time.monotonic() >= until:
                 return behind, ()
             time.sleep(0.1)
@@ -159,7 +158,7 @@ class AuditLog:
             self._anchors.begin(key, last)
             head = self._database.run(lambda tx: audit_chain.read_head(tx, key))
             for _ in range(MOST_ROUNDS):
-                reached = self._database.run(lambda tx: _extend_once(tx, key))
+                reached = self._database.run(lambda tx: audit_chain.extend(tx, key, most=AT_ONCE))
                 if reached == head:
                     break
                 head = reached
@@ -179,11 +178,8 @@ class AuditLog:
 
     def _make_key(self, path: Path) -> bytes:
         if self._database.run(_has_links):
-            raise StoreError(
-                "the audit key is missing, so the chain cannot be extended",
-                where=f"`{path}`",
-                advice="restore it from a backup",
-            )
+            problem = "the audit key is missing, so the chain cannot be extended"
+            raise StoreError(problem, where=f"`{path}`", advice="restore it from a backup")
         make_private(self._folder)
         with file_lock(path.with_name(f"{path.name}.lock")):
             if not _read_key(path):  # else another process has written it
@@ -205,15 +201,6 @@ def _read_key(path: Path) -> bytes:
     return key if len(key) >= KEY_BYTES else b""
 
 
-def _extend_once(tx: Transaction, key: bytes) -> Head:
-    before = audit_chain.read_head(tx, key)
-    return audit_chain.extend(tx, key, before, AT_ONCE)
-
-
-def _missing_calls(tx: Transaction) -> tuple[list[Row], int]:
-    return orphaned_calls.find_orphans(tx, time.time_ns() // 1_000_000), orphaned_calls.last_compared(tx)
-
-
 def _missing_calls_message(missing: list[Row]) -> str:
     if not missing:
         return ""
@@ -221,10 +208,6 @@ def _missing_calls_message(missing: list[Row]) -> str:
     more = [f"and {len(missing) - CALLS_SHOWN} more"] if len(missing) > CALLS_SHOWN else []
     number = "1 tool call has" if len(missing) == 1 else f"{len(missing):,} tool calls have"
     return f"{number} a decision but no ledger row: {', '.join((*which, *more))}"
-
-
-def _incomplete_line(found: Anchors) -> tuple[str, ...]:
-    return (f"the last line of `{found.path}` is incomplete",) if found.is_cut_short else ()
 
 
 def _rows_without_chain(tx: Transaction) -> int:

@@ -8,11 +8,12 @@ receipt is written before the reply to its end is sent.
                                       \\-> outcome unknown: abandoned_on_resume
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from snell.model.protocols import Database, Transaction
+from snell.model.tables import Table
 from snell.records.lost_ledger import LOST
 
 Held = Literal["prepared", "succeeded", "abandoned_on_resume"]
@@ -40,15 +41,19 @@ class Receipt(Struct, frozen=True, kw_only=True):
     body: str  # the first characters, redacted
 
 
-_FIELDS = "run_id, idempotency_key, tool_call_id, tool, decision_id, at, status, preview, place"
+_CLAIMS = Table("tool_claims", Claim, renamed={"key": "idempotency_key"})
+_RECEIPTS = Table("tool_receipts", Receipt, renamed={"at": "created_at"})
 _ONCE = "ON CONFLICT (run_id, idempotency_key) DO NOTHING"
-_CLAIM = f"INSERT INTO tool_claims ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {_ONCE}"
+_CLAIM = _CLAIMS.insert(_ONCE)
+_RECEIPT = _RECEIPTS.insert("ON CONFLICT (tool_call_id) DO NOTHING")
+_OF_KEY = "WHERE run_id = ? AND idempotency_key = ?"
 _UNLESS_LOST = (
-    f"INSERT INTO tool_claims ({_FIELDS}) SELECT ?, ?, ?, ?, ?, CAST(? AS BIGINT), 'prepared', '', ?"
+    f"INSERT INTO tool_claims ({_CLAIMS.columns})"
+    f" SELECT {', '.join('CAST(? AS BIGINT)' if name == 'at' else '?' for name in _CLAIMS.fields)}"
     f" WHERE NOT EXISTS (SELECT 1 FROM meta WHERE name = '{LOST}')"
 )
 _CLAIM_ALONE = f"{_UNLESS_LOST} {_ONCE}"
-_NOT_HELD = "AND NOT EXISTS (SELECT 1 FROM tool_claims WHERE run_id = ? AND idempotency_key = ?)"
+_NOT_HELD = f"AND NOT EXISTS (SELECT 1 FROM tool_claims {_OF_KEY})"
 _CLAIM_IN_DIRECTORY = f"{_UNLESS_LOST} {_NOT_HELD} {_ONCE}"
 
 
@@ -58,22 +63,20 @@ def claim_alone(database: Database, wanted: Claim, key_in_place: str = "") -> bo
 
     Fails after a loss of the ledger, and while the same call holds a key of its directory: then more must be checked.
     """
-    values = (wanted.run_id, wanted.key, wanted.tool_call_id, wanted.tool, wanted.decision_id, wanted.at, wanted.place)
     if key_in_place:
-        return database.do(_CLAIM_IN_DIRECTORY, *values, wanted.run_id, key_in_place) == 1
-    return database.do(_CLAIM_ALONE, *values) == 1
+        return database.do(_CLAIM_IN_DIRECTORY, *_CLAIMS.values(wanted), wanted.run_id, key_in_place) == 1
+    return database.do(_CLAIM_ALONE, *_CLAIMS.values(wanted)) == 1
 
 
 def claim(tx: Transaction, wanted: Claim) -> Claim | None:
     """Claim a key; returns None, or the claim of the call that holds it."""
-    if tx.do(_CLAIM, *_values(wanted)) == 1:
+    if tx.do(_CLAIM, *_CLAIMS.values(wanted)) == 1:
         return None
     return holder(tx, wanted.run_id, wanted.key)
 
 
 def holder(tx: Transaction, run_id: str, key: str) -> Claim | None:
-    found = tx.rows(f"SELECT {_FIELDS} FROM tool_claims WHERE run_id = ? AND idempotency_key = ?", run_id, key)
-    return Claim(**dict(zip(Claim.__struct_fields__, found[0], strict=True))) if found else None
+    return _CLAIMS.first(tx, _OF_KEY, run_id, key)
 
 
 def take_over(tx: Transaction, wanted: Claim) -> None:
@@ -85,25 +88,20 @@ def take_over(tx: Transaction, wanted: Claim) -> None:
 def release(tx: Transaction, run_id: str, key: str, tool_call_id: str = "") -> None:
     """Release a key; with `tool_call_id` only if that call holds it."""
     owner, values = (" AND tool_call_id = ?", [tool_call_id]) if tool_call_id else ("", [])
-    tx.do(f"DELETE FROM tool_claims WHERE run_id = ? AND idempotency_key = ?{owner}", run_id, key, *values)
+    tx.do(f"DELETE FROM tool_claims {_OF_KEY}{owner}", run_id, key, *values)
 
 
 def settle(tx: Transaction, run_id: str, key: str, status: Held, preview: str = "") -> None:
-    sql = "UPDATE tool_claims SET status = ?, preview = ? WHERE run_id = ? AND idempotency_key = ?"
-    tx.do(sql, status, preview, run_id, key)
+    tx.do(f"UPDATE tool_claims SET status = ?, preview = ? {_OF_KEY}", status, preview, run_id, key)
 
 
 def put_receipt(database: Database | Transaction, receipt: Receipt) -> None:
     """Store a receipt with one statement, since a client waits."""
-    sql = "INSERT INTO tool_receipts (tool_call_id, run_id, created_at, status, body) VALUES (?, ?, ?, ?, ?)"
-    values = (receipt.tool_call_id, receipt.run_id, receipt.at, receipt.status, receipt.body)
-    database.do(f"{sql} ON CONFLICT (tool_call_id) DO NOTHING", *values)
+    database.do(_RECEIPT, *_RECEIPTS.values(receipt))
 
 
 def receipt_of(tx: Transaction, tool_call_id: str) -> Receipt | None:
-    sql = "SELECT tool_call_id, run_id, created_at, status, body FROM tool_receipts WHERE tool_call_id = ?"
-    found = tx.rows(sql, tool_call_id)
-    return Receipt(**dict(zip(Receipt.__struct_fields__, found[0], strict=True))) if found else None
+    return _RECEIPTS.first(tx, "WHERE tool_call_id = ?", tool_call_id)
 
 
 def clear_receipt(tx: Transaction, tool_call_id: str) -> None:
@@ -112,17 +110,14 @@ def clear_receipt(tx: Transaction, tool_call_id: str) -> None:
 
 def open_claims(tx: Transaction, run_id: str) -> list[Claim]:
     """Return the claims of a run whose calls have not ended."""
-    sql = f"SELECT {_FIELDS} FROM tool_claims WHERE run_id = ? AND status = 'prepared' ORDER BY at, idempotency_key"
-    return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in tx.rows(sql, run_id)]
+    return _CLAIMS.read(tx, "WHERE run_id = ? AND status = 'prepared' ORDER BY at, idempotency_key", run_id)
 
 
 def claims_without_call(tx: Transaction, limit: int, run_id: str = "") -> list[Claim]:
     """Return the newest claims, of one run or of all, whose calls have no row in the ledger yet."""
     missing = "NOT EXISTS (SELECT 1 FROM tool_calls t WHERE t.tool_call_id = tool_claims.tool_call_id)"
     of_run, values = ("run_id = ? AND ", [run_id]) if run_id else ("", [])
-    where = f"{of_run}status = 'prepared' AND {missing}"
-    found = tx.rows(f"SELECT {_FIELDS} FROM tool_claims WHERE {where} ORDER BY at DESC LIMIT ?", *values, limit)
-    return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in found]
+    return _CLAIMS.read(tx, f"WHERE {of_run}status = 'prepared' AND {missing} ORDER BY at DESC LIMIT ?", *values, limit)
 
 
 def claims_without_owner(tx: Transaction, limit: int = 100) -> list[str]:
@@ -133,17 +128,3 @@ def claims_without_owner(tx: Transaction, limit: int = 100) -> list[str]:
         f" (SELECT 1 FROM tool_calls t WHERE {own}) ORDER BY c.at, c.idempotency_key LIMIT ?"
     )
     return [str(row[0]) for row in tx.rows(sql, limit)]
-
-
-def _values(each: Claim) -> tuple[Any, ...]:
-    return (
-        each.run_id,
-        each.key,
-        each.tool_call_id,
-        each.tool,
-        each.decision_id,
-        each.at,
-        each.status,
-        each.preview,
-        each.place,
-    )

@@ -7,16 +7,7 @@ repository cannot use it.
 
 from collections.abc import Callable
 
-POINTS = (
-    "before claim",
-    "after claim",
-    "before row",
-    "after row",
-    "before receipt",
-    "after receipt",
-    "before settling",
-    "after settling",
-)
+POINTS = tuple(f"{when} {step}" for step in ("claim", "row", "receipt", "settling") for when in ("before", "after"))
 
 on_reached: Callable[[str], None] | None = None
 

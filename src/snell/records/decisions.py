@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
+from snell.model.tables import Table
 
 Record = dict[str, Any]
 
@@ -42,12 +43,18 @@ class Trace(Struct, frozen=True, kw_only=True):
     late: str
 
 
-FIELDS = tuple(name for name in Row.__struct_fields__ if name != "seq")
-_COLUMNS = ", ".join(FIELDS)
-_BLANKS = ", ".join("?" for _ in FIELDS)
-_INSERT = f"INSERT INTO decisions ({_COLUMNS}) VALUES ({_BLANKS}) ON CONFLICT (id) DO NOTHING"
-_SELECT = "SELECT " + ", ".join(f"d.{name}" for name in (*FIELDS, "seq")) + " FROM decisions d"
+_ROWS = Table("decisions", Row, assigned="seq")
+_TRACES = Table("traces", Trace)
+FIELDS, values_of = _ROWS.fields, _ROWS.values
+rows_after, traces_after = _ROWS.after, _TRACES.after
+_ONCE = "ON CONFLICT (id) DO NOTHING"
+_INSERT = _ROWS.insert(_ONCE)
 _NEXT = "(SELECT COALESCE(MAX(seq), 0) + 1 FROM traces)"
+# The trace of a decision that may be missing here.
+_INSERT_TRACE = (
+    f"INSERT INTO traces (seq, decision_id, body, late) SELECT {_NEXT}, known.id, ?, ?"
+    " FROM (SELECT id FROM decisions WHERE id = ?) AS known"
+)
 
 
 def add(tx: Transaction, row: Row) -> bool:
@@ -69,30 +76,19 @@ def add_late(tx: Transaction, decision_id: str, run: Record) -> bool:
     if found:
         return tx.do(f"UPDATE traces SET late = ?, seq = {_NEXT} WHERE decision_id = ?", text, decision_id) == 1
     # The trace may come later; it keeps this.
-    known = "SELECT id FROM decisions WHERE id = ?"
-    return (
-        tx.do(
-            f"INSERT INTO traces (seq, decision_id, body, late) SELECT {_NEXT}, id, '', ? FROM ({known}) AS of_it",
-            text,
-            decision_id,
-        )
-        == 1
-    )
+    return tx.do(_INSERT_TRACE, "", text, decision_id) == 1
 
 
 def find(tx: Transaction, wanted: str = "last") -> Row | None:
     """Return the newest decision whose id begins with `wanted`, or the last one of a client."""
     if wanted == "last":
-        return _first(tx.rows(f"{_SELECT} WHERE d.event <> ? ORDER BY d.seq DESC LIMIT 1", SELF_TEST))
+        return _ROWS.first(tx, "WHERE event <> ? ORDER BY seq DESC LIMIT 1", SELF_TEST)
     # Ids are ASCII, so all that begin with the prefix sort before this end.
-    return _first(
-        tx.rows(f"{_SELECT} WHERE d.id >= ? AND d.id < ? ORDER BY d.id DESC LIMIT 1", wanted, f"{wanted}\x7f")
-    )
+    return _ROWS.first(tx, "WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1", wanted, f"{wanted}\x7f")
 
 
 def trace(tx: Transaction, decision_id: str) -> Trace | None:
-    found = tx.rows("SELECT seq, decision_id, body, late FROM traces WHERE decision_id = ?", decision_id)
-    return _trace(found[0]) if found else None
+    return _TRACES.first(tx, "WHERE decision_id = ?", decision_id)
 
 
 def recent(
@@ -112,40 +108,30 @@ def recent(
 
     A hook may be named without its pack. Events of `snell doctor` are left out unless their event or session is given.
     """
-    asked = (("session_id", session), ("verdict", verdict), ("client", client), ("event", event))
-    where = [f"d.{column} = ?" for column, value in asked if value]
-    if verdict == "no_opinion":  # rows of earlier versions call it `silent`
-        where[where.index("d.verdict = ?")] = "(d.verdict = ? OR d.verdict = 'silent')"
-    values: list[Any] = [value for _, value in asked if value]
+    asked = {"session_id": session, "verdict": verdict, "client": client, "event": event}
+    wanted: dict[str, list[Any]] = {f"{name} = ?": [value] for name, value in asked.items() if value}
+    if wanted.pop("verdict = ?", None):  # rows of earlier versions call `no_opinion` `silent`
+        wanted["(verdict = ? OR verdict = ?)"] = [verdict, "silent" if verdict == "no_opinion" else verdict]
     if not (session or session_begins or event):
-        where += ["d.event <> ?"]
-        values += [SELF_TEST]
+        wanted["event <> ?"] = [SELF_TEST]
     if session_begins:
-        where += ["d.session_id >= ? AND d.session_id < ?"]
-        values += [session_begins, f"{session_begins}\x7f"]  # as in `find`
-    joined = ""
+        wanted["session_id >= ? AND session_id < ?"] = [session_begins, f"{session_begins}\x7f"]  # as in `find`
     if hook:
-        joined = " JOIN traces t ON t.decision_id = d.id"
-        where += [f"d.seq > (SELECT COALESCE(MAX(seq), 0) - {SEARCHED} FROM decisions)"]
-        searches = [(column, pattern) for column in ("t.body", "t.late") for pattern in _run_patterns(hook)]
-        where += ["(" + " OR ".join(f"{column} LIKE ? ESCAPE '!'" for column, _ in searches) + ")"]
-        values += [pattern for _, pattern in searches]
+        wanted[f"decisions.seq > (SELECT COALESCE(MAX(seq), 0) - {SEARCHED} FROM decisions)"] = []
+        searches = [(column, pattern) for column in ("body", "late") for pattern in _run_patterns(hook)]
+        either = " OR ".join(f"traces.{column} LIKE ? ESCAPE '!'" for column, _ in searches)
+        wanted[f"({either})"] = [pattern for _, pattern in searches]
     if before is not None:
-        where += ["d.seq < ?"]
-        values += [before]
-    clause = f" WHERE {' AND '.join(where)}" if where else ""
-    found = tx.rows(f"{_SELECT}{joined}{clause} ORDER BY d.seq DESC LIMIT ?", *values, limit)
-    return [_row(each) for each in found]
+        wanted["decisions.seq < ?"] = [before]
+    joined = "JOIN traces ON traces.decision_id = decisions.id" if hook else ""
+    clause = f"WHERE {' AND '.join(wanted)}" if wanted else ""
+    values = [value for each in wanted.values() for value in each]
+    return _ROWS.read(tx, f"{joined} {clause} ORDER BY decisions.seq DESC LIMIT ?", *values, limit)
 
 
 def newest_seq(tx: Transaction) -> int:
     """Return the `seq` of the last row; 0 if there is none."""
     return int(tx.rows("SELECT COALESCE(MAX(seq), 0) FROM decisions")[0][0])
-
-
-def rows_after(tx: Transaction, seq: int, limit: int) -> list[Row]:
-    """Return the next rows in the order of their insertion."""
-    return [_row(each) for each in tx.rows(f"{_SELECT} WHERE d.seq > ? ORDER BY d.seq LIMIT ?", seq, limit)]
 
 
 def without_call(tx: Transaction, after: int, up_to: int, limit: int, since: int = 0) -> list[Row]:
@@ -154,11 +140,10 @@ def without_call(tx: Transaction, after: int, up_to: int, limit: int, since: int
 
     The ledger replaces ids with unusual characters, so the caller must look those up again by the replaced id.
     """
-    number = "CASE WHEN d.tool_use_id = '' THEN d.id ELSE d.tool_use_id END"
-    known = f"SELECT 1 FROM tool_calls c WHERE c.tool_call_id = d.session_id || '/' || {number}"
-    where = f"d.seq > ? AND d.seq <= ? AND d.at >= ? AND d.in_ledger = 1 AND NOT EXISTS ({known})"
-    found = tx.rows(f"{_SELECT} WHERE {where} ORDER BY d.seq LIMIT ?", after, up_to, since, limit)
-    return [_row(each) for each in found]
+    number = "CASE WHEN decisions.tool_use_id = '' THEN decisions.id ELSE decisions.tool_use_id END"
+    known = f"SELECT 1 FROM tool_calls c WHERE c.tool_call_id = decisions.session_id || '/' || {number}"
+    missing = f"seq > ? AND seq <= ? AND at >= ? AND in_ledger = 1 AND NOT EXISTS ({known})"
+    return _ROWS.read(tx, f"WHERE {missing} ORDER BY seq LIMIT ?", after, up_to, since, limit)
 
 
 def made_since(tx: Transaction, at: int) -> set[str]:
@@ -166,50 +151,19 @@ def made_since(tx: Transaction, at: int) -> set[str]:
     return {id_ for (id_,) in tx.rows("SELECT id FROM decisions WHERE at >= ?", at)}
 
 
-def traces_after(tx: Transaction, seq: int, limit: int) -> list[Trace]:
-    """Return the next traces, in the order of their last change."""
-    columns = "SELECT seq, decision_id, body, late FROM traces"
-    return [_trace(each) for each in tx.rows(f"{columns} WHERE seq > ? ORDER BY seq LIMIT ?", seq, limit)]
-
-
 def add_many(tx: Transaction, rows: Sequence[Row]) -> int:
     """Insert several rows with one statement, without those that exist; returns how many are new."""
     if not rows:
         return 0
-    blanks = ", ".join(f"({_BLANKS})" for _ in rows)
-    sql = f"INSERT INTO decisions ({_COLUMNS}) VALUES {blanks} ON CONFLICT (id) DO NOTHING"
-    return tx.do(sql, *(value for row in rows for value in values_of(row)))
+    return tx.do(_ROWS.insert(_ONCE, rows=len(rows)), *(value for row in rows for value in values_of(row)))
 
 
 def put_traces(tx: Transaction, traces: Sequence[Trace]) -> None:
     """Store traces of another database; those without a decision here are left out."""
     change = "ON CONFLICT (decision_id) DO UPDATE SET body = excluded.body, late = excluded.late, seq = excluded.seq"
     for each in traces:
-        known = "SELECT id FROM decisions WHERE id = ?"
-        tx.do(
-            f"INSERT INTO traces (seq, decision_id, body, late) SELECT {_NEXT}, id, ?, ? FROM ({known}) AS of_it"
-            f" WHERE 1 = 1 {change}",
-            each.body,
-            each.late,
-            each.decision_id,
-        )
-
-
-def values_of(row: Row) -> list[Any]:
-    return [getattr(row, name) for name in FIELDS]
-
-
-def _first(found: list[tuple[Any, ...]]) -> Row | None:
-    return _row(found[0]) if found else None
-
-
-def _row(values: Sequence[Any]) -> Row:
-    return Row(**dict(zip((*FIELDS, "seq"), values, strict=True)))
-
-
-def _trace(values: Sequence[Any]) -> Trace:
-    seq, decision_id, body, late = values
-    return Trace(seq=seq, decision_id=decision_id, body=body, late=late)
+        # SQLite needs the condition to tell this ON from that of a join.
+        tx.do(f"{_INSERT_TRACE} WHERE 1 = 1 {change}", each.body, each.late, each.decision_id)
 
 
 def _run_patterns(hook: str) -> tuple[str, str]:

@@ -31,6 +31,7 @@ _PATHS = ("path", "file_path", "local_path", "source", "file")
 _DESTINATIONS = ("destination", "target", "remote_path", "bucket", "url", "toolkit_slug", "tool_slug", "folder_id")
 _CONTENTS = ("content", "text", "memory", "value", "data", "messages")
 _ACTIONS = {"mail": "mail", "upload": "upload", "memory": "memory", "remember": "memory"}
+_encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class Identity(Struct, frozen=True):
@@ -124,9 +125,6 @@ def _bytes(value: Any) -> bytes:
         return _encode(value)
     except (ValueError, OverflowError):  # a lone surrogate, or a number with hundreds of digits
         return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
-
-
-_encode = msgspec.json.Encoder(order="sorted").encode
 
 
 def sha_of(text: str) -> str:

@@ -1,7 +1,7 @@
 """
 Read and write the ledger: the table `tool_calls`, one row per tool call.
 
-`packs/ledger/record.py` calls `begin` before a tool runs and `finish` after it; `runtime/ledger_repair.py` adds rows
+`packs/ledger/record.py` calls `begin` before a tool runs and `finish` after it; `runtime/watchers.py` adds rows
 that are missing. To add a column, add a field to `Call` and a migration (see `store/__init__.py`).
 
 Beginning and end of a call may be written in any order, with the same result. A row that has ended never changes again;
@@ -10,12 +10,14 @@ the audit chain relies on that. Only an abandoned call, whose end is unknown, ma
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
+from snell.model.tables import Table, assignments, where_given
 
 OPEN = ("prepared", "running")
 ENDED = ("succeeded", "failed", "denied", "abandoned_on_resume")
@@ -80,13 +82,11 @@ class End(Struct, frozen=True, kw_only=True):
     confirmed: str = "[]"
 
 
-FIELDS = tuple(name for name in Call.__struct_fields__ if name != "revision")
+_CALLS = Table("tool_calls", Call, assigned="revision")
+FIELDS, calls_after = _CALLS.fields, _CALLS.after
 _NEXT = "(SELECT COALESCE(MAX(revision), 0) + 1 FROM tool_calls)"
-_INSERT = (
-    f"INSERT INTO tool_calls ({', '.join(FIELDS)}, revision) VALUES ({', '.join('?' for _ in FIELDS)}, {_NEXT})"
-    " ON CONFLICT (tool_call_id) DO NOTHING"
-)
-_SELECT = f"SELECT {', '.join(FIELDS)}, revision FROM tool_calls"
+_INSERT = _CALLS.insert("ON CONFLICT (tool_call_id) DO NOTHING", number=_NEXT)
+_NEWEST_FIRST = "ORDER BY created_at DESC, tool_call_id DESC"
 # The id of the call without its session; written as in the index, or the index would not be used.
 _NUMBER = {
     "sqlite": "substr(tool_call_id, instr(tool_call_id, '/') + 1)",
@@ -96,13 +96,13 @@ _NUMBER = {
 
 def begin(tx: Transaction, call: Call) -> bool:
     """Insert a call before it runs, or add details if its end was written first; False if it has ended."""
-    if tx.do(_INSERT, *(getattr(call, name) for name in FIELDS)) == 1:
+    if insert_if_missing(tx, call):
         return True
     known = find(tx, call.tool_call_id)
     if known is None or known.status not in OPEN:
         return False
     changing: tuple[str, ...] = ("status", "updated_at")
-    if not known.normalized_args_hash and not _is_chained(tx, call.tool_call_id):
+    if not known.normalized_args_hash and not is_chained(tx, call.tool_call_id):
         changing = FIELDS  # it was inserted from its decision, without details
     changes = {name: getattr(call, name) for name in changing}
     # INVARIANT: a call gets another revision only when something changes, else the audit would report tampering.
@@ -118,93 +118,58 @@ def finish(tx: Transaction, call: Call, end: End) -> bool:
     if known is None or known.status in SETTLED or (known.status not in OPEN and end.status not in SETTLED):
         return False
     took = end.duration_ms if end.duration_ms is not None else max(0, end.at - known.started_at)
-    changes: dict[str, Any] = {
-        "status": end.status,
-        "updated_at": end.at,
-        "finished_at": end.at,
-        "duration_ms": max(0, took),
-        "response_ref": end.response_ref,
-        "external_correlation_id": end.external_correlation_id,
-        "error_code": end.error_code,
-        "error_detail": end.error_detail,
-        "confirmed": end.confirmed,
-    }
+    changes = {"updated_at": end.at, "finished_at": end.at, **msgspec.structs.asdict(end), "duration_ms": max(0, took)}
+    del changes["at"]
     _update(tx, call.tool_call_id, changes)
     return True
 
 
-def insert_if_missing(tx: Transaction, call: Call) -> None:
-    tx.do(_INSERT, *(getattr(call, name) for name in FIELDS))
+def insert_if_missing(tx: Transaction, call: Call) -> bool:
+    """Insert a call; returns whether it is new."""
+    return tx.do(_INSERT, *_CALLS.values(call)) == 1
 
 
 def find(tx: Transaction, tool_call_id: str) -> Call | None:
-    found = tx.rows(f"{_SELECT} WHERE tool_call_id = ?", tool_call_id)
-    return _call(found[0]) if found else None
+    return _CALLS.first(tx, "WHERE tool_call_id = ?", tool_call_id)
 
 
 def find_by_prefix(tx: Transaction, wanted: str) -> list[Call]:
     """Return at most two calls by id, by id without session, or by its prefix; `last` is the newest call."""
     if wanted == "last":
-        return [_call(row) for row in tx.rows(f"{_SELECT} ORDER BY created_at DESC, tool_call_id DESC LIMIT 1")]
+        return _CALLS.read(tx, f"{_NEWEST_FIRST} LIMIT 1")
     exact = find(tx, wanted)
     if exact:
         return [exact]
     number = _NUMBER[tx.dialect]
-    found = tx.rows(f"{_SELECT} WHERE {number} = ? LIMIT 2", wanted)
-    if not found:
-        # Ids are ASCII, so all that begin with the prefix sort before this end.
-        found = tx.rows(f"{_SELECT} WHERE {number} >= ? AND {number} < ? LIMIT 2", wanted, f"{wanted}\x7f")
-    return [_call(row) for row in found]
+    # Ids are ASCII, so all that begin with the prefix sort before this end.
+    begins = f"WHERE {number} >= ? AND {number} < ? LIMIT 2"
+    same = _CALLS.read(tx, f"WHERE {number} = ? LIMIT 2", wanted)
+    return same or _CALLS.read(tx, begins, wanted, f"{wanted}\x7f")
 
 
 def open_calls(tx: Transaction, run_id: str) -> list[Call]:
     """Return the calls of a run whose end is not recorded."""
-    where = "run_id = ? AND status IN ('prepared', 'running')"
-    return [_call(row) for row in tx.rows(f"{_SELECT} WHERE {where} ORDER BY revision", run_id)]
+    return _CALLS.read(tx, "WHERE run_id = ? AND status IN ('prepared', 'running') ORDER BY revision", run_id)
 
 
 def newest_open(tx: Transaction, run_id: str, raw_tool_name: str, args_hash: str) -> Call | None:
     """Return the last open call of this tool with these arguments, for clients that send no call id."""
-    fitting = (
-        call
-        for call in reversed(open_calls(tx, run_id))
-        if call.raw_tool_name == raw_tool_name and call.normalized_args_hash == args_hash
-    )
-    return next(fitting, None)
+    same = "run_id = ? AND raw_tool_name = ? AND normalized_args_hash = ? AND status IN ('prepared', 'running')"
+    return _CALLS.first(tx, f"WHERE {same} ORDER BY revision DESC LIMIT 1", run_id, raw_tool_name, args_hash)
 
 
-def recent(
-    tx: Transaction,
-    *,
-    session: str = "",
-    run: str = "",
-    tool: str = "",
-    status: str = "",
-    side_effects: str = "",
-    limit: int = 20,
-) -> list[Call]:
-    """Return the last calls, newest first."""
-    asked = {"session_id": session, "run_id": run, "raw_tool_name": tool, "status": status}
-    asked["side_effect_class"] = side_effects
-    where, values = _where(asked)
-    return [
-        _call(row)
-        for row in tx.rows(f"{_SELECT}{where} ORDER BY created_at DESC, tool_call_id DESC LIMIT ?", *values, limit)
-    ]
-
-
-def calls_after(tx: Transaction, revision: int, limit: int) -> list[Call]:
-    """Return the next calls in the order of their last change."""
-    return [_call(row) for row in tx.rows(f"{_SELECT} WHERE revision > ? ORDER BY revision LIMIT ?", revision, limit)]
+def recent(tx: Transaction, asked: Mapping[str, str] | None = None, limit: int = 20) -> list[Call]:
+    """Return the last calls, of those with the values in `asked`, newest first."""
+    clause, values = where_given(asked or {})
+    return _CALLS.read(tx, f"{clause} {_NEWEST_FIRST} LIMIT ?", *values, limit)
 
 
 def page(tx: Transaction, asked: Mapping[str, str], after: tuple[int, str], limit: int) -> list[Call]:
     """Return a page of calls, oldest first; `after` is the time and id of the last call on the previous page."""
-    where, values = _where(asked)
-    glue = " AND" if where else " WHERE"
-    beyond = f"{glue} (created_at > ? OR (created_at = ? AND tool_call_id > ?))"
-    sql = f"{_SELECT}{where}{beyond} ORDER BY created_at, tool_call_id LIMIT ?"
-    return [_call(row) for row in tx.rows(sql, *values, after[0], after[0], after[1], limit)]
+    clause, values = where_given(asked)
+    beyond = f"{'AND' if clause else 'WHERE'} (created_at > ? OR (created_at = ? AND tool_call_id > ?))"
+    order = "ORDER BY created_at, tool_call_id LIMIT ?"
+    return _CALLS.read(tx, f"{clause} {beyond} {order}", *values, after[0], after[0], after[1], limit)
 
 
 class ToolStats(Struct, frozen=True):
@@ -220,13 +185,12 @@ class ToolStats(Struct, frozen=True):
 
 def stats(tx: Transaction, *, session: str = "", run: str = "") -> list[ToolStats]:
     """Return statistics by tool, the most used first."""
-    where, values = _where({"session_id": session, "run_id": run})
-    counts = (
-        "COUNT(*), SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), SUM(CASE WHEN status = 'denied' THEN"
-        " 1 ELSE 0 END)"
+    clause, values = where_given({"session_id": session, "run_id": run})
+    columns = (
+        "raw_tool_name, COUNT(*), COUNT(CASE WHEN status = 'failed' THEN 1 END),"
+        " COUNT(CASE WHEN status = 'denied' THEN 1 END), SUM(duration_ms), MAX(duration_ms)"
     )
-    sums = "SUM(duration_ms), MAX(duration_ms)"
-    grouped = f"SELECT raw_tool_name, {counts}, {sums} FROM tool_calls{where} GROUP BY raw_tool_name"
+    grouped = f"SELECT {columns} FROM tool_calls {clause} GROUP BY raw_tool_name"
     found = [ToolStats(str(row[0]), *(int(each) for each in row[1:])) for row in tx.rows(grouped, *values)]
     return sorted(found, key=lambda each: (-each.calls, each.tool))
 
@@ -258,20 +222,11 @@ def safe_id(text: str) -> str:
     return "#" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
-def _is_chained(tx: Transaction, tool_call_id: str) -> bool:
+def is_chained(tx: Transaction, tool_call_id: str) -> bool:
+    """Whether the audit chain has the beginning of this call."""
     return bool(tx.rows("SELECT 1 FROM audit_chain WHERE record_id = ? AND kind = 'opened'", tool_call_id))
 
 
 def _update(tx: Transaction, tool_call_id: str, changes: Mapping[str, Any]) -> None:
-    sets = ", ".join(f"{name} = ?" for name in changes)
-    tx.do(f"UPDATE tool_calls SET {sets}, revision = {_NEXT} WHERE tool_call_id = ?", *changes.values(), tool_call_id)
-
-
-def _where(asked: Mapping[str, str]) -> tuple[str, list[str]]:
-    given = {name: value for name, value in asked.items() if value}
-    clause = " AND ".join(f"{name} = ?" for name in given)
-    return (f" WHERE {clause}" if clause else ""), list(given.values())
-
-
-def _call(row: Sequence[Any]) -> Call:
-    return Call(**dict(zip((*FIELDS, "revision"), row, strict=True)))
+    sets = f"{assignments(changes)}, revision = {_NEXT}"
+    tx.do(f"UPDATE tool_calls SET {sets} WHERE tool_call_id = ?", *changes.values(), tool_call_id)

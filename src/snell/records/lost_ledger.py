@@ -8,8 +8,8 @@ repeat.
 
 from pathlib import Path
 
-from snell.model.meta_table import put_meta
 from snell.model.protocols import Transaction
+from snell.model.tables import get_meta, put_meta
 from snell.work import runs
 
 LOST = "ledger_lost"
@@ -31,8 +31,7 @@ def record_loss(tx: Transaction, what: str) -> None:
 
 def lost_ledger(tx: Transaction) -> str:
     """Return what was lost; empty once the user has acknowledged it."""
-    found = tx.rows("SELECT value FROM meta WHERE name = ?", LOST)
-    return str(found[0][0]) if found else ""
+    return get_meta(tx, LOST)
 
 
 def record_new_run(tx: Transaction, run_id: str) -> None:

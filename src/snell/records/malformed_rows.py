@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
-from snell.records import decisions, ledger
+from snell.records.audit_chain import Entry
 from snell.records.decisions import Row, Trace
 from snell.records.ledger import Call
 
@@ -25,18 +25,13 @@ class Table(Struct, frozen=True):
 
 
 TABLES = (
-    Table("decisions", "id", "seq", {name: Row.__annotations__[name] for name in (*decisions.FIELDS, "seq")}),
+    Table("decisions", "id", "seq", Row.__annotations__),
     Table("traces", "decision_id", "seq", Trace.__annotations__),
-    Table(
-        "tool_calls",
-        "tool_call_id",
-        "revision",
-        {name: Call.__annotations__[name] for name in (*ledger.FIELDS, "revision")},
-    ),
+    Table("tool_calls", "tool_call_id", "revision", Call.__annotations__),
     Table("tool_receipts", "tool_call_id", "", {"run_id": str, "created_at": int, "status": str, "body": str}),
     Table("tool_claims", "tool_call_id", "", {"run_id": str, "idempotency_key": str, "at": int, "status": str}),
     Table("tool_bodies", "ref", "", {"created_at": int, "size": int, "body": str}),
-    Table("audit_chain", "record_id", "seq", {"seq": int, "kind": str, "digest": str, "link": str, "record_id": str}),
+    Table("audit_chain", "record_id", "seq", Entry.__annotations__),
 )
 _NEVER_EMPTY = ("kind", "digest", "link")
 

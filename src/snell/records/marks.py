@@ -1,11 +1,11 @@
 """Read and write marks: small named values in a scope such as `session:ID`, stored as JSON in every backend."""
 
-import time
 from typing import Any
 
 import msgspec
 
 from snell.model.protocols import Transaction
+from snell.system.wall_clock import now_ms
 
 
 def get(tx: Transaction, scope: str, name: str) -> Any:
@@ -16,7 +16,7 @@ def get(tx: Transaction, scope: str, name: str) -> Any:
 def put(tx: Transaction, scope: str, name: str, value: Any, at: int = 0) -> None:
     change = "ON CONFLICT (scope, name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at"
     text = msgspec.json.encode(value).decode()
-    now = at or time.time_ns() // 1_000_000
+    now = at or now_ms()
     tx.do(f"INSERT INTO marks (scope, name, value, updated_at) VALUES (?, ?, ?, ?) {change}", scope, name, text, now)
 
 

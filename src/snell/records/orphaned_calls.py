@@ -6,10 +6,10 @@ written before its reply is sent and says whether the ledger needs a row for it,
 the time, the tool and the verdict.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-from snell.model.meta_table import put_meta
 from snell.model.protocols import Transaction
+from snell.model.tables import get_meta, put_meta
 from snell.records import decisions, ledger
 from snell.records.decisions import Row
 from snell.records.idempotency import identity_of
@@ -22,8 +22,12 @@ COMPARED = "ledger_compared"  # in `meta`: the last decision up to which no call
 
 
 def add_missing_calls(tx: Transaction, rows: Sequence[Row]) -> int:
-    """Insert the call of each decision that needs one and has none; returns how many."""
-    missing = [row for row in _filter_without_call(tx, rows) if not _was_deleted(tx, row)]
+    """
+    Insert the call of each decision that needs one and has none; returns how many.
+
+    INVARIANT: a call in the audit chain was written before and deleted since; adding it would hide that.
+    """
+    missing = [row for row in _filter_without_call(tx, rows) if not ledger.is_chained(tx, call_id(row))]
     for row in missing:
         call = _call(row)
         ledger.insert_if_missing(tx, call)
@@ -43,8 +47,7 @@ def catch_up(tx: Transaction, up_to: int) -> bool:
 
 def last_compared(tx: Transaction) -> int:
     """Return the `seq` of the decision up to which calls and decisions were compared."""
-    found = tx.rows("SELECT value FROM meta WHERE name = ?", COMPARED)
-    return int(found[0][0]) if found else 0
+    return int(get_meta(tx, COMPARED) or 0)
 
 
 def store_compared(tx: Transaction, seq: int) -> None:
@@ -58,10 +61,15 @@ def find_orphans(tx: Transaction, now: int) -> list[Row]:
 
     Decisions and calls expire at the same age, but not in the same transaction, so the last day before is not compared.
     """
-    return _filter_without_call(tx, _all_without_call(tx, since=now - (DECISION_DAYS - 1) * DAY_MS))
+    last, newest, since = 0, decisions.newest_seq(tx), now - (DECISION_DAYS - 1) * DAY_MS
+    orphans: list[Row] = []
+    while found := decisions.without_call(tx, last, newest, PAGE, since):
+        orphans += _filter_without_call(tx, found)
+        last = found[-1].seq
+    return orphans
 
 
-def _filter_without_call(tx: Transaction, rows: Iterable[Row]) -> list[Row]:
+def _filter_without_call(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
     """Return the decisions that need a row in the ledger and have none."""
     return [row for row in rows if row.in_ledger and ledger.find(tx, call_id(row)) is None]
 
@@ -69,18 +77,6 @@ def _filter_without_call(tx: Transaction, rows: Iterable[Row]) -> list[Row]:
 def call_id(row: Row) -> str:
     """Return the id of a decision's call: `SESSION/NUMBER`, with the decision's id if the client sent no number."""
     return f"{_safe_id(row.session_id)}/{_safe_id(row.tool_use_id) or row.id}"
-
-
-def _all_without_call(tx: Transaction, since: int) -> Iterator[Row]:
-    last, newest = 0, decisions.newest_seq(tx)
-    while found := decisions.without_call(tx, last, newest, PAGE, since):
-        yield from found
-        last = found[-1].seq
-
-
-def _was_deleted(tx: Transaction, row: Row) -> bool:
-    """INVARIANT: a call in the audit chain was written before and deleted since; adding it would hide that."""
-    return bool(tx.rows("SELECT 1 FROM audit_chain WHERE record_id = ? AND kind = 'opened'", call_id(row)))
 
 
 def _call(row: Row) -> Call:

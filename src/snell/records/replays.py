@@ -7,6 +7,7 @@ Each call has two attempts; then the user is asked.
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
+from snell.model.tables import Table
 from snell.records import ledger
 from snell.work import runs
 
@@ -23,7 +24,8 @@ class Replay(Struct, frozen=True):
     status: str
 
 
-_FIELDS = ", ".join(Replay.__struct_fields__)
+_REPLAYS = Table("run_replays", Replay)
+_INSERT = _REPLAYS.insert("ON CONFLICT (run_id, tool_call_id) DO NOTHING")
 
 
 def queue(tx: Transaction, run_id: str, tool_call_id: str) -> bool:
@@ -32,18 +34,13 @@ def queue(tx: Transaction, run_id: str, tool_call_id: str) -> bool:
     if call is None or call.run_id != run_id:
         return False
     position = int(tx.rows("SELECT COALESCE(MAX(position), 0) + 1 FROM run_replays WHERE run_id = ?", run_id)[0][0])
-    sql = (
-        f"INSERT INTO run_replays ({_FIELDS}) VALUES (?, ?, ?, ?, ?, 0, 'queued') ON CONFLICT (run_id,"
-        " tool_call_id) DO NOTHING"
-    )
-    return tx.do(sql, run_id, tool_call_id, position, call.raw_tool_name, call.normalized_args_hash) == 1
+    replay = Replay(run_id, tool_call_id, position, call.raw_tool_name, call.normalized_args_hash, 0, "queued")
+    return tx.do(_INSERT, *_REPLAYS.values(replay)) == 1
 
 
 def first(tx: Transaction, run_id: str) -> Replay | None:
     """Return the call that must be made now."""
-    sql = f"SELECT {_FIELDS} FROM run_replays WHERE run_id = ? AND status = 'queued' ORDER BY position LIMIT 1"
-    found = tx.rows(sql, run_id)
-    return Replay(*found[0]) if found else None
+    return _REPLAYS.first(tx, "WHERE run_id = ? AND status = 'queued' ORDER BY position LIMIT 1", run_id)
 
 
 def count_attempt(tx: Transaction, replay: Replay, now: int) -> bool:
@@ -54,13 +51,16 @@ def count_attempt(tx: Transaction, replay: Replay, now: int) -> bool:
     """
     attempts = replay.attempts + 1
     status = "queued" if attempts < ATTEMPTS else "given_up"
-    sql = "UPDATE run_replays SET attempts = ?, status = ? WHERE run_id = ? AND tool_call_id = ?"
-    tx.do(sql, attempts, status, replay.run_id, replay.tool_call_id)
+    _set_status(tx, replay, status, attempts)
     if status == "given_up":
         runs.wait_for_human(tx, replay.run_id, now, f"`{replay.raw_tool_name}` could not be repeated")
     return status == "queued"
 
 
 def finish_replay(tx: Transaction, replay: Replay) -> None:
-    sql = "UPDATE run_replays SET status = 'done' WHERE run_id = ? AND tool_call_id = ?"
-    tx.do(sql, replay.run_id, replay.tool_call_id)
+    _set_status(tx, replay, "done", replay.attempts)
+
+
+def _set_status(tx: Transaction, replay: Replay, status: str, attempts: int) -> None:
+    sql = "UPDATE run_replays SET attempts = ?, status = ? WHERE run_id = ? AND tool_call_id = ?"
+    tx.do(sql, attempts, status, replay.run_id, replay.tool_call_id)

@@ -23,32 +23,28 @@ class ResumeResult(Struct, frozen=True):
 
 def resume(tx: Transaction, run_id: str, now: int) -> ResumeResult:
     """Settle open calls. Call it only when the earlier process cannot report any more."""
-    promoted: list[str] = []
-    failed: list[str] = []
-    unknown: list[str] = []
+    promoted, failed, unknown = list[str](), list[str](), list[str]()
     known = {claim.tool_call_id: claim for claim in claims.open_claims(tx, run_id)}
     for claim in known.values():
         ledger.insert_if_missing(tx, _call_from_claim(claim))
     for call in ledger.open_calls(tx, run_id):
-        claim = known.get(call.tool_call_id) or Claim(
-            run_id=run_id, key=call.idempotency_key, tool_call_id=call.tool_call_id
-        )
+        held = known.get(call.tool_call_id)
+        key = held.key if held else call.idempotency_key
         receipt = claims.receipt_of(tx, call.tool_call_id)
         if receipt:
-            settle(tx, call, receipt, claim.key)
+            settle(tx, call, receipt, key)
             (promoted if receipt.status == "succeeded" else failed).append(call.tool_call_id)
             continue
         ledger.finish(tx, call, End(status="abandoned_on_resume", at=now, duration_ms=0, error_code="unknown"))
-        claims.settle(tx, run_id, claim.key, "abandoned_on_resume")
+        claims.settle(tx, run_id, key, "abandoned_on_resume")
         unknown.append(call.tool_call_id)
     return ResumeResult(tuple(promoted), tuple(failed), tuple(unknown))
 
 
 def settle(tx: Transaction, call: Call, receipt: Receipt, key: str, end: End | None = None) -> None:
     """Write the end of a call from its receipt, settle its claim, and delete the receipt."""
-    end = end or End(
-        status=receipt.status, at=receipt.at, error_detail=receipt.body if receipt.status == "failed" else ""
-    )
+    detail = receipt.body if receipt.status == "failed" else ""
+    end = end or End(status=receipt.status, at=receipt.at, error_detail=detail)
     ledger.finish(tx, call, end)
     if receipt.status == "succeeded" and call.has_side_effects:
         claims.settle(tx, call.run_id, key, "succeeded", receipt.body)

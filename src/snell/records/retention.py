@@ -8,10 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
+from snell.model.tables import blanks, get_meta
 
 CHUNK = 100
 DAY_MS = 86_400_000
 TRACE_DAYS, DECISION_DAYS = 30, 180
+_FOLDER = "folder of session "
 
 
 def expire_traces(tx: Transaction, *, now: int, days: int = TRACE_DAYS, up_to: int | None = None) -> int:
@@ -20,20 +22,15 @@ def expire_traces(tx: Transaction, *, now: int, days: int = TRACE_DAYS, up_to: i
 
     The folder of a session is kept as long as its decisions, since it is only in the traces.
     """
-    oldest = tx.rows(
-        "SELECT t.seq, t.decision_id, d.at FROM traces t JOIN decisions d ON d.id = t.decision_id"
-        " WHERE t.seq < (SELECT MAX(seq) FROM traces) ORDER BY t.seq LIMIT ?",
-        CHUNK,
-    )
-    ids = _old(oldest, now - days * DAY_MS, up_to)
+    age = "(SELECT at FROM decisions WHERE id = traces.decision_id)"
+    ids = _oldest(tx, "traces", "seq", "decision_id", age, now - days * DAY_MS, up_to)
     _keep_folders(tx, ids)
     return len(_delete(tx, "traces", "decision_id", ids))
 
 
 def folder_of(tx: Transaction, session_id: str) -> str:
     """Return the folder of a session whose traces were deleted; empty if unknown."""
-    found = tx.rows("SELECT value FROM meta WHERE name = ?", _FOLDER + session_id)
-    return str(found[0][0]) if found else ""
+    return get_meta(tx, _FOLDER + session_id)
 
 
 def expire_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> int:
@@ -43,12 +40,8 @@ def expire_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up
 
 def take_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> list[str]:
     """Delete like `expire_decisions`; returns the ids of the deleted decisions."""
-    oldest = tx.rows(
-        "SELECT seq, id, at FROM decisions WHERE seq < (SELECT MAX(seq) FROM decisions) ORDER BY seq LIMIT ?", CHUNK
-    )
-    ids = _old(oldest, now - days * DAY_MS, up_to)
-    marks = ", ".join("?" for _ in ids)
-    sessions = tx.rows(f"SELECT DISTINCT session_id FROM decisions WHERE id IN ({marks})", *ids) if ids else []
+    ids = _oldest(tx, "decisions", "seq", "id", "at", now - days * DAY_MS, up_to)
+    sessions = tx.rows(f"SELECT DISTINCT session_id FROM decisions WHERE id IN ({blanks(ids)})", *ids) if ids else []
     _delete(tx, "decisions", "id", ids)
     for (session_id,) in sessions:
         if not tx.rows("SELECT 1 FROM decisions WHERE session_id = ? LIMIT 1", session_id):
@@ -58,53 +51,43 @@ def take_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_t
 
 def take_calls(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> list[str]:
     """Delete at most a hundred of the oldest tool calls; returns their ids."""
-    oldest = tx.rows(
-        "SELECT revision, tool_call_id, updated_at FROM tool_calls"
-        " WHERE revision < (SELECT MAX(revision) FROM tool_calls) ORDER BY revision LIMIT ?",
-        CHUNK,
-    )
-    return _delete(tx, "tool_calls", "tool_call_id", _old(oldest, now - days * DAY_MS, up_to))
+    ids = _oldest(tx, "tool_calls", "revision", "tool_call_id", "updated_at", now - days * DAY_MS, up_to)
+    return _delete(tx, "tool_calls", "tool_call_id", ids)
 
 
 def expire_bodies(tx: Transaction, *, now: int, days: int = TRACE_DAYS) -> int:
     """Delete old claims and at most a hundred of the oldest inputs and outputs; the rows of their calls stay."""
     limit = now - days * DAY_MS
+    oldest = f"SELECT ref FROM tool_bodies WHERE created_at < ? ORDER BY created_at LIMIT {CHUNK}"
     claims = tx.do("DELETE FROM tool_claims WHERE at < ?", limit)
-    return claims + tx.do(
-        "DELETE FROM tool_bodies WHERE ref IN (SELECT ref FROM tool_bodies WHERE created_at < ?"
-        f" ORDER BY created_at LIMIT {CHUNK})",
-        limit,
-    )
+    return claims + tx.do(f"DELETE FROM tool_bodies WHERE ref IN ({oldest})", limit)
 
 
 class _TraceBody(Struct):
     cwd: str = ""
 
 
-_FOLDER = "folder of session "
-
-
 def _keep_folders(tx: Transaction, decision_ids: list[str]) -> None:
-    marks = ", ".join("?" for _ in decision_ids)
-    bodies = (
-        tx.rows(
-            "SELECT d.session_id, t.body FROM traces t JOIN decisions d ON d.id = t.decision_id"
-            f" WHERE t.decision_id IN ({marks}) AND d.session_id <> '' AND t.body <> '' ORDER BY d.seq",
-            *decision_ids,
-        )
-        if decision_ids
-        else []
+    if not decision_ids:
+        return
+    bodies = tx.rows(
+        "SELECT d.session_id, t.body FROM traces t JOIN decisions d ON d.id = t.decision_id WHERE t.decision_id IN"
+        f" ({blanks(decision_ids)}) AND d.session_id <> '' AND t.body <> '' ORDER BY d.seq",
+        *decision_ids,
     )
     for session_id, body in bodies:
         if folder := msgspec.json.decode(body, type=_TraceBody).cwd:
             tx.do("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", _FOLDER + session_id, folder)
 
 
-def _old(oldest: list[tuple[int, str, int]], limit: int, up_to: int | None) -> list[str]:
-    return [id_ for seq, id_, at in oldest if at < limit and (up_to is None or seq <= up_to)]
+def _oldest(tx: Transaction, table: str, number: str, id_: str, age: str, limit: int, up_to: int | None) -> list[str]:
+    """Return the ids of the first rows that are older than a time and not numbered above `up_to`."""
+    last = f"(SELECT MAX({number}) FROM {table})"
+    sql = f"SELECT {number}, {id_}, {age} FROM {table} WHERE {number} < {last} ORDER BY {number} LIMIT {CHUNK}"
+    return [id_ for seq, id_, at in tx.rows(sql) if at < limit and (up_to is None or seq <= up_to)]
 
 
 def _delete(tx: Transaction, table: str, column: str, ids: list[str]) -> list[str]:
     if ids:
-        tx.do(f"DELETE FROM {table} WHERE {column} IN ({', '.join('?' for _ in ids)})", *ids)
+        tx.do(f"DELETE FROM {table} WHERE {column} IN ({blanks(ids)})", *ids)
     return ids

@@ -8,8 +8,10 @@ name. An unknown tool counts as external.
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from snell.records.idempotency import Identity
@@ -19,32 +21,13 @@ Replay = Literal["REPLAY_EXACT", "RELAUNCH", "REPLAY_IDEMPOTENT"]
 
 PATTERN_SECONDS = 0.05
 
-_CHANGING = frozenset(
-    (
-        *("add", "cancel", "create", "delete", "execute", "insert", "patch", "post", "publish"),
-        *("push", "put", "remove", "reply", "send", "set", "submit", "update", "upload"),
-    )
+
+_FILE = Path(__file__).with_suffix(".toml")
+_TABLES = msgspec.toml.decode(_FILE.read_bytes(), type=dict[str, dict[SideEffects, str]])
+_BY_KIND, _CLIENT_TOOLS, _MCP_TOOLS, _VERBS = (
+    {name: effects for effects, text in _TABLES[table].items() for name in text.split()}
+    for table in ("kinds", "client_tools", "mcp_tools", "verbs")
 )
-_READING = frozenset(("fetch", "find", "get", "list", "read", "search"))
-_BY_KIND: Mapping[str, SideEffects] = {
-    "read": "read_only", "search": "read_only", "web": "read_only", "edit": "local", "write": "local",
-}  # fmt: skip
-_CLIENT_TOOLS: Mapping[str, SideEffects] = {
-    "TodoWrite": "local", "TodoRead": "read_only", "AskUserQuestion": "read_only", "ExitPlanMode": "read_only",
-    "EnterPlanMode": "read_only", "TaskList": "read_only", "TaskGet": "read_only", "TaskCreate": "local",
-    "TaskUpdate": "local", "TaskStop": "local", "BashOutput": "read_only", "KillShell": "local", "Skill": "read_only",
-    "SlashCommand": "read_only", "ListMcpResources": "read_only", "ReadMcpResource": "read_only",
-}  # fmt: skip
-# Tools of well-known MCP servers; other MCP tools count as local.
-_MCP_TOOLS: Mapping[str, SideEffects] = {
-    "read_local_file": "read_only", "list_directory": "read_only", "read_text_file": "read_only",
-    "read_file": "read_only", "get_file_info": "read_only", "directory_tree": "read_only",
-    "search_files": "read_only", "write_local_file": "local", "write_file": "local", "edit_file": "local",
-    "create_directory": "local", "move_file": "local", "upload_to_composio": "external", "send_email": "external",
-    "gmail_send_email": "external", "create_issue": "external", "create_pull_request": "external",
-    "core_memory_append": "memory", "core_memory_replace": "memory", "archival_memory_insert": "memory",
-    "archival_memory_search": "read_only", "remember": "memory", "create_entities": "memory",
-}  # fmt: skip
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
@@ -105,13 +88,14 @@ def _rule(tool: Identity, rules: Sequence[Rule], effects: SideEffects | None) ->
             continue
         if rule.only is not None and rule.only != effects:
             continue
-        if _matches(rule.tool, tool.name) or _matches(rule.tool, tool.raw):
+        if is_match(rule.tool, tool.name) or is_match(rule.tool, tool.raw):
             return rule
     return None
 
 
 @lru_cache(maxsize=2_048)  # a few tools are called again and again
-def _matches(pattern: str, name: str) -> bool:
+def is_match(pattern: str, name: str) -> bool:
+    """Whether a pattern of a policy file fits the complete text, in any case."""
     import regex  # slow to import, and not needed before the first answer
 
     try:
@@ -122,15 +106,15 @@ def _matches(pattern: str, name: str) -> bool:
 
 def _by_hints(hints: Mapping[str, object] | None) -> SideEffects | None:
     """Classify by a server's annotations; only `readOnlyHint` can make a call repeatable."""
-    if not hints:
-        return None
-    if hints.get("destructiveHint") is True or hints.get("openWorldHint") is True:
-        return "read_only" if hints.get("readOnlyHint") is True else "external"
-    return "read_only" if hints.get("readOnlyHint") is True else None
+    given = {name for name, value in (hints or {}).items() if value is True}
+    if "readOnlyHint" in given:
+        return "read_only"
+    return "external" if given & {"destructiveHint", "openWorldHint"} else None
 
 
 def _by_verbs(name: str) -> SideEffects | None:
     words = {word.lower() for word in _WORDS.findall(name)}
-    if "memory" in words and words & _CHANGING:
-        return "memory"
-    return "external" if words & _CHANGING else "read_only" if words & _READING else None
+    found = {_VERBS[word] for word in words & _VERBS.keys()}
+    if "external" in found:
+        return "memory" if "memory" in words else "external"
+    return "read_only" if found else None

@@ -5,16 +5,15 @@ Remove secrets from text and data before anything is written, sent or shown.
 placeholder with its kind, such as `[redacted:github-token]`, and nothing of the value. A placeholder is never taken for
 a secret, so redacting twice changes nothing more.
 
-How it works: `scan` finds candidates, in one pass over the text for all formats and one for all contexts.
-`format_rules` matches the known formats, which `formats/` lists one per line. `contexts` recognises secrets by the text
-around them, with `config_values` and `named_values` for the values of names, and `command_passwords` for command lines.
-`encodings`, `line_breaks`, `unescape` and `zero_width` find secrets that were encoded, wrapped, escaped or hidden.
+How it works: `patterns.toml` has what to look for. `scan` finds candidates, in one pass over the text for all formats
+and one for all contexts. `format_rules` matches the known formats. `contexts` recognises secrets by the text around
+them, with `config_values` and `named_values` for the values of names.
+`normalise` finds the secrets that were escaped or hidden, `encodings` and `line_breaks` those encoded or wrapped.
 """
 
-from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["Finding", "find", "is_too_secret", "redact", "redact_chunks", "redact_data"]
+__all__ = ["Finding", "find", "is_too_secret", "redact", "redact_data"]
 
 _MARGIN = 8_192  # longer than any secret that has to be complete to be recognised
 _SHORTEST = 7  # `pwd=abc`
@@ -58,13 +57,6 @@ def redact_data(value: Any, longest: int | None = None) -> Any:
     return without_secrets(value, lambda text: text if text in _clean else _cut(text, longest))
 
 
-def redact_chunks(chunks: Iterable[str]) -> Iterator[str]:
-    """Return what `redact` would return for all chunks together, piece by piece, in bounded memory."""
-    from snell.redact.spans import redact_chunks as in_pieces
-
-    return in_pieces(chunks)
-
-
 def find(text: str) -> list[Finding]:
     """Return the secrets in a text, in order."""
     from snell.redact.spans import secrets_in
@@ -76,14 +68,10 @@ def is_too_secret(text: str, findings: list[Finding]) -> bool:
     """Whether nothing of the text should be kept: it contains a private key, or most of it is secret."""
     if any(finding.kind == "private-key" for finding in findings):
         return True
-    removed = sum(finding.end - finding.start for finding in findings)
-    return removed * 2 > _length_without_placeholders(text)
-
-
-def _length_without_placeholders(text: str) -> int:
     import re
 
-    return len(re.sub(r"\[redacted:[a-z0-9-]+\]", "", text))
+    removed = sum(finding.end - finding.start for finding in findings)
+    return removed * 2 > len(re.sub(r"\[redacted:[a-z0-9-]+\]", "", text))
 
 
 def _cut(text: str, longest: int | None) -> str:

@@ -4,14 +4,11 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from snell.redact.secret_names import is_secret_name, kind_of_name, strength_of, words_in
+from snell.redact.pattern_file import PATTERNS
+from snell.redact.secret_names import is_secret_name, kind_of_name, strength_of
 from snell.redact.value_shape import is_blank
 
-_SECRET_FILES = words_in(
-    ".env .npmrc .netrc _netrc .pgpass .pypirc .git-credentials .htpasswd .vault-token credentials credentials.json "
-    "id_rsa id_ed25519 id_ecdsa id_dsa .dockercfg kubeconfig .s3cfg .boto secrets.yml secrets.yaml secrets.json"
-)
-_SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".env", ".ppk", ".asc")
+_SECRET_FILES, _SECRET_ENDINGS = map(PATTERNS.words, ("secret_files", "secret_endings"))
 _PATH_KEYS = frozenset({"file_path", "filePath", "path", "notebook_path", "type"})
 
 Text = Callable[[str], str]
@@ -22,35 +19,27 @@ def without_secrets(value: Any, text: Text) -> Any:
     if isinstance(value, str):
         return text(value)
     if isinstance(value, dict):
-        return _dict(value, text)
+        if _is_secret_file(value):
+            return {key: each if key in _PATH_KEYS else _redact_all(each) for key, each in value.items()}
+        done = {}
+        for key, each in value.items():
+            name = text(key) if isinstance(key, str) else key
+            done[name] = _redact_named(key, each, text) if isinstance(key, str) else without_secrets(each, text)
+        return done
     if isinstance(value, list | tuple):
         return [without_secrets(each, text) for each in value]
     return value
-
-
-def _dict(value: dict[Any, Any], text: Text) -> dict[Any, Any]:
-    if _is_secret_file(value):
-        return {key: each if key in _PATH_KEYS else _redact_all(each) for key, each in value.items()}
-    done = {}
-    for key, each in value.items():
-        name = text(key) if isinstance(key, str) else key
-        done[name] = _redact_named(key, each, text) if isinstance(key, str) else without_secrets(each, text)
-    return done
 
 
 def _redact_named(key: str, value: Any, text: Text) -> Any:
     if is_secret_name(key):
         return _redact_kind(value, kind_of_name(key), text)
     if isinstance(value, str) and strength_of(key):
-        return _redact_as_line(key, value, text)
+        # A vague name such as `auth` is judged together with its value, as a line of text would be.
+        front = f'{key}="'
+        done = text(f'{front}{value}"') if '"' not in value and "\n" not in value else ""
+        return done[len(front) : -1] if done.startswith(front) and done.endswith('"') else text(value)
     return without_secrets(value, text)
-
-
-def _redact_as_line(key: str, value: str, text: Text) -> str:
-    """Judge a vague name such as `auth` together with its value, as a line of text would be."""
-    front = f'{key}="'
-    done = text(f'{front}{value}"') if '"' not in value and "\n" not in value else ""
-    return done[len(front) : -1] if done.startswith(front) and done.endswith('"') else text(value)
 
 
 def _redact_all(value: Any) -> Any:

@@ -18,6 +18,7 @@ _LONGEST = 1 << 20
 _LONGEST_PATH = 512
 _WRAPPED = 60  # lines of base64 are this long at least
 _NARROW = 24  # or this, if all of them but the last are equally long
+_PRINTABLE = bytes([9, 10, 13, *range(32, 127)])
 
 
 def run_at(text: str, at: int) -> int:
@@ -59,14 +60,10 @@ def _from_base64(run: str) -> str | None:
     body = "".join(run.replace("\\n", "").split()).rstrip("=").translate(_URL_SAFE)
     if len(body) < 16 or len(body) % 4 == 1:
         return None
-    return _text(_decode(body))
-
-
-def _decode(body: str) -> bytes:
     try:
-        return b64decode(body + "=" * (-len(body) % 4))
+        return _text(b64decode(body + "=" * (-len(body) % 4)))
     except Error:
-        return b""
+        return None
 
 
 def _text(data: bytes) -> str | None:
@@ -74,6 +71,3 @@ def _text(data: bytes) -> str | None:
     if not data or data[0] > 126 or not data.isascii():
         return None
     return data.decode() if not data.translate(None, _PRINTABLE) else None
-
-
-_PRINTABLE = bytes([9, 10, 13, *range(32, 127)])

@@ -1,14 +1,13 @@
 """
 The notation for formats: literal text, with `{w36}` for 36 letters or digits and `{w36-40}` for 36 to 40.
 
-One notation gives the pattern that recognises the format, the literal that a scan searches for, and generated examples,
-so that these three cannot disagree. `(a|b)` in a form stands for two forms. A `!` at the end means that the secret must
-end there, a `~` at the beginning that it must look random.
+One notation gives the pattern that recognises the format and the literal that a scan searches for, so that these two
+cannot disagree. `(a|b)` in a form stands for two forms. A `!` at the end means that the secret must end there, a `~` at
+the beginning that it must look random.
 """
 
 import re
 from collections.abc import Iterator
-from random import Random
 from typing import NamedTuple
 
 _LOWER, _UPPER, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
@@ -29,6 +28,7 @@ CLASSES = {  # one letter, the characters, and how a pattern writes them
     "h": (_DIGITS + "abcdef", "a-fA-F0-9"),
     "d": (_DIGITS, "0-9"),
 }
+_LONGER = 255  # characters that a secret may have beyond the known ones
 
 
 class Part(NamedTuple):
@@ -75,19 +75,6 @@ def pattern_of(parts: tuple[Part, ...], *, ends_there: bool) -> str:
     if ends_there:
         return "".join(written) + f"(?![_{last.of}])"
     return "".join(written[:-1]) + f"[{last.of}]{{{last.least},{last.most + _LONGER}}}"
-
-
-_LONGER = 255
-
-
-def example_of(parts: tuple[Part, ...], random: Random) -> str:
-    """Return a random secret of this format."""
-    return "".join(each.literal or "".join(random.choices(each.chars, k=each.least)) for each in parts)
-
-
-def mask_parts(parts: tuple[Part, ...], mask: str = "x") -> str:
-    """Return what documentation shows in place of a secret."""
-    return "".join(each.literal or mask * each.least for each in parts)
 
 
 def _times(part: Part) -> str:

@@ -3,19 +3,18 @@
 import re
 from collections.abc import Iterator
 from functools import cache, cached_property
-from random import Random
 
-from snell.redact.format_notation import Part, example_of, expand_form, mask_parts, parts_of, pattern_of
-from snell.redact.formats import rows
+from snell.redact.format_notation import Part, expand_form, parts_of, pattern_of
+from snell.redact.pattern_file import PATTERNS
 from snell.redact.value_shape import is_random, is_sample_of
 
 Span = tuple[int, int, str]
-
 
 # So many characters after a short literal make a false positive rare; a literal of this length needs fewer.
 ENOUGH, TELLING = 8, 4
 AFTER_WORD = 20  # characters after a literal that may directly follow a word
 BEFORE = 6  # characters of its class that precede a literal in the middle of a secret
+_LONGEST_LINE = 128  # characters before a secret in which the word for a hash is searched
 
 
 class Format:
@@ -58,12 +57,6 @@ class Format:
         is_sign = len(self.literal) >= TELLING and self.literal[-1] in "_-" and self.literal[0].isalpha()
         return is_sign and bool(self.after) and self.after[0].least >= AFTER_WORD
 
-    def example(self, random: Random) -> str:
-        return example_of(self.parts, random)
-
-    def mask(self) -> str:
-        return mask_parts(self.parts)
-
     def _starts(self, text: str, at: int) -> Iterator[int]:
         if not self.before:
             yield at
@@ -79,9 +72,9 @@ class Format:
         return is_sample_of(body) or (self.needs_random and (body.isdigit() or not is_random(body, 20)))
 
     def _is_secret(self, text: str, start: int, end: int) -> bool:
-        if self.is_sample(text[start:end]) or _FILE_ENDING.match(text, end):
+        if self.is_sample(text[start:end]) or PATTERNS.file_ending.match(text, end):
             return False
-        before = _HASH_BEFORE if len(self.literal) >= TELLING else _HASH_OR_BLOCK_BEFORE
+        before = PATTERNS.hash_before if len(self.literal) >= TELLING else PATTERNS.hash_or_block_before
         return not before.search(text, max(0, start - _LONGEST_LINE), start)
 
 
@@ -99,7 +92,7 @@ def is_word_start(text: str, at: int) -> bool:
     """
     if at == 0 or not (before := text[at - 1]).isalnum() or not before.isascii():
         return True
-    return bool(_ESCAPE_BEFORE.search(text, max(0, at - 8), at))
+    return bool(PATTERNS.escape_before.search(text, max(0, at - 8), at))
 
 
 @cache
@@ -107,6 +100,14 @@ def formats() -> tuple[Format, ...]:
     """Return all formats, longer literals first: the most specific format names the kind."""
     made = [Format(kind, each) for kind, form in rows() for each in expand_form(form)]
     return tuple(sorted(made, key=lambda each: -len(each.literal)))
+
+
+def rows() -> Iterator[tuple[str, str]]:
+    """Yield each kind with one of its forms."""
+    for table in PATTERNS.tables["formats"].values():
+        for line in table.strip().splitlines():
+            kind, *forms = line.split()
+            yield from ((kind, form) for form in forms)
 
 
 @cache
@@ -173,16 +174,3 @@ def _literal(parts: tuple[Part, ...]) -> tuple[str, tuple[Part, ...]]:
         return parts[0].literal, ()
     index = max(range(1, len(parts)), key=lambda i: len(parts[i].literal))
     return parts[index].literal, parts[:index]
-
-
-_FILE_ENDING = re.compile(r"\.(?:png|jpe?g|gif|svg|ico|webp|css|js|mjs|map|html?|woff2?|ttf|mp[34]|pdf)\b")
-_HASH = r"\b(?:sha(?:1|224|256|384|512)|md5|h1)[-=:][A-Za-z0-9+/_-]*\Z"
-_HASH_BEFORE = re.compile(_HASH)
-# Lines of base64, or a long run of it.
-_HASH_OR_BLOCK_BEFORE = re.compile(
-    _HASH + r"|[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)[ \t>]{0,40}\Z|[A-Za-z0-9+/]{24,128}[+/]\Z"
-)
-_LONGEST_LINE = 128
-_ESCAPE_BEFORE = re.compile(
-    r"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m|\\033\[[0-9;]*m)\Z"
-)

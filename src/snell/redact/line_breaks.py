@@ -8,10 +8,10 @@ are joined, unless they look like prose or code, and the formats are searched in
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from snell.redact import scan
 from snell.redact.format_rules import Format, Span, formats_around, formats_at, is_word_start
+from snell.redact.normalise import View
 from snell.redact.value_shape import changes, is_random
 
 _LONGEST, _LINES = 8_192, 24  # characters of a word on one line, and lines of one secret
@@ -47,21 +47,6 @@ _READINGS = re.compile(_SAFE), re.compile(rb"[+-]" + _SAFE)
 Break = tuple[int, int]  # where the word before it ends, and where the one after it begins
 
 
-class Word(NamedTuple):
-    """The joined text of lines that may belong together, and where each of its pieces comes from."""
-
-    text: str
-    starts: list[int]  # where a piece begins in the word
-    places: list[int]  # and where in the text
-
-    def place(self, at: int) -> int:
-        index = bisect_right(self.starts, at) - 1
-        return self.places[index] + at - self.starts[index]
-
-    def is_on_one_line(self, start: int, end: int) -> bool:
-        return bisect_right(self.starts, start) == bisect_right(self.starts, end - 1)
-
-
 def secrets_across_lines(text: str, data: bytes) -> list[Span]:
     """Return the secrets that cross the ends of lines."""
     found = sorted((each.start(), each.end(1), each.end()) for breaks in _BREAKS for each in breaks.finditer(data))
@@ -69,14 +54,14 @@ def secrets_across_lines(text: str, data: bytes) -> list[Span]:
         return []
     folded = data.translate(_WORDS)
     endings = [_ENDING.search(data, max(0, start - 8), start) for start, _, _ in found]
-    ends = [start - _length(ending) for (start, _, _), ending in zip(found, endings, strict=True)]
+    ends = [start - (len(ending[0]) if ending else 0) for (start, _, _), ending in zip(found, endings, strict=True)]
     places = list(zip(ends, (each[2] for each in found), strict=True))
-    words = {(word.places[0], word.text): word for word in _words(text, folded, places)}
+    words = dict(_words(text, folded, places))
     signs = [end < start or data[after:last].strip() for end, (start, after, last) in zip(ends, found, strict=True)]
     near = [n for n in range(len(found)) if any(signs[max(0, n - 1) : n + 2])]
     for marks in _READINGS if near else ():
         places = [_with_signs(data, found[n], ends[n], marks) for n in near]
-        words |= {(word.places[0], word.text): word for word in _words(text, folded, places)}
+        words |= dict(_words(text, folded, places))
     return _secrets_in_words(list(words.values()))
 
 
@@ -86,11 +71,7 @@ def _with_signs(data: bytes, found: tuple[int, int, int], end: int, marks: re.Pa
     return (start if data[end : end + 1] == b"=" else end), (other.end() if other else last)
 
 
-def _length(found: re.Match[bytes] | None) -> int:
-    return found.end() - found.start() if found else 0
-
-
-def _secrets_in_words(words: list[Word]) -> list[Span]:
+def _secrets_in_words(words: list[View]) -> list[Span]:
     firsts = [0]
     for word in words:
         firsts.append(firsts[-1] + len(word.text) + 1)
@@ -106,18 +87,18 @@ def _secrets_in_words(words: list[Word]) -> list[Span]:
             span = secret(word, at - first) if at >= end else None
             if span:
                 end = first + span[1]
-                found.append((word.place(span[0]), word.place(span[1] - 1) + 1, span[2]))
+                found.append((*(word.place_of(span[0], span[1]) or span[:2]), span[2]))
     return found
 
 
-def _line_starts(words: list[Word], firsts: list[int]) -> Iterator[int]:
+def _line_starts(words: list[View], firsts: list[int]) -> Iterator[int]:
     """Yield the positions of line starts at which a known format begins; here it need not be preceded by a blank."""
     for word, first in zip(words, firsts, strict=False):
         yield from (first + at for at in word.starts[1:] if next(formats_at(word.text, at), None))
 
 
-def _words(text: str, folded: bytes, breaks: list[Break]) -> Iterator[Word]:
-    """Yield the joined words at each break; those of several lines are one."""
+def _words(text: str, folded: bytes, breaks: list[Break]) -> Iterator[tuple[tuple[int, str], View]]:
+    """Yield the joined words at each break with what identifies them; those of several lines are one."""
     pieces: list[tuple[int, int]] = []
     for (end, after), following in zip(breaks, [*(each[0] for each in breaks[1:]), len(folded)], strict=True):
         start = pieces[-1][0] if pieces else max(0, end - _LONGEST)
@@ -132,15 +113,12 @@ def _words(text: str, folded: bytes, breaks: list[Break]) -> Iterator[Word]:
         yield _word(text, pieces)
 
 
-def _word(text: str, pieces: list[tuple[int, int]]) -> Word:
-    starts, size = [], 0
-    for start, end in pieces:
-        starts.append(size)
-        size += end - start
-    return Word("".join(text[start:end] for start, end in pieces), starts, [start for start, _ in pieces])
+def _word(text: str, pieces: list[tuple[int, int]]) -> tuple[tuple[int, str], View]:
+    word = "".join(text[start:end] for start, end in pieces)
+    return (pieces[0][0], word), View(word, lambda: ((text[start:end], start, end - start) for start, end in pieces))
 
 
-def _begins(word: Word, at: int) -> Span | None:
+def _begins(word: View, at: int) -> Span | None:
     """Return the secret whose literal is here, if it needs more than one line."""
     is_first = at in word.starts[bisect_right(word.starts, at) - 1 :][:1]
     if not is_first and not is_word_start(word.text, at):
@@ -150,7 +128,7 @@ def _begins(word: Word, at: int) -> Span | None:
     return _extend(word, low, at, known, at - low) if known else None
 
 
-def _around(word: Word, at: int) -> Span | None:
+def _around(word: View, at: int) -> Span | None:
     """Return the same for a literal in the middle of a secret."""
     near = word.starts[bisect_right(word.starts, at - _BACK) : bisect_right(word.starts, at)]
     for known, place in formats_around(word.text, at):
@@ -160,14 +138,17 @@ def _around(word: Word, at: int) -> Span | None:
     return None
 
 
-def _extend(word: Word, low: int, at: int, known: tuple[Format, ...], place: int) -> Span | None:
+def _extend(word: View, low: int, at: int, known: tuple[Format, ...], place: int) -> Span | None:
     """Join following lines and return the longest joined text that is a secret; None if it is all on one line."""
     best: Span | None = None
     longest = max(each.most for each in known)
     begins = at  # of the line that was added last
     first = bisect_right(word.starts, at)
     for end in [*word.starts[first : first + _LINES], len(word.text)][: _LINES + 1]:
-        span = max((_match(each, word.text, low, place, end) for each in known), key=_size)
+        span = max(
+            (_match(each, word.text, low, place, end) for each in known),
+            key=lambda found: found[1] - found[0] if found else 0,
+        )
         if not best and span:
             if not _is_secret(word.text[span[0] : span[1]], known):
                 return None
@@ -177,16 +158,13 @@ def _extend(word: Word, low: int, at: int, known: tuple[Format, ...], place: int
         if begins - at > longest or (best and begins > at and best[1] < end):
             break
         begins = end
-    return best if best and not word.is_on_one_line(best[0], best[1]) else None
+    is_broken = best and bisect_right(word.starts, best[0]) != bisect_right(word.starts, best[1] - 1)
+    return best if is_broken else None
 
 
 def _match(known: Format, text: str, low: int, place: int, end: int) -> Span | None:
     span = known.match(text[low:end], place)
     return (low + span[0], low + min(span[1], span[0] + known.most), known.kind) if span else None
-
-
-def _size(span: Span | None) -> int:
-    return span[1] - span[0] if span else 0
 
 
 def _is_secret(secret: str, known: tuple[Format, ...]) -> bool:

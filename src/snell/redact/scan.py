@@ -13,88 +13,16 @@ from typing import Any, NamedTuple
 
 from snell.redact.format_notation import Part
 from snell.redact.format_rules import BEFORE, ENOUGH, TELLING, Format, formats
-from snell.redact.unescape import ESCAPES
+from snell.redact.normalise import escape_pattern, escape_scans
+from snell.redact.pattern_file import PATTERNS
 
 Scan = Callable[[bytes], list[int]]
 MORE = 20  # and after one in the middle: `pygments.lexers.templates` is no token
 
-# Words in names, programs that get passwords, and signs of a context that contains secrets.
-_STRONG, _WEAK = "pass|pwd|secret|token|psk", "key|cred|auth|salt|api[_-]?hash"
-_WORD = f"{_STRONG}|{_WEAK}"
-_NAME, _GAP = "[A-Za-z0-9_.-]", "[ \\t]"
-_PROGRAMS = (
-    "mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|curl|wget|sqlcmd|mongosh?|htpasswd|ldapsearch|ldapadd|smbclient"
-    "|openssl|unzip|zip|7z|docker|podman|sqlplus|isql|bcp|lftp|keytool|rabbitmqctl|requirepass|masterauth|mongodump"
-    "|mongorestore|mongoexport|mongoimport|http -a|az login|twine|cargo login|vault login|net use"
-    "|snmpwalk|snmpget|snmpgetnext|snmpset|snmpbulkget|snmpbulkwalk|snmptable|snmptrap|snmpinform|snmpusm"
-)
-_SIGN = rf"[\"'`\\\]]{{0,6}}{_GAP}{{0,8}}(?:[?]?[=:>]|,{_GAP}{{0,3}}\\{{0,3}}[\"'`])"
-_PART = "[^ \\t\\r\\n\"'`,;()]"
-_NEXT = "(?:,[ \\t\\r\\n]{0,24}|[ \\t\\r\\n]{1,24})"
-_PAIR = rf"\\{{0,3}}[\"']{_GAP}{{0,3}}:{_GAP}{{0,3}}\\{{0,3}}[\"']"
-_FLAGS = rf"(?:[/-][a-z-]{{1,12}}{_GAP}{{1,3}}){{0,3}}"
-CONTEXTS = (
-    rf"(?:{_STRONG}){_NAME}{{0,24}}{_SIGN}",
-    rf"(?:{_STRONG})[a-z0-9_]{{0,24}}\({_GAP}{{0,3}}\\{{0,3}}[\"'`]",
-    r"@(?:tcp|unix)\(",
-    rf"authorization[\"'\\]{{0,4}}{_GAP}{{0,3}}[:=,]",
-    rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}}{_NEXT}\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
-    rf"--[a-z0-9-]{{0,30}}(?:{_WORD})[a-z0-9-]{{0,20}}{_GAP}{{1,3}}[^ \t-]",
-    rf"(?:name|key){_PAIR}{_NAME}{{0,60}}(?:{_WORD}){_NAME}{{0,24}}[\\\"']",
-    rf"setx?{_GAP}{_FLAGS}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
-    rf"(?:{_WORD}){_NAME}{{0,24}}[\"']?{_GAP}{{1,3}}-value{_GAP}",
-    rf"(?:env|arg){_GAP}{{1,3}}[A-Za-z0-9_]{{0,60}}(?:{_WORD})[A-Za-z0-9_]{{0,24}}{_GAP}{{1,3}}[^ \t=]",
-    rf"(?:password|passphrase|secret|token|key){_GAP}(?:is|was){_GAP}",
-    rf"with{_GAP}{{1,3}}(?:the{_GAP})?(?:password|passphrase|passwd|pwd){_GAP}{{1,3}}[^ \t]",
-    rf"a[ks]ia[a-z0-9]{{16}}[\"']?[,;:|]{_GAP}{{0,3}}[\"']?[A-Za-z0-9+/]{{40}}",
-    # Without any sign between them only what is quoted, or long.
-    rf"(?:{_WORD}){_NAME}{{0,24}}{_GAP}{{1,3}}(?:\\{{0,3}}[\"'`]{_PART}{{6}}|{_PART}{{20}})",
-    rf"-[a-z]{{0,16}}(?:{_STRONG})[a-z]{{0,8}}{_GAP}{{1,3}}[^ \t-]",
-    rf"(?:{_STRONG}){_NAME}{{0,24}}{_GAP}[a-z&*][a-z.<>]{{0,20}}{_GAP}{{1,2}}={_GAP}{{1,2}}[\"'`]",
-    rf"variable{_GAP}{{1,3}}\"{_NAME}{{0,60}}(?:{_STRONG})",
-    rf"secrets?{_GAP}{{1,3}}(?:set|put|add|create){_GAP}",
-    rf"env{_GAP}{{1,3}}add{_GAP}",
-    r"type=\\?[\"']?password\\?[\"']?[^<>]{1,160}value=",
-    rf"auth{_GAP}?=?{_GAP}?\({_GAP}{{0,3}}[\"']",
-    r"(?:getconnection|networkcredential)\(",
-    rf"identified{_GAP}{{1,3}}by{_GAP}",
-    r"(?:mnemonic|phrase)[\"'\\]{0,4}[ \t]{0,3}[:=]",
-    r"\|[ \t]{0,3}(?:sudo[ \t]{1,3})?chpasswd",
-    r"-asplaintext",
-    r"://[^ \t\r\n/?#\"'<>]{1,512}@",
-    r"bearer[ \t]{1,3}[a-z0-9]",
-    r"cookie[\"'\\]{0,4}[ \t]{0,2}:",
-    rf"(?:{_PROGRAMS})[ \t]",
-    r"machine[ \t]{1,3}[a-z0-9.-]{1,200}[ \t\r\n]",
-    r":(?:5432|5433|6432):[^: \t\r\n]{1,64}:[^: \t\r\n]{1,64}:[^ \t\r\n]{3}",
-    r"jdbc:oracle:",
-    r"sig(?:nature)?(?:=|%3d)[A-Za-z0-9%+/_-]{16}",
-    r"kind[\"']?:[ \t]{0,3}[\"']?secret",
-    r"-----begin[a-z0-9 _-]{0,100}private key",
-    r"-----end[a-z0-9 _-]{0,100}private key",
-    r"putty-user-key-file-",
-    r"--password-stdin",
-    r"--from-literal[= ]",
-)
-# `key: str` and `key = other.key` are in every program: what follows these words has to look like a value.
-MAYBE = rf"(?:{_WEAK}){_NAME}{{0,24}}{_SIGN}"
-LIKE_A_VALUE = rf"[ \t\r\n\"'`\\]{{0,9}}(?:{_PART}{{18}}|{_PART}{{0,18}}?[0-9!\#$%^&*+=~@])"
 _REACH = 60  # characters at the end of a match that may contain another
-# What has to be unescaped first: escapes, and strings in several pieces.
-REWRITTEN = (
-    r"%[2-7][0-9a-fA-F]",
-    r"\\u00[2-7][0-9a-fA-F]",
-    r"\\x[2-7][0-9a-fA-F]",
-    r"\\/",
-    r"&#x?[0-9a-fA-F]{2,3};",
-    r"\x1b\[[0-9;:?]{0,40}[A-Za-z]",
-    r"\\(?:u001[bB]|x1[bB]|033|e)\[[0-9;:?]{0,40}[A-Za-z]",
-    r"\\u(?:200[b-fB-F]|2060|[fF][eE][fF][fF])",
-    r"[A-Za-z0-9_.-][\"'`][ \t]{0,3}[+.&~]{0,2}[ \t]{0,3}(?:\\?\r?\n[ \t]{0,40}[+.&]?[ \t]{0,3})?[\"'`][A-Za-z0-9_.-]",
-    r"[A-Za-z0-9_.-]\\\r?\n[ \t]{0,40}[A-Za-z0-9_.-]",
-    r"[A-Za-z0-9_.-]\$?\{?[\"']{2}\}?[A-Za-z0-9_.-]",
-)
 _SHORTEST_RUN = 22
+_use_re2 = True
+_SHORT = 4_096  # bytes
 
 
 class Scans(NamedTuple):
@@ -124,9 +52,6 @@ def use_re2(wanted: bool) -> None:
     scans.cache_clear()
 
 
-_use_re2 = True
-
-
 def _fast() -> Scans:
     import re2  # type: ignore[import-untyped]  # it has no types
 
@@ -136,12 +61,12 @@ def _fast() -> Scans:
     options.log_errors = False
     starts = [_start(each) for each in formats() if not each.before]
     patterns = (
-        _FREE + "(" + "|".join(_group(start for start in starts if start[0][0].isalnum())) + ")"
+        rf"(?:\b|_|{_escape()})(" + "|".join(_group(start for start in starts if start[0][0].isalnum())) + ")"
         "|(" + "|".join(_group(start for start in starts if not start[0][0].isalnum())) + ")"
         "|[A-Za-z0-9](" + "|".join(_group(_start(each) for each in formats() if each.may_follow_word)) + ")"
         "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
-        "(?i:" + _remove_bounds(f"{MAYBE}{LIKE_A_VALUE}|" + "|".join(CONTEXTS)) + ")",
-        _remove_bounds("|".join(REWRITTEN)),
+        "(?i:" + _remove_bounds("|".join(context_scans("{}{}"))) + ")",
+        _remove_bounds("|".join(escape_scans())),
         f"[A-Za-z0-9+/_-]{{{_SHORTEST_RUN}}}",
     )
     together = re2.Set.SearchSet(options)
@@ -160,9 +85,6 @@ def _fast() -> Scans:
         lambda data: list(_steps(around.search, data)),
         lambda data, at: _next(again.search, data, at),
     )
-
-
-_SHORT = 4_096
 
 
 def _overlapping(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[Any]:
@@ -222,7 +144,7 @@ def _plain() -> Scans:
 
     def literals(words: list[str]) -> Scan:
         free = re.compile(("(?<![A-Za-z0-9])" + any_of(words)).encode())
-        escaped = re.compile((_ESCAPES + f"(?={any_of(words)})").encode())
+        escaped = re.compile(f"(?:{_escape()})(?={any_of(words)})".encode())
         after_word = re.compile(any_of(sorted({each.literal for each in formats() if each.may_follow_word})).encode())
 
         def find_starts(data: bytes) -> list[int]:
@@ -242,19 +164,33 @@ def _plain() -> Scans:
 
         return find_starts
 
-    again = re.compile(ESCAPES.encode())
+    again = re.compile(escape_pattern().pattern.encode())
     beginnings = literals(sorted({each.literal for each in formats() if not each.before}))
     middles = scan("|".join(sorted({_around(each, look_behind=True) for each in formats() if each.before})))
     return Scans(
         lambda _data: EVERYTHING,
         lambda data: (beginnings(data), middles(data)),
-        scan_lower((f"{MAYBE}(?={LIKE_A_VALUE})", *CONTEXTS)),
+        scan_lower(context_scans("{}(?={})")),
         lambda data, at: _next(again.search, data, at),
     )
 
 
-_ESCAPES = r"(?:\\(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|033\[[0-9;]*m)|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m)"
-_FREE = rf"(?:\b|_|{_ESCAPES})"  # what may directly precede a secret, or that nothing does
+def _escape() -> str:
+    """Return the pattern of escapes, which may directly precede a secret."""
+    return PATTERNS.expand("{ESCAPED}")
+
+
+def context_scans(maybe_form: str) -> list[str]:
+    """Return a pattern for each context; in the first, `maybe_form` has a weak name and what looks like a value."""
+    data, expand = PATTERNS, PATTERNS.expand
+    table, captures = data.tables["scan"], data.tables["capture"]
+    programs = sorted(start for row in captures if "scan" not in row for start in row["starts"])
+    return [
+        maybe_form.format(expand(table["maybe"]), expand(table["like_a_value"])),
+        *map(expand, table["contexts"]),
+        *(expand(row["scan"]) for row in captures if "scan" in row),
+        f"{any_of(programs)}[ \t]",
+    ]
 
 
 def any_of(words: list[str]) -> str:

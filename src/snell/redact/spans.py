@@ -1,7 +1,7 @@
 """Find all secrets in a text and replace them; their positions are in order and do not overlap."""
 
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container
 from functools import partial
 
 from snell.redact import scan
@@ -9,19 +9,16 @@ from snell.redact.contexts import in_context, kubernetes_secret_values
 from snell.redact.encodings import decode_run, reads_like_text, run_at
 from snell.redact.format_rules import Span, known_around, known_format
 from snell.redact.line_breaks import secrets_across_lines
-from snell.redact.unescape import unescape
-from snell.redact.zero_width import without_zero_width
+from snell.redact.normalise import View, unescape, without_zero_width
 
 _DEPTH = 2  # an encoding inside an encoding is decoded, a deeper one is not
-MARGIN = 8_192  # held back; longer than any secret that has to be complete, except a private key
-_LONGEST = 65_536 + MARGIN
 
 
 def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
     """Return the positions of all secrets; linear in the length of the text."""
     found = _find(text, depth)
     if view := without_zero_width(text):
-        found += [(*view.place_of(start, end), kind) for start, end, kind in _find(view.text, depth)]
+        found += _map_back(view, _find(view.text, depth))
     return merge_spans(found) if len(found) > 1 else found
 
 
@@ -36,31 +33,6 @@ def replace_secrets(text: str, until: int) -> str:
     return "".join((*pieces, text[at:until])) if pieces else text[:until]
 
 
-def redact_chunks(chunks: Iterable[str], margin: int = MARGIN) -> Iterator[str]:
-    """Yield what `redact` would return for all of them together, as soon as it is certain."""
-    held = ""
-    for chunk in chunks:
-        held += chunk
-        if len(held) >= 2 * margin:
-            done, held = _redact_certain(held, margin)
-            yield done
-    if held:
-        yield replace_secrets(held, len(held))
-
-
-def _redact_certain(text: str, margin: int) -> tuple[str, str]:
-    """Return the redacted part that later text cannot change, and the rest as it was."""
-    cut = len(text) - margin
-    breaks = max(text.rfind("\n", 0, cut), text.rfind(" ", 0, cut)) + 1
-    cut = breaks if breaks > cut - margin // 2 else cut
-    spans = secrets_in(text)
-    for start, end, _ in spans:
-        if start < cut < end:
-            # A private key without an end must not be held back for ever.
-            cut = start if len(text) - start < _LONGEST else end
-    return replace_secrets(text, cut), text[cut:]
-
-
 def _find(text: str, depth: int) -> list[Span]:
     data = scan.to_ascii_bytes(text)
     useful_scans = scan.scans().useful_scans(data)
@@ -70,7 +42,8 @@ def _find(text: str, depth: int) -> list[Span]:
     if depth and scan.ENCODED in useful_scans:
         found += _find_encoded(text, data, found, depth)
     if depth and scan.ESCAPED in useful_scans:
-        found += _find_escaped(text, data, depth)
+        view = unescape(text, partial(scan.scans().next_escape, data))
+        found += _map_back(view, secrets_in(view.text, depth - 1))
     return found
 
 
@@ -96,7 +69,7 @@ def _find_plain(text: str, data: bytes, useful_scans: Container[int]) -> list[Sp
     for at in scan.scans().contexts(data):
         span = in_context(text, at) if at >= end else None
         end = span[1] if span else end
-        if span and not (kept and _is_placeholder(text, span)):
+        if span and not (kept and (text.startswith("[redacted:", span[0]) or text.startswith("redacted:", span[0]))):
             found.append(span)
         if text[at : at + 4].lower() == "kind":
             found += kubernetes_secret_values(text, at)
@@ -138,12 +111,5 @@ def _find_encoded(text: str, data: bytes, known: list[Span], depth: int) -> list
     return found
 
 
-def _find_escaped(text: str, data: bytes, depth: int) -> list[Span]:
-    """Find secrets in the unescaped text, and map their positions back."""
-    view = unescape(text, partial(scan.scans().next_escape, data))
-    inner = ((view.place_of(start, end), kind) for start, end, kind in secrets_in(view.text, depth - 1))
-    return [(*place, kind) for place, kind in inner if place]
-
-
-def _is_placeholder(text: str, span: Span) -> bool:
-    return text.startswith("[redacted:", span[0]) or text.startswith("redacted:", span[0])
+def _map_back(view: View, spans: list[Span]) -> list[Span]:
+    return [(*place, kind) for start, end, kind in spans if (place := view.place_of(start, end))]

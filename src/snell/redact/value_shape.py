@@ -5,6 +5,8 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log2
 
+from snell.redact.pattern_file import PATTERNS
+
 PLACEHOLDER = "[redacted:"
 
 
@@ -13,10 +15,8 @@ def is_blank(value: str) -> bool:
     """Whether it is a reference, a mask, a placeholder or a documentation example: no real secret."""
     if not any(map(str.isalnum, value)):
         return True
-    return bool(_REFERENCE.match(value) or _SAMPLE.search(value)) or is_mask(value) or _is_flat(value)
-
-
-def _is_flat(value: str) -> bool:
+    if PATTERNS.reference.match(value) or PATTERNS.sample.search(value) or is_mask(value):
+        return True
     return len(value) >= 12 and entropy(value[:256]) < 2.0
 
 
@@ -62,7 +62,7 @@ def is_wordy(value: str) -> bool:
 
 def is_fingerprint(value: str) -> bool:
     """Whether it is a hash or an id: 40 hex digits under a plain name are far more often a commit than a key."""
-    return bool(_FINGERPRINT.fullmatch(value))
+    return bool(PATTERNS.fingerprint.fullmatch(value))
 
 
 def changes(value: str) -> int:
@@ -76,31 +76,9 @@ def entropy(value: str) -> float:
     return -sum(n / size * log2(n / size) for n in (value.count(each) for each in set(value))) if size else 0.0
 
 
-_REFERENCE = re.compile(
-    r"""\$\{?[\w:.-]+\}?(?:\Z|[\s"'\\/@&;,)])|\$[({]|\$[A-Z_]{3,}|\{\{|\{[\w.$ -]*\}|<|%\(|%[sdvqr]\b|%[A-Z_]{2,}%"""
-    r"""|\#\{|@@|\[redacted:|(?:bg:|border:)?\#[0-9a-f]{3,8}\b"""
-    r"""|\*{3}|\.{3}|`|\(|\[|env[.:(\[]|secrets?\.|vars?\.|vault:|process\.env|os\.environ|ref\+|op://"""
-    r"""|file:|!(?:vault|Ref|Sub|ENC)|data\.|local\.|self\.|this\.|ENC\[|AQICAH""",
-    re.IGNORECASE,
-)
-_SAMPLE = re.compile(
-    r"""^(?:changeme|change[_-]?(?:me|it|this)|example|replace|your|my[_-]|test|dummy|fake|placeholder|insert"""
-    r"""|enter|put[_-]"""
-    r"""|sample|todo|tbd|fixme|none|null|nil|true|false|undefined|redacted|removed|masked|hidden|secret\Z"""
-    r"""|password\d?\Z|passwd\Z"""
-    r"""|pass\Z|pwd\Z|token\Z|string\Z|value\Z|foo|bar\Z|baz\Z|x{3,}|s?3?cr3t\Z|not[_-]?a?[_-]|some[_-]"""
-    r"""|no[_-]?t?[_-]|<|sk-\.\.\.)"""
-    r"""|[_-]here\b|your[_-]|[_-]your|\bexample\b|EXAMPLE|fake|dummy|placeholder|change_?me|\.\.\.|…|<[a-z _-]+>""",
-    re.IGNORECASE,
-)
 _KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=.~:|%$!@#^&*,-]+")
 _NAME = re.compile(r"[a-z]{8,24}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # an identifier of a program
 _PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,4})"
 _NAMED = re.compile(rf"{_PART}(?:[-_./:@ ,=]{_PART})*")
 _WORD = r"(?:[A-Z]{0,3}[a-z]+(?:[A-Z]{1,3}[a-z]{2,})*|[A-Z]+)"
 _WORDS = re.compile(rf"{_WORD}(?:[-_./:, ]+{_WORD})*\d{{0,2}}")
-_FINGERPRINT = re.compile(
-    r"(?:[0-9a-fA-F]{7,8}|[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{56}|[0-9a-fA-F]{64}|[0-9a-fA-F]{96}"
-    r"|[0-9a-fA-F]{128}"
-    r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|(?:sha\d+|md5)[-:=][A-Za-z0-9+/=]+)"
-)

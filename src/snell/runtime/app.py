@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -18,23 +17,19 @@ from msgspec.structs import replace
 from snell.engine.json_schema import TOOL_SCHEMAS, Schema, validator
 from snell.handlers.worker.client import Worker
 from snell.model.context import Context
-from snell.model.decision import Decision, Outcome
+from snell.model.decision import Decision
 from snell.model.errors import StoreError
 from snell.model.events import Event, event_from
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Scope, Switches
 from snell.model.protocols import Database, Store, TeamSync
 from snell.runtime.background_hooks import BackgroundHooks
-from snell.runtime.callback_hooks import Registration, event_named, hooks_from
-from snell.runtime.context import ContextBuilder
+from snell.runtime.callback_hooks import OnSuccess, Registration, as_hooks, event_named, hooks_from
+from snell.runtime.context import ContextBuilder, new_id
 from snell.runtime.database_journal import StoreJournal
-from snell.runtime.dedupe import DecisionCache
-from snell.runtime.dynamic_hooks import OnSuccess
-from snell.runtime.event_flow import EventFlow
+from snell.runtime.event_flow import DecisionCache, EventFlow
 from snell.runtime.executor import Executor
 from snell.runtime.hook_loader import HookLoader
-from snell.runtime.journal import Journal, NoJournal
 from snell.runtime.pending_rows import FOLDER, PendingRows
-from snell.runtime.progress import DecisionProgress, run_batch
 from snell.runtime.stored_marks import StoredMarks
 from snell.runtime.watchers import Watchers
 from snell.store import open_database
@@ -50,7 +45,7 @@ class Storage(Struct, frozen=True):
     """Where a runtime keeps its rows and files; an embedded one may have neither."""
 
     database: Database | None = None
-    journal: Journal = NoJournal()
+    journal: StoreJournal | None = None
     where: Places | None = None
 
 
@@ -94,7 +89,7 @@ class Runtime(EventFlow):
         *functions: Hook | Callable[..., Any],
         hooks: Registration | None = None,
         database: Database | None = None,
-        journal: Journal | None = None,
+        journal: StoreJournal | None = None,
         where: Places | None = None,
         worker: Worker | None = None,
         switches: Switches | None = None,
@@ -108,7 +103,7 @@ class Runtime(EventFlow):
         """
         # The embedding program answers for the folder in which it runs.
         own = {"env": dict(os.environ), "marks": InMemoryStore(), "is_trusted": True, "trusts_notes": True}
-        runtime = cls(Context(**{**own, **context}), Storage(database, journal or NoJournal(), where), worker)
+        runtime = cls(Context(**{**own, **context}), Storage(database, journal, where), worker)
         runtime.contexts.switches = switches or Switches()
         runtime.validate = validator(schemas)
         runtime.register(*functions, *hooks_from(hooks or {}))
@@ -157,14 +152,6 @@ class Runtime(EventFlow):
         """Decide an event from its fields without blocking the loop."""
         return await self.decide_async(event_from(payload, event_named(name)))
 
-    def stream(self, event: Event, request_id: str = "") -> DecisionProgress:
-        """Decide one event while its caller sees each hook start and end: `async for progress in stream`."""
-        return DecisionProgress(self, event, request_id)
-
-    def run_batch(self, event: Event, request_id: str = "") -> list[Outcome]:
-        """Return all outcomes of one event, for a caller that shows no progress; refuses prompt and agent hooks."""
-        return run_batch(self, event, request_id)
-
     def register(
         self,
         *hooks: Hook | Callable[..., Any],
@@ -174,8 +161,11 @@ class Runtime(EventFlow):
         on_success: OnSuccess | None = None,
     ) -> list[Hook]:
         """Add hooks at run time: ready-made ones, or functions with a role decorator."""
-        add = self.contexts.dynamic_hooks.add
-        return add(*hooks, scope=scope, group=group, session_id=session_id, on_success=on_success)
+        added = [each for item in hooks for each in as_hooks(item, scope)]
+        if group or session_id:
+            added = [replace(hook, group=group or hook.group, session_id=session_id) for hook in added]
+        self.contexts.dynamic_hooks.add(added, on_success)
+        return added
 
     def unregister(self, *, layer: str = "", group: str = "", scope: Scope | None = None) -> int:
         """Remove registered hooks by their layer, group or scope; returns how many."""
@@ -185,19 +175,6 @@ class Runtime(EventFlow):
             return bool(by_name) or (scope is not None and hook.scope is scope)
 
         return self.contexts.dynamic_hooks.remove(is_removed)
-
-    def start_skill(self, path: Path, session_id: str, cwd: str, *, is_agent: bool = False) -> list[str]:
-        """Activate the hooks in a skill's or agent's front matter for a session; returns what is wrong with them."""
-        if not self.contexts.loader:
-            raise TypeError("an embedded runtime has no settings to look skills up in; register their hooks yourself")
-        found = self.contexts.loader.skill(path, cwd, is_agent=is_agent)
-        self.end_skill(path, session_id)  # a skill that starts twice has its hooks once
-        self.register(*found.hooks, group=_skill_group(path, session_id), session_id=session_id)
-        return [str(each) for each in found.problems]
-
-    def end_skill(self, path: Path, session_id: str) -> int:
-        """Remove a skill's hooks; returns how many."""
-        return self.unregister(group=_skill_group(path, session_id))
 
     def problems_for(self, event: Event) -> tuple[str, ...]:
         """Return what is wrong with the settings and hooks that are active for this event."""
@@ -217,7 +194,8 @@ class Runtime(EventFlow):
         while background_runs() and time.monotonic() < deadline:
             time.sleep(0.01)
         end_background_runs()
-        self.journal.close()
+        if self.journal:
+            self.journal.close()
         self.watchers.ledger.catch_up_at_end()
         if self.database:
             if self.audit_log:
@@ -232,5 +210,19 @@ def database_of(where: Places, *, low_latency: bool = False) -> Database:
     return open_database(where.state / "snell.db", low_latency=low_latency)
 
 
-def _skill_group(path: Path, session_id: str) -> str:
-    return f"skill:{os.path.realpath(path)}:{session_id}"
+def record_admin_action(where: Places, event: str, text: str, session_id: str = "") -> str:
+    """Add what a user did to Snell itself to the journal; returns the error that kept it from being recorded."""
+    record = {"id": new_id(), "client": "person", "event": event, "verdict": "no_opinion", "merge": [text]}
+    if session_id:
+        record["session_id"] = session_id
+    with suppress(OSError):
+        record["cwd"] = os.getcwd()
+    database = database_of(where)
+    journal = StoreJournal(database)
+    try:
+        journal.record(record)
+    except StoreError as error:
+        return str(error)
+    finally:
+        database.close()
+    return journal.problem

@@ -6,24 +6,29 @@ Turns functions of an embedding program into hooks, registered as event, matcher
 A function names what it wants (`event`, `call`, `prompt`, ...) and returns effects, as everywhere; or it has the form
 that claude-agent-sdk gives to callbacks: it takes the payload, the id of the tool call and a context, and returns the
 fields of an answer. Both forms may be coroutines. Matchers of that library are understood as they are.
+
+`DynamicHooks` holds all hooks that are registered at run time: an embedding program's, a session's.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.model.catalogue import CATALOGUE, canonical, nearest
-from snell.model.errors import HookError
+from snell.engine.match import compile_matcher, names_nothing
+from snell.model.catalogue import CATALOGUE, canonical, nearest, row_of
+from snell.model.decision import Decision
+from snell.model.errors import HookError, PatternError
 from snell.model.events import Event
 from snell.model.hooks import DEFAULT_TIMEOUT, Hook, Inline, OnFailure, Scope, Source
-from snell.sdk.decorators import SUPPLIES, caller_for, declarations, hook_for, kinds_of
+from snell.sdk.decorators import SUPPLIES, caller_for, declarations, hook_for, hooks_of, kinds_of
 
 if TYPE_CHECKING:
     from inspect import Parameter
 
 Function = Callable[..., Any]
+OnSuccess = Callable[[], None]
 
 
 class HookMatcher(Struct, frozen=True):
@@ -68,17 +73,17 @@ def event_named(name: str) -> str:
 
 def check_matchers(name: str, matchers: Any) -> Sequence[AnyMatcher]:
     """Return the matchers that are registered under a name; raises when they are invalid."""
+    advice = 'write [HookMatcher(matcher="*", hooks=[function])]'
     if _is_matcher(matchers) or not isinstance(matchers, Iterable):
         wrong = f"hooks for `{name}` are one {type(matchers).__name__}, not a list of matchers"
-        raise HookError(wrong, advice='write [HookMatcher(matcher="*", hooks=[function])]')
+        raise HookError(wrong, advice=advice)
     found = list(matchers)
     for each in found:
         if not _is_matcher(each):
-            wrong = f"hooks for `{name}` hold {type(each).__name__}, not a matcher"
-            raise HookError(wrong, advice='write HookMatcher(matcher="*", hooks=[function])')
+            raise HookError(f"hooks for `{name}` hold {type(each).__name__}, not a matcher", advice=advice)
         if not isinstance(each.hooks, list | tuple):
             wrong = f"a matcher for `{name}` has {type(each.hooks).__name__}, not a list, as its hooks"
-            raise HookError(wrong, advice='write HookMatcher(matcher="*", hooks=[function])')
+            raise HookError(wrong, advice=advice)
     return found
 
 
@@ -117,32 +122,7 @@ def _overrides(given: Any) -> dict[str, Any]:
 
 def caller_of(function: Function) -> Callable[[Event], Any]:
     """Return a function of the event that calls this one, whichever of the two forms it has."""
-    call = caller_for(function) if _takes_named_arguments(function) else _with_payload(function)
-
-    def call_and_read(event: Event) -> Any:
-        answer = call(event)
-        return _await_effects(answer, event) if isinstance(answer, Awaitable) else effects_of(answer, event)
-
-    return call_and_read
-
-
-def effects_of(answer: Any, event: Event) -> Any:
-    """Return what a function returned, with the fields of an answer read as effects."""
-    if not isinstance(answer, Mapping):
-        return answer
-    from snell.engine.hook_output import outcome_of_object
-
-    fields = {
-        key.rstrip("_"): value for key, value in answer.items()
-    }  # `continue_`, since `continue` is a keyword of Python
-    outcome = outcome_of_object(fields, event)
-    if outcome.failure and not outcome.effects:
-        raise HookError(outcome.failure.message, advice="see the output fields of this event")
-    return outcome.effects
-
-
-async def _await_effects(answer: Awaitable[Any], event: Event) -> Any:
-    return effects_of(await answer, event)
+    return caller_for(function) if _takes_named_arguments(function) else _with_payload(function)
 
 
 def _takes_named_arguments(function: Function) -> bool:
@@ -175,3 +155,54 @@ def _with_payload(function: Function) -> Callable[[Event], Any]:
         return function(*given[:takes])
 
     return call
+
+
+class DynamicHooks:
+    def __init__(self) -> None:
+        self.hooks: tuple[Hook, ...] = ()
+        self._on_success: dict[int, OnSuccess] = {}  # by handler, which a hook keeps when its id is changed
+
+    def add(self, added: Iterable[Hook], on_success: OnSuccess | None = None) -> None:
+        """Add hooks, with the function to call when one of them has run with success."""
+        self.hooks = (*self.hooks, *added)
+        if on_success:
+            self._on_success.update(dict.fromkeys((id(hook.handler) for hook in added), on_success))
+
+    def remove(self, is_removed: Callable[[Hook], bool]) -> int:
+        """Remove hooks; returns how many."""
+        kept = tuple(hook for hook in self.hooks if not is_removed(hook))
+        number = len(self.hooks) - len(kept)
+        self.hooks = kept
+        self._on_success = {key: call for key, call in self._on_success.items() if key in {id(h.handler) for h in kept}}
+        return number
+
+    def call_on_success(self, decision: Decision) -> None:
+        """Call the callbacks of hooks that ran with success."""
+        if self._on_success:
+            for _, hook, outcome in decision.runs():
+                call = self._on_success.get(id(hook.handler))
+                if call and outcome.status == "success":
+                    call()
+
+
+def as_hooks(item: Hook | Callable[..., Any], scope: Scope) -> list[Hook]:
+    """Return a ready-made hook, or those of a function with a role decorator. Raises for one that can never run."""
+    if not isinstance(item, Hook) and not declarations(item):
+        raise TypeError(f"`{getattr(item, '__name__', item)}` has no role; decorate it with @judges, @rewrites, ...")
+    found = [item] if isinstance(item, Hook) else hooks_of([item], scope=scope)
+    for hook in found:
+        _check(hook)
+    return found
+
+
+def _check(hook: Hook) -> None:
+    """Raise for a matcher that can never fit. Hooks from files are reported with their line when they are loaded."""
+    row = row_of(hook.event)
+    if not row.matches or hook.source.file:
+        return
+    try:
+        compile_matcher(hook.matcher, hook.matcher_type, row)
+    except PatternError as error:
+        raise HookError(f"hook `{hook.id}` for {hook.event} can never run: {error}") from None
+    if hook.matcher and names_nothing(hook.matcher, hook.matcher_type, row):
+        raise HookError(f"hook `{hook.id}` for {hook.event} can never run: `{hook.matcher}` names nothing")

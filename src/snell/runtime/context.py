@@ -12,22 +12,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.registry import Registry
-from snell.model.context import Context
+from snell.model.context import Context, ModelSettings
 from snell.model.decision import Outcome
+from snell.model.errors import HookError
 from snell.model.events import Event
-from snell.model.hooks import Hook, Switches
+from snell.model.hooks import Handler, Hook, Switches
 from snell.model.protocols import HookRegistry
-from snell.runtime.dynamic_hooks import DynamicHooks
+from snell.runtime.callback_hooks import DynamicHooks
 from snell.runtime.hook_loader import HookLoader, LoadedHooks
-from snell.runtime.missing_packages import missing_packages
+from snell.runtime.running_skills import MARK as SKILLS
+from snell.runtime.running_skills import hooks_of
 from snell.sdk.permission_rules import holds
-from snell.settings.file_watch import FileStamp
-from snell.settings.load import Loaded
+from snell.settings.file_digests import FileStamp
+from snell.settings.handler_types import handler_module
+from snell.settings.load import Loaded, with_unique_ids
+from snell.system.optional_packages import install_advice, is_installed, missing_message
 
 DIRECTORIES = 64  # how many working directories are remembered
 
 Key = tuple[str, str, str]  # working directory, client, and the policy that the caller adds
-Late = Callable[[Hook, Event, Outcome, str], None]  # with the id of the decision
+Late = Callable[[Hook, Event, Outcome, str, str], None]  # with the id of the decision, and the project
 
 
 class Folder(Struct, frozen=True):
@@ -56,15 +60,19 @@ class ContextBuilder:
         if self.loader:
             policy = "" if env is None else env.get("SNELL_POLICY", "")
             context = self._folder_context((event.cwd or "/", event.client, policy))
+            if event.session_id and (running := context.marks.get(f"session:{event.session_id}", SKILLS)):
+                hooks = (*context.registry.hooks(), *hooks_of(running, event, self.loader.skill))
+                context = replace(context, registry=_registry(hooks, context.registry.switches))
             registry, env = context.registry, self.base.env if env is None else env
         else:
             context, registry, env = self.base, self._embedded_registry(), self.base.env
+        project = context.project_dir
         context = replace(
             context,
             env=env,
             registry=registry,
             decision_id=decision_id,
-            late=lambda hook, on, outcome: self._late(hook, on, outcome, decision_id),
+            late=lambda hook, on, outcome: self._late(hook, on, outcome, decision_id, project),
         )
         if event.name != "SessionStart" or not self.loader:
             return context
@@ -83,7 +91,7 @@ class ContextBuilder:
             known = self._folders[key] = self._build(self.loader.load(*key))
             if len(self._folders) > DIRECTORIES:
                 self._folders.popitem(last=False)
-            self.loader.forget_unused(hook for each in self._folders.values() for hook in each.loaded.hooks)
+            self.loader.files.forget_unused(hook for each in self._folders.values() for hook in each.loaded.hooks)
         elif known.registered is not self.dynamic_hooks.hooks:
             known = self._folders[key] = self._build(known.loaded)
         self._folders.move_to_end(key)
@@ -137,19 +145,37 @@ def new_id() -> str:
 
 
 def _registry(hooks: Iterable[Hook], switches: Switches) -> Registry:
-    return Registry(_with_unique_ids(hooks), switches=switches, condition=_holds)
-
-
-def _with_unique_ids(hooks: Iterable[Hook]) -> list[Hook]:
-    """INVARIANT: an id names one hook, since marks and traces go by it."""
-    seen: dict[str, int] = {}
-    named = []
-    for hook in hooks:
-        times = seen[hook.id] = seen.get(hook.id, 0) + 1
-        named.append(hook if times == 1 else replace(hook, id=f"{hook.id}#{times}"))
-    return named
+    return Registry(with_unique_ids(hooks), switches=switches, condition=_holds)
 
 
 def _holds(rule: str, event: Event) -> bool:
     subject = (event.tool_names, event.readable_input, event.kind)
     return holds(rule, *subject, cwd=event.cwd, home=os.path.expanduser("~"))
+
+
+def missing_packages(context: Context) -> tuple[HookError, ...]:
+    """Return which active hooks cannot run because a package is not installed, one error for each extra."""
+    needing: dict[str, list[Hook]] = {}
+    for hook in context.registry.hooks():
+        extra = extra_for(hook.handler, context.settings.model, context.env)
+        if extra and hook.enabled and not hook.untrusted and not context.registry.switches.why_disabled(hook):
+            needing.setdefault(extra, []).append(hook)
+    return tuple(_missing(extra, those) for extra, those in needing.items() if not is_installed(extra))
+
+
+def extra_for(handler: Handler, model: ModelSettings, env: Mapping[str, str]) -> str:
+    """Return the extra that a handler needs; empty when it needs no further package."""
+    module = handler_module(handler.kind)
+    extra = module.TYPE.extra if module else ""
+    if not module or not module.TYPE.asks_model:
+        return extra
+    from snell.llm.client import api_for  # slow to import, and few users have such hooks
+
+    return extra if api_for(model, env) else ""  # a program on this machine answers without a package
+
+
+def _missing(extra: str, hooks: list[Hook]) -> HookError:
+    hooks = sorted(hooks, key=lambda hook: (hook.source.file, hook.source.line))
+    named = ", ".join(f"`{hook.id}` ({hook.source})" for hook in hooks)
+    what = "hook" if len(hooks) == 1 else "hooks"
+    return HookError(f"{what} {named} cannot run: {missing_message(extra)}", advice=install_advice(extra))

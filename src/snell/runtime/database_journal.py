@@ -49,12 +49,9 @@ class StoreJournal:
         self._only_in_file = 0  # how many more rows wait
         self._lock = threading.RLock()  # late hooks finish in threads of their own
 
-    def commit(self, decision: Decision, key: str = "", *, payload: bytes = b"", reply: bytes = b"") -> None:
+    def commit(self, decision: Decision, key: str = "") -> None:
         """Write the small row. When this returns without a `problem`, the row survives the end of this process."""
         row = row_of(decision, key)
-        if payload or reply:
-            hashes = {"payload_hash": self._traces.hash(payload), "reply_hash": self._traces.hash(reply)}
-            row = msgspec.structs.replace(row, **hashes)
         with self._lock:
             # Rows that the database does not take, because the disk is full, wait for as long as there is room.
             may_wait = len(self._unsaved) < PENDING or self.problem
@@ -69,10 +66,15 @@ class StoreJournal:
     def record(self, *records: Record) -> None:
         """Add the traces of decisions, without their secrets. They need not have been committed before."""
         traces = [(str(record["id"]), self._traces.encode(record)) for record in records]
+
+        def add_traces(tx: Transaction) -> None:
+            for decision_id, body in traces:
+                decisions.add_trace(tx, decision_id, body)
+
         with self._lock:
             known = {row.id for row in self._unsaved}
             rows = [_row_from(record) for record in records if record["id"] not in known]
-            self._write(rows, lambda tx: _add_traces(tx, traces))
+            self._write(rows, add_traces)
 
     def flush(self) -> None:
         """Write everything that waits to the database: for a moment without requests, and for the end."""
@@ -106,13 +108,10 @@ class StoreJournal:
                 if rows:
                     self._database.run(lambda tx: _take_in(tx, rows, gone))
                 if any(file.is_orphaned for file in files):
-                    self._complete_ledger()
-
-    def _complete_ledger(self) -> None:
-        """Write the calls of decisions that a killed process had written without them."""
-        newest = self._database.run(decisions.newest_seq, only_reads=True)
-        while self._database.run(lambda tx: orphaned_calls.catch_up(tx, newest)):
-            pass
+                    # Write the calls of decisions that a killed process had written without them.
+                    newest = self._database.run(decisions.newest_seq, only_reads=True)
+                    while self._database.run(lambda tx: orphaned_calls.catch_up(tx, newest)):
+                        pass
 
     def add_late(self, decision_id: str, run: Record) -> None:
         """Add what a hook did after the reply to the record of its decision."""
@@ -172,11 +171,6 @@ def _take_in(tx: Transaction, rows: Sequence[Row], gone: Sequence[Row]) -> None:
     for row in rows:
         decisions.add(tx, row)
     orphaned_calls.add_missing_calls(tx, gone)
-
-
-def _add_traces(tx: Transaction, traces: Sequence[tuple[str, str]]) -> None:
-    for decision_id, body in traces:
-        decisions.add_trace(tx, decision_id, body)
 
 
 def row_of(decision: Decision, request_key: str = "") -> Row:

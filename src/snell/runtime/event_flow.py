@@ -12,27 +12,41 @@ The way of one event:
 three functions at the end drive it: waiting, without waiting, and in an event loop.
 """
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.decide import Run, decide
 from snell.engine.record import record_of
-from snell.model.context import Context
+from snell.model.context import Context, Progress
 from snell.model.decision import Decision, Outcome, Reason
+from snell.model.effects import Verdict
 from snell.model.events import Event
 from snell.model.hooks import Hook
 from snell.model.protocols import Client, Reply, Validate
 from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.context import ContextBuilder
-from snell.runtime.dedupe import DecisionCache, delivery_key
+from snell.runtime.database_journal import StoreJournal
 from snell.runtime.executor import Executor
-from snell.runtime.journal import Journal, NoJournal
+from snell.runtime.failure_warnings import add_warnings, failing_hooks
+from snell.runtime.running_skills import follow
 from snell.runtime.watchers import Job, Watchers
 
 SHOWN_PROBLEMS = 3
+# Events with which skills start and end, beside tool calls.
+CHANGE_SKILLS = frozenset(
+    ("UserPromptSubmit", "UserPromptExpansion", "SessionStart", "SubagentStart", "SubagentStop", "Stop", "StopFailure")
+)
+KEPT = 1024  # decisions, for deliveries that come again
+MOST_BYTES = 32 * 1024 * 1024  # of their payloads; a thousand large ones would fill the memory
+
+_encoder = msgspec.json.Encoder(order="deterministic")
 
 Deciding = Generator[Run, Sequence[Outcome], Decision]
 Wait = Callable[[], Sequence[Outcome]]
@@ -49,13 +63,69 @@ class EventRun(Struct, frozen=True):
     size: int = 0  # of the delivery, in bytes
 
 
+def delivery_key(event: Event, request_id: str = "") -> tuple[str, int]:
+    """
+    Return a key that two calls of the same delivery share, empty when there is none, and its size in bytes.
+
+    Some clients send no id with a call, but the millisecond of the event, which is the same for all hooks of it.
+    """
+    identity = event.tool_use_id or event.payload.get("timestamp") or request_id
+    if not identity:
+        return "", 0
+    try:
+        body = _encoder.encode([event.client, event.session_id, event.name, identity, event.payload])
+    except (TypeError, ValueError, OverflowError, RecursionError):  # tools of an embedding program may return anything
+        return "", 0
+    return hashlib.blake2b(body, digest_size=32).hexdigest(), len(body)
+
+
+class DecisionCache:
+    """
+    The last decisions, by delivery: each is decided once. Clients retry, and some read the same hook from two files;
+    the second call gets the reply of the first and leaves no second record. A deferred call comes back on purpose and
+    is decided again.
+
+    A daemon needs only what is encoded for a client. Without `keeps_rounds` the runs of hooks are left out, so that a
+    thousand decisions do not keep the hooks of earlier settings in memory.
+    """
+
+    def __init__(self, *, keeps_rounds: bool = True) -> None:
+        self._keeps_rounds = keeps_rounds
+        self._known: OrderedDict[str, tuple[Decision, int]] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, key: str) -> Decision | None:
+        known = self._known.get(key) if key else None
+        return known[0] if known else None
+
+    def keep(self, key: str, decision: Decision, size: int = 0) -> None:
+        """
+        Add a decision; a rewritten call also under its new input, because a client that runs hook after hook gives the
+        second one the result of the first.
+        """
+        if not self._keeps_rounds:
+            decision = replace(decision, rounds=())
+        self._keep(key, decision, size)
+        if decision.changes and decision.verdict is not Verdict.DENY:
+            changed, its_size = delivery_key(decision.event)
+            self._keep(changed, decision, its_size)
+
+    def _keep(self, key: str, decision: Decision, size: int) -> None:
+        if not key or decision.verdict is Verdict.DEFER:
+            return
+        self._bytes += size - self._known.pop(key, (None, 0))[1]
+        self._known[key] = (decision, size)
+        while len(self._known) > KEPT or self._bytes > MOST_BYTES:
+            self._bytes -= self._known.popitem(last=False)[1][1]
+
+
 class EventFlow:
     """What `Runtime` does with each event; `app.py` puts the parts together."""
 
     contexts: ContextBuilder
     executor: Executor
     decided: DecisionCache
-    journal: Journal
+    journal: StoreJournal | None
     background: BackgroundHooks
     watchers: Watchers
     validate: Validate
@@ -66,20 +136,31 @@ class EventFlow:
 
     def decide(self, event: Event, request_id: str = "") -> Decision:
         """Decide one event and wait for it."""
-        work = self.prepare(event, request_id)
+        return self._decide(self.prepare(event, request_id))
+
+    def _decide(self, work: EventRun) -> Decision:
         decision = work.earlier or self.commit(work, self.run_to_end(work))
         self.after_reply(work, decision)
         return decision
 
-    async def decide_async(self, event: Event, request_id: str = "") -> Decision:
-        """Decide one event without blocking the loop."""
-        work = self.prepare(event, request_id)
+    async def decide_async(self, event: Event, request_id: str = "", env: Mapping[str, str] | None = None) -> Decision:
+        """Decide one event without blocking the loop; `env` is the caller's environment where it is not our own."""
+        work = self.prepare(event, request_id, env)
         decision = work.earlier
         if decision is None:
             assert work.deciding
             decision = self.commit(work, await run_decision_async(work.deciding, self.executor, work.context))
         self.after_reply(work, decision)
         return decision
+
+    def stream(self, event: Event, request_id: str = "") -> "DecisionProgress":
+        """Decide one event while its caller sees each hook start and end: `async for progress in stream`."""
+        return DecisionProgress(self, event, request_id)
+
+    def run_batch(self, event: Event, request_id: str = "") -> list[Outcome]:
+        """Return all outcomes of one event, for a caller that shows no progress; refuses prompt and agent hooks."""
+        decision = self._decide(self.prepare(event, request_id, is_interactive=False))
+        return [outcome for _, _, outcome in decision.runs()]
 
     def prepare(
         self, event: Event, request_id: str = "", env: Mapping[str, str] | None = None, **changes: Any
@@ -104,7 +185,12 @@ class EventFlow:
 
     def commit(self, work: EventRun, decision: Decision) -> Decision:
         """Make the decision last: the same delivery gets it again, and its row survives a crash."""
-        problems = _problems_to_tell(work.context) if work.event.name == "SessionStart" else ()
+        name, loader = work.event.name, self.contexts.loader
+        problems = _problems_to_tell(work.event, work.context) if name == "SessionStart" else []
+        if loader and (name in CHANGE_SKILLS or _may_start_skill(work.event)) and work.event.session_id:
+            problems += follow(decision, work.context, loader.skill)
+        if decision.failures:
+            decision = add_warnings(decision, work.context)
         decision = replace(
             decision,
             id=work.context.decision_id,
@@ -112,7 +198,8 @@ class EventFlow:
             in_ledger=decision.in_ledger and work.context.database is not None,
         )
         self.decided.keep(work.key, decision, work.size)
-        self.journal.commit(decision, work.key)
+        if self.journal:
+            self.journal.commit(decision, work.key)
         return decision
 
     def after_reply(self, work: EventRun, decision: Decision) -> None:
@@ -126,7 +213,7 @@ class EventFlow:
         `stays_here`: watchers that only write rows run in this thread.
         """
         new = [(work, decision) for work, decision in decided if not work.earlier]
-        if new and not isinstance(self.journal, NoJournal):
+        if new and self.journal:
             self.journal.record(*(self.record_of(decision, work.context) for work, decision in new))
         jobs: list[Job] = []
         for work, decision in new:
@@ -151,9 +238,59 @@ class EventFlow:
             self.contexts.dynamic_hooks.remove(lambda hook: hook.session_id == session_id)
 
 
-def _problems_to_tell(context: Context) -> list[Reason]:
-    """Return the first problems, for the start of a session: a user must get to know that a hook is off."""
-    problems = context.problems
+class DecisionProgress:
+    """
+    A decision whose caller sees every hook start and end, reads status messages, and may cancel, from any thread.
+
+    Iterate with `async for`; the last progress has the decision.
+    """
+
+    def __init__(self, runtime: EventFlow, event: Event, request_id: str) -> None:
+        self.decision: Decision | None = None
+        self._runtime = runtime
+        self._event = event
+        self._request_id = request_id
+        self._cancel = threading.Event()
+
+    def cancel(self) -> None:
+        """Stop the hooks that still run; each is then cancelled, which its failure policy judges."""
+        self._cancel.set()
+
+    async def __aiter__(self) -> AsyncIterator[Progress]:
+        import asyncio  # slow to import, and few callers watch
+
+        loop = asyncio.get_running_loop()
+        news: asyncio.Queue[Progress | None] = asyncio.Queue()
+
+        def show(progress: Progress) -> None:
+            loop.call_soon_threadsafe(news.put_nowait, progress)
+
+        runtime = self._runtime
+        work = runtime.prepare(self._event, self._request_id, progress=show, cancel=self._cancel)
+        self.decision = work.earlier
+        if work.deciding:
+            deciding = asyncio.ensure_future(run_decision_async(work.deciding, runtime.executor, work.context))
+            deciding.add_done_callback(lambda _: news.put_nowait(None))
+            try:
+                while (progress := await news.get()) is not None:
+                    yield progress
+            finally:
+                if not deciding.done():  # the caller has stopped listening, but the event is decided all the same
+                    self.cancel()
+                self.decision = runtime.commit(work, await deciding)
+                runtime.after_reply(work, self.decision)
+        yield Progress("decided", decision=self.decision)
+
+
+def _may_start_skill(event: Event) -> bool:
+    """Return whether this is a call of the tool for skills, or one that names the document of a skill."""
+    kind = event.kind
+    return kind == "skill" or (kind in ("read", "shell") and "SKILL.md" in str(event.tool_input))
+
+
+def _problems_to_tell(event: Event, context: Context) -> list[Reason]:
+    """Return the first problems, for the start of a session: a user must get to know that a hook is off or fails."""
+    problems = (*context.problems, *failing_hooks(event, context))
     more = len(problems) - SHOWN_PROBLEMS
     texts = [*problems[:SHOWN_PROBLEMS], *([f"{more} more; see `snell settings`"] if more > 0 else [])]
     return [Reason("snell", f"snell: {text}") for text in texts]

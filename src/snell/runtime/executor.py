@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 THREADS = 4 * (os.cpu_count() or 2)
 NETWORK_THREADS = 64  # hooks that wait for another machine cost a thread and nothing more
-BACKGROUND_THREADS = 32  # asynchronous hooks at a time; each may take long, and the others should not wait for it
+# Jobs after the reply at a time; those in the background may take long, and the others should not wait for them.
+LATER_THREADS = {"later": 2, "background": 32}
 PLANS = 128  # kinds of events whose execution plan is remembered
 
 CLOSE_SECONDS = 10.0  # after which a process that ends drops watchers that have not begun
@@ -51,6 +52,7 @@ class ExecutionPlan(Struct, frozen=True):
     background: tuple[tuple[Hook, ...], ...]  # asynchronous ones, each by itself
     others: tuple[Hook, ...]
     foreground: tuple[Hook, ...]  # the batched and the others, in their order
+    is_inline: bool  # all are functions of this process
     is_quick: bool  # all are functions, here or in the worker process, that wait for nothing
 
 
@@ -75,17 +77,22 @@ class Executor:
     def __init__(self, worker: Worker | None = None) -> None:
         self.worker = worker or Worker()
         self.quick_seconds = QUICK_SECONDS
-        self._later_worker = self.worker.twin()  # has no process until it is needed
-        self._background_worker = self.worker.twin()
-        self._large_worker = self.worker.twin()
+        # Watchers must delay no judge, and hooks that take long no watcher. A worker has no process until it is needed.
+        self._workers = {name: self.worker.twin() for name in ("later", "background", "large")}
         self._pools: dict[str, ThreadPoolExecutor] = {}
-        self._late_jobs: set[Future[None]] = set()
-        self._background_jobs: set[Future[None]] = set()
+        self._jobs: dict[str, set[Future[None]]] = {name: set() for name in LATER_THREADS}
         self._plans: dict[int, ExecutionPlan] = {}
 
-    def run(self, hooks: Sequence[Hook], event: Event, context: Context) -> Sequence[Outcome]:
-        """Run hooks together and wait for all."""
-        return self._run(hooks, event, context, self._large_worker if context.is_large else self.worker)
+    def run(self, hooks: Sequence[Hook], event: Event, context: Context, worker: str = "") -> Sequence[Outcome]:
+        """Run hooks together and wait for all; `worker` is the process for Python files: `later` or `background`."""
+        plan = self._plans.get(id(hooks))
+        if plan is None or plan.hooks is not hooks:
+            plan = self.plan(hooks)
+        if not plan.is_inline:
+            named = worker or ("large" if context.is_large else "")
+            return self._run_mixed(hooks, event, context, self._workers.get(named, self.worker))
+        CURRENT_CONTEXT.set(context)
+        return _run_inline(plan.functions, event, hooks)
 
     def run_at_once(self, hooks: tuple[Hook, ...], event: Event, context: Context) -> Sequence[Outcome] | Wait:
         """Return outcomes if the daemon's loop can wait for them, else what a thread has to wait for."""
@@ -125,14 +132,6 @@ class Executor:
             raise
         return [done[hook] for hook in hooks]
 
-    def run_later(self, hooks: Sequence[Hook], event: Event, context: Context) -> Sequence[Outcome]:
-        """Run hooks after the reply, with a worker process of their own, so that they delay no judge."""
-        return self._run(hooks, event, context, self._later_worker)
-
-    def run_in_background(self, hooks: Sequence[Hook], event: Event, context: Context) -> Sequence[Outcome]:
-        """Run hooks that may take long, with another worker process, so that they delay no watcher either."""
-        return self._run(hooks, event, context, self._background_worker)
-
     def plan(self, hooks: Sequence[Hook]) -> ExecutionPlan:
         """Return the plan for these hooks; the registry returns the same tuple for the same kind of event."""
         known = self._plans.get(id(hooks))
@@ -142,40 +141,32 @@ class Executor:
             known = self._plans[id(hooks)] = _plan(hooks)
         return known
 
-    def later(self, job: Callable[[], None]) -> "Future[None]":
-        """Run a job after the reply."""
-        return _track(self._threads("later", 2).submit(job), self._late_jobs)
-
-    def in_background(self, job: Callable[[], None]) -> "Future[None]":
-        """Run a job that may take long, and that no other job waits for."""
-        return _track(self._threads("background", BACKGROUND_THREADS).submit(job), self._background_jobs)
+    def later(self, job: Callable[[], None], pool: str = "later") -> "Future[None]":
+        """Run a job after the reply; in the pool `background` it may take long, and no other job waits for it."""
+        future = self._threads(pool, LATER_THREADS[pool]).submit(job)
+        self._jobs[pool].add(future)
+        future.add_done_callback(self._jobs[pool].discard)
+        return future
 
     @property
     def backlog(self) -> int:
         """Return how many late jobs are not done; those in the background count when all threads are busy."""
-        return len(self._late_jobs) + max(0, len(self._background_jobs) - BACKGROUND_THREADS)
+        return len(self._jobs["later"]) + max(0, len(self._jobs["background"]) - LATER_THREADS["background"])
 
     def close(self) -> None:
         """Wait for jobs, for those that have not begun only so long; then end the threads and the workers."""
-        later = [pool for name in ("later", "background") if (pool := self._pools.pop(name, None))]
+        later = [pool for name in LATER_THREADS if (pool := self._pools.pop(name, None))]
         if later:
             from concurrent.futures import wait
 
-            wait((*self._late_jobs, *self._background_jobs), timeout=CLOSE_SECONDS)
+            wait([*self._jobs["later"], *self._jobs["background"]], timeout=CLOSE_SECONDS)
         for pool in later:
             pool.shutdown(wait=True, cancel_futures=True)
         for name in ("hooks", "calls"):
             if pool := self._pools.pop(name, None):
                 pool.shutdown(wait=True)
-        for worker in (self.worker, self._later_worker, self._background_worker, self._large_worker):
+        for worker in (self.worker, *self._workers.values()):
             worker.close()
-
-    def _run(self, hooks: Sequence[Hook], event: Event, context: Context, worker: Worker) -> Sequence[Outcome]:
-        plan = self.plan(hooks)
-        if len(plan.inline) < len(hooks):
-            return self._run_mixed(hooks, event, context, worker)
-        CURRENT_CONTEXT.set(context)
-        return _run_inline(plan.functions, event, hooks)
 
     def _run_mixed(self, hooks: Sequence[Hook], event: Event, context: Context, worker: Worker) -> list[Outcome]:
         groups = _group(hooks)
@@ -207,28 +198,21 @@ def _plan(hooks: Sequence[Hook]) -> ExecutionPlan:
     batched = tuple(hook for hook in inline if isinstance(hook.handler, Inline) and hook.handler.batches)
     background = tuple((hook,) for hook in hooks if hook.is_async and hook not in batched)
     foreground = tuple(hook for hook in hooks if (hook,) not in background)
-    waits = any(isinstance(hook.handler, Inline) and hook.handler.waits for hook in inline)
-    is_quick = len(inline) + len(files) == len(hooks) and not waits
-    index_of = {hook: index for index, hook in enumerate((*inline, *files))}
+    waiting = [hook for hook in inline if getattr(hook.handler, "waits", False)]
+    is_quick = len(inline) + len(files) == len(hooks) and not waiting
     return ExecutionPlan(
         hooks=hooks,
         inline=inline,
         functions=tuple(functions_of(inline) or ()),
         files=files,
-        order=tuple(index_of[hook] for hook in hooks) if is_quick else (),
+        order=tuple(map((*inline, *files).index, hooks)) if is_quick else (),
         batched=batched,
         background=background,
         others=tuple(hook for hook in foreground if hook not in batched),
         foreground=foreground,
+        is_inline=len(inline) == len(hooks),
         is_quick=is_quick,
     )
-
-
-def _track(future: "Future[None]", jobs: "set[Future[None]]") -> "Future[None]":
-    """Keep the future among these jobs until it is done."""
-    jobs.add(future)
-    future.add_done_callback(jobs.discard)
-    return future
 
 
 def _group(hooks: Sequence[Hook]) -> list[list[Hook]]:
@@ -247,31 +231,37 @@ def _job(group: list[Hook], event: Event, context: Context, worker: Worker) -> J
     if not isinstance(handler, Inline):
         return lambda: [_run_handler(group[0], event, context)]
 
-    def run_functions() -> list[Outcome]:
+    def run_functions() -> Sequence[Outcome]:
         CURRENT_CONTEXT.set(context)  # in the thread that runs them
         return _run_inline(functions_of(group) or (), event, group)
 
     return run_functions
 
 
-def _run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook]) -> list[Outcome]:
+def _run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook]) -> Sequence[Outcome]:
     """Run functions of this process one after the other. Only an async function can be stopped at its time limit."""
-    outcomes = []
+    noticed: dict[int, Outcome] = {}  # the others have no effect and took no time
     clock = time.perf_counter
     start = clock()
-    for function in functions:
+    unnoticeable = start + UNNOTICEABLE  # before this moment, no function can have taken long
+    for index, function in enumerate(functions):
         try:
             result = function(event)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a hook raises becomes its outcome
-            outcomes.append(Outcome(failure=crash(error), seconds=clock() - start))
+            noticed[index] = Outcome(failure=crash(error), seconds=clock() - start)
             start = clock()
             continue
         now = clock()
-        if result is None:
-            outcomes.append(QUIET if now - start < UNNOTICEABLE else Outcome(seconds=now - start))
-        else:
-            outcomes.append(finish_result(result, now - start, hooks[len(outcomes)]))
+        if result is not None:
+            noticed[index] = finish_result(result, now - start, hooks[index], event)
+        elif now > unnoticeable and now - start >= UNNOTICEABLE:
+            noticed[index] = Outcome(seconds=now - start)
         start = now
+    if not noticed:
+        return (QUIET,) * len(functions)
+    outcomes = [QUIET] * len(functions)
+    for index, outcome in noticed.items():
+        outcomes[index] = outcome
     return outcomes
 
 

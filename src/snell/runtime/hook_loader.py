@@ -1,6 +1,13 @@
-"""Loads the hooks that are active in a folder, from all settings files, Python files and packs."""
+"""
+Loads the hooks that are active in a folder, from all settings files, Python files and packs.
 
+A Python file that no longer loads keeps its last good version, and is reported: a user who is editing it must not lose
+a guard in the middle of a line.
+"""
+
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,20 +17,28 @@ from msgspec.structs import replace
 from snell.clients import CLIENTS, client_named
 from snell.handlers.worker.client import Worker
 from snell.model.context import HandlerSettings
-from snell.model.errors import SnellError
+from snell.model.errors import HookError, SnellError
+from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, PythonFile, Scope
-from snell.runtime.python_hook_files import LoadedFile, PythonFiles
-from snell.settings.builtin_packs import builtin_hooks
+from snell.sdk.decorators import hook_for
 from snell.settings.file_digests import FileDigests
 from snell.settings.load import Loaded, load
-from snell.settings.pack_manifest import read_pack
-from snell.settings.parse_types import Parsed
-from snell.settings.plugins import PackSource
-from snell.system.distributions import any_declares
+from snell.settings.packs import builtin_hooks, read_pack
+from snell.settings.parse_types import PackSource, Parsed
+from snell.system.files import read_capped
 from snell.system.paths import POLICY_FILE, Places
+from snell.system.version import any_declares
 
 if TYPE_CHECKING:
+    from snell.runtime.running_skills import RunningSkill
     from snell.settings.skill_hooks import SkillHooks
+
+
+LARGEST = 1_000_000
+FILES = 256  # with more, files whose hooks are not active anywhere are forgotten
+NO_HOOK = (
+    "the file declares no hook; decorate a function with @judges, @informs, ..., or begin the file's name with `_`"
+)
 
 
 class LoadedHooks(Struct, frozen=True, eq=False):
@@ -45,21 +60,19 @@ class HookLoader:
         self._env = env
         self._policy_files = policy_files
         self._worker = worker
-        self._files = PythonFiles(worker)
+        self.files = PythonFiles(worker)
         self._digests = FileDigests()  # hashes of files that did not change since
         self._readable: dict[str, Parsed] = {}
-        self._from_entry_points: tuple[PackSource, ...] | None = None
 
-    def forget_unused(self, hooks: Iterable[Hook]) -> None:
-        """Forget the Python files that none of these hooks comes from, if many are known."""
-        if self._files.are_many:
-            self._files.forget_unused(hooks)
+    def skill(self, skill: "RunningSkill", event: Event) -> "SkillHooks":
+        """Return the hooks in a skill's or agent's front matter, except for a client that runs them itself."""
+        from snell.settings.skill_hooks import SkillHooks, skill_hooks  # slow to import, and few events need it
 
-    def skill(self, path: Path, cwd: str, *, is_agent: bool) -> "SkillHooks":
-        """Return the hooks in a skill's or agent's front matter."""
-        from snell.settings.skill_hooks import skill_hooks  # slow to import, and few events need it
-
-        return skill_hooks(self._where, path, Path(cwd), self._env, is_agent=is_agent)
+        if f"{'agent' if skill.is_agent else 'skill'}:" in _own_layers(event.client):
+            return SkillHooks()
+        path, cwd = Path(skill.path), Path(event.cwd or "/")
+        found = skill_hooks(self._where, path, cwd, self._env, is_agent=skill.is_agent, digests=self._digests)
+        return replace(found, hooks=tuple(self._with_digest(hook, []) for hook in found.hooks))
 
     def load(self, cwd: str, client: str, policy: str = "") -> LoadedHooks:
         """Read the hooks for this folder and client, with a policy file that the caller adds."""
@@ -68,19 +81,18 @@ class HookLoader:
             self._where, Path(cwd), env, policy_files=self._policy_files, digests=self._digests, readable=self._readable
         )
         problems = [str(each) for each in loaded.problems]
-        if _needs_worker(loaded) or self._entry_point_packs():
+        in_files = any(isinstance(hook.handler, PythonFile) and not hook.untrusted for hook in loaded.hooks)
+        in_files = in_files or any(not source.untrusted for source in loaded.python)
+        if in_files or loaded.packs or self._entry_point_packs:
             self._worker.prepare()  # while the built-in packs are loaded
         pack_problems: list[str] = []
         built_in = builtin_hooks(loaded.value("pack") or {}, pack_problems)
-        # A client runs the hooks of its own file itself; running them here too would run them twice.
-        own_layers = _layers_run_by(client)
-        hooks = [
-            self._with_digest(hook, problems) for hook in loaded.hooks if not hook.source.layer.startswith(own_layers)
-        ]
+        own = _own_layers(client)
+        hooks = [self._with_digest(hook, problems) for hook in loaded.hooks if not hook.source.layer.startswith(own)]
         for source in loaded.python:
             if source.untrusted:
                 continue  # a file that the user has not approved is not opened, so its hooks have no names yet
-            found = self._files.load(
+            found = self.files.load(
                 Path(source.path),
                 scope=Scope.SESSION,
                 layer="project",
@@ -90,7 +102,7 @@ class HookLoader:
             hooks += _hooks_of(found, problems)
         hooks += built_in
         problems += pack_problems
-        for pack in (*loaded.packs, *self._entry_point_packs()):
+        for pack in (*loaded.packs, *self._entry_point_packs):
             hooks += self._pack_hooks(Path(pack.folder), problems)
         settings = loaded.handler_settings(self._where)
         return LoadedHooks(tuple(hooks), tuple(problems), settings, loaded)
@@ -103,22 +115,27 @@ class HookLoader:
             return []
         hooks: list[Hook] = []
         for path in pack.files if pack.enabled else ():
-            found = self._files.load(path, scope=Scope.PLUGIN, layer=f"pack:{pack.name}", pack=pack.name)
+            found = self.files.load(path, scope=Scope.PLUGIN, layer=f"pack:{pack.name}", pack=pack.name)
             hooks += _hooks_of(found, problems)
         return hooks
 
+    @cached_property
     def _entry_point_packs(self) -> tuple[PackSource, ...]:
         """Return packs of other distributions, by their entry points; their code is not imported here."""
-        if self._from_entry_points is None:
-            self._from_entry_points = tuple(PackSource(folder, "installed") for folder in _entry_point_folders())
-        return self._from_entry_points
+        if not any_declares("snell.packs"):
+            return ()
+        from importlib.metadata import entry_points  # slow to import, and needed once
+        from importlib.util import find_spec
+
+        specs = [find_spec(point.module.partition(".")[0]) for point in entry_points(group="snell.packs")]
+        return tuple(PackSource(str(Path(each.origin).parent), "installed") for each in specs if each and each.origin)
 
     def _with_digest(self, hook: Hook, problems: list[str]) -> Hook:
         """Load the file of a hook that names a function in one, and pin the file's digest."""
         handler = hook.handler
         if not isinstance(handler, PythonFile) or hook.untrusted:
             return hook
-        found = self._files.load(
+        found = self.files.load(
             Path(handler.path), scope=hook.scope, layer=hook.source.layer, pack=hook.id, pinned=handler.digest
         )
         digests = {
@@ -133,28 +150,72 @@ class HookLoader:
         return replace(hook, handler=replace(handler, digest=digests.pop()))
 
 
-def _needs_worker(loaded: Loaded) -> bool:
-    hooks = any(isinstance(hook.handler, PythonFile) and not hook.untrusted for hook in loaded.hooks)
-    return hooks or bool(loaded.packs) or any(not source.untrusted for source in loaded.python)
-
-
-def _layers_run_by(client: str) -> tuple[str, ...]:
-    """Return the layers of hooks that a client runs itself: its own files, and other clients' that it reads too."""
-    also = client_named(client).INSTALL.reads if client in CLIENTS else ()
+def _own_layers(client: str) -> tuple[str, ...]:
+    """Return the layers whose hooks a client runs itself: its own files, and others that it reads."""
+    also = client_named(client).install.reads if client in CLIENTS else ()
     return (f"{client.replace('_', '-')}:", *also)
 
 
-def _entry_point_folders() -> list[str]:
-    if not any_declares("snell.packs"):
-        return []
-    from importlib.metadata import entry_points  # slow to import, and needed once
-    from importlib.util import find_spec
-
-    specs = [find_spec(point.module.partition(".")[0]) for point in entry_points(group="snell.packs")]
-    return [str(Path(spec.origin).parent) for spec in specs if spec and spec.origin]
-
-
-def _hooks_of(found: LoadedFile, problems: list[str]) -> tuple[Hook, ...]:
+def _hooks_of(found: "LoadedFile", problems: list[str]) -> tuple[Hook, ...]:
     if found.problem:
         problems.append(found.problem)
     return found.hooks
+
+
+class LoadedFile(Struct, frozen=True):
+    """The hooks of a file, and what is wrong with it."""
+
+    hooks: tuple[Hook, ...] = ()
+    problem: str = ""
+
+
+class PythonFiles:
+    """Reads Python files, checks their pinned digest, loads them in the worker process, keeps the last good one."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._good: dict[str, tuple[str, LoadedFile]] = {}
+
+    def load(self, path: Path, *, scope: Scope, layer: str, pack: str, pinned: str = "") -> LoadedFile:
+        """Return the hooks of a file; with `pinned` only if its bytes still have this digest."""
+        try:
+            source = read_capped(path, LARGEST)
+        except (OSError, SnellError) as error:
+            return self._last_good(path, str(error))
+        digest = hashlib.sha256(source).hexdigest()
+        if pinned and digest != pinned:
+            return LoadedFile(problem=f"{path} changed while it was read; run `snell trust`")
+        known = self._good.get(str(path))
+        if known and known[0] == digest:
+            return known[1]
+        try:
+            hooks = tuple(self._hooks(path, digest, source, scope, layer, pack))
+        except HookError as error:
+            return self._last_good(path, str(error))
+        loaded = LoadedFile(hooks, "" if hooks else f"{path}: {NO_HOOK}")
+        self._good[str(path)] = (digest, loaded)
+        return loaded
+
+    def forget_unused(self, hooks: Iterable[Hook]) -> None:
+        """Forget the files that none of these hooks comes from, if many are known."""
+        if len(self._good) <= FILES:
+            return
+        used = {hook.handler.path for hook in hooks if isinstance(hook.handler, PythonFile)}
+        self._good = {path: each for path, each in self._good.items() if path in used}
+        self._worker.forget_all_but(used)
+
+    def _hooks(self, path: Path, digest: str, source: bytes, scope: Scope, layer: str, pack: str) -> list[Hook]:
+        described = self._worker.load(str(path), digest, source)
+        hooks = []
+        for each in described:
+            for declared in each.declared:
+                name = f"{each.name}:{declared.event}" if len(each.declared) > 1 else each.name
+                handler = PythonFile(str(path), each.name, digest)
+                hooks.append(hook_for(declared, handler, f"{pack}/{name}", scope, layer, str(path), each.line))
+        return hooks
+
+    def _last_good(self, path: Path, problem: str) -> LoadedFile:
+        known = self._good.get(str(path))
+        if not known:
+            return LoadedFile(problem=problem)
+        return LoadedFile(known[1].hooks, f"{problem}; the last version that loaded stays in force")

@@ -1,5 +1,9 @@
-"""Reads one call of `snell-hook` or `snell hook`, and builds the reply for a call that cannot be decided."""
+"""
+Reads one call of `snell-hook` or `snell hook`, recognises one that a client has sent twice because two of the files
+that it reads name Snell, and builds the reply for a call that cannot be decided.
+"""
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -8,15 +12,19 @@ from msgspec.structs import replace
 
 from snell.clients import canonical_event, client_named
 from snell.clients.protocol.calling_client import FIELDS_OF_OTHERS, bare_caller, calling_client
-from snell.model.catalogue import can_be_refused, canonical, row_of
+from snell.model.catalogue import can_be_refused, row_of
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
-from snell.model.errors import ClientError, PayloadTooLargeError, SnellError
+from snell.model.errors import ClientError, PayloadError, SnellError, UnjudgedPayloadError
 from snell.model.events import Event
 from snell.model.protocols import Client, Reply
 from snell.runtime.app import Runtime
+from snell.runtime.event_flow import delivery_key
 from snell.system.crash_report import write_report
 from snell.system.event_name import event_name_given, top_level_texts
+
+PAIRS = 256
+TOGETHER = 60.0  # seconds within which a client runs the same hook from its second file
 
 
 class HookRequest(Struct, frozen=True):
@@ -62,7 +70,7 @@ def _parse_args(words: tuple[str, ...]) -> HookRequest:
         elif is_bare and not word.startswith("-"):
             given["--client"], is_bare = word, False  # `snell-hook cursor` names a client, or raises
     client, is_rewake = client_named(given["--client"]), "--rewake" in words
-    source = "" if is_bare else f"{client.NAME}{' plugin' if '--plugin' in words else ''}"
+    source = "" if is_bare else f"{client.name}{' plugin' if '--plugin' in words else ''}"
     return HookRequest(client, given["--request-id"], is_rewake, given["--event"], is_bare, source)
 
 
@@ -76,30 +84,26 @@ def reply_to(client: Client, decision: Decision, sender: int) -> Reply:
     return client.encode(replace(decision, sender=sender) if decision.verdict is Verdict.ASK else decision)
 
 
-def unreadable_payload_reply(
-    error: SnellError, payload: bytes, runtime: Runtime, cwd: str, words: Sequence[str], env: Mapping[str, str]
-) -> Reply:
-    """
-    Return the reply to a payload that is not an event: no opinion, but a refusal where a guard blocks on failure, since
-    an unreadable payload could hide a call from it. A stop is never refused for that.
-    """
-    blocks = runtime.fails_closed(cwd, env)
-    if isinstance(error, PayloadTooLargeError) and (reply := _too_large(error, payload, words, blocks=blocks)):
-        return reply
-    return failure_reply(f"snell: {error}", payload, words, blocks=blocks)
-
-
-def internal_error_reply(
+def undecided_reply(
     error: Exception, payload: bytes, runtime: Runtime, cwd: str, words: Sequence[str], env: Mapping[str, str]
 ) -> Reply:
     """
-    Return the reply for a bug in Snell: no opinion, or a refusal where a guard blocks on failure.
-
-    Also writes a crash report.
+    Return the reply to a payload that is not an event, or for a bug in Snell, of which a crash report is written: no
+    opinion, but a refusal where a guard blocks on failure, since an unreadable payload could hide a call from it. A
+    stop is never refused for that.
     """
-    path = write_report(error, ["hook"])
-    text = f"snell: internal error (a bug in Snell): {type(error).__name__}: {error}; report: {path}"
-    return failure_reply(text, payload, words, blocks=runtime.fails_closed(cwd, env))
+    text = str(error)
+    if not isinstance(error, SnellError):
+        path = write_report(error, ["hook"])
+        text = f"internal error (a bug in Snell): {type(error).__name__}: {error}; report: {path}"
+    blocks = runtime.fails_closed(cwd, env)
+    if isinstance(error, UnjudgedPayloadError) and (reply := _ask_about(error, payload, words, blocks=blocks)):
+        return reply
+    reply = failure_reply(f"snell: {text}", payload, words, blocks=blocks)
+    # A payload that is no event is no hook that failed; exit code 1, where a client has it, is for bugs in Snell. Over
+    # HTTP it is the status of a bad request.
+    is_program = isinstance(error, PayloadError) and "--http" not in words
+    return replace(reply, exit_code=0) if is_program and reply.exit_code == 1 else reply
 
 
 def failure_reply(text: str, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply:
@@ -115,11 +119,11 @@ def failure_reply(text: str, payload: bytes, words: Sequence[str], *, blocks: bo
     return call.client.encode_failure(event, text, blocks=blocks)
 
 
-def _too_large(error: SnellError, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply | None:
+def _ask_about(error: SnellError, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply | None:
     """
-    Ask the user about a payload that is too large to be judged; None where the event cannot ask.
+    Ask the user about a payload that cannot be judged; None where the event cannot ask.
 
-    The client's own name for the event, and its mode, are at the top of the payload, before the large part.
+    The client's own name for the event, and its mode, are at the top of the payload, before a large part.
     """
     call = _call_or_generic(words)
     own = event_name_given(payload) or call.event or "PreToolUse"
@@ -128,7 +132,7 @@ def _too_large(error: SnellError, payload: bytes, words: Sequence[str], *, block
         return None  # the failure policy decides
     modes = top_level_texts(payload, ("permission_mode",))
     fields = {"native": {"event": own}, **({"permission_mode": modes[0]} if modes else {})}
-    event = Event(name=name, payload=fields, client=call.client.NAME)
+    event = Event(name=name, payload=fields, client=call.client.name)
     reason = Reason("snell", f"Snell cannot judge this call: {error}")
     return call.client.encode(Decision(event=event, verdict=Verdict.ASK, reasons=(reason,)))
 
@@ -140,6 +144,36 @@ def _call_or_generic(words: Sequence[str]) -> HookRequest:
         return parse_hook_args(())
 
 
-def event_name_in(payload: bytes) -> str:
-    """Return the canonical name of the event that an unreadable payload names at its top level."""
-    return canonical(event_name_given(payload))
+class Twin(Struct):
+    """An event without an id or a time, and the hook files that it came from so far."""
+
+    request_id: str
+    at: float
+    sources: set[str]
+
+
+class TwinFilter:
+    """
+    Recognise repeated deliveries of events that carry no id or time, such as a prompt or a stop.
+
+    If two hook files name Snell, the client sends the event once per file: the same payload from another file is a
+    repetition, from the same file it is a new event. The generic client has no hook files, so its events all differ.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, Twin] = OrderedDict()
+
+    def request_of(self, event: Event, source: str, request_id: str, now: float) -> str:
+        """Return the id of the first of two calls that are the same delivery."""
+        if event.client == "generic" or event.tool_use_id or event.payload.get("timestamp"):
+            return request_id
+        key, _ = delivery_key(event, "one of two")
+        known = self._known.get(key)
+        if known and source not in known.sources and now - known.at < TOGETHER:
+            known.sources.add(source)
+            return known.request_id
+        self._known[key] = Twin(request_id, now, {source})
+        self._known.move_to_end(key)
+        while len(self._known) > PAIRS:
+            self._known.popitem(last=False)
+        return request_id

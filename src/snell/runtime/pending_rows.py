@@ -8,7 +8,6 @@ orphaned file from one that is in use. A row that is in a file twice, or in the 
 """
 
 import contextlib
-import fcntl
 import mmap
 import os
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ import msgspec
 
 from snell.model.errors import SnellError
 from snell.records.decisions import Row
-from snell.system.files import FileError, read_capped
+from snell.system.files import FileError, read_capped, try_lock
 from snell.system.paths import make_private
 
 FOLDER = "pending"
@@ -86,22 +85,20 @@ class PendingRows:
         if self._is_broken:
             return False
         try:
-            self._open()
+            make_private(self._folder.parent)  # nothing is written to a folder of another user
+            make_private(self._folder)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._descriptor = os.open(self._path, flags, 0o600)
+            if not try_lock(self._descriptor):
+                raise BlockingIOError("a reader has locked the new file")
+            _reserve(self._descriptor, 0, ROOM)
+            self._map = mmap.mmap(self._descriptor, ROOM)
+            self._size = 0
         except (OSError, SnellError):
             self._is_broken = True
             self.close()
             return False
         return True
-
-    def _open(self) -> None:
-        make_private(self._folder.parent)  # nothing is written to a folder of another user
-        make_private(self._folder)
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._descriptor = os.open(self._path, flags, 0o600)
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _reserve(self._descriptor, 0, ROOM)
-        self._map = mmap.mmap(self._descriptor, ROOM)
-        self._size = 0
 
     def _try_grow(self) -> bool:
         """Double the file; returns False when the disk has no room."""
@@ -159,18 +156,10 @@ def _read(path: Path, held: contextlib.ExitStack) -> PendingFile:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         held.callback(os.close, descriptor)
-        is_orphaned = _try_lock(descriptor)
+        is_orphaned = try_lock(descriptor)
         return PendingFile(path, tuple(_rows(read_capped(path, LARGEST, follow_links=False))), is_orphaned)
     except (OSError, FileError):
         return PendingFile(path, (), is_orphaned=False)  # removed meanwhile, or of another user
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _rows(data: bytes) -> Iterator[Row]:

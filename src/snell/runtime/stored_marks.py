@@ -83,8 +83,10 @@ class StoredMarks:
             if known is not None:
                 self._scopes.move_to_end(scope)
                 return known
-        loaded = self._load(scope)
-        if loaded is None:
+        try:
+            loaded = self._database.run(lambda tx: marks.in_scope(tx, scope), only_reads=True)
+        except StoreError as error:
+            self.problem = f"marks could not be read: {error}"
             return {}  # read again next time
         with self._lock:
             if any(SIGN in name for name in loaded):
@@ -106,13 +108,6 @@ class StoredMarks:
 
     def _stored_value(self, value: Any) -> Any:
         return value if value is None or isinstance(value, bool | int | float) else self._redactor(value)
-
-    def _load(self, scope: str) -> dict[str, Any] | None:
-        try:
-            return self._database.run(lambda tx: marks.in_scope(tx, scope), only_reads=True)
-        except StoreError as error:
-            self.problem = f"marks could not be read: {error}"
-            return None
 
     def _save(self) -> None:
         done: list[Change] = []

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from snell.model.errors import StoreError
-from snell.model.meta_table import put_meta
 from snell.model.protocols import Database, Transaction
+from snell.model.tables import put_meta
 from snell.records.decisions import Record
 from snell.system.json_output import json_value
 
@@ -19,6 +19,7 @@ LONGEST_BODY = 1_000_000
 
 # Fields of every record that hold no free text.
 PLAIN_FIELDS = ("id", "client", "event", "session_id", "tool", "kind", "verdict")
+SIDES = ("before", "after")  # of a change
 NOT_REDACTED = "the details could not be redacted, so they were not kept"
 
 Redactor = Callable[[Any], Any]
@@ -46,7 +47,11 @@ class TraceEncoder:
             clean["id"] = record["id"]
         if clean and "changes" in record:
             pairs = zip(clean["changes"], record["changes"], strict=True)
-            clean["changes"] = [{**kept, **self._hashes(change)} for kept, change in pairs]
+            # With hashes of both values: a user who has a redacted value can still recognise it.
+            clean["changes"] = [
+                {**kept, **{f"{name}_hash": self.hash(msgspec.json.encode(json_value(change[name]))) for name in SIDES}}
+                for kept, change in pairs
+            ]
         body = b"" if clean is None else self._with_rounds(clean, record)
         if body and len(body) <= LONGEST_BODY:
             return body.decode()
@@ -67,14 +72,12 @@ class TraceEncoder:
         """Return a keyed hash, so that a reader of the rows cannot try out what the data may have been."""
         if not data:
             return ""
-        self._hash_key = self._hash_key or self._read_hash_key()
+        if not self._hash_key:
+            try:
+                self._hash_key = self._database.run(_hash_key)
+            except StoreError:
+                self._hash_key = os.urandom(32)
         return hashlib.blake2b(data, key=self._hash_key, digest_size=16).hexdigest()
-
-    def _hashes(self, change: Record) -> Record:
-        """Return hashes of both values: a user who has a redacted value can still recognise it."""
-        return {
-            f"{name}_hash": self.hash(msgspec.json.encode(json_value(change[name]))) for name in ("before", "after")
-        }
 
     def _with_rounds(self, clean: Record, record: Record) -> bytes:
         """Return the record with its rounds as JSON; empty when one of the runs cannot be redacted."""
@@ -111,12 +114,6 @@ class TraceEncoder:
         self._quiet[id(about)] = (about, written)
         self._quiet_bytes += memoryview(written).nbytes
         return written
-
-    def _read_hash_key(self) -> bytes:
-        try:
-            return self._database.run(_hash_key)
-        except StoreError:
-            return os.urandom(32)
 
 
 def _is_quiet(run: Record) -> bool:

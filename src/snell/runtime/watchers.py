@@ -6,7 +6,9 @@ own would take Python's lock from that thread again and again, and delay the nex
 """
 
 import threading
+import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,14 +25,17 @@ from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.hooks import Hook, Inline
 from snell.model.protocols import Database, Store
+from snell.records import decisions, orphaned_calls
 from snell.runtime.background_hooks import BackgroundHooks
+from snell.runtime.database_journal import StoreJournal
 from snell.runtime.executor import Executor
-from snell.runtime.journal import Journal
-from snell.runtime.ledger_repair import LedgerRepair
+from snell.runtime.failure_warnings import first_warning
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+# Seconds after which a call that is not known to be missing is taken as written. Other processes write calls, too.
+CERTAIN_AFTER = 60.0
 MOST_LARGE = 200  # jobs that wait for a thread; with more, those of a large event are not added
 SMALL = 16_000  # bytes; reading a larger event takes so long that a thread does it
 
@@ -64,7 +69,7 @@ class Watchers:
         executor: Executor,
         background: BackgroundHooks,
         marks: Store,
-        journal: Journal,
+        journal: StoreJournal | None,
         database: Database | None,
     ) -> None:
         self._executor, self._background = executor, background
@@ -115,11 +120,14 @@ class Watchers:
             if job.others:
                 self._run_later(job)
             for hook in job.background:
-                future = self._executor.in_background(partial(self._run_in_background, job, hook))
+                future = self._executor.later(partial(self._run_in_background, job, hook), "background")
                 future.add_done_callback(partial(self._enter_dropped, job, hook))
 
     def _run_later(self, job: Job) -> None:
-        self._executor.later(partial(self._run_others, job)).add_done_callback(self._note_dropped)
+        def run_others() -> None:
+            self._enter(job, job.others, self._executor.run(job.others, job.event, job.context, "later"))
+
+        self._executor.later(run_others).add_done_callback(self._note_dropped)
 
     def _note_dropped(self, future: "Future[None]") -> None:
         """Note that the process ended before these watchers ran: one of the ledger's may be among them."""
@@ -133,7 +141,7 @@ class Watchers:
 
     def _outcomes(self, jobs: Sequence[Job]) -> list[Sequence[Outcome]]:
         def run_all() -> list[Sequence[Outcome]]:
-            return [self._executor.run_later(job.batched, job.event, job.context) for job in jobs]
+            return [self._executor.run(job.batched, job.event, job.context, "later") for job in jobs]
 
         if self._database is None or len(jobs) == 1:
             return run_all()
@@ -144,16 +152,13 @@ class Watchers:
             return run_all()
         return outcomes
 
-    def _run_others(self, job: Job) -> None:
-        self._enter(job, job.others, self._executor.run_later(job.others, job.event, job.context))
-
     def _run_in_background(self, job: Job, hook: tuple[Hook, ...]) -> None:
         """Run one asynchronous hook and enter its outcome; one whose session ended first does not begin."""
         cancel = job.context.cancel
         if cancel and cancel.is_set():
             self._enter(job, hook, (DROPPED,))
         else:
-            self._enter(job, hook, self._executor.run_in_background(hook, job.event, job.context))
+            self._enter(job, hook, self._executor.run(hook, job.event, job.context, "background"))
 
     def _enter_dropped(self, job: Job, hook: tuple[Hook, ...], future: "Future[None]") -> None:
         """Enter a hook that did not begin before the process ended."""
@@ -168,12 +173,70 @@ class Watchers:
                 self._marks.put(f"session:{job.event.session_id}", once_mark(hook), True)
             job.context.late(hook, job.event, outcome)
 
-    def enter_late(self, hook: Hook, event: Event, outcome: Outcome, decision_id: str) -> None:
+    def enter_late(self, hook: Hook, event: Event, outcome: Outcome, decision_id: str, project: str) -> None:
         """Keep the notes of a hook in the background for the next event; its verdict comes too late to count."""
         is_wanted = self._background.finish(hook, event, outcome)
         # Our own packs record for themselves; their run is worth a line only when it went wrong.
-        if outcome.failure or outcome.effects or not hook.source.layer.startswith("pack:"):
+        is_worth_it = outcome.failure or outcome.effects or not hook.source.layer.startswith("pack:")
+        if self._journal and is_worth_it:
             self._journal.add_late(decision_id, late_run(hook, outcome))
         notes = [Reason(hook.id, effect.text) for effect in outcome.effects if isinstance(effect, Note | Tell)]
         if notes and is_wanted and hook.role != "watches":
             hold(event, notes, self._marks, until="event")
+        failure = outcome.failure
+        warning = first_warning(hook, event, failure, self._marks, project) if failure else None
+        if warning and event.name != "SessionEnd":
+            hold(event, [warning], self._marks, until="user")
+
+
+class LedgerRepair:
+    """
+    Completes the ledger: writes rows that heavy load, a locked database or a killed process kept from being written.
+
+    The rows of the decisions show which calls the ledger must have, so nothing is kept in memory for this. Calls are
+    compared with decisions only when some may be missing, starting at the last point where they were complete.
+    """
+
+    def __init__(self, database: Database | None) -> None:
+        self._database = database
+        self._may_miss = True  # an earlier process may have been killed
+        self._has_missed = False
+        self._up_to = 0  # the last decision of the comparison in progress
+        self._seen_at, self._seen = 0.0, 0  # the newest decision, and when it was read
+
+    @property
+    def is_behind(self) -> bool:
+        """Return whether decisions and calls have still to be compared."""
+        return self._database is not None and (self._may_miss or self._up_to > 0)
+
+    def note_missing(self) -> None:
+        """Note that a call was decided whose row could not be written."""
+        self._may_miss = self._has_missed = True
+
+    def catch_up(self) -> bool:
+        """Write a few missing rows; returns whether there may be more. Raises `StoreError`."""
+        if self._database is None or not (self._may_miss or self._up_to):
+            return False
+        if not self._up_to:
+            self._up_to = self._database.run(decisions.newest_seq, only_reads=True)
+            self._may_miss = False  # rows that are missed from now on come after that
+        is_more = self._database.run(lambda tx: orphaned_calls.catch_up(tx, self._up_to))
+        if not is_more:
+            self._up_to, self._has_missed = 0, self._may_miss
+        return is_more
+
+    def catch_up_at_end(self) -> None:
+        """Write all missing rows at the end of the process, if it missed one."""
+        with suppress(StoreError):  # then the next process does it
+            while self._has_missed and (self.catch_up() or self._may_miss):
+                pass
+
+    def store_progress(self) -> None:
+        """Store up to which decision all rows are written, so that these need not be compared after a crash."""
+        now = time.monotonic()
+        if self._database is None or self._may_miss or self._up_to or now - self._seen_at < CERTAIN_AFTER:
+            return
+        newest, seen = self._database.run(decisions.newest_seq, only_reads=True), self._seen
+        if seen:
+            self._database.run(lambda tx: orphaned_calls.store_compared(tx, seen))
+        self._seen_at, self._seen = now, newest if newest > seen else 0

@@ -9,11 +9,12 @@ checked when it is loaded, not when the first event comes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
 
 from msgspec import Struct, ValidationError, convert
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.context import CURRENT_CONTEXT, Context
@@ -21,7 +22,7 @@ from snell.model.errors import HookError
 from snell.model.events import Event
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Inline, OnFailure, Role, Scope, Source
 from snell.model.tools import ALL_KINDS
-from snell.sdk.subjects import call_of, shell_call_of, subject_of
+from snell.sdk.subjects import KIND_OF_TYPE, SUBJECTS, call_of, subject_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,7 +86,6 @@ def context_with(options: Mapping[str, Any]) -> Callable[[Event], Context]:
 _with_options: tuple[Context | None, dict[int, Context]] = (None, {})
 
 _call = _once_per_event(call_of)
-_shell_call = _once_per_event(shell_call_of)
 _subject = _once_per_event(subject_of)
 
 # What a function may take, by the name of its parameter.
@@ -97,27 +97,7 @@ SUPPLIES: Supplies = {
     "context": lambda _event: CURRENT_CONTEXT.get(),
     "call": _call,
     "subject": _subject,
-    "prompt": _subject,
-    "session": _subject,
-    "turn": _subject,
-    "agent": _subject,
-    "notification": _subject,
-    "compaction": _subject,
-    "task": _subject,
-    "file": _subject,
-}
-
-# A parameter with one of these types makes the hook one for this kind of tool.
-_KIND_OF_ANNOTATION = {
-    "ShellCall": "shell",
-    "EditCall": "edit",
-    "WriteCall": "write",
-    "ReadCall": "read",
-    "SearchCall": "search",
-    "WebCall": "web",
-    "McpCall": "mcp",
-    "AgentCall": "agent",
-    "SkillCall": "skill",
+    **dict.fromkeys((name for name in SUBJECTS if name != "tool"), _subject),
 }
 
 
@@ -162,43 +142,24 @@ def hooks_of(
     """Return hooks for functions that run in this process; `supplies` override what every hook may take."""
     callers = {function: caller_for(function, {**SUPPLIES, **(supplies or {})}) for function in functions}
     return [
-        hook_for(each, _inline(caller, each), hook_id(pack, function.__name__, each, function), scope, layer)
+        hook_for(each, Inline(caller, each.waits, each.batches), _hook_id(pack, function, each), scope, layer)
         for function, caller in callers.items()
         for each in declarations(function)
     ]
-
-
-def _inline(caller: Callable[[Event], Any], declaration: Declaration) -> Inline:
-    return Inline(caller, waits=declaration.waits, batches=declaration.batches)
 
 
 def hook_for(
     declaration: Declaration, handler: Any, id_: str, scope: Scope, layer: str, file: str = "", line: int = 0
 ) -> Hook:
     """Return one declaration as a hook."""
-    return Hook(
-        id=id_,
-        event=declaration.event,
-        handler=handler,
-        scope=scope,
-        role=declaration.role,
-        matcher=declaration.matcher,
-        matcher_type=declaration.matcher_type,
-        kinds=declaration.kinds,
-        condition=declaration.condition,
-        once=declaration.once,
-        timeout=declaration.timeout,
-        on_failure=declaration.on_failure,
-        status_message=declaration.status_message,
-        source=Source(layer, file, line),
-    )
+    declared = {name: value for name, value in asdict(declaration).items() if name not in ("when", "waits", "batches")}
+    return Hook(id=id_, handler=handler, scope=scope, source=Source(layer, file, line), **declared)
 
 
-def hook_id(pack: str, name: str, declaration: Declaration, function: Callable[..., Any] | None = None) -> str:
+def _hook_id(pack: str, function: Callable[..., Any], declaration: Declaration) -> str:
     """Return `pack/hook`; with the event where one function reacts to several."""
-    several = function is not None and len(declarations(function)) > 1
-    base = f"{pack}/{name}" if pack else name
-    return f"{base}:{declaration.event}" if several else base
+    base = f"{pack}/{function.__name__}" if pack else function.__name__
+    return f"{base}:{declaration.event}" if len(declarations(function)) > 1 else base
 
 
 def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> Callable[[Event], Any]:
@@ -209,8 +170,9 @@ def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> C
     if not names:
         return lambda _event: function()
     suppliers = [(name, supplies[name]) for name in names]
-    if _is_for_shells(function):
-        suppliers = [(name, _shell_call if supply is _call else supply) for name, supply in suppliers]
+    kinds = {each.kinds for each in declarations(function)}
+    if len(kinds) == 1 and len(only := kinds.pop()) == 1:
+        suppliers = [(name, _call_as(only[0]) if supply is _call else supply) for name, supply in suppliers]
     match suppliers:  # every event calls this for each hook, so the usual numbers are written out
         case [(one, first)]:
             return lambda event: function(**{one: first(event)})
@@ -221,9 +183,10 @@ def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> C
     return lambda event: function(**{name: supply(event) for name, supply in suppliers})
 
 
-def _is_for_shells(function: Callable[..., Any]) -> bool:
-    declared = declarations(function)
-    return bool(declared) and all(each.kinds == ("shell",) for each in declared)
+@cache
+def _call_as(kind: str) -> Callable[[Event], Any]:
+    """Return a supplier of calls of one kind: a tool of an MCP server may be a shell or a writer as well."""
+    return _once_per_event(lambda event: call_of(event, kind))
 
 
 def _declare_role(role: Role, events: tuple[Any, ...], options: dict[str, Any]) -> Callable[[F], F]:
@@ -317,7 +280,7 @@ def kinds_of(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[
         return (given,) if isinstance(given, str) else tuple(given)
     annotation = getattr(function, "__annotations__", {}).get("call", "")
     name = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
-    kind = _KIND_OF_ANNOTATION.get(name.rpartition(".")[2])
+    kind = KIND_OF_TYPE.get(name.rpartition(".")[2])
     return (kind,) if kind else ()
 
 

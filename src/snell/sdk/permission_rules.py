@@ -25,7 +25,7 @@ from msgspec import Struct
 from snell.model.command_lines import command_line
 from snell.model.tools import names_of
 from snell.sdk.wildcards import path_matches, text_matches
-from snell.shell.reader import Command, CommandLine, read
+from snell.shell.reader import CommandLine, read
 from snell.system.lazy_regex import lazy_regex
 
 LONGEST_RULE = 1000
@@ -72,7 +72,7 @@ def holds(
         return False
     if not parsed.pattern or parsed.pattern in _ANYTHING:
         return True
-    return _matcher(parsed.tool)(parsed.pattern, tool_input, cwd, home)
+    return _MATCHERS.get(parsed.tool, _any_value_matches)(parsed.pattern, tool_input, cwd, home)
 
 
 def _parse_rule(text: str) -> Rule:
@@ -120,10 +120,6 @@ def _is_on_server(tool: str, name: str) -> bool:
 _Matcher = Callable[[str, Mapping[str, Any], str, str], bool]
 
 
-def _matcher(tool: str) -> _Matcher:
-    return _MATCHERS.get(tool, _any_value_matches)
-
-
 def _command_matches(pattern: str, tool_input: Mapping[str, Any], _cwd: str, _home: str) -> bool:
     text = command_line("Bash", tool_input)
     reading = read(text) if text or isinstance(tool_input.get("command"), str) else None
@@ -153,13 +149,9 @@ def _command_forms(reading: CommandLine) -> Iterator[str]:
         yield _one_line(command.text)
         for layer in command.layers:
             if layer.words:
-                yield _one_line(_from_program(layer))
+                yield _one_line(layer.text[layer.spans[0][0] :])
                 yield " ".join(layer.words)
                 yield " ".join((layer.program, *layer.arguments))
-
-
-def _from_program(command: Command) -> str:
-    return command.text[command.spans[0][0] :]
 
 
 def _one_line(text: str) -> str:
@@ -207,16 +199,8 @@ def _any_value_matches(pattern: str, tool_input: Mapping[str, Any], _cwd: str, _
 
 _MATCHERS: dict[str, _Matcher] = {
     "Bash": _command_matches,
-    "Edit": _path_matches,
-    "MultiEdit": _path_matches,
-    "NotebookEdit": _path_matches,
-    "Write": _path_matches,
-    "Read": _path_matches,
-    "Grep": _path_matches,
-    "Glob": _path_matches,
-    "LS": _path_matches,
+    **dict.fromkeys(("Edit", "MultiEdit", "NotebookEdit", "Write", "Read", "Grep", "Glob", "LS"), _path_matches),
     "WebFetch": _domain_matches,
-    "Task": _name_matches(_AGENT_FIELDS),
-    "Agent": _name_matches(_AGENT_FIELDS),
+    **dict.fromkeys(("Task", "Agent"), _name_matches(_AGENT_FIELDS)),
     "Skill": _name_matches(_SKILL_FIELDS),
 }

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from snell.model.call_contents import CallContents
 from snell.model.command_folders import NO_FOLDER_KEYS, folders_of
 from snell.model.events import Event, text_in
-from snell.model.tools import mcp_parts
+from snell.model.tools import KINDS, mcp_parts
 
 # Parsing a command line loads twenty modules, and not every hook needs it.
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ class SearchCall(ToolCall, frozen=True, kw_only=True):
 class WebCall(ToolCall, frozen=True, kw_only=True):
     url: str = ""
     query: str = ""
+
+
+class DatabaseCall(ToolCall, frozen=True, kw_only=True):
+    statement: str = ""
 
 
 class McpCall(ToolCall, frozen=True, kw_only=True):
@@ -156,21 +161,34 @@ def _read(command: str) -> "CommandLine":
     return read(command)
 
 
-def call_of(event: Event) -> ToolCall:
-    """Return the tool call of an event, typed by its kind."""
-    if event.kind == "shell":
+def call_of(event: Event, wanted: str = "") -> ToolCall:
+    """Return the tool call of an event, typed by the wanted kind if that is one of its kinds, else by the first."""
+    kind = wanted if wanted and wanted in event.kinds else event.kind
+    if kind == "shell":
         return _shell_call(event)
-    type_, fields = _CALLS.get(event.kind, (ToolCall, {}))
+    type_, fields = _CALLS.get(kind, (ToolCall, {}))
     given = event.tool_input
     own: dict[str, Any] = {name: _first_text(given, keys) for name, keys in fields.items()}
-    if event.kind == "mcp":
+    if kind == "mcp":
         own["server"], own["method"] = mcp_parts(event.tool)
+    elif (event.tool not in KINDS or kind == "edit") and not all(own.values()):
+        own |= _carried_fields(kind, event.contents, own)
     return type_(**_common_fields(event), cwd=event.cwd, **own)
 
 
-def shell_call_of(event: Event) -> ToolCall:
-    """Return the call for a hook that is only for shell calls: a tool of an MCP server may be one as well."""
-    return _shell_call(event) if event.kind == "shell" or "shell" in event.kinds else call_of(event)
+def _carried_fields(kind: str, contents: CallContents, own: dict[str, Any]) -> dict[str, str]:
+    """Return the fields of a tool that no table knows, by what its input carries."""
+    path, text = next(iter(contents.writes.items()), ("", ""))
+    gone = next(iter((*contents.deletes, *(source for source, _ in contents.moves))), "")
+    found = {
+        "path": path or gone if kind in ("edit", "write") else next(iter(contents.reads), ""),
+        "content": text,
+        "new": text,
+        "old": contents.old_text,
+        "url": next(iter(contents.urls), ""),
+        "statement": "\n".join(contents.statements),
+    }
+    return {name: found[name] for name, value in own.items() if not value and name in found}
 
 
 def _shell_call(event: Event) -> ShellCall:
@@ -203,7 +221,7 @@ def _folder_of(event: Event) -> str:
 
 def subject_of(event: Event) -> Any:
     """Return what the event is about; the event itself where there is no type for it."""
-    build = _SUBJECTS.get(event.row.subject)
+    build = SUBJECTS.get(event.row.subject)
     return build(event) if build else event
 
 
@@ -216,11 +234,6 @@ def _from_payload(type_: Callable[..., Any], **fields: str) -> Callable[[Event],
         return type_(**{name: _first_text(event.payload, tuple(keys.split())) for name, keys in fields.items()})
 
     return build
-
-
-def _turn(event: Event) -> Turn:
-    payload = event.payload
-    return Turn(text_in(payload, "last_assistant_message"), event.is_continuation, text_in(payload, "error"))
 
 
 # Tool kind -> type and, for each of its fields, the input keys that hold it in one client or another.
@@ -237,16 +250,22 @@ _CALLS: dict[str, tuple[type[ToolCall], dict[str, tuple[str, ...]]]] = {
     "read": (ReadCall, {"path": ("file_path", "path", "notebook_path")}),
     "search": (SearchCall, {"pattern": ("pattern", "query"), "path": ("path",)}),
     "web": (WebCall, {"url": ("url",), "query": ("query",)}),
+    "database": (DatabaseCall, {"statement": ("sql", "statement")}),
     "mcp": (McpCall, {}),
     "agent": (AgentCall, {"prompt": ("prompt",), "agent_type": ("subagent_type", "agent_type")}),
-    "skill": (SkillCall, {"skill": ("skill", "name"), "args": ("args",)}),
+    "skill": (SkillCall, {"skill": ("skill", "name", "skill_name", "skillName"), "args": ("args",)}),
 }
 
-_SUBJECTS: dict[str, Callable[[Event], Any]] = {
+# A parameter of one of these types makes a hook one for this kind of tool.
+KIND_OF_TYPE = {"ShellCall": "shell", **{type_.__name__: kind for kind, (type_, _) in _CALLS.items()}}
+
+SUBJECTS: dict[str, Callable[[Event], Any]] = {
     "tool": call_of,
     "prompt": _from_payload(Prompt, text="prompt", command="command_name"),
     "session": _from_payload(Session, id="session_id", source="source trigger", reason="reason"),
-    "turn": _turn,
+    "turn": lambda event: Turn(
+        text_in(event.payload, "last_assistant_message"), event.is_continuation, text_in(event.payload, "error")
+    ),
     "agent": _from_payload(
         AgentRun,
         id="agent_id",

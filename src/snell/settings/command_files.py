@@ -46,14 +46,11 @@ def files_named_by(handler: Handler, root: Path, env: Mapping[str, str]) -> Name
 
 
 def files_of_command(
-    command: str,
-    root: Path,
-    env: Mapping[str, str],
-    args: Sequence[str] | None = None,
-    plugin_root: str = "",
+    command: str, root: Path, env: Mapping[str, str], args: Sequence[str] | None = None, plugin_root: str = ""
 ) -> NamedFiles:
     """Return the programs and local files that a command names; with `args`, `command` is one word."""
-    variables = _variables(root, env, plugin_root)
+    known = {"CLAUDE_PROJECT_DIR": str(root), "PWD": str(root), "HOME": env.get("HOME") or os.path.expanduser("~")}
+    variables = known | ({"CLAUDE_PLUGIN_ROOT": plugin_root} if plugin_root else {})
     all_words = _shell_words(command, variables) if args is None else _exec_words(command, args, variables)
     words = list(islice(all_words, MOST_WORDS + 1))
     if len(words) > MOST_WORDS:
@@ -127,7 +124,7 @@ def _argument(text: str, previous: str, variables: Mapping[str, str]) -> Iterato
 
 def _split(line: str) -> list[str]:
     if len(line) > _LONGEST_CAREFULLY_SPLIT:
-        return _split_roughly(line)
+        return _ROUGH.findall(line)
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>\n")
     lexer.whitespace = " \t\r"
     lexer.commenters = ""
@@ -135,16 +132,7 @@ def _split(line: str) -> list[str]:
     try:
         return list(lexer)
     except ValueError:
-        return _split_roughly(line)
-
-
-def _split_roughly(line: str) -> list[str]:
-    return _ROUGH.findall(line)
-
-
-def _variables(root: Path, env: Mapping[str, str], plugin_root: str) -> dict[str, str]:
-    known = {"CLAUDE_PROJECT_DIR": str(root), "PWD": str(root), "HOME": env.get("HOME") or os.path.expanduser("~")}
-    return known | ({"CLAUDE_PLUGIN_ROOT": plugin_root} if plugin_root else {})
+        return _ROUGH.findall(line)
 
 
 def _expand(text: str, variables: Mapping[str, str]) -> str:

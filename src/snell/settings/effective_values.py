@@ -1,6 +1,6 @@
 """Compute the effective value of each setting from all layers, and its origin."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -10,9 +10,9 @@ from snell.settings.parse_types import Value
 from snell.settings.schema import LIST_KEYS, TABLE_KEYS, TOP_KEYS, Key
 
 # For most settings the first of these layers that has it wins. Lists are joined instead.
-PRECEDENCE = ("policy", "local", "project", "user")
+PRECEDENCE = ("policy", "local", "project", "user", "profile")
 ADDED_POLICY = "policy:added"  # a policy file that the environment names, added to the machine's own
-_WEAKEST_FIRST = ("project", "local", "user", "policy")
+_WEAKEST_FIRST = ("profile", "project", "local", "user", "policy")
 # Options about storing texts: `false` in a project wins over the user's settings. No guard is among these.
 _FALSE_WINS = {"remember": ("enabled", "capture", "share")}
 _ONLY_WITH_HOOKS = ("status_line", "file_suggestion")
@@ -35,17 +35,19 @@ def switches(values: Sequence[Value]) -> Switches:
         policy_disables_all=by_policy,
         allow_managed_hooks_only=bool(effective["allow_managed_hooks_only"].value),
         rewrites_from="policy" if effective["rewrites_from"].value == "policy" else "",
+        order=str(effective["order"].value),
     )
 
 
 def _effective_value(key: Key, given: Sequence[Value]) -> Value:
-    ordered = sorted(given, key=lambda value: _rank(value.layer))
+    ordered = sorted(given, key=lambda value: PRECEDENCE.index(value.base_layer))
     if not ordered:
         return Value(key.name, key.default)
     if key.name in LIST_KEYS:
         return replace(ordered[0], value=tuple(dict.fromkeys(each for value in given for each in value.value)))
     if key.name in TABLE_KEYS:
-        return replace(next(filter(_has_effect(given), ordered), ordered[0]), value=_merge_packs(given))
+        merged = _merge_packs(given)
+        return replace(next((value for value in ordered if _has_effect(value, merged)), ordered[0]), value=merged)
     if key.name == "rewrites_from":
         return next((value for value in ordered if value.value == "policy"), ordered[0])
     if key.name == "disable_all_hooks":
@@ -61,31 +63,19 @@ def _merge_packs(given: Sequence[Value]) -> dict[str, Any]:
     The user's file wins over a project's, so that opening a folder cannot disable a guard. The policy wins over both.
     """
     merged: dict[str, Any] = {}
-    for value in sorted(given, key=_strength):
+    for value in sorted(given, key=lambda value: _WEAKEST_FIRST.index(value.base_layer)):
         for name, options in value.value.items():
             before = merged.get(name, {})
-            merged[name] = {**before, **options, **(_refusals(name, before) if _is_users(value) else {})}
+            refused = {each: False for each in _FALSE_WINS.get(name, ()) if before.get(each) is False}
+            merged[name] = {**before, **options, **(refused if value.base_layer == "user" else {})}
     return merged
 
 
-def _has_effect(given: Sequence[Value]) -> Callable[[Value], bool]:
-    """Return a test whether a layer has an option that is effective, so that it is shown as the origin."""
-    merged = _merge_packs(given)
-    return lambda value: any(
+def _has_effect(value: Value, merged: Mapping[str, Any]) -> bool:
+    """Whether a layer has an option that is effective, so that it is shown as the origin."""
+    return any(
         merged[name].get(option) == given for name, options in value.value.items() for option, given in options.items()
     )
-
-
-def _refusals(pack: str, options: Mapping[str, Any]) -> dict[str, bool]:
-    return {option: False for option in _FALSE_WINS.get(pack, ()) if options.get(option) is False}
-
-
-def _is_users(value: Value) -> bool:
-    return value.layer.partition(":")[0] == "user"
-
-
-def _strength(value: Value) -> int:
-    return _WEAKEST_FIRST.index(value.layer.partition(":")[0])
 
 
 def _unless_disabled(found: dict[str, Value], name: str, values: Sequence[Value]) -> Value:
@@ -103,7 +93,3 @@ def _policy_disables_all(values: Sequence[Value]) -> bool:
 
 def _is_policy(value: Value) -> bool:
     return value.layer in ("policy", ADDED_POLICY)
-
-
-def _rank(layer: str) -> int:
-    return PRECEDENCE.index(layer.partition(":")[0])

@@ -1,12 +1,46 @@
-"""SHA-256 digests of definitions and of files; those of files are cached until the file changes."""
+"""Stamps of files, by which hot reload detects a change, and SHA-256 digests of files and definitions."""
 
 import hashlib
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any, TypeVar
 
-from snell.settings.file_watch import FileStamp, Stamp, is_settled, stamp_of, watch_file
+from msgspec import Struct
+
 from snell.system.files import FileError, read_capped
+
+# File systems have times in steps. A file that is written twice within one step looks unchanged, so a file that was
+# written just before its stamp was taken is not settled.
+STEP = 50_000_000
+
+Stamp = tuple[int, int, int, int, int]
+
+
+class FileStamp(Struct, frozen=True):
+    path: str
+    stamp: Stamp | None = None  # None: the file did not exist
+    is_settled: bool = True
+
+
+def watch_file(path: Path | str) -> FileStamp:
+    stamp = stamp_of(path)
+    return FileStamp(str(path), stamp, is_settled(stamp))
+
+
+def stamp_of(path: Path | str) -> Stamp | None:
+    """Return the times, size and identity of a file, or None."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
+
+
+def is_settled(stamp: Stamp | None) -> bool:
+    return stamp is None or abs(time.time_ns() - stamp[1]) > STEP
+
 
 LONGEST_PINNED = 64 * 1024 * 1024
 FILES = 2_048  # size of the cache; the files that were used last stay
@@ -19,11 +53,6 @@ def digest_of(value: Any) -> str:
     """Return the digest of canonical JSON: equal definitions have equal digests, however they are written."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def short_digest(value: Any) -> str:
-    """Return enough of a digest to tell the hooks of one user apart."""
-    return digest_of(value)[:8]
 
 
 class FileDigests:

@@ -3,22 +3,22 @@
 import re
 from typing import Any
 
+from msgspec import Struct, field
+
 from snell.engine.match import compile_matcher
-from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest, row_of
+from snell.model.catalogue import CATALOGUE, EventRow, canonical, did_you_mean, row_of
 from snell.model.errors import PatternError
-from snell.model.hooks import Handler, Hook, Source
+from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT, Handler, Hook, Source
 from snell.sdk.permission_rules import check as check_rule
-from snell.settings.entry_handler import HandlerPart, handler_part
-from snell.settings.file_digests import short_digest
-from snell.settings.handler_types import HandlerEntry, handler_types
+from snell.settings.file_digests import digest_of
+from snell.settings.handler_types import HandlerEntry, HandlerPart, HandlerType, handler_part, handler_types
 from snell.settings.parse_types import MOST_PROBLEMS, Declared, Entry, Fault, ParseState
-from snell.settings.problems import InvalidValueError
 from snell.settings.schema import ENTRY, Key, Spellings
-from snell.settings.time_limits import async_limit, time_limit, too_many_limits
 from snell.settings.value_check import value_of
-from snell.settings.value_tree import Node
+from snell.settings.value_tree import InvalidValueError, Node
 
 LONGEST_ID = 200
+LOOKS_LIKE_MILLISECONDS = 1000.0
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -32,23 +32,27 @@ def declare_hook(entry: Entry, state: ParseState) -> Declared | Fault:
         _check(found, event, part)
     handler = _handler(found, part) if part and not found.is_wrong else None
     if not event or not part or not handler:
-        return _fault(found, event, before)
+        errors = [each for each in found.state.problems[before:] if each.severity == "error"]
+        reason = str(errors[0]) if errors else f"{found.state.file}:{found.entry.line}: the entry cannot be read"
+        return Fault(reason, found.entry.line, event, found.values)
     return _make_hook(found, event, part, handler)
 
 
-class _Fields:
+class _Fields(Struct):
     """The keys of an entry, checked one by one."""
 
-    def __init__(self, entry: Entry, state: ParseState) -> None:
-        self.entry = entry
-        self.state = state
-        self.values: dict[str, Any] = {}
-        self.lines: dict[str, int] = {}
-        self.is_wrong = False
+    entry: Entry
+    state: ParseState
+    values: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    is_wrong: bool = False
 
     def add_error(self, wrong: InvalidValueError) -> None:
         self.is_wrong = True
         self.state.add_error(wrong)
+
+    def fail(self, line: int, message: str, advice: str) -> None:
+        self.add_error(InvalidValueError(message, line, advice))
 
     def line(self, name: str) -> int:
         return self.lines.get(name, self.entry.line)
@@ -59,14 +63,14 @@ class _Fields:
             if key is None:
                 self._report_unknown(spelled, node, known, handler)
             elif key.name in self.lines:
-                self.add_error(InvalidValueError(f"`{key.name}` is given twice", node.line, "keep one of them"))
+                self.fail(node.line, f"`{key.name}` is given twice", "keep one of them")
             else:
                 self._take_one(key, spelled, node)
 
     def _take_one(self, key: Key, spelled: str, node: Node) -> None:
         self.lines[key.name] = node.line
         if key.ignored:
-            if node.value != "bash":
+            if node.value not in (False, "bash"):
                 self.state.add_problem(node.line, f"`{spelled}` has no effect: {key.ignored}", "", "hint")
             return
         try:
@@ -79,10 +83,9 @@ class _Fields:
             self.state.add_problem(node.line, f"`{spelled[:80]}` is unknown and ignored", "", "hint")
         elif handler_types().has_key(spelled):
             message = f"`{spelled[:80]}` does not belong to a {handler} handler"
-            self.add_error(InvalidValueError(message, node.line, "remove it, or change the handler"))
+            self.fail(node.line, message, "remove it, or change the handler")
         else:
-            message = f"`{spelled[:80]}` is not a key of a hook"
-            self.add_error(InvalidValueError(message, node.line, self.state.nearest(known, spelled)))
+            self.fail(node.line, f"`{spelled[:80]}` is not a key of a hook", self.state.nearest(known, spelled))
 
 
 def _handler_part(found: _Fields) -> HandlerPart | None:
@@ -99,8 +102,8 @@ def _handler_part(found: _Fields) -> HandlerPart | None:
     found.take(part.table or {}, types.keys_in_table[name], name)
     for key in part.type.keys:
         if key.is_required and key.name not in found.lines:
-            message = f"the {name} handler has no `{key.name}`"
-            found.add_error(InvalidValueError(message, found.entry.line, f"add it: {key.help.split(';')[0]}"))
+            advice = f"add it: {key.help.split(';')[0]}"
+            found.fail(found.entry.line, f"the {name} handler has no `{key.name}`", advice)
     return part
 
 
@@ -119,18 +122,16 @@ def _event_name(found: _Fields) -> str:
     own = next((node for name, node in found.entry.fields.items() if ENTRY.is_named(name, "event")), None)
     node = found.entry.event or own
     if found.entry.event and own and own.value != found.entry.event.value:
-        message = "`event` is not the event under which the hook is listed"
-        found.add_error(InvalidValueError(message, own.line, "remove it"))
+        found.fail(own.line, "`event` is not the event under which the hook is listed", "remove it")
     if node is None or not isinstance(node.value, str) or not node.value.strip():
-        advice = 'add event = "PreToolUse", for example'
-        found.add_error(InvalidValueError("the hook names no event", found.entry.line, advice))
+        found.fail(found.entry.line, "the hook names no event", 'add event = "PreToolUse", for example')
         return ""
     name = canonical(node.value)
     if name in CATALOGUE or node.value in found.state.extra_events:
         return name
-    near = nearest(node.value[:60]) if len(found.state.problems) < MOST_PROBLEMS else ""
-    advice = f"did you mean `{near}`?" if near else "list it in `extra_events` if your client has it"
-    found.add_error(InvalidValueError(f"`{node.value[:80]}` is not an event", node.line, advice))
+    known = CATALOGUE if len(found.state.problems) < MOST_PROBLEMS else ()
+    advice = did_you_mean(node.value, known, "list it in `extra_events` if your client has it")
+    found.fail(node.line, f"`{node.value[:80]}` is not an event", advice)
     return ""
 
 
@@ -139,16 +140,16 @@ def _check(found: _Fields, event: str, part: HandlerPart) -> None:
     row = row_of(event)
     _check_matcher(found, row, event)
     _check_condition(found, row, event)
-    if limits := too_many_limits(found.values):
+    if len(limits := _given_limits(found)) > 1:
         message = f"the time limit is given as {' and as '.join(f'`{name}`' for name in limits)}"
-        found.add_error(InvalidValueError(message, found.line(limits[-1]), "keep one of them"))
+        found.fail(found.line(limits[-1]), message, "keep one of them")
     if part.type.asks_model and event in CATALOGUE and not row.has_conversation:
         message = f"{event} has no conversation that a {part.type.name} hook could read"
         found.state.add_problem(found.entry.line, message, "use a command", "warning")
     name = found.values.get("id", "")
     if name and not (name.isprintable() and len(name) <= LONGEST_ID):
         message = f"the name has unprintable characters, or more than {LONGEST_ID}"
-        found.add_error(InvalidValueError(message, found.line("id"), "shorten it"))
+        found.fail(found.line("id"), message, "shorten it")
 
 
 def _check_condition(found: _Fields, row: EventRow, event: str) -> None:
@@ -158,8 +159,7 @@ def _check_condition(found: _Fields, row: EventRow, event: str) -> None:
     try:
         check_rule(found.values["if"])
     except ValueError as error:
-        advice = 'write it like if = "Bash(git push *)"'
-        found.add_error(InvalidValueError(f"`if` is not a rule: {error}", found.line("if"), advice))
+        found.fail(found.line("if"), f"`if` is not a rule: {error}", 'write it like if = "Bash(git push *)"')
     if row.matches != "tool_name":
         message = f"`if` is for tool calls, and {event} is not a tool call"
         found.state.add_problem(found.line("if"), message, "remove it", "warning")
@@ -175,46 +175,63 @@ def _check_matcher(found: _Fields, row: EventRow, event: str) -> None:
     try:
         compile_matcher(pattern, kind, row)
     except PatternError as error:
-        found.add_error(InvalidValueError(error.message, found.line("matcher"), error.advice))
+        found.fail(found.line("matcher"), error.message, error.advice)
         return
     found.values.update({"matcher": pattern} if pattern else {}, **({"matcher_type": kind} if kind else {}))
-
-
-def _fault(found: _Fields, event: str, before: int) -> Fault:
-    errors = [each for each in found.state.problems[before:] if each.severity == "error"]
-    reason = str(errors[0]) if errors else f"{found.state.file}:{found.entry.line}: the entry cannot be read"
-    return Fault(reason, found.entry.line, event, found.values)
 
 
 def _make_hook(found: _Fields, event: str, part: HandlerPart, handler: Handler) -> Declared:
     values = found.values
     definition = {**values, "event": event, "handler": part.type.name, **part.defaults_of(values)}
+    word = _WORD.search(handler.short_name)
     hook = Hook(
-        id=values.get("id") or f"{event}-{_word_for(handler)}-{short_digest(definition)}",
+        id=values.get("id") or f"{event}-{word[0][:40] if word else handler.kind}-{digest_of(definition)[:8]}",
         event=event,
         handler=handler,
         scope=found.state.scope,
-        role=values.get("role"),
-        matcher=values.get("matcher"),
-        matcher_type=values.get("matcher_type"),
-        kinds=values.get("kinds", ()),
         condition=values.get("if"),
-        once=values.get("once", False),
         is_async=values.get("async", False) or values.get("async_rewake", False),
         rewakes=values.get("async_rewake", False),
-        force_sync=values.get("force_sync", False),
-        timeout=time_limit(values, found.lines, part.type, event, found.entry, found.state),
-        async_timeout=async_limit(values),
-        on_failure=values.get("on_failure"),
-        exit_code_mode=values.get("exit_code_mode", "client"),
-        enabled=values.get("enabled", True),
-        status_message=values.get("status_message", ""),
-        group=values.get("group", ""),
+        timeout=_time_limit(found, event, part.type),
+        async_timeout=min(values.get("async_timeout", ASYNC_TIMEOUT * 1000) / 1000, LONGEST_TIMEOUT),
         source=Source(found.state.layer, found.state.file, found.entry.line),
+        **{name: values[name] for name in _FIELDS_OF_HOOK if name in values},
     )
     return Declared(hook, definition)
 
 
-def _word_for(handler: Handler) -> str:
-    found = _WORD.search(handler.short_name)
-    return found.group()[:40] if found else handler.kind
+# The keys whose values a hook has unchanged, under the same name.
+_FIELDS_OF_HOOK = (
+    *("role", "matcher", "matcher_type", "kinds", "once", "force_sync"),
+    *("on_failure", "exit_code_mode", "enabled", "status_message", "group"),
+)
+
+
+def _given_limits(found: _Fields) -> list[str]:
+    return [name for name in ("timeout", "timeout_sec", "timeout_ms") if name in found.values]
+
+
+def _time_limit(found: _Fields, event: str, handler_type: HandlerType) -> float:
+    """Return seconds: the declared limit, at most the longest one, or the default of the handler."""
+    given = _given_limits(found)
+    if not given:
+        default = handler_type.default_timeout
+        # Claude Code has a limit for all handlers on some events, so hooks in its format have it too.
+        of_client = row_of(event).client_timeout if found.entry.is_client_form else 0.0
+        return min(of_client or default, default)
+    seconds = float(found.values[given[0]]) / (1000 if given[0] == "timeout_ms" else 1)
+    _check_limit(given[0], seconds, found, handler_type)
+    return min(seconds, LONGEST_TIMEOUT)
+
+
+def _check_limit(name: str, seconds: float, found: _Fields, handler_type: HandlerType) -> None:
+    recommended, line = handler_type.recommended_timeout, found.line(name)
+    if seconds >= LOOKS_LIKE_MILLISECONDS and name != "timeout_ms":
+        message = f"`{name}` is in seconds, and {seconds:.0f} is above {LONGEST_TIMEOUT:.0f}"
+        found.state.add_problem(line, message, f"write timeout_ms = {seconds:.0f} for milliseconds", "warning")
+    elif seconds > LONGEST_TIMEOUT:
+        message = f"`{name}` is above the longest limit of {LONGEST_TIMEOUT:.0f} s, which is used instead"
+        found.state.add_problem(line, message, "lower it", "warning")
+    elif seconds > recommended:
+        message = f"`{name}` lets the agent wait {seconds:.0f} s for a {handler_type.name} hook"
+        found.state.add_problem(line, message, f"{recommended:.0f} s or less is recommended", "hint")

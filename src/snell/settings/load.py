@@ -7,24 +7,24 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.context import HandlerSettings, McpServer, ModelSettings
-from snell.model.hooks import Hook, PythonFile, Switches
+from snell.model.hooks import Hook, Switches
 from snell.settings.effective_values import ADDED_POLICY, effective_values, switches
-from snell.settings.file_digests import FileDigests
-from snell.settings.file_watch import FileStamp, stamp_of, watch_file
+from snell.settings.file_digests import FileDigests, FileStamp, stamp_of, watch_file
 from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
-from snell.settings.parse_types import Parsed, PythonSource, Value
+from snell.settings.parse import parse_file, read_file
+from snell.settings.parse_types import Collected, PackSource, Parsed, ParseState, PythonSource, Value
 from snell.settings.pause import Pause, current_pause, pause_file
-from snell.settings.pins import pins_file, pins_of, read_pins
-from snell.settings.plugins import PackSource, folders_in, read_pack_folder
-from snell.settings.problems import Problem
-from snell.settings.read_file import read_file
-from snell.settings.unreadable_policy import failing_hooks, failing_hooks_of_layer
+from snell.settings.pins import Pins, pins_file, pins_of, read_pins
+from snell.settings.plugins import folders_in, read_pack_folder
+from snell.settings.unreadable_policy import failing_hooks
+from snell.settings.value_tree import Problem
 from snell.system.paths import POLICY_FILE, Places
 
+PROFILES = Path(__file__).parent / "profiles"  # settings by the name of a profile
 HALF_WRITTEN = 2_000_000_000  # nanoseconds for which an empty file may be about to be written
 
 
@@ -76,15 +76,15 @@ def load(
     not disable the user's guards.
     """
     found = locate(places, cwd, env, policy_files)
-    collected = _Collected(files=_stamps(found, places))
+    collected = Collected(files=_stamps(found, places))
     _load_policy(found, collected)
     _load_user(found, collected, {} if readable is None else readable)
     _load_packs(collected)
     _load_project(found, collected, places, cwd, env, digests or FileDigests())
     pause = _load_pause(collected, places)
     return Loaded(
-        hooks=tuple(_with_unique_ids(collected.hooks)),
-        switches=replace(switches(collected.values), paused=str(pause) if pause else ""),
+        hooks=tuple(with_unique_ids(collected.hooks)),
+        switches=_switches(found, collected, pause),
         problems=tuple(collected.problems),
         values=effective_values(collected.values),
         python=tuple(collected.python),
@@ -97,39 +97,23 @@ def load(
     )
 
 
+def _switches(found: Located, collected: Collected, pause: Pause | None) -> Switches:
+    of_values = switches(collected.values)
+    is_foreign = bool(found.project and found.project.has_content) and not collected.is_trusted
+    only_policy = [value for value in effective_values(collected.values) if value.name == "untrusted_projects"]
+    is_closed = is_foreign and only_policy[0].value == "policy"
+    return replace(
+        of_values,
+        allow_managed_hooks_only=of_values.allow_managed_hooks_only or is_closed,
+        paused=str(pause) if pause else "",
+    )
+
+
 def imported_clients(values: Iterable[Value]) -> frozenset[str]:
     """Return the clients whose own hook files are imported."""
     named = {name for value in values if value.name == "import_hooks" for name in value.value}
     claude = any(value.name == "import_claude" and value.value for value in values)
     return frozenset(named | {"claude-code"} if claude else named)
-
-
-class _Collected(Struct):
-    files: dict[str, FileStamp]
-    hooks: list[Hook] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    values: list[Value] = field(default_factory=list)
-    python: list[PythonSource] = field(default_factory=list)
-    packs: list[PackSource] = field(default_factory=list)
-    is_trusted: bool = False
-    trusts_notes: bool = False
-    trusted_folder: str = ""  # a project without a `.snell` folder that the user approved
-
-    @property
-    def extra_events(self) -> frozenset[str]:
-        return frozenset(name for value in self.values if value.name == "extra_events" for name in value.value)
-
-    def take(self, parsed: Parsed) -> None:
-        self.hooks += [each.hook for each in parsed.declared]
-        # Files of a project are watched with its other files, because their digests were approved.
-        handlers = (each.hook.handler for each in parsed.declared)
-        self.watch(watch_file(each.path) for each in handlers if isinstance(each, PythonFile))
-        self.values += parsed.values
-        self.problems += parsed.problems
-
-    def watch(self, files: Iterable[FileStamp]) -> None:
-        for file in files:
-            self.files.setdefault(file.path, file)
 
 
 def _stamps(found: Located, places: Places) -> dict[str, FileStamp]:
@@ -142,22 +126,22 @@ def _stamps(found: Located, places: Places) -> dict[str, FileStamp]:
     return {str(path): watch_file(path) for path in paths}
 
 
-def _load_policy(found: Located, collected: _Collected) -> None:
+def _load_policy(found: Located, collected: Collected) -> None:
     has_own = any(os.path.lexists(file.path) for file in found.policy if not file.is_added)
     for file in found.policy:
         parsed = read_file(file, collected.extra_events)
         if file.is_added and has_own:
             values = tuple(replace(value, layer=ADDED_POLICY) for value in parsed.values)
             parsed = replace(parsed, values=values)
-        collected.take(parsed)
+        collected.take(_with_profile(parsed))
         collected.hooks += failing_hooks(parsed.faults, str(file.path))
 
 
-def _load_user(found: Located, collected: _Collected, readable: dict[str, Parsed]) -> None:
+def _load_user(found: Located, collected: Collected, readable: dict[str, Parsed]) -> None:
     for file in found.user:
         parsed = _as_last_readable(read_file(file, collected.extra_events), file.path, readable, collected)
-        collected.take(parsed)
-        collected.hooks += failing_hooks_of_layer(parsed.faults, str(file.path), file.layer)
+        collected.take(_without_hooks_after_error(_with_profile(parsed), collected.values))
+        collected.hooks += failing_hooks(parsed.faults, str(file.path), file.layer)
     wanted = imported_clients(collected.values)
     for file in found.imported:
         if file.layer.partition(":")[0] in wanted:
@@ -165,14 +149,31 @@ def _load_user(found: Located, collected: _Collected, readable: dict[str, Parsed
             collected.take(read_file(file, collected.extra_events))
 
 
-def _as_last_readable(parsed: Parsed, at: Path, readable: dict[str, Parsed], collected: _Collected) -> Parsed:
+def _with_profile(parsed: Parsed) -> Parsed:
+    """Return the content of a file, and the values of the profile that it names, over which all others win."""
+    named = [value.value for value in parsed.values if value.name == "profile" and value.value != "standard"]
+    files = [PROFILES / f"{name}.toml" for name in named]
+    values = (value for file in files for value in parse_file(file, ParseState(str(file), "profile")).values)
+    return replace(parsed, values=(*parsed.values, *values)) if named else parsed
+
+
+def _without_hooks_after_error(parsed: Parsed, values: Iterable[Value]) -> Parsed:
+    """With `after_error = "file"`, leave out all hooks of a file that has an entry which cannot be read."""
+    is_wanted = any(value.name == "after_error" and value.value == "file" for value in (*values, *parsed.values))
+    if not is_wanted or not parsed.faults or not parsed.declared:
+        return parsed
+    last = parsed.declared[-1].hook.source
+    message = f"{len(parsed.declared)} other hooks of this file have no effect, because of `after_error`"
+    return replace(parsed, declared=(), problems=(*parsed.problems, Problem(last.file, last.line, message)))
+
+
+def _as_last_readable(parsed: Parsed, at: Path, readable: dict[str, Parsed], collected: Collected) -> Parsed:
     path = str(at)
     earlier = readable.get(path)
     if not any(fault.is_file for fault in parsed.faults):
         if earlier and _is_just_emptied(at):
-            collected.files[path] = replace(
-                collected.files[path], is_settled=False
-            )  # so that it is read again each time
+            # Not settled, so that it is read again each time.
+            collected.files[path] = replace(collected.files[path], is_settled=False)
             return earlier
         readable[path] = parsed
         return parsed
@@ -189,7 +190,7 @@ def _is_just_emptied(path: Path) -> bool:
     return stamp is not None and stamp[2] == 0 and 0 <= time.time_ns() - stamp[0] < HALF_WRITTEN
 
 
-def _load_packs(collected: _Collected) -> None:
+def _load_packs(collected: Collected) -> None:
     """Load the folders in `packs` of policy and user; those of a project are loaded with the project."""
     for value in [value for value in collected.values if value.name == "packs"]:
         for folder in folders_in(value):
@@ -201,45 +202,39 @@ def _load_packs(collected: _Collected) -> None:
 
 
 def _load_project(
-    found: Located, collected: _Collected, places: Places, cwd: Path, env: Mapping[str, str], digests: FileDigests
+    found: Located, collected: Collected, places: Places, cwd: Path, env: Mapping[str, str], digests: FileDigests
 ) -> None:
-    if not found.project:
-        _load_trusted_folder(found, collected, places)
-        return
-    from snell.settings.project_trust import approved_content, unapproved_project
-    from snell.settings.trust_items import ItemReader  # slow to import, and not needed outside of projects
-
     pins, problem = read_pins(places)
     collected.problems += [problem] if problem else []
+    if not found.project:
+        _find_trusted_folder(found, collected, pins, env)
+        return
+    from snell.settings import project_trust  # slow to import, and not needed outside of projects
+
     project = with_imports(found.project, imported_clients(collected.values))
     collected.watch(watch_file(path) for file in project.settings if file.is_foreign for path in _with_folder(file))
-    item_reader = ItemReader(project, digests, env)
-    approved = pins_of(pins, project.root, project.identity)
-    if approved:
+    reader = project_trust.ItemReader(project, digests, env)
+    if approved := pins_of(pins, project.root, project.identity):
         collected.is_trusted = True
-        collected.trusts_notes = item_reader.notes_item().digest in approved.approved
-        content = approved_content(item_reader, approved, Path(os.path.realpath(cwd)), collected.extra_events)
+        collected.trusts_notes = reader.text_item().digest in approved.approved
+        project_trust.collect_approved(reader, approved, Path(os.path.realpath(cwd)), collected)
     else:
-        content = unapproved_project(item_reader)
-    collected.hooks += content.hooks
-    collected.values += content.values
-    collected.python += content.python
-    collected.problems += content.problems
-    collected.watch(content.files)
+        project_trust.collect_unapproved(project, collected)
 
 
-def _load_trusted_folder(found: Located, collected: _Collected, places: Places) -> None:
-    """Find a folder without settings whose notes the user trusts."""
-    pins, problem = read_pins(places)
-    collected.problems += [problem] if problem else []
-    for folder in (path.parent for path in found.looked_for):
-        if str(folder) in pins.projects and pins_of(pins, folder, project_at(folder).identity):
+def _find_trusted_folder(found: Located, collected: Collected, pins: Pins, env: Mapping[str, str]) -> None:
+    """Find a folder without settings whose notes, mission or skills the user trusts."""
+    for folder in (path.parent for path in found.looked_for if str(path.parent) in pins.projects):
+        project = project_at(folder)
+        if approved := pins_of(pins, folder, project.identity):
+            from snell.settings.project_trust import ItemReader  # slow to import, and not needed outside of projects
+
             collected.is_trusted, collected.trusted_folder = True, str(folder)
-            collected.trusts_notes = True  # such a folder has nothing else to approve
+            collected.trusts_notes = ItemReader(project, FileDigests(), env).text_item().digest in approved.approved
             return
 
 
-def _load_pause(collected: _Collected, places: Places) -> Pause | None:
+def _load_pause(collected: Collected, places: Places) -> Pause | None:
     """Report an active pause as a problem, so that each explanation of a decision shows it."""
     pause = current_pause(places)
     if pause:
@@ -254,8 +249,8 @@ def _with_folder(file: SettingsFile) -> tuple[Path, ...]:
     return (file.path, file.path.parent) if file.path.parent.name == "hooks" else (file.path,)
 
 
-def _with_unique_ids(hooks: list[Hook]) -> list[Hook]:
-    """Sort hooks by execution order and make their ids unique, since `once` is recorded by id."""
+def with_unique_ids(hooks: Iterable[Hook]) -> list[Hook]:
+    """Sort hooks by execution order and make their ids unique, since marks (as for `once`) and traces go by them."""
     taken: set[str] = set()
     result = []
     for hook in sorted(hooks, key=lambda hook: hook.scope):

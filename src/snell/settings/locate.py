@@ -9,10 +9,13 @@ from msgspec.structs import replace
 
 from snell.model.hooks import Scope
 from snell.settings.client_hook_files import CLIENT_FORMATS, project_files, user_files
+from snell.settings.skill_files import documents_in, usual_name
+from snell.settings.skill_folders import KINDS, Kind, project_folders
 from snell.system.paths import POLICY_FILE, Places
 
 FOLDER = ".snell"
 NOTES = "LOCAL.md"  # notes of a project for the model, if the user trusts it
+MISSION = "mission.json"  # the plan of an agent that is sent back until its work is done
 
 
 class SettingsFile(Struct, frozen=True):
@@ -47,21 +50,31 @@ class Located(Struct, frozen=True):
 
 def locate(places: Places, cwd: Path, env: Mapping[str, str], policy_files: Sequence[Path] = (POLICY_FILE,)) -> Located:
     """Return every settings file for this working directory, in execution order."""
-    folders = list(_candidates(cwd, home_of(env)))
+    home = home_of(env)
+    folders = list(_candidates(cwd, home))
+    clients = ((name, path) for name in CLIENT_FORMATS for path in user_files(name, home, env))
     root = next((folder for folder in folders if os.path.isdir(folder / FOLDER)), None)
     looked_for = folders[: folders.index(root) + 1] if root else folders
     return Located(
         policy=_policy(env, policy_files),
         user=_settings_files(places.config, ("snell.toml", "snell.json", "hooks.toml"), "user"),
-        imported=_client_files(env),
+        imported=tuple(SettingsFile(path, f"{name}:user", is_foreign=True) for name, path in clients),
         project=project_at(root) if root else None,
         looked_for=tuple(folder / FOLDER for folder in looked_for),
     )
 
 
-def folder_with_notes(cwd: Path, env: Mapping[str, str]) -> Path | None:
-    """Return the nearest folder with notes for the model, for a project that has nothing else."""
-    return next((folder for folder in _candidates(cwd, home_of(env)) if os.path.isfile(folder / NOTES)), None)
+def folder_with_texts(cwd: Path, env: Mapping[str, str]) -> Path | None:
+    """Return the nearest folder with texts for the model, or agents, for a project that has no `.snell` folder."""
+    return next((folder for folder in _candidates(cwd, home_of(env)) if texts_in(folder, KINDS)), None)
+
+
+def texts_in(root: Path, kinds: Iterable[Kind] = ("skills",)) -> dict[str, list[str]]:
+    """Return what a project brings for the model: its notes, its mission, folders of skills with the skills' names."""
+    files: dict[str, list[str]] = {name: [] for name in (NOTES, MISSION) if os.path.isfile(root / name)}
+    folders = [(folder, kind) for kind in kinds for folder in project_folders(str(root), kind)]
+    listed = {folder: [usual_name(path) for path in documents_in(folder, kind)] for folder, kind in folders}
+    return files | {os.path.relpath(folder, root): names for folder, names in listed.items() if names}
 
 
 def project_at(root: Path) -> Project:
@@ -122,15 +135,6 @@ def _policy(env: Mapping[str, str], policy_files: Sequence[Path]) -> tuple[Setti
 
 def _settings_files(folder: Path, names: Sequence[str], layer: str) -> tuple[SettingsFile, ...]:
     return tuple(SettingsFile(folder / name, layer) for name in names)
-
-
-def _client_files(env: Mapping[str, str]) -> tuple[SettingsFile, ...]:
-    home = home_of(env)
-    return tuple(
-        SettingsFile(path, f"{name}:user", is_foreign=True)
-        for name in CLIENT_FORMATS
-        for path in user_files(name, home, env)
-    )
 
 
 def _python_files(folder: Path) -> tuple[Path, ...]:

@@ -1,13 +1,15 @@
 """The state while one settings file is parsed, and the results."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from snell.model.hooks import Hook, Scope
-from snell.settings.problems import InvalidValueError, Problem, Severity
+from snell.model.hooks import Hook, PythonFile, Scope
+from snell.settings.file_digests import FileStamp, watch_file
 from snell.settings.schema import Spellings
-from snell.settings.value_tree import Node
+from snell.settings.value_tree import InvalidValueError, Node, Problem, Severity
 
 MOST_PROBLEMS = 100
 
@@ -29,6 +31,11 @@ class ParseState(Struct):
 
     def add_error(self, wrong: InvalidValueError) -> None:
         self.problems.append(wrong.problem(self.file))
+
+    def add_fault(self, message: str, line: int, advice: str, event: str = "", *, is_file: bool = False) -> "Fault":
+        """Report an error, and return the part of the file that cannot be read because of it."""
+        self.add_problem(line, message, advice)
+        return Fault(str(self.problems[-1]), max(line, 1), event, is_file=is_file)
 
     def nearest(self, known: Spellings, name: str) -> str:
         """Return advice for an unknown key; after many problems without a search, which takes long."""
@@ -69,6 +76,10 @@ class Value(Struct, frozen=True):
     file: str = ""
     line: int = 0
 
+    @property
+    def base_layer(self) -> str:
+        return self.layer.partition(":")[0]
+
 
 class Parsed(Struct, frozen=True):
     """The content of one file."""
@@ -95,3 +106,59 @@ class PythonSource(Struct, frozen=True):
     path: str
     digest: str = ""
     untrusted: str = ""
+
+
+class PackSource(Struct, frozen=True):
+    """A folder with a `pack.toml`, which the hook loader reads."""
+
+    folder: str
+    layer: str
+
+
+class Collected(Struct):
+    """Everything found so far in the files of one working directory."""
+
+    files: dict[str, FileStamp]
+    hooks: list[Hook] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+    python: list[PythonSource] = field(default_factory=list)
+    packs: list[PackSource] = field(default_factory=list)
+    is_trusted: bool = False
+    trusts_notes: bool = False
+    trusted_folder: str = ""  # a project without a `.snell` folder that the user approved
+
+    @property
+    def extra_events(self) -> frozenset[str]:
+        return extra_events(self.values)
+
+    @property
+    def hook_defaults(self) -> dict[str, Any]:
+        """Return keys for hooks that do not have them; the files that were read first win."""
+        given = [value.value for value in self.values if value.name == "hook_defaults"]
+        return {name: value for table in reversed(given) for name, value in table.items()}
+
+    def take(self, parsed: Parsed) -> None:
+        self.values += parsed.values
+        for each in parsed.declared:
+            self.add_hook(each.hook, each.definition)
+        # Files of a project are watched with its other files, because their digests were approved.
+        handlers = (each.hook.handler for each in parsed.declared)
+        self.watch(watch_file(each.path) for each in handlers if isinstance(each, PythonFile))
+        self.problems += parsed.problems
+
+    def add_hook(self, hook: Hook, definition: Mapping[str, Any]) -> None:
+        """Add a hook, with `hook_defaults` for the keys that its definition does not have."""
+        missing = {name: value for name, value in self.hook_defaults.items() if name not in definition}
+        if "timeout" in missing and not definition.keys().isdisjoint({"timeout_sec", "timeout_ms"}):
+            del missing["timeout"]
+        self.hooks.append(replace(hook, **missing) if missing else hook)
+
+    def watch(self, files: Iterable[FileStamp]) -> None:
+        for file in files:
+            self.files.setdefault(file.path, file)
+
+
+def extra_events(values: Iterable[Value]) -> frozenset[str]:
+    """Return the event names that `extra_events` adds."""
+    return frozenset(name for value in values if value.name == "extra_events" for name in value.value)

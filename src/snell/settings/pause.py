@@ -57,7 +57,8 @@ def current_pause(places: Places) -> Pause | None:
 
 def begin_pause(places: Places, minutes: float, why: str = "") -> Pause:
     """Begin a pause now, or change the end of the active one."""
-    pause = Pause(time.time(), steady_clock(), min(minutes, LONGEST_MINUTES), _one_line(why))
+    words = "".join(char if char.isprintable() else " " for char in why).split()
+    pause = Pause(time.time(), steady_clock(), min(minutes, LONGEST_MINUTES), " ".join(words)[:LONGEST_WHY])
     make_private(places.state)
     write_atomically(pause_file(places), msgspec.json.encode(pause) + b"\n")
     return pause
@@ -73,8 +74,3 @@ def end_pause(places: Places) -> Pause | None:
 
 def steady_clock() -> float:
     return time.clock_gettime(_STEADY)
-
-
-def _one_line(text: str) -> str:
-    plain = "".join(char if char.isprintable() else " " for char in text)
-    return " ".join(plain.split())[:LONGEST_WHY]

@@ -3,7 +3,8 @@
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.errors import TrustError
-from snell.settings.problems import Problem
+from snell.settings.value_tree import Problem
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import Places, make_private
 
@@ -23,7 +24,7 @@ class Pin(Struct, frozen=True):
     """One approved item, with what its digest covers, so that a later change can be named."""
 
     kind: str  # `hook`, `python`, `settings` or `notes`
-    file: str
+    file: str  # relative to the root of the project
     title: str
     definition: dict[str, Any] = {}
     programs: tuple[str, ...] = ()
@@ -48,7 +49,10 @@ def read_pins(places: Places) -> tuple[Pins, Problem | None]:
     """Return all approvals; if the file cannot be read, none and the problem."""
     path = pins_file(places)
     try:
-        return _decode(read_capped(path, LONGEST_FILE)), None
+        pins = msgspec.json.decode(read_capped(path, LONGEST_FILE), type=Pins)
+        if pins.version != VERSION:
+            raise ValueError(f"it has version {pins.version}, and this Snell reads version {VERSION}")
+        return pins, None
     except FileNotFoundError:
         return Pins(), None
     except (OSError, FileError, ValueError) as error:
@@ -62,8 +66,9 @@ def pins_of(pins: Pins, root: Path, identity: str) -> ProjectPins | None:
     return found if found and found.identity == identity and found.approved else None
 
 
-def change_pins(places: Places, change: Callable[[dict[str, ProjectPins]], None]) -> None:
-    """Read, change and write the approvals under a lock. Raises TrustError."""
+@contextlib.contextmanager
+def changed_pins(places: Places) -> Iterator[dict[str, ProjectPins]]:
+    """Yield the approvals by project, and write them when the caller has changed them. Raises TrustError."""
     path = pins_file(places)
     try:
         make_private(places.state)
@@ -72,7 +77,7 @@ def change_pins(places: Places, change: Callable[[dict[str, ProjectPins]], None]
             if problem:
                 _move_aside(path)
             projects = dict(pins.projects)
-            change(projects)
+            yield projects
             text = json.dumps(msgspec.to_builtins(Pins(projects=projects)), indent=1, sort_keys=True)
             write_atomically(path, text.encode("utf-8") + b"\n", 0o600)
     except OSError as error:
@@ -80,26 +85,12 @@ def change_pins(places: Places, change: Callable[[dict[str, ProjectPins]], None]
         raise TrustError(message, where=f"`{path}`", advice="check the permissions of that folder") from None
 
 
-def _decode(data: bytes) -> Pins:
-    pins = msgspec.json.decode(data, type=Pins)
-    if pins.version != VERSION:
-        raise ValueError(f"it has version {pins.version}, and this Snell reads version {VERSION}")
-    return pins
-
-
 def _move_aside(path: Path) -> None:
     """Rename a file that cannot be read, so that the user's approvals are not lost."""
-    free = next(name for name in _bad_names(path) if not os.path.lexists(name))
+    names = (path.with_name(f"{path.name}.bad{number}") for number in chain([""], count(2)))
+    free = next(name for name in names if not os.path.lexists(name))
     with contextlib.suppress(FileNotFoundError):
         os.rename(path, free)
-
-
-def _bad_names(path: Path) -> Iterator[Path]:
-    yield path.with_name(f"{path.name}.bad")
-    number = 2
-    while True:
-        yield path.with_name(f"{path.name}.bad{number}")
-        number += 1
 
 
 def _error_text(error: Exception) -> str:

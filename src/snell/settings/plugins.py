@@ -7,22 +7,14 @@ from msgspec import Struct
 
 from snell.model.errors import SettingsError
 from snell.model.hooks import Scope
-from snell.settings.file_watch import FileStamp, watch_file
-from snell.settings.pack_manifest import hook_files
-from snell.settings.parse import parse, parse_tree
-from snell.settings.parse_types import Fault, Parsed, ParseState, Value
-from snell.settings.read_file import bytes_of
-from snell.settings.value_tree import Node, plain, text_of
+from snell.settings.file_digests import FileStamp, watch_file
+from snell.settings.packs import hook_files
+from snell.settings.parse import bytes_of, parse_file, parse_tree, read_tree
+from snell.settings.parse_types import PackSource, Parsed, ParseState, Value
+from snell.settings.value_tree import InvalidValueError, Node, Problem, plain
 
 MANIFEST = ".claude-plugin/plugin.json"
 HOOKS = "hooks/hooks.json"
-
-
-class PackSource(Struct, frozen=True):
-    """A folder with a `pack.toml`, which the hook loader reads."""
-
-    folder: str
-    layer: str
 
 
 class PackFolder(Struct, frozen=True):
@@ -46,13 +38,10 @@ def read_pack_folder(folder: str, named_by: Value, extra_events: frozenset[str])
         return PackFolder(source=PackSource(folder, named_by.layer), files=_pack_stamps(root))
     files = tuple(watch_file(root / name) for name in ("pack.toml", MANIFEST, HOOKS))
     if not os.path.isfile(root / MANIFEST) and not os.path.isfile(root / HOOKS):
-        state = ParseState(named_by.file)
-        message = f"`{folder}` is neither a pack nor a plugin"
-        state.add_problem(named_by.line, message, f"it needs a pack.toml or {HOOKS}")
-        return PackFolder((Parsed(problems=tuple(state.problems)),), files=files)
-    further: list[FileStamp] = []
-    parsed = tuple(_plugin(root, extra_events, further))
-    return PackFolder(parsed, files=(*files, *further))
+        message, advice = f"`{folder}` is neither a pack nor a plugin", f"it needs a pack.toml or {HOOKS}"
+        problem = Problem(named_by.file, max(named_by.line, 1), message, advice)
+        return PackFolder((Parsed(problems=(problem,)),), files=files)
+    return _plugin(root, extra_events, files)
 
 
 def _pack_stamps(root: Path) -> tuple[FileStamp, ...]:
@@ -64,32 +53,28 @@ def _pack_stamps(root: Path) -> tuple[FileStamp, ...]:
         return before  # the hook loader reports the problem
 
 
-def _plugin(root: Path, extra_events: frozenset[str], further: list[FileStamp]) -> list[Parsed]:
+def _plugin(root: Path, extra_events: frozenset[str], files: tuple[FileStamp, ...]) -> PackFolder:
     manifest_state = _parse_state(root, root / MANIFEST, root.name, extra_events)
     manifest = _manifest(root / MANIFEST, manifest_state)
-    name = _text(manifest, "name") or root.name
+    given = manifest["name"].value if "name" in manifest else ""
+    name = given if given and isinstance(given, str) else root.name
     parsed = [Parsed(problems=tuple(manifest_state.problems))]
     for path in _hook_files(manifest, root):
-        state = _parse_state(root, path, name, extra_events)
-        further.append(watch_file(path))
-        data = bytes_of(path, state)
-        parsed.append(parse(data, state) if isinstance(data, bytes) else Parsed(problems=tuple(state.problems)))
+        files += (watch_file(path),)
+        parsed.append(parse_file(path, _parse_state(root, path, name, extra_events)))
     inline = manifest.get("hooks")
     if inline and inline.is_table:
         tree = inline if "hooks" in inline.value else Node({"hooks": inline}, inline.line)
         parsed.append(parse_tree(lambda: tree, _parse_state(root, root / MANIFEST, name, extra_events)))
-    return parsed
+    return PackFolder(tuple(parsed), files=files)
 
 
 def _manifest(path: Path, state: ParseState) -> dict[str, Node]:
-    from snell.settings.problems import InvalidValueError
-    from snell.settings.read_json import read_json
-
     data = bytes_of(path, state)
-    if data is None or isinstance(data, Fault):
+    if not isinstance(data, bytes):
         return {}
     try:
-        node = read_json(text_of(data))
+        node = read_tree(data, str(path))
     except InvalidValueError as wrong:
         state.add_error(wrong)
         return {}
@@ -114,8 +99,3 @@ def _parse_state(root: Path, path: Path, name: str, extra_events: frozenset[str]
         extra_events=extra_events,
         is_foreign=True,
     )
-
-
-def _text(table: dict[str, Node], name: str) -> str:
-    node = table.get(name)
-    return node.value if node and isinstance(node.value, str) else ""

@@ -1,5 +1,12 @@
 """
-Read the hooks and settings of a project, and decide which of them the user has approved.
+Read the items of a project that need approval, and decide which of them the user has approved.
+
+Each item has one digest over everything that decides what it does:
+
+    the definition   canonical, so that comments and spelling do not matter
+    the project      real path, device and inode of its root
+    the programs     real paths of interpreters
+    the files        bytes of every local file that the command names
 
 INVARIANT: the files of a project of which nothing was ever approved are not opened; only their names are read.
 """
@@ -7,105 +14,188 @@ INVARIANT: the files of a project of which nothing was ever approved are not ope
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from snell.model.hooks import Hook, PythonFile
-from snell.settings.command_files import outside_files
-from snell.settings.file_digests import digest_of
-from snell.settings.file_watch import FileStamp, watch_file
-from snell.settings.parse_types import Parsed, PythonSource, Value
+from snell.settings.command_files import NamedFiles, files_named_by, files_of_command, outside_files
+from snell.settings.file_digests import FileDigests, FileStamp, digest_of, watch_file
+from snell.settings.locate import NOTES, Project
+from snell.settings.parse import read_file
+from snell.settings.parse_types import Collected, Declared, PythonSource, Value, extra_events
 from snell.settings.pins import Pin, ProjectPins
 from snell.settings.plugins import folders_in, read_pack_folder
-from snell.settings.problems import Problem
-from snell.settings.read_file import read_file
-from snell.settings.trust_items import Item, ItemReader
+from snell.settings.value_tree import Problem
 
 RUN_TRUST = "run `snell trust`"
+Kind = Literal["hook", "python", "settings", "notes"]
 
 
-class ProjectContent(Struct, frozen=True):
+class Item(Pin, frozen=True, kw_only=True):
+    """What an approval stores of an item, and what is known of it now."""
+
+    line: int
+    digest: str
+    hook: Hook | None = None
+    named: NamedFiles = NamedFiles()
+    cannot: str = ""  # why it cannot be approved as it is
+
+    @property
+    def pin(self) -> Pin:
+        return Pin(self.kind, self.file, self.title, self.definition, self.programs, self.files)
+
+
+class ItemReader(Struct, frozen=True):
+    """Makes the items of one project."""
+
+    project: Project
+    digests: FileDigests
+    env: Mapping[str, str]
+
+    @property
+    def root(self) -> Path:
+        return self.project.root
+
+    def hook_item(self, declared: Declared, file: str) -> Item:
+        hook = declared.hook
+        named = files_named_by(hook.handler, self.root, self.env)
+        return self._item("hook", file, hook.source.line, hook.id, declared.definition, named, hook)
+
+    def python_item(self, path: Path) -> Item:
+        name = _relative(str(path), self.root)
+        return self._item("python", name, 1, path.stem, {}, NamedFiles(files=(str(path),)))
+
+    def settings_item(self, values: tuple[Value, ...], file: str) -> Item:
+        """Return everything in a settings file that is not a hook, as one item."""
+        definition = {value.name: value.value for value in values}
+        tables = (value for value in definition.values() if isinstance(value, dict))
+        commands = [str(table["command"]) for table in tables if table.get("command")]
+        named = files_of_command("\n".join(commands), self.root, self.env) if commands else NamedFiles()
+        line, title = min(value.line for value in values), ", ".join(definition)
+        return self._item("settings", file, line, title, definition, named)
+
+    def text_item(self, name: str = NOTES, skills: Sequence[str] = ()) -> Item:
+        """Return a text for the model; the approval also covers later changes, so the digest covers no bytes."""
+        # These texts are part of the digest: with other words, earlier approvals would be invalid.
+        what = "its text is given to the model, between fences and as information, whatever it says from now on"
+        if skills:
+            what = "its skills are given to the model, with their phases and templates, whatever they say from now on"
+        title = f"{name} ({', '.join(skills)})" if skills else name
+        return self._item("notes", name, 1, title, {"notes": what}, NamedFiles())
+
+    def _item(
+        self,
+        kind: Kind,
+        file: str,
+        line: int,
+        title: str,
+        definition: dict[str, Any],
+        named: NamedFiles,
+        hook: Hook | None = None,
+    ) -> Item:
+        files = {_relative(path, self.root): self.digests.of(path) for path in named.files}
+        covered = {"definition": definition, "programs": named.programs, "files": files}
+        project = {"root": str(self.root), "identity": self.project.identity}
+        digest = digest_of({"kind": kind, "file": file, **covered, **project})
+        pinned = (kind, file, title, definition, named.programs, files)
+        return Item(*pinned, line=line, digest=digest, hook=hook, named=named, cannot=_why_never(named, files))
+
+
+def _why_never(named: NamedFiles, files: Mapping[str, str]) -> str:
+    if named.is_too_much:
+        return "its command has more words or files than Snell can check"
+    bad = next((name for name, digest in files.items() if digest.startswith("<")), "")
+    return f"`{bad}` is {files[bad].strip('<>')}" if bad else ""
+
+
+def _relative(path: str, root: Path) -> str:
+    """Return the path relative to the root when the file is inside it."""
+    return os.path.relpath(path, root) if Path(path).is_relative_to(root) else path
+
+
+class ProjectContent(Struct):
     """Everything in a project's files, approved or not."""
 
-    items: tuple[Item, ...] = ()
-    values: Mapping[str, tuple[Value, ...]] = {}  # by the digest of their settings item
-    problems: tuple[Problem, ...] = ()
-    files: tuple[FileStamp, ...] = ()
+    items: list[Item] = field(default_factory=list)
+    values: dict[str, tuple[Value, ...]] = field(default_factory=dict)  # by the digest of their settings item
+    problems: list[Problem] = field(default_factory=list)
+    files: list[FileStamp] = field(default_factory=list)
 
 
-class ApprovedContent(Struct, frozen=True):
-    """The approved part of a project. Hooks that may not run are included, with the reason."""
-
-    hooks: tuple[Hook, ...] = ()
-    values: tuple[Value, ...] = ()
-    python: tuple[PythonSource, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    files: tuple[FileStamp, ...] = ()  # further files whose change would change the result
-
-
-def unapproved_project(reader: ItemReader) -> ApprovedContent:
-    """Return the content of a project without approval: the names of its Python files, and a hint."""
-    project = reader.project
-    why = f"the project `{project.root}` is not approved; {RUN_TRUST}"
-    python = tuple(PythonSource(str(path), untrusted=why) for path in project.python)
+def collect_unapproved(project: Project, collected: Collected) -> None:
+    """Collect from a project without approval the names of its Python files, and a hint."""
     if not project.has_content:
-        return ApprovedContent()
+        return
+    why = f"the project `{project.root}` is not approved; {RUN_TRUST}"
+    collected.python += [PythonSource(str(path), untrusted=why) for path in project.python]
     message = "this project has hooks or settings that are not approved, so they have no effect"
     first = next((file.path for file in project.settings if os.path.lexists(file.path)), project.root / ".snell")
-    hint = Problem(str(first), 1, message, f"{RUN_TRUST} to see them", "hint")
-    return ApprovedContent(python=python, problems=(hint,))
+    collected.problems.append(Problem(str(first), 1, message, f"{RUN_TRUST} to see them", "hint"))
 
 
-def approved_content(reader: ItemReader, pins: ProjectPins, cwd: Path, extra_events: frozenset[str]) -> ApprovedContent:
-    """Return the approved part of a project of which something was approved."""
-    found = read_project(reader, extra_events, approved_items=pins.approved)
-    hooks, python, problems, files = [], [], list(found.problems), list(found.files)
-    values: list[Value] = []
+def collect_approved(reader: ItemReader, pins: ProjectPins, cwd: Path, collected: Collected) -> None:
+    """Collect the approved part of a project. Hooks that may not run are included, with the reason."""
+    found = read_project(reader, collected.extra_events, approved_items=pins.approved)
+    collected.problems += found.problems
+    collected.watch(found.files)
     # Approved files are watched also while they are missing, so that their return is noticed.
     approved = (name for pin in pins.approved.values() for name in (*pin.files, *pin.programs))
-    files += [watch_file(os.path.join(reader.root, name)) for name in dict.fromkeys(approved)]
+    collected.watch(watch_file(os.path.join(reader.root, name)) for name in dict.fromkeys(approved))
     current = {item.digest for item in found.items}
     for item in found.items:
         why = why_not(item, pins, reader.root, cwd, current)
         named = (os.path.join(reader.root, name) for name in (*item.files, *item.programs))
-        files += [reader.digests.stamp(path) for path in named]
+        collected.watch(reader.digests.stamp(path) for path in named)
         if item.hook:
-            hooks.append(_with_trust(item.hook, item, why))
+            collected.add_hook(_with_trust(item.hook, item, why), item.definition)
         elif item.kind == "python":
             path = os.path.join(reader.root, item.file)
-            python.append(PythonSource(path, "" if why else item.files[item.file], why))
+            collected.python.append(PythonSource(path, "" if why else item.files[item.file], why))
         elif not why:
-            values += found.values[item.digest]
+            collected.values += found.values[item.digest]
         if why:
-            problems.append(_problem_of(item, why, reader.root))
-    return ApprovedContent(tuple(hooks), tuple(values), tuple(python), tuple(problems), tuple(files))
+            what = {"hook": f"hook `{item.title}`", "python": "this file", "settings": f"`{item.title}`"}[item.kind]
+            message, _, advice = f"{what} has no effect: {why}".partition("; ")
+            place = os.path.join(reader.root, item.file)
+            collected.problems.append(Problem(place, item.line, message, advice, "warning"))
 
 
 def read_project(
-    reader: ItemReader, extra_events: frozenset[str], approved_items: Mapping[str, Pin] | None = None
+    reader: ItemReader, known_events: frozenset[str], approved_items: Mapping[str, Pin] | None = None
 ) -> ProjectContent:
     """Read all files of a project; with `approved_items`, folders in `packs` only when their settings are approved."""
-    items: list[Item] = []
-    values: dict[str, tuple[Value, ...]] = {}
-    problems: list[Problem] = []
-    files: list[FileStamp] = []
+    content = ProjectContent()
     for file in reader.project.settings:
-        parsed = read_file(file, extra_events)
-        problems += parsed.problems
+        parsed = read_file(file, known_events)
+        content.problems += parsed.problems
         name = os.path.relpath(file.path, reader.root)
-        items += [reader.hook_item(each, name) for each in parsed.declared]
+        content.items += [reader.hook_item(each, name) for each in parsed.declared]
         if not parsed.values:
             continue
         settings = reader.settings_item(parsed.values, name)
-        items.append(settings)
-        values[settings.digest] = parsed.values
-        extra_events |= _extra_events(parsed)
+        content.items.append(settings)
+        content.values[settings.digest] = parsed.values
+        known_events |= extra_events(parsed.values)
         if approved_items is None or settings.digest in approved_items:
-            for each in _plugins(parsed.values, extra_events, problems, files):
-                items += [reader.hook_item(one, one.hook.source.file) for one in each.declared]
-    items += [reader.python_item(path) for path in reader.project.python]
-    return ProjectContent(tuple(items), values, tuple(problems), tuple(files))
+            for value in parsed.values:
+                _read_packs(value, reader, known_events, content)
+    content.items += [reader.python_item(path) for path in reader.project.python]
+    return content
+
+
+def _read_packs(value: Value, reader: ItemReader, known_events: frozenset[str], content: ProjectContent) -> None:
+    """Read the plugins that `packs` names; packs with Python hooks are reported."""
+    for folder in folders_in(value) if value.name == "packs" else ():
+        pack = read_pack_folder(folder, value, known_events)
+        content.files += pack.files
+        for parsed in pack.parsed:
+            content.problems += parsed.problems
+            content.items += [reader.hook_item(one, one.hook.source.file) for one in parsed.declared]
+        if pack.source:
+            message = f"`{folder}` has Python hooks, which a project may keep in .snell/hooks only"
+            content.problems.append(Problem(value.file, value.line, message, "or name it in your own settings"))
 
 
 def why_not(item: Item, pins: ProjectPins, root: Path, cwd: Path, current: Collection[str] = ()) -> str:
@@ -152,29 +242,3 @@ def _with_trust(hook: Hook, item: Item, why: str) -> Hook:
     if isinstance(hook.handler, PythonFile):
         return replace(hook, handler=replace(hook.handler, digest=next(iter(item.files.values()), "")))
     return hook
-
-
-def _problem_of(item: Item, why: str, root: Path) -> Problem:
-    what = {"hook": f"hook `{item.title}`", "python": "this file", "settings": f"`{item.title}`"}[item.kind]
-    message, _, advice = f"{what} has no effect: {why}".partition("; ")
-    return Problem(os.path.join(root, item.file), item.line, message, advice, "warning")
-
-
-def _extra_events(parsed: Parsed) -> frozenset[str]:
-    return frozenset(name for value in parsed.values if value.name == "extra_events" for name in value.value)
-
-
-def _plugins(
-    values: Sequence[Value], extra_events: frozenset[str], problems: list[Problem], files: list[FileStamp]
-) -> list[Parsed]:
-    found: list[Parsed] = []
-    for value in values:
-        for folder in folders_in(value) if value.name == "packs" else ():
-            pack = read_pack_folder(folder, value, extra_events)
-            found += pack.parsed
-            files += pack.files
-            problems += [each for parsed in pack.parsed for each in parsed.problems]
-            if pack.source:
-                message = f"`{folder}` has Python hooks, which a project may keep in .snell/hooks only"
-                problems.append(Problem(value.file, value.line, message, "or name it in your own settings"))
-    return found

@@ -7,8 +7,7 @@ Anchors, aliases and tags are errors: a few lines of them can expand to gigabyte
 import math
 from typing import Any
 
-from snell.settings.problems import InvalidValueError
-from snell.settings.value_tree import Node, check_depth
+from snell.settings.value_tree import InvalidValueError, Node, check_depth
 
 _PREFIX = "tag:yaml.org,2002:"
 
@@ -25,13 +24,10 @@ def read_yaml(text: str, first_line: int = 1) -> Node | None:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = first_line + (mark.line if mark else 0)
-        raise InvalidValueError(
-            f"this is not valid YAML: {error.problem or error.context}", line, "correct it"
-        ) from None
+        what = error.problem or error.context
     except (YAMLError, ValueError, RecursionError) as error:
-        raise InvalidValueError(
-            f"this is not valid YAML: {str(error).splitlines()[0]}", first_line, "correct it"
-        ) from None
+        line, what = first_line, str(error).splitlines()[0]
+    raise InvalidValueError(f"this is not valid YAML: {what}", line, "correct it")
 
 
 class _Builder:
@@ -93,17 +89,14 @@ class _Builder:
         if event.tag or event.style:
             return str(event.value)
         tag = self._resolver.resolve(self._scalar_node, event.value, event.implicit)
-        return _convert(str(tag).removeprefix(_PREFIX), event.value, line)
-
-
-def _convert(kind: str, text: str, line: int) -> Any:
-    if kind == "bool":
-        return text.lower() == "true"
-    if kind == "null":
-        return None
-    if kind in ("int", "float"):
-        return _number(text.replace("_", ""), line)
-    return text
+        match str(tag).removeprefix(_PREFIX):
+            case "bool":
+                return event.value.lower() == "true"
+            case "null":
+                return None
+            case "int" | "float":
+                return _number(event.value.replace("_", ""), line)
+        return event.value
 
 
 def _number(text: str, line: int) -> int | float:

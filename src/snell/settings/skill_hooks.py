@@ -1,23 +1,33 @@
-"""Load the hooks of a skill or an agent when it starts; those of a project only if the user approved them."""
+"""
+Load the hooks of a skill or an agent when it starts; those of a project only if the user approved them.
+
+The hooks are in the front matter: YAML between two lines of `---` at the top of the file.
+"""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.model.hooks import Hook
+from snell.model.hooks import Hook, Scope
 from snell.settings.file_digests import FileDigests
-from snell.settings.front_matter import read_front_matter
-from snell.settings.locate import FOLDER, Project, home_of, project_at
+from snell.settings.locate import Project, home_of, project_at
+from snell.settings.parse import bytes_of, parse_tree, without_hooks
+from snell.settings.parse_types import Parsed, ParseState
 from snell.settings.pins import pins_of, read_pins
-from snell.settings.problems import Problem
-from snell.settings.project_trust import RUN_TRUST, why_not
-from snell.settings.trust_items import Item, ItemReader
+from snell.settings.project_trust import RUN_TRUST, Item, ItemReader, why_not
+from snell.settings.read_yaml import read_yaml
+from snell.settings.skill_files import documents_in, usual_name
+from snell.settings.skill_folders import KINDS, is_users_own, project_folders, project_with
+from snell.settings.value_tree import InvalidValueError, Node, Problem, text_of
 from snell.system.paths import Places
 
-_HOMES = (".claude", FOLDER)
+LONGEST = 256 * 1024
+_OPENING = re.compile(r"---[ \t]*\r?\n")
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
 
 
 class SkillHooks(Struct, frozen=True):
@@ -37,7 +47,8 @@ def skill_hooks(
 ) -> SkillHooks:
     """Return the hooks of a SKILL.md or an agent's file; a hook that may not run has the reason."""
     path, cwd = Path(os.path.realpath(path)), Path(os.path.realpath(cwd))
-    root = _project_of(path, places, env)
+    is_own = path.is_relative_to(os.path.realpath(places.config)) or is_users_own(path, str(home_of(env)), env)
+    root = None if is_own else project_at(project_with(path))
     if root is None:
         parsed = read_front_matter(path, is_agent=is_agent, extra_events=extra_events)
         return SkillHooks(tuple(each.hook for each in parsed.declared), parsed.problems)
@@ -45,7 +56,9 @@ def skill_hooks(
     pins, problem = read_pins(places)
     approved = pins_of(pins, root.root, root.identity)
     if approved is None:
-        return SkillHooks(problems=(_not_approved(path), *([problem] if problem else [])))
+        message = "this project is not approved, so hooks in this file have no effect"
+        hint = Problem(str(path), 1, message, RUN_TRUST, "hint")
+        return SkillHooks(problems=(hint, problem) if problem else (hint,))
     items, problems = skill_items(reader, path, is_agent=is_agent, extra_events=extra_events)
     hooks = [replace(item.hook, untrusted=why_not(item, approved, root.root, cwd)) for item in items if item.hook]
     return SkillHooks(tuple(hooks), problems)
@@ -61,24 +74,71 @@ def skill_items(
 
 
 def skill_files(root: Path) -> list[tuple[Path, bool]]:
-    """Return the files of skills and agents where clients look for them, and whether each is an agent."""
-    skills = [(path, False) for home in _HOMES for path in sorted((root / home / "skills").glob("*/SKILL.md"))]
-    agents = [(path, True) for home in _HOMES for path in sorted((root / home / "agents").glob("*.md"))]
-    return [(path, is_agent) for path, is_agent in skills + agents if os.path.isfile(path)]
+    """Return the files of skills and agents where clients look for them in a project, and whether each is an agent."""
+    return [
+        (Path(path), kind == "agents")
+        for kind in KINDS
+        for folder in project_folders(str(root), kind)
+        for path in documents_in(folder, kind)
+    ]
 
 
-def _project_of(path: Path, places: Places, env: Mapping[str, str]) -> Project | None:
-    """Return the project that contains a file; None when it is the user's own file."""
-    home = Path(os.path.realpath(home_of(env)))
-    own = [Path(os.path.realpath(places.config)), *(home / name for name in _HOMES)]
-    if claude := env.get("CLAUDE_CONFIG_DIR"):
-        own.append(Path(os.path.realpath(claude)))
-    if any(path.is_relative_to(folder) for folder in own):
+def read_front_matter(path: Path, *, is_agent: bool, extra_events: frozenset[str]) -> Parsed:
+    """Read the hooks of a SKILL.md or an agent's file; a file without front matter has none."""
+    state = ParseState(str(path))
+    data = bytes_of(path, state)
+    if not isinstance(data, bytes):
+        return without_hooks(state, data)
+    return parse_front_matter(data, path, is_agent=is_agent, extra_events=extra_events)
+
+
+def parse_front_matter(
+    data: bytes, path: Path, *, is_agent: bool = False, extra_events: frozenset[str] = frozenset()
+) -> Parsed:
+    """Parse the hooks of a file whose bytes were read already."""
+    state = ParseState(
+        str(path),
+        scope=Scope.SKILL,
+        folder=str(path.parent),
+        plugin_root=str(path.parent),
+        extra_events=extra_events,
+        is_foreign=True,
+    )
+    parsed = parse_tree(lambda: _hooks_in(data, path, state, is_agent), state)
+    return _as_sub_agent(parsed) if is_agent else parsed
+
+
+def _hooks_in(data: bytes, path: Path, state: ParseState, is_agent: bool) -> Node | None:
+    text = _front(text_of(data))
+    root = read_yaml(text, first_line=2) if text.strip() else None
+    state.layer = f"{'agent' if is_agent else 'skill'}:{_name(root, path)}"
+    if root is None or not root.is_table or "hooks" not in root.value:
         return None
-    holder = next((folder for folder in path.parents if folder.name in _HOMES), path.parent)
-    return project_at(holder.parent)
+    return Node({"hooks": root.value["hooks"]}, root.line)
 
 
-def _not_approved(path: Path) -> Problem:
-    message = "this project is not approved, so hooks in this file have no effect"
-    return Problem(str(path), 1, message, RUN_TRUST, "hint")
+def _front(text: str) -> str:
+    opening = _OPENING.match(text)
+    if not opening:
+        return ""
+    closing = _CLOSING.search(text, opening.end())
+    if not closing:
+        raise InvalidValueError("the front matter is not closed", 1, "end it with a line of `---`")
+    if closing.start() - opening.end() > LONGEST:
+        raise InvalidValueError(f"the front matter has more than {LONGEST // 1024} KB", 1, "shorten it")
+    return text[opening.end() : closing.start()]
+
+
+def _name(root: Node | None, path: Path) -> str:
+    node = root.value.get("name") if root and root.is_table else None
+    given = node.value.strip() if node and isinstance(node.value, str) else ""
+    return given if given and given.isprintable() and len(given) <= 100 else usual_name(str(path))
+
+
+def _as_sub_agent(parsed: Parsed) -> Parsed:
+    """Change `Stop` to `SubagentStop`: to the session that started it, an agent is a subagent."""
+    changed = tuple(
+        replace(each, hook=replace(each.hook, event="SubagentStop")) if each.hook.event == "Stop" else each
+        for each in parsed.declared
+    )
+    return replace(parsed, declared=changed)

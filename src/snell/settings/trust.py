@@ -16,15 +16,12 @@ from msgspec import Struct
 from snell.model.errors import TrustError
 from snell.settings.file_digests import FileDigests, digest_of
 from snell.settings.load import imported_clients, load
-from snell.settings.locate import NOTES, project_at, with_imports
-from snell.settings.pins import Pin, ProjectPins, change_pins, pins_of, read_pins
-from snell.settings.problems import Problem
-from snell.settings.project_trust import changes_of, read_project
+from snell.settings.locate import project_at, texts_in, with_imports
+from snell.settings.pins import Pin, ProjectPins, changed_pins, pins_of, read_pins
+from snell.settings.project_trust import Item, ItemReader, changes_of, read_project
 from snell.settings.skill_hooks import skill_files, skill_items
-from snell.settings.trust_items import Item, ItemReader
+from snell.settings.value_tree import Problem
 from snell.system.paths import Places
-
-State = Literal["approved", "changed", "new", "cannot"]
 
 
 class ReviewItem(Struct, frozen=True):
@@ -36,7 +33,7 @@ class ReviewItem(Struct, frozen=True):
     line: int
     shows: str  # the full command, question, address or settings; unprintable characters are escaped
     digest: str
-    state: State
+    state: Literal["approved", "changed", "new", "cannot"]
     event: str = ""
     changes: tuple[str, ...] = ()  # the parts that changed since the approval
     cannot: str = ""
@@ -82,38 +79,30 @@ def approve(places: Places, root: Path, digests: Collection[str], env: Mapping[s
     known = {item.digest for item in items} | {_overall(items)}
     if unknown := sorted(set(digests) - known):
         message = f"`{unknown[0]}` is not the digest of an item of this project"
-        raise TrustError(
-            message, where=f"`{root}`", advice="the item may have changed; review it again with `snell trust`"
-        )
+        advice = "the item may have changed; review it again with `snell trust`"
+        raise TrustError(message, where=f"`{root}`", advice=advice)
     if bad := next((item for item in chosen if item.cannot and item.digest in digests), None):
         raise TrustError(f"`{bad.title}` cannot be approved: {bad.cannot}", where=f"`{root}`", advice="correct it")
     project = project_at(root)
     new = {item.digest: item.pin for item in chosen if not item.cannot}
-
-    def add(projects: dict[str, ProjectPins]) -> None:
+    with changed_pins(places) as projects:
         before = projects.get(str(project.root))
         kept = before.approved if before and before.identity == project.identity else {}
         replaced = {(pin.kind, pin.file, pin.title) for pin in new.values()}
         old = {digest: pin for digest, pin in kept.items() if (pin.kind, pin.file, pin.title) not in replaced}
         if old or new:
             projects[str(project.root)] = ProjectPins(project.identity, old | new)
-
-    change_pins(places, add)
     return review(places, root, env)
 
 
 def revoke(places: Places, root: Path) -> int:
     """Remove every approval of a project and return their number."""
     name = str(Path(os.path.realpath(root)))
-    removed: list[ProjectPins] = []
-
-    def remove(projects: dict[str, ProjectPins]) -> None:
-        if name in projects:
-            removed.append(projects.pop(name))
-
-    if name in read_pins(places)[0].projects:
-        change_pins(places, remove)
-    return sum(len(each.approved) for each in removed)
+    if name not in read_pins(places)[0].projects:
+        return 0
+    with changed_pins(places) as projects:
+        removed = projects.pop(name, None)
+    return len(removed.approved) if removed else 0
 
 
 def status(places: Places, root: Path) -> Status:
@@ -136,41 +125,34 @@ def _read_items(
     pins, problem = read_pins(places)
     extra_events = frozenset(settings.value("extra_events"))
     found = read_project(reader, extra_events)
-    items, problems = list(found.items), [*found.problems, *([problem] if problem else [])]
+    items, problems = found.items, [*found.problems, *([problem] if problem else [])]
     for path, is_agent in skill_files(project.root):
         more, further = skill_items(reader, path, is_agent=is_agent, extra_events=extra_events)
         items += more
         problems += further
-    if os.path.isfile(project.root / NOTES):
-        items.append(reader.notes_item())  # an item of its own: a file from a later `git pull` was not reviewed
+    # Each is an item of its own: a file from a later `git pull` was not reviewed.
+    items += [reader.text_item(name, skills) for name, skills in texts_in(project.root).items()]
     return items, problems, pins_of(pins, project.root, project.identity)
 
 
 def _row(item: Item, approved: ProjectPins | None, current: Collection[str]) -> ReviewItem:
-    state, changes = _state(item, approved, current)
+    is_approved = approved is not None and item.digest in approved.approved
+    changes = tuple(changes_of(item, approved, current)) if approved and not item.cannot and not is_approved else ()
     return ReviewItem(
         kind=item.kind,
         title=item.title,
         file=item.file,
         line=item.line,
-        shows=_visible(_text_of(item)),
+        # Escaped is what could move the cursor, hide text or change the text before it.
+        shows="".join(char if char.isprintable() or char == "\n" else f"\\u{ord(char):04x}" for char in _text_of(item)),
         digest=item.digest,
-        state=state,
+        state="cannot" if item.cannot else "approved" if is_approved else "changed" if changes else "new",
         event=item.hook.event if item.hook else "",
         changes=changes,
         cannot=item.cannot,
         definition=item.definition,
         pins=(*item.programs, *item.files),
     )
-
-
-def _state(item: Item, approved: ProjectPins | None, current: Collection[str]) -> tuple[State, tuple[str, ...]]:
-    if item.cannot:
-        return "cannot", ()
-    if approved and item.digest in approved.approved:
-        return "approved", ()
-    changes = tuple(changes_of(item, approved, current)) if approved else ()
-    return ("changed" if changes else "new"), changes
 
 
 def _overall(items: Collection[Item]) -> str:
@@ -184,18 +166,10 @@ def _text_of(item: Item) -> str:
     words = [(name, definition[name]) for name in _FIRST if definition.get(name)]
     name, first = words[0] if words else ("", item.title)
     shown = {name, "args", "event", "handler", "id"} | {usual for usual in _USUAL if definition.get(usual) is True}
-    more = [f"{name} = {_json(value)}" for name, value in definition.items() if name not in shown]
+    rest = {name: value for name, value in definition.items() if name not in shown}
+    more = [f"{name} = {json.dumps(value, ensure_ascii=False, default=str)}" for name, value in rest.items()]
     return "\n".join([" ".join([str(first), *definition.get("args", ())]), *more])
 
 
 _FIRST = ("command", "url", "prompt", "tool", "file")  # the main key of each type of handler
 _USUAL = ("pass_context", "parse_result")  # in every definition of a command, and nearly always true
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _visible(text: str) -> str:
-    """Escape characters that could move the cursor, hide text or change the text before them."""
-    return "".join(char if char.isprintable() or char == "\n" else f"\\u{ord(char):04x}" for char in text)

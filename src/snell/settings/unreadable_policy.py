@@ -1,51 +1,40 @@
-"""Let an unreadable policy block: each unreadable part becomes a hook that always fails."""
+"""Let an unreadable policy block: each unreadable part of it becomes a hook that always fails."""
 
 from collections.abc import Iterator, Sequence
-
-from msgspec.structs import replace
 
 from snell.engine.match import compile_matcher
 from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, canonical, row_of
 from snell.model.errors import PatternError
-from snell.model.hooks import Broken, Hook, Role, Scope, Source
+from snell.model.hooks import Broken, Hook, Scope, Source
 from snell.settings.parse_types import Fault
 
 
-def failing_hooks(faults: Sequence[Fault], file: str) -> list[Hook]:
-    """Return failing hooks in place of unreadable entries of the policy."""
+def failing_hooks(faults: Sequence[Fault], file: str, layer: str = "policy") -> list[Hook]:
+    """Return failing hooks in place of unreadable entries; outside of the policy, of those that block or ask."""
+    if layer != "policy":
+        closed = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block")]
+        faults = [fault for fault in closed if fault.is_file or _event(fault)]
     anywhere = [fault for fault in faults if not _event(fault)][:1]  # one hook that blocks everything is enough
     known = [fault for fault in faults if _event(fault)]
-    return [hook for number, fault in enumerate(anywhere + known, 1) for hook in _hooks(fault, file, number)]
+    return [hook for number, fault in enumerate(anywhere + known, 1) for hook in _hooks(fault, file, number, layer)]
 
 
-def failing_hooks_of_layer(faults: Sequence[Fault], file: str, layer: str) -> list[Hook]:
-    """Return failing hooks in place of unreadable entries of another layer that have `on_failure` block or ask."""
-    failing_closed = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block")]
-    guards = [fault for fault in failing_closed if fault.is_file or _event(fault)]
-    return [_of_layer(hook, layer) for hook in failing_hooks(guards, file)]
-
-
-def _of_layer(hook: Hook, layer: str) -> Hook:
-    name = hook.id.replace("policy-", f"{layer}-")
-    return replace(hook, id=name, scope=Scope.SESSION, source=replace(hook.source, layer=layer))
-
-
-def _hooks(fault: Fault, file: str, number: int) -> Iterator[Hook]:
+def _hooks(fault: Fault, file: str, number: int, layer: str) -> Iterator[Hook]:
     if fault.definition.get("enabled") is False:
         return
     known = _event(fault)
     for each in [known] if known else _DENIABLE:
         pattern, kind = _matcher(fault, each) if known else (None, None)
         yield Hook(
-            id=f"policy-unreadable-{number}-{each}",
+            id=f"{layer}-unreadable-{number}-{each}",
             event=each,
             handler=Broken(fault.reason),
-            scope=Scope.POLICY,
-            role=_role(fault),
+            scope=Scope.POLICY if layer == "policy" else Scope.SESSION,
+            role=fault.definition.get("role") or "judges",  # one that only watches or informs does not block
             matcher=pattern,
             matcher_type=kind,
             on_failure=fault.definition.get("on_failure"),
-            source=Source("policy", file, fault.line),
+            source=Source(layer, file, fault.line),
         )
 
 
@@ -55,12 +44,6 @@ def _event(fault: Fault) -> str:
 
 
 _DENIABLE = tuple(name for name, row in CATALOGUE.items() if "deny" in row.can and name not in NEVER_BLOCKED_BY_FAILURE)
-
-
-def _role(fault: Fault) -> Role:
-    """Return the declared role: a failing hook that only watches or informs does not block."""
-    role: Role = fault.definition.get("role") or "judges"
-    return role
 
 
 def _matcher(fault: Fault, event: str) -> tuple[str | None, str | None]:

@@ -4,9 +4,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from snell.settings.problems import InvalidValueError
+from snell.model.catalogue import did_you_mean
 from snell.settings.schema import Key, Spellings
-from snell.settings.value_tree import Node, noun, plain
+from snell.settings.value_tree import InvalidValueError, Node, noun, plain
+
+Reader = Callable[[Key, Node, str], Any]
 
 
 def value_of(key: Key, node: Node, spelled: str) -> Any:
@@ -14,43 +16,46 @@ def value_of(key: Key, node: Node, spelled: str) -> Any:
     return READERS[key.type](key, node, f"`{spelled}`")
 
 
+def read_keys(table: Node, known: Spellings, what: str, prefix: str = "") -> dict[str, Any]:
+    """Return the checked values of a table by the names of its keys. Raises InvalidValueError."""
+    found: dict[str, Any] = {}
+    for spelled, node in table.value.items():
+        key, shown = known.find(spelled), f"{prefix}{spelled[:80]}"
+        if key is None:
+            raise InvalidValueError(f"`{shown}` is not {what}", node.line, known.nearest(spelled))
+        _require(key.name not in found, node, f"`{shown}` is given twice", "keep one of them")
+        found[key.name] = value_of(key, node, shown)
+    return found
+
+
+def _require(holds: object, node: Node, message: str, advice: str) -> None:
+    if not holds:
+        raise InvalidValueError(message, node.line, advice)
+
+
 def _text(key: Key, node: Node, name: str) -> str:
-    if not isinstance(node.value, str):
-        raise InvalidValueError(f"{name} must be text, not {noun(node.value)}", node.line, "put it in quotes")
-    if "\0" in node.value:
-        raise InvalidValueError(f"{name} holds a NUL character", node.line, "remove it")
-    if key.is_required and not node.value.strip():
-        raise InvalidValueError(f"{name} is empty", node.line, f"set it: {key.help.split(';')[0]}")
-    return _check_choice(key, node.value, node.line, name)
-
-
-def _check_choice(key: Key, text: str, line: int, name: str) -> str:
-    text = key.choice_aliases.get(text, text)
-    if not key.choices or text in key.choices:
-        return text
-    from difflib import get_close_matches  # slow to import, and only needed for mistakes
-
-    near = get_close_matches(text[:60], key.choices, n=1)
-    hint = f"did you mean `{near[0]}`? " if near else ""
-    raise InvalidValueError(f"{name} cannot be `{text[:80]}`", line, f"{hint}use one of {', '.join(key.choices)}")
+    value: Any = node.value
+    _require(isinstance(value, str), node, f"{name} must be text, not {noun(value)}", "put it in quotes")
+    _require("\0" not in value, node, f"{name} holds a NUL character", "remove it")
+    _require(value.strip() or not key.is_required, node, f"{name} is empty", f"set it: {key.help.split(';')[0]}")
+    text = key.choice_aliases.get(value, value)
+    if key.choices and text not in key.choices:
+        advice = f"{did_you_mean(text, key.choices)} use one of {', '.join(key.choices)}".lstrip()
+        raise InvalidValueError(f"{name} cannot be `{text[:80]}`", node.line, advice)
+    return str(text)
 
 
 def _flag(_key: Key, node: Node, name: str) -> bool:
-    if not isinstance(node.value, bool):
-        raise InvalidValueError(
-            f"{name} must be true or false, not {noun(node.value)}", node.line, "write true or false, without quotes"
-        )
-    return node.value
+    message = f"{name} must be true or false, not {noun(node.value)}"
+    _require(isinstance(node.value, bool), node, message, "write true or false, without quotes")
+    return bool(node.value)
 
 
 def _texts(key: Key, node: Node, name: str) -> tuple[str, ...]:
-    if not isinstance(node.value, list):
-        raise InvalidValueError(f"{name} must be a list of texts, not {noun(node.value)}", node.line, "put it in [ ]")
+    if key.type == "texts or text" and isinstance(node.value, str):
+        return (_text(key, node, name),)
+    _require(node.is_list, node, f"{name} must be a list of texts, not {noun(node.value)}", "put it in [ ]")
     return tuple(_text(key, each, name) for each in node.value)
-
-
-def _texts_or_text(key: Key, node: Node, name: str) -> tuple[str, ...]:
-    return _texts(key, Node([node], node.line) if isinstance(node.value, str) else node, name)
 
 
 def _hosts(key: Key, node: Node, name: str) -> tuple[str, ...]:
@@ -67,33 +72,16 @@ def _hosts(key: Key, node: Node, name: str) -> tuple[str, ...]:
     return texts
 
 
-def _number(_key: Key, node: Node, name: str) -> float:
-    value = _finite(node, name)
-    if value <= 0:
-        raise InvalidValueError(
-            f"{name} must be more than 0, not {node.value}", node.line, "leave it out for the default"
-        )
-    return value
-
-
-def _amount(_key: Key, node: Node, name: str) -> float:
-    """Check a number that may be 0: a price or a sum of money."""
-    value = _finite(node, name)
-    if value < 0:
-        raise InvalidValueError(
-            f"{name} must be 0 or more, not {node.value}", node.line, "leave it out for the default"
-        )
-    return value
-
-
-def _finite(node: Node, name: str) -> float:
+def _number(key: Key, node: Node, name: str) -> float:
+    """Check a number above 0; an `amount`, which is a price or a sum of money, may be 0."""
     value = node.value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidValueError(
-            f"{name} must be a number, not {noun(value)}", node.line, "write a number without quotes"
-        )
-    if math.isnan(value) or math.isinf(value):
-        raise InvalidValueError(f"{name} must be more than 0, not {value}", node.line, "leave it out for the default")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    _require(is_number, node, f"{name} must be a number, not {noun(value)}", "write a number without quotes")
+    is_finite = isinstance(value, int) or math.isfinite(value)
+    may_be_0 = is_finite and key.type == "amount"
+    wanted = "0 or more" if may_be_0 else "more than 0"
+    is_valid = is_finite and (value > 0 or (may_be_0 and value == 0))
+    _require(is_valid, node, f"{name} must be {wanted}, not {value}", "leave it out for the default")
     return float(min(value, 10**9))
 
 
@@ -103,13 +91,12 @@ def _matcher(_key: Key, node: Node, name: str) -> tuple[str, str | None]:
         return "", None
     if isinstance(node.value, str):
         return node.value, None
-    if not isinstance(node.value, dict) or not node.value.keys() <= {"type", "pattern", "match_type", "matchType"}:
-        raise InvalidValueError(
-            f"{name} must be text or a table of `type` and `pattern`", node.line, "write it as text"
-        )
+    is_table = node.is_table and node.value.keys() <= {"type", "pattern", "match_type", "matchType"}
+    _require(is_table, node, f"{name} must be text or a table of `type` and `pattern`", "write it as text")
     fields = {"pattern" if key == "pattern" else "type": each for key, each in node.value.items()}
-    if wrong := next((each for each in fields.values() if not isinstance(each.value, str)), None):
-        raise InvalidValueError(f"`type` and `pattern` of {name} must be text", wrong.line, "put them in quotes")
+    for each in fields.values():
+        message = f"`type` and `pattern` of {name} must be text"
+        _require(isinstance(each.value, str), each, message, "put them in quotes")
     kind = str(fields["type"].value).lower() if "type" in fields else None
     return str(fields["pattern"].value) if "pattern" in fields else "", kind
 
@@ -120,19 +107,18 @@ def _method(key: Key, node: Node, name: str) -> str:
 
 
 def _table(_key: Key, node: Node, name: str) -> dict[str, Any]:
-    if not node.is_table:
-        raise InvalidValueError(f"{name} must be a table, not {noun(node.value)}", node.line, "write { key = value }")
+    _require(node.is_table, node, f"{name} must be a table, not {noun(node.value)}", "write { key = value }")
     return dict(plain(node))
 
 
-def _texts_by_name(key: Key, node: Node, name: str) -> dict[str, str]:
-    _table(key, node, name)
-    return {each: _text(key, found, f"{name[:-1]}.{each[:80]}`") for each, found in node.value.items()}
+def _by_name(read: Reader) -> Reader:
+    """Return a reader of tables whose values are all of one type."""
 
+    def read_table(key: Key, node: Node, name: str) -> dict[str, Any]:
+        _table(key, node, name)
+        return {each: read(key, found, f"{name[:-1]}.{each[:80]}`") for each, found in node.value.items()}
 
-def _tables_by_name(key: Key, node: Node, name: str) -> dict[str, Any]:
-    _table(key, node, name)
-    return {each: _table(key, found, f"{name[:-1]}.{each[:80]}`") for each, found in node.value.items()}
+    return read_table
 
 
 def _command_setting(key: Key, node: Node, name: str) -> dict[str, Any]:
@@ -140,76 +126,57 @@ def _command_setting(key: Key, node: Node, name: str) -> dict[str, Any]:
     if isinstance(node.value, str):
         return {"command": _text(key, node, name)}
     table = _table(key, node, name)
-    if not isinstance(table.get("command"), str) or not table["command"].strip():
-        raise InvalidValueError(f"{name} has no `command`", node.line, "give the command as text")
+    command = table.get("command")
+    _require(isinstance(command, str) and command.strip(), node, f"{name} has no `command`", "give the command as text")
     return table
 
 
 def _count(key: Key, node: Node, name: str) -> int:
     number = _number(key, node, name)
-    if number != int(number):
-        raise InvalidValueError(f"{name} must be a whole number, not {node.value}", node.line, "round it")
+    _require(number == int(number), node, f"{name} must be a whole number, not {node.value}", "round it")
     return int(number)
 
 
 def _keys(key: Key, node: Node, name: str) -> dict[str, Any]:
     """Check a table with keys of its own."""
     _table(key, node, name)
-    known = Spellings(key.inner)
-    found: dict[str, Any] = {}
-    for spelled, each in node.value.items():
-        row = known.find(spelled)
-        full = f"{name[1:-1]}.{spelled[:80]}"
-        if row is None:
-            raise InvalidValueError(f"`{full}` is not a setting", each.line, known.nearest(spelled))
-        if row.name in found:
-            raise InvalidValueError(f"`{full}` is given twice", each.line, "keep one of them")
-        found[row.name] = value_of(row, each, full)
+    found = read_keys(node, Spellings(key.inner), "a setting", f"{name[1:-1]}.")
     if missing := next((row for row in key.inner if row.is_required and row.name not in found), None):
         raise InvalidValueError(f"{name} has no `{missing.name}`", node.line, f"add it: {missing.help}")
     return found
 
 
-def _keys_by_name(key: Key, node: Node, name: str) -> dict[str, dict[str, Any]]:
-    _table(key, node, name)
-    return {each: _keys(key, inner, f"{name[:-1]}.{each[:80]}`") for each, inner in node.value.items()}
-
-
 def _http_endpoint(key: Key, node: Node, name: str) -> dict[str, Any]:
     """Check `enabled` and `port`; port 0 means any free port."""
     table = _table(key, node, name)
-    if wrong := next((each for each in table if each not in ("enabled", "port")), None):
-        raise InvalidValueError(f"{name} has no `{wrong[:80]}`", node.line, "use `enabled` and `port`")
+    for each in table:
+        _require(each in ("enabled", "port"), node, f"{name} has no `{each[:80]}`", "use `enabled` and `port`")
     enabled, port = table.get("enabled", True), table.get("port", 0)
-    if not isinstance(enabled, bool):
-        raise InvalidValueError(f"`enabled` of {name} must be true or false", node.line, "write it without quotes")
-    if isinstance(port, bool) or not isinstance(port, int) or not (port == 0 or 1024 <= port <= 65535):
-        raise InvalidValueError(f"`port` of {name} cannot be `{str(port)[:80]}`", node.line, "use 1024 to 65535")
+    message = f"`enabled` of {name} must be true or false"
+    _require(isinstance(enabled, bool), node, message, "write it without quotes")
+    is_port = type(port) is int and (port == 0 or 1024 <= port <= 65535)
+    _require(is_port, node, f"`port` of {name} cannot be `{str(port)[:80]}`", "use 1024 to 65535")
     return {"enabled": enabled, "port": port}
 
 
-def _any(_key: Key, node: Node, _name: str) -> Any:
-    return plain(node)
-
-
-READERS: dict[str, Callable[[Key, Node, str], Any]] = {
+READERS: dict[str, Reader] = {
     "text": _text,
     "flag": _flag,
     "texts": _texts,
     "hosts": _hosts,
-    "texts or text": _texts_or_text,
+    "texts or text": _texts,
     "seconds": _number,
-    "amount": _amount,
+    "amount": _number,
     "milliseconds": _number,
     "matcher": _matcher,
     "method": _method,
     "table": _table,
-    "texts by name": _texts_by_name,
-    "tables by name": _tables_by_name,
+    "texts by name": _by_name(_text),
+    "tables by name": _by_name(_table),
     "command setting": _command_setting,
     "count": _count,
     "keys": _keys,
-    "keys by name": _keys_by_name,
+    "keys by name": _by_name(_keys),
     "http endpoint": _http_endpoint,
-    "any": _any,
+    "any": lambda _key, node, _name: plain(node),
 }

@@ -1,14 +1,39 @@
-"""Values with their line numbers: the result of reading TOML, JSON or YAML."""
+"""Values with their line numbers, the result of reading TOML, JSON or YAML; and problems with them."""
 
+import re
 from bisect import bisect_right
 from datetime import date, time
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from snell.settings.problems import InvalidValueError
+from snell.model.errors import SettingsError
 
 DEEPEST = 100
+Severity = Literal["error", "warning", "hint"]
+
+
+class Problem(Struct, frozen=True):
+    file: str
+    line: int
+    message: str
+    advice: str = ""
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        text = f"{self.file}:{self.line}: {self.message}"
+        return f"{text}; {self.advice}" if self.advice else text
+
+
+class InvalidValueError(SettingsError):
+    """An invalid value at one line; the parser, which knows the file, turns it into a Problem."""
+
+    def __init__(self, message: str, line: int, advice: str = "") -> None:
+        super().__init__(message, advice=advice)
+        self.line = max(line, 1)
+
+    def problem(self, file: str, severity: Severity = "error") -> Problem:
+        return Problem(file, self.line, self.message, self.advice, severity)
 
 
 class Node(Struct, frozen=True):
@@ -30,11 +55,7 @@ class Lines:
     """Converts positions in a text to line numbers."""
 
     def __init__(self, text: str) -> None:
-        self._starts = [0]
-        position = text.find("\n")
-        while position >= 0:
-            self._starts.append(position + 1)
-            position = text.find("\n", position + 1)
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def at(self, position: int) -> int:
         return bisect_right(self._starts, position)
@@ -65,17 +86,14 @@ def check_depth(depth: int, line: int) -> None:
 
 def noun(value: Any) -> str:
     """Return the word for a type of value in a message."""
-    for kind, name in _NOUNS:
-        if isinstance(value, kind):
-            return name
-    return "nothing" if value is None else "a date or time"
+    return _NOUNS.get(type(value), "a date or time")
 
 
-_NOUNS: tuple[tuple[type, str], ...] = (
-    (bool, "true or false"),
-    (int, "a number"),
-    (float, "a number"),
-    (str, "text"),
-    (dict, "a table"),
-    (list, "a list"),
-)
+_NOUNS: dict[type, str] = {
+    type(None): "nothing",
+    bool: "true or false",
+    **dict.fromkeys((int, float), "a number"),
+    str: "text",
+    dict: "a table",
+    list: "a list",
+}

@@ -18,7 +18,7 @@ from snell.model.installs import (
     TomlTables,
     WrappedCommand,
 )
-from snell.settings.problems import InvalidValueError
+from snell.settings.read_json import Span
 from snell.settings.snell_commands import (
     is_snell_entry,
     others_in,
@@ -27,8 +27,8 @@ from snell.settings.snell_commands import (
     wrap_command,
     wrapped_command,
 )
-from snell.settings.value_tree import text_of
-from snell.setup.edit_json import CORRECT_IT, JsonText, Span
+from snell.settings.value_tree import InvalidValueError, text_of
+from snell.setup.edit_json import CORRECT_IT, JsonText
 from snell.setup.edit_markdown import with_block, without_block
 from snell.setup.edit_toml import insert_toml, parse_toml, remove_toml
 from snell.setup.edit_yaml import insert_yaml, remove_yaml
@@ -91,6 +91,15 @@ def other_hooks(data: bytes | None, file: FileEdit) -> list[str]:
             for name, items in _lists(JsonText(text, comments=file.format == "jsonc"), edit.at):
                 found += [f"{name}: {text}" for item in items for text in others_in(item)]
     return found
+
+
+def registered_events(data: bytes | None, file: FileEdit) -> set[str]:
+    """Return the events, by the client's names, whose lists in this file have an entry of Snell."""
+    if data is None or file.format not in ("json", "jsonc"):
+        return set()
+    document = JsonText(_split_bom(data)[1].strip() or "{}", comments=file.format == "jsonc")
+    places = [edit.at for edit in file.edits if isinstance(edit, ListEntries)]
+    return {name for at in places for name, items in _lists(document, at) if any(map(runs_shim, items))}
 
 
 def _insert_json(text: str, file: FileEdit) -> str:
@@ -217,10 +226,6 @@ def _insert_block(text: str, file: FileEdit) -> str:
     return text
 
 
-def _remove_block(text: str, _file: FileEdit) -> str:
-    return without_block(text)
-
-
 def _split_bom(data: bytes | None) -> tuple[str, str]:
     """Return the byte order mark, if there is one, and the rest of the text."""
     if data is None:
@@ -244,5 +249,5 @@ _EDITORS: Mapping[str, tuple[Editor, Editor]] = {  # by format: one that inserts
     "jsonc": (_insert_json, _remove_json),
     "toml": (insert_toml, remove_toml),
     "yaml": (insert_yaml, remove_yaml),
-    "markdown": (_insert_block, _remove_block),
+    "markdown": (_insert_block, lambda text, _file: without_block(text)),
 }

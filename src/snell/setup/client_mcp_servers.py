@@ -12,13 +12,13 @@ from msgspec import Struct
 from snell.model.context import McpServer
 from snell.model.errors import SnellError
 from snell.model.installs import ENTRY_NAME, Install
+from snell.settings.read_json import without_comments
 from snell.setup.edit_toml import value_at
+from snell.setup.edit_yaml import yaml_values
 from snell.setup.plan import Site, expand_path
 from snell.system.files import read_capped
 
 LARGEST = 20_000_000  # Claude Code keeps its history of projects in the same file
-_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}|\{env:([A-Za-z_]\w*)\}")
 
 
@@ -37,7 +37,7 @@ def servers_of(install: Install, site: Site, *, is_trusted: bool) -> list[Config
     project = str(site.project)
     for scope, path in install.mcp.items():
         if scope == "user" or is_trusted:
-            values = _file(Path(expand_path(install, path, site)), install.mcp_format)
+            values = file_values(Path(expand_path(install, path, site)), install.mcp_format)
             found += _rows(values, install, "" if scope == "user" else project, site.env)
             # Claude Code also keeps a user's servers for one project in the user's file.
             own = _table(_table(_table(values).get("projects")).get(project)) if scope == "user" else {}
@@ -80,26 +80,15 @@ def _fill_variables(text: str, env: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda found: env.get(found[1] or found[3], found[2] or ""), text)
 
 
-def _file(path: Path, form: str) -> Any:
-    """Return the file's values; nothing if it does not exist or cannot be read."""
+def file_values(path: Path, form: str) -> Any:
+    """Return the values of a client's file; nothing if it does not exist or cannot be read."""
     try:
         text = read_capped(path, LARGEST).decode("utf-8-sig")
         if form == "toml":
             return tomllib.loads(text)
-        if form == "yaml":
-            from snell.settings.read_yaml import read_yaml
-            from snell.settings.value_tree import plain
-
-            node = read_yaml(text)
-            return plain(node) if node else {}
-        return json.loads(_LAST_COMMA.sub(_quoted_text, _COMMENT.sub(_quoted_text, text)))
+        return yaml_values(text) if form == "yaml" else json.loads(without_comments(text))
     except (OSError, SnellError, ValueError, RecursionError):
         return {}
-
-
-def _quoted_text(found: "re.Match[str]") -> str:
-    """Return a match that is a string, and nothing for a comment or comma: only strings stay."""
-    return found[1] or ""
 
 
 def _table(value: Any) -> dict[str, Any]:

@@ -103,6 +103,17 @@ def mcp_file(install: Install, path: str, programs: Programs) -> FileEdit:
     return FileEdit(path, install.mcp_format, (edit,), MCP_PURPOSE)
 
 
+def command_file(install: Install, path: str) -> FileEdit:
+    """Return the file that makes `/harness` a command of the client; Snell's hooks then see it as a prompt."""
+    about = "Work on an objective until it is done"
+    if path.endswith(".toml"):
+        text = f'# {OUR_MARK}\ndescription = "{about}"\nprompt = "{install.command_text}"\n'
+    else:
+        head = f"description: {about} ({OUR_MARK})\nargument-hint: OBJECTIVE"
+        text = f"---\n{head}\n---\n{install.command_text}\n"
+    return FileEdit(path, "own file", (OwnFile(text),), "command `/harness`")
+
+
 def plugin_text(file: str, command: Sequence[str] = ("snell-hook",), refused: Sequence[str] = ()) -> str:
     """Return a plugin such as `opencode.js` that runs this command; without it, the plugin refuses events `refused`."""
     text = files("snell.clients").joinpath("plugin_files", file).read_text(encoding="utf-8")

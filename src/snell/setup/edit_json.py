@@ -10,42 +10,13 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from snell.settings.read_json import JsonScanner, Span
+from snell.settings.value_tree import InvalidValueError, Lines
 
-from snell.settings.problems import InvalidValueError
-from snell.settings.value_tree import Lines, check_depth
-
-_BLANK = re.compile(r"[ \t\r\n]*")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _INDENT = re.compile(r"[ \t]*")
-_SCALAR = re.compile(r"-?[0-9][0-9.eE+\-]*|true|false|null")
-_STRINGS = json.JSONDecoder()
 WIDTH = 160
 CORRECT_IT = "correct it, or remove it"
 Change = tuple[int, int, str]  # start, end, and the text that replaces what was between them
-
-
-class Span(Struct):
-    """A value in the text: its position, its Python value, and the items inside it."""
-
-    start: int
-    end: int
-    value: Any
-    items: list["Item"] = field(default_factory=list)  # of an object or a list
-    trailing_comma: bool = False
-
-
-class Item(Struct):
-    """A member of an object or an item of a list; `start` is the position of its key, or of itself."""
-
-    start: int
-    span: Span
-    key: str = ""
-    comma: int = -1  # the position of the comma after it
-
-    @property
-    def end(self) -> int:
-        return self.span.end
 
 
 class JsonText:
@@ -63,16 +34,13 @@ class JsonText:
         if not isinstance(self.root.value, dict):
             raise InvalidValueError("the file does not contain a JSON object", 1, "put `{` and `}` around its content")
 
-    def find(self, path: tuple[str | int, ...]) -> Span | None:
-        """Return the value at a path of keys and list positions; the positions have to exist."""
+    def find(self, path: tuple[str, ...]) -> Span | None:
+        """Return the value at a path of keys; None if there is none."""
         span = self.root
         for depth, key in enumerate(path):
-            if isinstance(key, int):
-                span = span.items[key].span
-                continue
             if not isinstance(span.value, dict):
-                name = ".".join(map(str, path[:depth]))
-                raise InvalidValueError(f"`{name}` is not an object", self._line(span.start), CORRECT_IT)
+                name = ".".join(path[:depth])
+                raise InvalidValueError(f"`{name}` is not an object", self.line_of(span), CORRECT_IT)
             found = next((item.span for item in span.items if item.key == key), None)
             if found is None:
                 return None
@@ -85,17 +53,15 @@ class JsonText:
             if found.value != value:
                 self._splice([(found.start, found.end, self._format(value, self._indent_at(found.start)))])
             return
-        parent = self.find(path[:-1]) if len(path) > 1 else self.root
+        parent = self.find(path[:-1])
         if parent is None:
             self.put(path[:-1], {path[-1]: value})
             return
-        if not isinstance(parent.value, dict):
-            raise InvalidValueError(f"`{'.'.join(path[:-1])}` is not an object", self._line(parent.start), CORRECT_IT)
         self._splice(self._addition_changes(parent, [(_key(path[-1]), value)]))
 
     def extend(self, at: tuple[str, ...], lists: Mapping[str, Sequence[Any]]) -> None:
         """Append items to these lists of the object at a path; lists that are missing are added."""
-        inside = self.find(at) if at else self.root
+        inside = self.find(at)
         missing = {name: list(items) for name, items in lists.items() if items and not self._has(inside, name)}
         if inside is None:
             if missing:
@@ -106,18 +72,16 @@ class JsonText:
             if items := lists.get(item.key):
                 if not isinstance(item.span.value, list):
                     name = ".".join((*at, item.key))
-                    raise InvalidValueError(f"`{name}` is not a list", self._line(item.span.start), CORRECT_IT)
+                    raise InvalidValueError(f"`{name}` is not a list", self.line_of(item.span), CORRECT_IT)
                 changes += self._addition_changes(item.span, [("", each) for each in items])
         changes += self._addition_changes(inside, [(_key(name), items) for name, items in missing.items()])
         self._splice(changes)
 
-    def remove(self, path: tuple[str | int, ...], number: int | None = None) -> None:
-        """Remove the member at this path, or one item of the list there."""
-        inside = self.find(path if number is not None else path[:-1])
-        for index, item in enumerate(inside.items if inside else ()):
-            if index == number if number is not None else item.key == path[-1]:
-                self.remove_all([(inside, {index})])
-                return
+    def remove(self, path: tuple[str, ...]) -> None:
+        """Remove the member at this path."""
+        inside = self.find(path[:-1])
+        items = inside.items if inside else ()
+        self.remove_all([(inside, {number for number, item in enumerate(items) if item.key == path[-1]})])
 
     def remove_all(self, places: Sequence[tuple[Span | None, Collection[int]]]) -> None:
         """Remove items, by number, from objects and lists. None of these may be inside a removed item."""
@@ -135,7 +99,7 @@ class JsonText:
         ]
         if left and gone[-1].comma < 0:
             changes.append((left[-1].comma, left[-1].comma + 1, ""))  # it is the last one now
-        if not left and not self._has_comment(changes[-1][1], inside.end - 1):
+        if not left and not self.text[changes[-1][1] : inside.end - 1].strip():
             changes[-1] = (changes[-1][0], inside.end - 1, "")  # empty now: the closing bracket follows at once
         return changes
 
@@ -176,7 +140,7 @@ class JsonText:
         return inside is not None and any(item.key == name for item in inside.items)
 
     def _scan(self) -> Span:
-        return _Scanner(self.text, comments=self._comments).document()
+        return JsonScanner(self.text, comments=self._comments).document()
 
     def _format(self, value: Any, indent: str) -> str:
         return _pretty(value, self._unit, "").replace("\n", f"{self._newline}{indent}")
@@ -210,14 +174,8 @@ class JsonText:
             position -= 1
         return position
 
-    def _has_comment(self, start: int, end: int) -> bool:
-        return bool(self.text[start:end].strip())
-
     def line_of(self, span: Span) -> int:
-        return self._line(span.start)
-
-    def _line(self, position: int) -> int:
-        return Lines(self.text).at(position)
+        return Lines(self.text).at(span.start)
 
 
 def _key(name: str) -> str:
@@ -243,101 +201,3 @@ def _pretty(value: Any, unit: str, indent: str) -> str:
 def _is_deep(value: Any) -> bool:
     inside = value.values() if isinstance(value, dict) else value
     return any(isinstance(each, dict | list) for each in inside)
-
-
-class _Scanner:
-    """Reads a JSON text into spans."""
-
-    def __init__(self, text: str, *, comments: bool) -> None:
-        self.text = text
-        self.lines = Lines(text)
-        self.comments = comments
-
-    def document(self) -> Span:
-        span = self.value(self.skip(0), 0)
-        end = self.skip(span.end)
-        if end < len(self.text):
-            raise self.wrong(end, "there is text after the end of the JSON value", "remove it")
-        return span
-
-    def wrong(self, position: int, message: str, advice: str = "correct the JSON first") -> InvalidValueError:
-        if self.text[position : position + 2] in ("//", "/*"):
-            message, advice = "the client does not accept comments in this file", "remove this one"
-            if self.comments:
-                message, advice = "a comment does not end", "end it with */"
-        return InvalidValueError(message, self.lines.at(min(position, len(self.text))), advice)
-
-    def skip(self, position: int) -> int:
-        while True:
-            found = _BLANK.match(self.text, position)
-            position = found.end() if found else position
-            comment = _COMMENT.match(self.text, position) if self.comments else None
-            if not comment:
-                return position
-            position = comment.end()
-
-    def value(self, position: int, depth: int) -> Span:
-        check_depth(depth, self.lines.at(position))
-        char = self.text[position : position + 1]
-        if char in ("{", "["):
-            return self.container(position, depth, "}" if char == "{" else "]")
-        if char == '"':
-            value, end = self.string(position)
-            return Span(position, end, value)
-        found = _SCALAR.match(self.text, position)
-        try:
-            return Span(position, found.end(), json.loads(found.group())) if found else self.missing(position)
-        except ValueError:
-            return self.missing(position)
-
-    def missing(self, position: int) -> Span:
-        raise self.wrong(position, "a JSON value is missing here")
-
-    def container(self, start: int, depth: int, closing: str) -> Span:
-        span = Span(start, start, {} if closing == "}" else [])
-        position = self.skip(start + 1)
-        while self.text[position : position + 1] != closing:
-            item = self.item(position, depth, closing)
-            if closing == "}":
-                self.check_new(span, item)
-                span.value[item.key] = item.span.value
-            else:
-                span.value.append(item.span.value)
-            span.items.append(item)
-            position = self.after(item, closing)
-        span.trailing_comma = bool(span.items) and span.items[-1].comma >= 0
-        if span.trailing_comma and not self.comments:
-            raise self.wrong(span.items[-1].comma, f"there is a `,` before `{closing}`", "remove that comma")
-        span.end = position + 1
-        return span
-
-    def item(self, position: int, depth: int, closing: str) -> Item:
-        if closing == "]":
-            return Item(position, self.value(position, depth + 1))
-        if self.text[position : position + 1] != '"':
-            raise self.wrong(position, "a key in double quotes or `}` is missing here", "check commas and brackets")
-        key, end = self.string(position)
-        colon = self.skip(end)
-        if self.text[colon : colon + 1] != ":":
-            raise self.wrong(colon, f"a `:` is missing after the key `{key[:80]}`")
-        return Item(position, self.value(self.skip(colon + 1), depth + 1), key)
-
-    def check_new(self, span: Span, item: Item) -> None:
-        if item.key in span.value:
-            raise self.wrong(item.start, f"the key `{item.key[:80]}` is given twice", "keep one of them")
-
-    def after(self, item: Item, closing: str) -> int:
-        position = self.skip(item.end)
-        if self.text[position : position + 1] == ",":
-            item.comma = position
-            return self.skip(position + 1)
-        if self.text[position : position + 1] != closing:
-            raise self.wrong(position, f"a `,` or `{closing}` is missing here", "check commas and brackets")
-        return position
-
-    def string(self, position: int) -> tuple[str, int]:
-        try:
-            value, end = _STRINGS.raw_decode(self.text, position)
-        except ValueError:
-            raise self.wrong(position, "a string has no end, or contains an invalid character") from None
-        return value, end

@@ -1,6 +1,6 @@
 """Write and remove Snell's part of a text file, which is between two marker lines."""
 
-from snell.settings.problems import InvalidValueError
+from snell.settings.value_tree import InvalidValueError
 
 BEGIN = "<!-- snell: begin; written by `snell setup`, do not edit -->"
 END = "<!-- snell: end -->"

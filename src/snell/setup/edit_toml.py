@@ -7,28 +7,17 @@ Every result is parsed again and compared with the expected values before it may
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeGuard
+from copy import deepcopy
+from typing import Any
 
 import msgspec
 
-from snell.model.installs import Edit, FileEdit, Member, TomlTables
-from snell.settings.problems import InvalidValueError
-from snell.settings.read_toml import read_toml
+from snell.model.installs import FileEdit, Member, TomlTables
+from snell.settings.read_toml import TableLines, locate_tables, read_toml
 from snell.settings.snell_commands import is_snell_entry, runs_shim
+from snell.settings.value_tree import InvalidValueError
 
 CANNOT_REMOVE = "Snell's entries cannot be removed without a change to other entries"
-_MULTILINE = ('"""', "'''")
-_HEADER = re.compile(r"[ \t]*(\[\[?)([^\]\n]+)\]\]?[ \t]*(?:#[^\n]*)?\r?$")
-
-
-class Table(msgspec.Struct):
-    """The lines of a table, from its header to the next one; the first table is everything before any header."""
-
-    header: str
-    name: tuple[str, ...]
-    is_entry: bool
-    first: int
-    last: int
 
 
 def insert_toml(text: str, file: FileEdit) -> str:
@@ -44,8 +33,12 @@ def insert_toml(text: str, file: FileEdit) -> str:
             text = append_table(text, toml_table(".".join(edit.at), edit.value))
         elif isinstance(edit, TomlTables):
             text = append_table(text, "\n\n".join(toml_table(edit.name, item, is_entry=True) for item in edit.items))
-    if _snell_values(_values_or_none(text), file) != wanted:
-        names = [edit.name if isinstance(edit, TomlTables) else edit.at[0] for edit in file.edits if _is_for_toml(edit)]
+    if _snell_values(values_of_edited(text, parse_toml), file) != wanted:
+        names = [
+            edit.name if isinstance(edit, TomlTables) else edit.at[0]
+            for edit in file.edits
+            if isinstance(edit, TomlTables | Member)
+        ]
         message = f"`{'`, `'.join(names)}` is written in a form to which nothing can be added"
         raise InvalidValueError(message, first_line_of(before, names), "write it as tables, with headers in brackets")
     return text
@@ -57,7 +50,7 @@ def remove_toml(text: str, file: FileEdit) -> str:
     members = [edit.at for edit in file.edits if isinstance(edit, Member) and is_snell_entry(value_at(before, edit.at))]
     entries = [edit.name for edit in file.edits if isinstance(edit, TomlTables)]
 
-    def is_removed(table: Table, values: Mapping[str, Any]) -> bool:
+    def is_removed(table: TableLines, values: Mapping[str, Any]) -> bool:
         if table.is_entry:
             return table.name in [(name,) for name in entries] and runs_shim(values)
         return any(table.name[: len(at)] == at for at in members)
@@ -68,14 +61,10 @@ def remove_toml(text: str, file: FileEdit) -> str:
     return text
 
 
-def _is_for_toml(edit: Edit) -> TypeGuard[TomlTables | Member]:
-    return isinstance(edit, TomlTables | Member)
-
-
-def _values_or_none(text: str) -> Mapping[str, Any]:
+def values_of_edited(text: str, parse: Callable[[str], Any]) -> Any:
     """Return the values of a text that Snell made; nothing if it cannot be parsed, which is no mistake of the user."""
     try:
-        return parse_toml(text)
+        return parse(text)
     except InvalidValueError:
         return {}
 
@@ -93,7 +82,7 @@ def _snell_values(values: Mapping[str, Any], file: FileEdit) -> list[Any]:
 
 def _other_values(values: Mapping[str, Any], file: FileEdit) -> Any:
     """Return the values without Snell's, and without tables that hold nothing else."""
-    left = copy_values(values)
+    left = deepcopy(dict(values))
     for edit in file.edits:
         if isinstance(edit, TomlTables) and isinstance(left.get(edit.name), list):
             left[edit.name] = [item for item in left[edit.name] if not runs_shim(item)]
@@ -109,13 +98,6 @@ def value_at(values: Any, path: Sequence[str]) -> Any:
     for name in path:
         values = values.get(name) if isinstance(values, Mapping) else None
     return values
-
-
-def copy_values(value: Any) -> Any:
-    """Return a deep copy of mappings and lists."""
-    if isinstance(value, Mapping):
-        return {key: copy_values(each) for key, each in value.items()}
-    return [copy_values(each) for each in value] if isinstance(value, list) else value
 
 
 def drop_value(values: dict[str, Any], path: tuple[str, ...]) -> None:
@@ -146,25 +128,26 @@ def append_table(text: str, table: str) -> str:
     return text + gap + block
 
 
-def without_tables(text: str, is_removed: Callable[[Table, Mapping[str, Any]], bool]) -> str:
+def without_tables(text: str, is_removed: Callable[[TableLines, Mapping[str, Any]], bool]) -> str:
     """Return the text without the tables that `is_removed` selects, and without the empty line before each."""
     lines = text.split("\n")
     kept, previous_end = [], 0
-    for table in _tables(lines):
-        if not table.header or not is_removed(table, _values(lines, table)):
+    for table in locate_tables(text):
+        inside = "\n".join(line.rstrip("\r") for line in lines[table.first + 1 : table.last + 1])
+        if not is_removed(table, tomllib.loads(inside)):
             continue
         first = table.first - 1 if table.first > previous_end and not lines[table.first - 1].strip() else table.first
         kept += lines[previous_end:first]
         previous_end = table.last + 1
     kept += lines[previous_end:]
-    return "\n".join(kept)
+    return "\n".join(kept).removesuffix("\r")  # half of a line end, where the last line was removed and had none
 
 
 def with_value(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
     """Return the text with one value of one table changed or added. Raises InvalidValueError."""
     refuse_if_taken(parse_toml(text), table)
     lines = text.split("\n")
-    found = next((each for each in _tables(lines) if each.name == table and not each.is_entry), None)
+    found = next((each for each in locate_tables(text) if each.name == table and not each.is_entry), None)
     line, end = f"{name} = {toml_value(value)}", "\r" if "\r\n" in text else ""
     if found is None:
         after = append_table(text, toml_table(".".join(table), {name: value}))
@@ -213,65 +196,6 @@ def toml_value(value: Any) -> str:
         return "{ " + ", ".join(f"{key} = {toml_value(each)}" for key, each in value.items()) + " }"
     text = msgspec.json.encode(str(value)).decode()
     return text.replace("\x7f", "\\u007f")
-
-
-def _tables(lines: list[str]) -> list[Table]:
-    tables = [Table("", (), False, 0, -1)]
-    quotes = ""
-    for number, line in enumerate(lines):
-        found = None if quotes else _HEADER.match(line)
-        quotes = _open_quotes(line, quotes)
-        if found and _names(found.group(2)):
-            tables.append(Table(line, _names(found.group(2)), found.group(1) == "[[", number, number))
-        elif line.strip() and not (line.lstrip().startswith("#") and not quotes):
-            tables[-1].last = number
-    return tables
-
-
-def _values(lines: list[str], table: Table) -> Mapping[str, Any]:
-    try:
-        return tomllib.loads("\n".join(line.rstrip("\r") for line in lines[table.first + 1 : table.last + 1]))
-    except tomllib.TOMLDecodeError:
-        return {}  # not a table, but a line of a list that looks like a header
-
-
-def _open_quotes(line: str, quotes: str) -> str:
-    """Return the quotes of the multi-line string that is open at the end of this line; empty if none is."""
-    position = 0
-    while position < len(line):
-        if quotes:
-            end = line.find(quotes, position)
-            if end < 0:
-                return quotes
-            position, quotes = end + 3, ""
-            continue
-        char = line[position]
-        if line[position : position + 3] in _MULTILINE:
-            quotes = line[position : position + 3]
-            position += 3
-        elif char in "\"'":
-            end = line.find(char, position + 1)
-            while char == '"' and end > 0 and line[end - 1] == "\\":
-                end = line.find(char, end + 1)
-            position = len(line) if end < 0 else end + 1
-        elif char == "#":
-            break
-        else:
-            position += 1
-    return quotes
-
-
-def _names(text: str) -> tuple[str, ...]:
-    try:
-        found: Any = tomllib.loads(f"[{text}]")
-    except tomllib.TOMLDecodeError:
-        return ()
-    names: list[str] = []
-    while isinstance(found, dict) and found:
-        name = next(iter(found))
-        names.append(name)
-        found = found[name]
-    return tuple(names)
 
 
 def first_line_of(text: str, names: Sequence[str]) -> int:

@@ -6,14 +6,14 @@ Every result is parsed again and compared with the expected values before it may
 
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from snell.model.installs import FileEdit, Member
-from snell.settings.problems import InvalidValueError
 from snell.settings.read_yaml import read_yaml
 from snell.settings.snell_commands import is_snell_entry
-from snell.settings.value_tree import plain
-from snell.setup.edit_toml import CANNOT_REMOVE, copy_values, drop_value, toml_value, value_at
+from snell.settings.value_tree import InvalidValueError, plain
+from snell.setup.edit_toml import CANNOT_REMOVE, drop_value, toml_value, value_at, values_of_edited
 
 _INDENT = re.compile(r"[ ]*")
 
@@ -28,7 +28,7 @@ def insert_yaml(text: str, file: FileEdit) -> str:
                 raise InvalidValueError(message, 1, "rename it, or remove it")
             expected = _with_value(values if isinstance(values, dict) else {}, edit.at, edit.value)
             text = with_entry(text, edit.at[0], edit.at[1], edit.value)
-            values = _values_or_none(text)
+            values = values_of_edited(text, yaml_values)
             if values != expected:
                 message = f"`{edit.at[0]}` is written in braces, to which nothing can be added"
                 raise InvalidValueError(message, 1, "write it in block style, one name on each line")
@@ -40,7 +40,7 @@ def remove_yaml(text: str, file: FileEdit) -> str:
     values = yaml_values(text) if text.strip() else None
     for edit in file.edits:
         if isinstance(edit, Member) and is_snell_entry(value_at(values, edit.at)):
-            expected = copy_values(values)
+            expected: Any = deepcopy(values)
             drop_value(expected, edit.at)
             text = without_entry(text, edit.at[0], edit.at[1])
             values = yaml_values(text) or {}
@@ -49,16 +49,8 @@ def remove_yaml(text: str, file: FileEdit) -> str:
     return text
 
 
-def _values_or_none(text: str) -> Any:
-    """Return the values of a text that Snell made; None if it cannot be parsed, which is no mistake of the user."""
-    try:
-        return yaml_values(text)
-    except InvalidValueError:
-        return None
-
-
 def _with_value(values: dict[str, Any], path: tuple[str, ...], value: Any) -> Any:
-    copy = copy_values(values)
+    copy = deepcopy(values)
     inner = copy
     for name in path[:-1]:
         if not isinstance(inner.get(name), dict):
@@ -108,17 +100,15 @@ def without_entry(text: str, top: str, name: str) -> str:
             last = _end(lines, number)
             left = lines[:number] + lines[last:]
             if not any(line.strip() for line in lines[at + 1 : number] + lines[last:end]):
-                left = lines[:at] + lines[last:]
+                left = lines[:at] + (lines[last:] or [""])  # the line before keeps its end
             return newline.join(left)
     return text
 
 
 def _block(name: str, value: Mapping[str, Any], indent: str) -> list[str]:
-    return [f"{indent}{name}:", *(f"{indent * 2}{key}: {_scalar(each)}" for key, each in value.items())]
-
-
-def _scalar(value: Any) -> str:
-    return "{}" if value == {} else toml_value(value)  # strings, lists and numbers of TOML are valid YAML
+    # Strings, lists and numbers of TOML are valid YAML.
+    lines = (f"{indent * 2}{key}: {toml_value(each) if each != {} else '{}'}" for key, each in value.items())
+    return [f"{indent}{name}:", *lines]
 
 
 def _top_line(lines: list[str], top: str) -> int | None:
@@ -129,11 +119,10 @@ def _end(lines: list[str], start: int) -> int:
     """Return the line after everything that is indented deeper than this line, without blank lines at its end."""
     depth, end = len(_indent(lines[start])), start + 1
     for number in range(start + 1, len(lines)):
-        if not lines[number].strip():
-            continue
-        if len(_indent(lines[number])) <= depth:
-            break
-        end = number + 1
+        if len(_indent(lines[number])) > depth and lines[number].strip():
+            end = number + 1
+        elif lines[number].strip() and not lines[number].lstrip().startswith("#"):
+            break  # a comment may be indented less than what it is about
     return end
 
 

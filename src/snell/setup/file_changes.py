@@ -11,17 +11,19 @@ import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from snell.model.errors import SetupError
 from snell.model.installs import FileEdit, OwnFile
-from snell.settings.problems import InvalidValueError
+from snell.settings.value_tree import InvalidValueError
 from snell.setup.apply_edits import insert_edits, other_hooks, remove_edits
 from snell.setup.plan import LONGEST_FILE
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
 
+T = TypeVar("T")
 FOLDERS = "folders.json"  # the folders that set-up made
 
 
@@ -49,7 +51,8 @@ class Record(msgspec.Struct):
 def plan_change(file: FileEdit) -> Change:
     """Return what installing would change. Raises SetupError, with the line, for a file that cannot be edited."""
     before = _read(Path(file.path))
-    return Change(file, before, _after_insert(file, before))
+    with _named_errors(file.path):
+        return Change(file, before, insert_edits(before, file))
 
 
 def plan_removal(file: FileEdit, leaving: Collection[str], state: Path) -> Change:
@@ -73,13 +76,17 @@ def install(change: Change, client: str, state: Path) -> None:
     with _setup_lock(state), _named_errors(real):
         old = _record_of(state, real)
         if _read(real) == change.after:  # no change needed, or another set-up was faster
-            _add_client(state, real, old, client)
+            if old and client not in old.clients:
+                old.clients = sorted([*old.clients, client])
+                _save(state, real, old, None)
             return
         _check_unchanged(real, change)
-        record = _next_record(old, change, client, real, state)
+        clients = sorted({*(old.clients if old else ()), client})
+        original = _original(old, change, state, real)
+        record = Record(str(real), original is not None, _digest(change.after or b""), clients)
         _make_folders(real.parent, state)
         # The record is written first: a crash in between leaves the old file, and a record that matches no file.
-        _save(state, real, record, _original(old, change, state, real))
+        _save(state, real, record, original)
         _write(real, change.after or b"", _mode(real, change.file))
 
 
@@ -114,22 +121,9 @@ def find_other_hooks(file: FileEdit) -> list[str]:
     return []
 
 
-def _after_insert(file: FileEdit, before: bytes | None) -> bytes:
-    try:
-        return insert_edits(before, file)
-    except InvalidValueError as wrong:
-        raise _setup_error(wrong, file.path) from None
-
-
 def _after_removal(file: FileEdit, before: bytes | None) -> bytes | None:
-    try:
+    with _named_errors(file.path):
         return remove_edits(before, file)
-    except InvalidValueError as wrong:
-        raise _setup_error(wrong, file.path) from None
-
-
-def _setup_error(wrong: InvalidValueError, path: str) -> SetupError:
-    return SetupError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice)
 
 
 def _is_empty(data: bytes, file: FileEdit) -> bool:
@@ -159,23 +153,11 @@ def _check_unchanged(real: Path, change: Change) -> None:
         raise SetupError("changed since the plan was shown", where=f"`{real}`", advice="run set-up again")
 
 
-def _next_record(old: Record | None, change: Change, client: str, real: Path, state: Path) -> Record:
-    clients = sorted({*(old.clients if old else ()), client})
-    original = _original(old, change, state, real)
-    return Record(str(real), original is not None, _digest(change.after or b""), clients)
-
-
 def _original(old: Record | None, change: Change, state: Path, real: Path) -> bytes | None:
     """Return the file as it would be if set-up had never changed it."""
     if old and change.before is not None and _digest(change.before) == old.after:
         return _original_of(state, real) if old.had_file else None
     return _after_removal(change.file, change.before)
-
-
-def _add_client(state: Path, real: Path, record: Record | None, client: str) -> None:
-    if record and client not in record.clients:
-        record.clients = sorted([*record.clients, client])
-        _save(state, real, record, None)
 
 
 def _write(real: Path, data: bytes, mode: int) -> None:
@@ -199,9 +181,7 @@ def _check_owner_and_mode(real: Path) -> None:
         raise SetupError(f"belongs to another user (uid {found.st_uid})", where=f"`{real}`", advice=advice)
     if not found.st_mode & stat.S_IWUSR:
         raise SetupError(
-            "is read-only",
-            where=f"`{real}`",
-            advice="make it writable with `chmod u+w`; nothing was changed",
+            "is read-only", where=f"`{real}`", advice="make it writable with `chmod u+w`; nothing was changed"
         )
 
 
@@ -242,10 +222,7 @@ def _remove_folders(state: Path) -> None:
 
 
 def _recorded_folders(state: Path) -> list[str]:
-    try:
-        return msgspec.json.decode(read_capped(state / "installs" / FOLDERS, LONGEST_FILE), type=list[str])
-    except (OSError, FileError, msgspec.DecodeError):
-        return []
+    return _decode_file(state / "installs" / FOLDERS, list[str]) or []
 
 
 def _record_folders(state: Path, folders: list[str]) -> None:
@@ -275,12 +252,17 @@ def _delete_record(state: Path, real: Path) -> None:
 
 
 def _record_of(state: Path, real: Path) -> Record | None:
+    record = _decode_file(_folder(state, real) / "record.json", Record)
+    is_incomplete = record and record.had_file and _original_of(state, real) is None
+    return None if is_incomplete else record
+
+
+def _decode_file(path: Path, type_: type[T]) -> T | None:
+    """Return the content of a file of the state directory; None if there is none, or it is damaged."""
     try:
-        record = msgspec.json.decode(read_capped(_folder(state, real) / "record.json", 1_000_000), type=Record)
+        return msgspec.json.decode(read_capped(path, LONGEST_FILE), type=type_)
     except (OSError, FileError, msgspec.DecodeError):
         return None
-    is_incomplete = record.had_file and _original_of(state, real) is None
-    return None if is_incomplete else record
 
 
 def _original_of(state: Path, real: Path) -> bytes | None:
@@ -312,12 +294,12 @@ def _setup_lock(state: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _named_errors(path: Path) -> Iterator[None]:
+def _named_errors(path: Path | str) -> Iterator[None]:
     """Raise errors about a file as SetupError, with the file's path."""
     try:
         yield
     except InvalidValueError as wrong:
-        raise _setup_error(wrong, str(path)) from None
+        raise SetupError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice) from None
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         advice = "check its permissions and those of its folder; nothing was changed"
@@ -327,5 +309,5 @@ def _named_errors(path: Path) -> Iterator[None]:
 def records(state: Path) -> Iterator[Record]:
     """Return the records of all files that set-up changed and has not restored."""
     for path in sorted((state / "installs").glob("*/record.json")):
-        with suppress(OSError, FileError, msgspec.DecodeError):
-            yield msgspec.json.decode(read_capped(path, 1_000_000), type=Record)
+        if record := _decode_file(path, Record):
+            yield record

@@ -33,7 +33,7 @@ def configured_servers(env: Mapping[str, str], cwd: Path, client: str = "") -> l
     project = project_at(cwd).root
     site = Site.here(env, project)
     is_trusted = load(places(env), cwd, env).is_trusted
-    installs = [client_named(client).INSTALL] if client else find_installed_clients(site)
+    installs = [client_named(client).install] if client else find_installed_clients(site)
     return [each for install in installs for each in servers_of(install, site, is_trusted=is_trusted)]
 
 

@@ -5,6 +5,7 @@ Nothing here writes files; `file_changes` does. `generate` returns the complete 
 """
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,18 +17,18 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from snell.clients import client_named, client_names
+from snell.clients import canonical_event, client_named, client_names
+from snell.model.catalogue import row_of
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import SCOPES, FileEdit, Install, SetupScope, TextBlock, WrappedCommand
-from snell.model.protocols import Capabilities
 from snell.settings.snell_commands import is_fail_closed
-from snell.setup.apply_edits import insert_edits
-from snell.setup.config_formats import Programs, hook_files, mcp_file
+from snell.setup.apply_edits import insert_edits, is_snell_file
+from snell.setup.config_formats import Programs, command_file, hook_files, mcp_file
 from snell.system.files import FileError, read_capped
 from snell.system.paths import home_directory
 
 LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their history in the same file as their settings
-WORKTREE_EVENTS = ("WorktreeCreate", "WorktreeRemove")
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 # One text for all clients: several of them read the same file.
 RULES = """
 ## Snell
@@ -51,7 +52,8 @@ class Options(Struct, frozen=True, kw_only=True):
     mcp: bool | None = None
     rules: bool | None = None
     status_line: bool = True
-    worktrees: bool = False  # a hook creates worktrees
+    command: bool = False  # `/harness`
+    wanted: frozenset[str] = frozenset()  # Snell's names of the events that active hooks are for
     rewakes: tuple[str, ...] = ()  # events whose hooks may wake the agent later
     fail_closed: bool = False  # set-up never switches it off; only uninstalling does
 
@@ -85,12 +87,7 @@ def find_install(name: object) -> Install:
     """Return the set-up of a client by its name or alias. Raises ClientError; callers pass what users typed."""
     if not isinstance(name, str) or not name.strip():
         raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {', '.join(known_clients())}")
-    return client_named(name).INSTALL
-
-
-def capabilities_of(install: Install) -> Capabilities:
-    """Return what the client can do with Snell's answers."""
-    return client_named(install.name).CAPABILITIES
+    return client_named(name).install
 
 
 def generate(
@@ -106,11 +103,11 @@ def generate(
     if scope not in SCOPES:
         raise SetupError(f"unknown scope `{scope}`", advice=f"use one of {', '.join(SCOPES)}")
     files = plan(install, Options(scope=scope, session_start=include_session_start, mcp=include_mcp_config), site)
-    form = install.form
+    form, can = install.form, client_named(install.name).capabilities
     return {
         "client": install.name.replace("_", "-"),
         "paths": {file.purpose: file.path for file in reversed(files)},
-        "capabilities": {**msgspec.to_builtins(capabilities_of(install)), "hook_format": form.name if form else "none"},
+        "capabilities": {**msgspec.to_builtins(can), "hook_format": form.name if form else "none"},
         "hooks": build_hooks(install, site, include_session_start=include_session_start, scope=scope),
         "mcp_config": build_mcp_config(install, site, scope=scope) if include_mcp_config else None,
         "instructions": build_instructions(install),
@@ -167,7 +164,18 @@ def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
         files.append(FileEdit(path, "markdown", (TextBlock(RULES),), "rules"))
     if options.status_line and (path := _path_at(install, install.status_line, options.scope, site)):
         files.append(FileEdit(path, install.format, _status_line(site.programs), "status line"))
+    command = _path_at(install, install.command, options.scope, site) if options.command else ""
+    if command and not _is_foreign(Path(command)):
+        files.append(command_file(install, command))
     return _join_by_path(files)
+
+
+def _is_foreign(path: Path) -> bool:
+    """Return whether a file that Snell did not write is here, such as the user's own command of this name."""
+    try:
+        return not is_snell_file(read_capped(path, LONGEST_FILE))
+    except (OSError, FileError):
+        return path.exists()
 
 
 def planned_mcp(install: Install, scope: SetupScope, site: Site) -> FileEdit | None:
@@ -192,7 +200,7 @@ def find_client(install: Install, site: Site) -> Found:
 
 def find_installed_clients(site: Site) -> list[Install]:
     """Return the clients on this machine."""
-    installs = [client_named(name).INSTALL for name in client_names()]
+    installs = [client_named(name).install for name in client_names()]
     return [install for install in installs if find_client(install, site).is_here]
 
 
@@ -230,14 +238,48 @@ def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit
     path = _path_at(install, install.hooks, options.scope, site)
     if not path:
         return []
-    left_out = () if options.session_start else install.session_start
-    events = [event for event in install.events if event not in left_out]
-    if options.worktrees and install.name == "claude_code":
-        events += WORKTREE_EVENTS
+    events = planned_events(install, options, installed_version(find_client(install, site).programs))
     programs = _programs(options.scope, site)
     if options.fail_closed or any(_is_closed(file) for file in hook_files(install, path, events, programs)):
         programs = replace(programs, fails_closed=True)
     return hook_files(install, path, events, programs, options.rewakes)
+
+
+def planned_events(install: Install, options: Options, version: tuple[int, ...] = ()) -> list[str]:
+    """
+    Return the events to register: all that this version of the client knows, so that a new hook counts at once.
+
+    Some events are sent for every line on the screen, or change what the client does: they wait for a hook that wants
+    them.
+    """
+    client, left_out = client_named(install.name), () if options.session_start else install.session_start
+    known = [event for event in install.events if not version or numbers_in(install.since.get(event, "")) <= version]
+    wanted = {"", *options.wanted}
+    return [
+        event
+        for event in known
+        if event not in left_out and row_of(canonical_event(client, event)).registered_for in wanted
+    ]
+
+
+def installed_version(programs: Sequence[str]) -> tuple[int, ...]:
+    """Return the newest version of these programs, without running them; empty if their files do not show it."""
+    return max((_version_at(Path(os.path.realpath(program))) for program in programs), default=())
+
+
+def numbers_in(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version; empty if the text is none."""
+    found = _VERSION.match(version)
+    return tuple(int(each) for each in found[0].split(".")) if found else ()
+
+
+def _version_at(program: Path) -> tuple[int, ...]:
+    """Read the version of an npm package from its `package.json`, and others from a file name such as `2.1.325`."""
+    for folder in program.parents[:3]:
+        with suppress(OSError, FileError, msgspec.DecodeError):
+            package = msgspec.json.decode(read_capped(folder / "package.json", LONGEST_FILE), type=dict[str, Any])
+            return numbers_in(str(package.get("version")))
+    return numbers_in(program.name)
 
 
 def _programs(scope: SetupScope, site: Site) -> Programs:

@@ -7,20 +7,32 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.clients import client_named, client_names
+from snell.clients import canonical_event, client_named, client_names
+from snell.model.catalogue import CATALOGUE
 from snell.model.errors import SnellError
+from snell.model.hooks import Hook
 from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
 from snell.model.protocols import tier_of
-from snell.settings.load import load
-from snell.setup.apply_edits import remove_edits
+from snell.settings.load import Loaded
+from snell.setup.apply_edits import registered_events, remove_edits
+from snell.setup.client_gates import disabled_hooks, missing_approval
 from snell.setup.config_formats import MCP_PURPOSE
-from snell.setup.disabled_hooks import disabled_hooks
 from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
-from snell.setup.plan import Found, Options, Site, capabilities_of, find_client, plan, planned_mcp
+from snell.setup.plan import (
+    Found,
+    Options,
+    Site,
+    find_client,
+    installed_version,
+    numbers_in,
+    plan,
+    planned_mcp,
+)
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 from snell.system.paths import Places
 
-Installed = Literal["yes", "off", "outdated", "no", "nothing to install", "cannot tell"]
+NOT_APPROVED = "not approved: the client skips these hooks"
+Installed = Literal["yes", "off", "not approved", "outdated", "no", "nothing to install", "cannot tell"]
 
 
 class ClientState(Struct, frozen=True):
@@ -32,6 +44,8 @@ class ClientState(Struct, frozen=True):
     other_hooks: tuple[str, ...] = ()  # in the same files, not Snell's
     problem: str = ""
     off: str = ""  # the setting that keeps the client from running hooks
+    unapproved: str = ""  # the file in which the client's own approval of the hooks is missing
+    registered: frozenset[str] = frozenset()  # events whose lists name Snell; empty where the file has no lists
 
     @property
     def installed(self) -> Installed:
@@ -40,7 +54,7 @@ class ClientState(Struct, frozen=True):
         if not self.changes:
             return "nothing to install"
         if not any(change.changes for change in self.changes):
-            return "off" if self.off else "yes"
+            return "off" if self.off else "not approved" if self.unapproved else "yes"
         return "outdated" if any(_holds_snell(change) for change in self.changes) else "no"
 
 
@@ -53,7 +67,9 @@ def state_of(install: Install, options: Options, site: Site) -> ClientState:
         others = tuple(name for file in files if "hooks" in file.purpose for name in find_other_hooks(file))
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
-    return ClientState(install, found, changes, others, off=disabled_hooks(install, site))
+    registered = frozenset(event for each in changes for event in registered_events(each.before, each.file))
+    off, unapproved = disabled_hooks(install, site), missing_approval(install, options.scope, site)
+    return ClientState(install, found, changes, others, off=off, unapproved=unapproved, registered=registered)
 
 
 def removal_of(
@@ -65,7 +81,8 @@ def removal_of(
     `leaving` are the other clients from which Snell is removed, too: they may share a file.
     """
     found = find_client(install, site)
-    everything = replace(options, session_start=True, mcp=True, rules=True, status_line=True, worktrees=True)
+    parts = dict.fromkeys(("session_start", "mcp", "rules", "status_line", "command"), True)
+    everything = replace(options, wanted=frozenset(CATALOGUE), **parts)
     try:
         files = plan(install, everything, site)
         changes = tuple(plan_removal(file, {install.name, *leaving}, where.state) for file in files)
@@ -74,23 +91,28 @@ def removal_of(
     return ClientState(install, found, changes)
 
 
-def client_rows(env: Mapping[str, str], project: Path) -> list[dict[str, Any]]:
+def client_rows(env: Mapping[str, str], project: Path, options: Options) -> list[dict[str, Any]]:
     """Return the table of clients as data."""
     site = Site.here(env, project)
-    return [_row(state_of(client_named(name).INSTALL, Options(), site)) for name in client_names()]
+    return [_row(state_of(client_named(name).install, options, site)) for name in client_names()]
 
 
-def client_checks(env: Mapping[str, str], project: Path) -> list[tuple[str, str, str, str]]:
+def client_checks(
+    env: Mapping[str, str], project: Path, loaded: Loaded | None = None, hooks: Collection[Hook] = ()
+) -> list[tuple[str, str, str, str]]:
     """Return name, status (`ok`, `warn`, `fail`), detail and advice for every client on this machine."""
     try:
         site = Site.here(env, project)
     except SnellError as error:
         return [("clients", "fail", str(error), "")]
+    options = with_needed_options(Options(), loaded or Loaded(), hooks)
     rows: list[tuple[str, str, str, str]] = []
     for name in client_names():
-        install = client_named(name).INSTALL
+        install = client_named(name).install
         if find_client(install, site).is_here:
-            rows += _checks(state_of(install, Options(), site))
+            rows += _checks(state := state_of(install, options, site))
+            rows += _event_checks(state, hooks)
+            rows += _project_checks(install, options, site)
             rows += _mcp_checks(install, site)
     if site.programs.is_windows:
         detail = "on Windows, set-up writes the configuration, but hooks do not run yet"
@@ -98,11 +120,26 @@ def client_checks(env: Mapping[str, str], project: Path) -> list[tuple[str, str,
     return rows
 
 
-def with_needed_options(options: Options, where: Places, cwd: Path, env: Mapping[str, str]) -> Options:
-    """Return the options with what the active hooks need: worktree events, and calls that wake the agent later."""
-    hooks = [hook for hook in load(where, cwd, env).hooks if hook.enabled]
-    worktrees = any(hook.event == "WorktreeCreate" for hook in hooks)
-    return replace(options, worktrees=worktrees, rewakes=tuple(sorted({hook.event for hook in hooks if hook.rewakes})))
+def with_needed_options(options: Options, loaded: Loaded, hooks: Collection[Hook]) -> Options:
+    """
+    Return the options with what the active hooks need: their events, and calls that wake the agent later.
+
+    Memory needs the MCP server: at the start of a session the model is told to recall with it.
+    """
+    return replace(
+        options,
+        mcp=True if options.mcp is None and remember_settings(loaded).get("enabled") is True else options.mcp,
+        command=options.command and any(hook.id.startswith("harness/") for hook in hooks),
+        wanted=frozenset(hook.event for hook in hooks),
+        rewakes=tuple(sorted({hook.event for hook in hooks if hook.rewakes})),
+    )
+
+
+def remember_settings(loaded: Loaded) -> Mapping[str, object]:
+    """Return the table `[pack.remember]` of the settings."""
+    packs = next((each.value for each in loaded.values if each.name == "pack"), None) or {}
+    found = packs.get("remember", {})
+    return found if isinstance(found, Mapping) else {}
 
 
 def mcp_problem() -> str:
@@ -120,7 +157,7 @@ def _holds_snell(change: Change) -> bool:
 
 
 def _row(state: ClientState) -> dict[str, Any]:
-    can, install = capabilities_of(state.install), state.install
+    can, install = client_named(state.install.name).capabilities, state.install
     return {
         "client": install.name.replace("_", "-"),
         "title": install.title,
@@ -136,6 +173,7 @@ def _row(state: ClientState) -> dict[str, Any]:
         "rules": can.rules,
         "installed": state.installed,
         "off": state.off,
+        "not_approved": state.unapproved,
         "problem": state.problem,
     }
 
@@ -159,6 +197,36 @@ def _checks(state: ClientState) -> list[tuple[str, str, str, str]]:
     return rows
 
 
+def _project_checks(install: Install, options: Options, site: Site) -> list[tuple[str, str, str, str]]:
+    """Warn of hooks in the project's own file that the client skips; at user scope another check says so."""
+    state = state_of(install, replace(options, scope="project", status_line=False, mcp=False, rules=False), site)
+    if not state.unapproved or not any(_holds_snell(change) for change in state.changes):
+        return []
+    detail = f"hooks of this project are {NOT_APPROVED}; the approval is missing in {state.unapproved}"
+    return [(f"client: {install.name.replace('_', '-')}", "warn", detail, "; ".join(install.after))]
+
+
+def _event_checks(state: ClientState, hooks: Collection[Hook]) -> list[tuple[str, str, str, str]]:
+    """Name the hooks for events that this client could report, and does not: they never run there."""
+    install, client = state.install, client_named(state.install.name)
+    own = {canonical_event(client, event): event for event in install.events}
+    if not state.registered:
+        return []
+    missing: dict[str, list[str]] = {}
+    for hook in hooks:
+        if hook.event in own and own[hook.event] not in state.registered:
+            missing.setdefault(own[hook.event], []).append(f"`{hook.id}`")
+    dashed, version = install.name.replace("_", "-"), installed_version(state.found.programs)
+    rows = []
+    for event, names in missing.items():
+        since = install.since.get(event, "")
+        is_old = version and numbers_in(since) > version
+        advice = f"update it to {since} or newer, then `snell setup {dashed}`" if is_old else f"`snell setup {dashed}`"
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        rows.append((f"client: {dashed}", "warn", f"{event} is not registered, so {shown} never runs there", advice))
+    return rows
+
+
 def _mcp_checks(install: Install, site: Site) -> list[tuple[str, str, str, str]]:
     if not mcp_problem() or not any(_holds_mcp_server(install, scope, site) for scope in SCOPES):
         return []
@@ -176,22 +244,22 @@ def _holds_mcp_server(install: Install, scope: SetupScope, site: Site) -> bool:
 
 
 def _installed_check(state: ClientState, dashed: str) -> tuple[str, str, str]:
+    after = "; ".join(state.install.after)
+    off = f"installed, but the client does not run hooks: {state.off} disables them"
+    unapproved = f"installed, but {NOT_APPROVED}; the approval is missing in {state.unapproved}"
     details = {
         "yes": ("ok", "installed and up to date", ""),
-        "off": (
-            "warn",
-            f"installed, but the client does not run hooks: {state.off} disables them",
-            "change that setting",
-        ),
+        "off": ("warn", off, "change that setting"),
+        "not approved": ("warn", unapproved, after),
         "outdated": ("warn", "installed, but out of date", f"`snell setup {dashed}`"),
         "no": ("warn", "found, but not set up", f"`snell setup {dashed}`"),
-        "nothing to install": ("ok", "nothing to install at user scope", "; ".join(state.install.after)),
+        "nothing to install": ("ok", "nothing to install at user scope", after),
     }
     return details[state.installed]
 
 
 def _missing_abilities(install: Install) -> str:
-    can = capabilities_of(install)
+    can = client_named(install.name).capabilities
     if not can.hooks:
         return "run hooks; Snell reaches it by MCP and a rules file only"
     missing = ", ".join(text for name, text in _ABILITIES.items() if not getattr(can, name))

@@ -1,94 +1,46 @@
 """
-The arguments of one command, sorted: options with their values, and operands.
+The arguments of one command, sorted: options with their values, and operands; and phrases that they are compared with.
 
-`-sd a=b`, `-da=b` and `--data=a=b` are the same option. Which options take a value is known here for programs whose
-effects depend on it; of an option that is not known, the word after it may be its value or an operand.
+`-sd a=b`, `-da=b` and `--data=a=b` are the same option. Which options take a value is in `programs.toml`; of an option
+that is not known, the word after it may be its value or an operand, and either reading counts.
 """
 
-from collections.abc import Iterator, Sequence
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct, field
 
-from snell.shell.options import SINGLE_DASH
+from snell.shell.programs import Program, is_known, program_row
+from snell.system.lazy_regex import lazy_regex
 
-_VALUED = {
-    "awk": "-F -f -v --field-separator --file --assign",
-    "aws": "--profile --region --endpoint-url --output --query --color --ca-bundle --cli-read-timeout",
-    "az": "--subscription -o --output --query -g --resource-group -n --name",
-    "cargo": "-Z -C --config --color --manifest-path -p --package",
-    "cp": "-t -S --target-directory --suffix",
-    "curl": "-A -b -c -C -d -D -e -E -F -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --output --data --data-raw "
-    "--data-binary --data-ascii --data-urlencode --form --form-string --json --upload-file --request --header --user "
-    "--user-agent --cookie --cookie-jar --dump-header --output-dir --config --quote --max-time --connect-timeout "
-    "--retry --retry-delay --retry-max-time --proxy --cacert --cert --key --resolve --url --url-query --write-out "
-    "--referer --range --trace --trace-ascii --stderr --limit-rate --interface --connect-to --time-cond --etag-save "
-    "--mail-rcpt --mail-from --mail-auth --proto --proto-default --max-redirs --aws-sigv4 --oauth2-bearer "
-    "--unix-socket "
-    "--abstract-unix-socket --login-options --variable --noproxy --preproxy --socks5 --socks5-hostname --pass "
-    "--ciphers",
-    "clickhouse-client": "-q -h -u -d --query --host --port --user --password --database",
-    "cqlsh": "-e -f -k -u -p --execute --file --keyspace",
-    "date": "-d -f -r -s --date --file --reference --set",
-    "docker": "-c -H -l -f -p --context --host --config --log-level --file --project-name --profile --env-file "
-    "--project-directory",
-    "find": "",
-    "gcloud": "--project --account --format --filter --zone --region --configuration --verbosity",
-    "gh": "-R --repo --hostname",
-    "gh api": "-X -f -F -H -q -t -p --method --field --raw-field --header --jq --template --input --cache --hostname",
-    "git": "--output -C -c --git-dir --work-tree --namespace --config-env --exec-path --super-prefix",
-    "glab": "-R --repo",
-    "gsutil": "-o -h -u",
-    "helm": "-n --namespace --kube-context --kubeconfig --repository-config --kube-token",
-    "install": "-m -o -g -t -S --mode --owner --group --target-directory",
-    "kubectl": "-n -s --namespace --context --cluster --kubeconfig --server --user --token --as --as-group "
-    "--request-timeout --cache-dir -v",
-    "less": "-o -O -b -h -j -k -p -P -t -T -x -y -z -D --log-file --LOG-FILE --pattern --prompt --tag --lesskey-file",
-    "ln": "-t -S --target-directory --suffix",
-    "mkdir": "-m --mode",
-    "mongosh": "--eval -f --file --host --port -u --username -p --password",
-    "mysql": "-e -h -u -P -D -S --execute --host --user --port --database --socket --defaults-file",
-    "mv": "-t -S --target-directory --suffix",
-    "npm": "-C -w --prefix --workspace --registry --loglevel --userconfig --cache --tag --otp",
-    "perl": "-e -E -I -M -m",
-    "pnpm": "-C -F --dir --filter",
-    "psql": "-c -f -h -p -U -d -v -o -L -P -F -R -T --command --file --host --port --username --dbname --set "
-    "--variable "
-    "--output --log-file",
-    "redis-cli": "-h -p -s -a -u -n -r -i -x -t --user --pass --pattern --eval",
-    "rsync": "-e -f -T -B --rsh --exclude --include --filter --files-from --rsync-path --log-file --bwlimit --port",
-    "scp": "-i -P -o -F -J -c -l -S",
-    "sed": "-e -f -l --expression --file --line-length",
-    "snowsql": "-q -f -a -u -d -s -w --query --filename",
-    "sort": "-k -o -S -t -T --key --output --buffer-size --field-separator --temporary-directory --batch-size "
-    "--parallel --files0-from --compress-program",
-    "sqlcmd": "-Q -q -i -o -S -U -P -d",
-    "tar": "-f -C -b -g -H -I -K -L -N -T -V -X --file --directory --exclude --transform --strip-components --owner "
-    "--group --mode --format --exclude-from --files-from",
-    "touch": "-d -r -t --date --reference --time",
-    "tree": "-o -L -P -I --filelimit --charset --sort",
-    "trino": "--execute --file --server --catalog --schema --user",
-    "truncate": "-s -r --size --reference",
-    "unzip": "-d -x -P",
-    "wget": "-O -P -o -a -U -i -e -t -T -w -Q -A -R -D -l -B --output-document --directory-prefix --output-file "
-    "--append-output --user-agent --header --method --post-data --post-file --body-data --body-file --input-file "
-    "--tries --timeout --user --password --load-cookies --save-cookies --referer",
-    "xxd": "-c -g -l -o -s -n -R",
-    "yarn": "--cwd",
-}  # fmt: skip
-_SAME = {"gawk": "awk", "mawk": "awk", "nawk": "awk", "podman": "docker", "nerdctl": "docker", "oc": "kubectl",
-         "mariadb": "mysql", "mongo": "mongosh", "valkey-cli": "redis-cli", "keydb-cli": "redis-cli"}  # fmt: skip
-VALUED = {name: frozenset(text.split()) for name, text in _VALUED.items()}
+_CLUSTER = lazy_regex(r"-([A-Za-z0-9]+)")
+_WILD = lazy_regex(r"[*?\[]")
+_SHORTEST = 5  # of an abbreviated long option, with its dashes
 
 
-class Arguments(Struct):
-    """What stands after the program's name."""
+class Arguments(Struct, gc=False):
+    """What stands after the program's name. It is shared, so no caller may change it."""
 
+    words: tuple[str, ...] = ()
     options: list[tuple[str, str]] = field(default_factory=list)  # in their order; without a value it is empty
-    operands: list[str] = field(default_factory=list)
-    unsure: set[int] = field(default_factory=set)  # operands, by number, that may be the value of an unknown option
+    operands: tuple[str, ...] = ()
+    # Operands, by number, that may be the value of an unknown option, or a toolchain such as `+nightly`
+    unsure: set[int] = field(default_factory=set)
+    same: tuple[frozenset[str], ...] = ()
+    single_dash: bool = False
 
     def has(self, *names: str) -> bool:
-        return any(name in names for name, _ in self.options)
+        """Tell whether one of these options is given; long ones may be abbreviated, as most programs allow."""
+        for given, _ in self.options:
+            if given in names:
+                return True
+            if given.startswith("--") and len(given) >= _SHORTEST:
+                lower = given.lower()
+                if any(name.startswith(lower) for name in names):
+                    return True
+        return False
 
     def values(self, *names: str) -> list[str]:
         return [value for name, value in self.options if name in names]
@@ -98,47 +50,226 @@ class Arguments(Struct):
         return next(reversed(self.values(*names)), "")
 
 
-def arguments_of(program: str, arguments: Sequence[str]) -> Arguments:
-    program = _SAME.get(program, program)
-    program = "gh api" if program in ("gh", "glab") and arguments[:1] == ("api",) else program
-    valued, found = VALUED.get(program, frozenset()), Arguments()
-    words = iter(_without_bundle(arguments, valued, found) if program == "tar" else arguments)
-    may_be_value = False
-    for word in words:
-        if word == "--":
-            found.operands += words
-        elif len(word) < 2 or not word.startswith("-"):
-            if may_be_value:
-                found.unsure.add(len(found.operands))
-            found.operands.append(word)
-            may_be_value = False
-        else:
-            may_be_value = _add(found, word, words, valued, is_whole=program in SINGLE_DASH)
+def arguments_of(program: str, words: Iterable[str], takes: str = "") -> Arguments:
+    """Sort the words after a program's name; `takes` names more options that take the next word."""
+    return _sort(program, tuple(words), takes)
+
+
+@lru_cache(maxsize=64)  # several rules of the guard ask about the same command
+def _sort(program: str, words: tuple[str, ...], takes: str) -> Arguments:
+    row = program_row(program)
+    found = Arguments(words=words, same=row.same, single_dash=row.single_dash)
+    reader = _Reader(program, row, row.takes.union(takes.split()), found)
+    reader.read(words)
     return found
 
 
-def _add(found: Arguments, word: str, words: Iterator[str], valued: frozenset[str], *, is_whole: bool) -> bool:
-    """Note an option; says whether the word after it may still be its value."""
-    if word.startswith("--") or is_whole:
-        name, equals, value = word.partition("=")
-        takes = name in valued and not equals
-        found.options.append((name, next(words, "") if takes else value))
-        return not takes and not equals
-    letters = word[1:]
-    for index, letter in enumerate(letters):
-        if f"-{letter}" in valued:
-            found.options.append((f"-{letter}", letters[index + 1 :].removeprefix("=") or next(words, "")))
+class _Reader:
+    """Sorts words; the options of a sub-command count as soon as its name was read."""
+
+    def __init__(self, program: str, row: Program, takes: frozenset[str], found: Arguments) -> None:
+        self._program, self._row, self._takes, self._found = program, row, takes, found
+        self._operands: list[str] = []
+
+    def read(self, words: Sequence[str]) -> None:
+        rest = iter(self._without_bundle(words) if self._row.bundle else words)
+        may_be_value = False
+        for word in rest:
+            if word == "--":
+                self._operands += rest
+            elif len(word) > 1 and word.startswith("-"):
+                may_be_value = self._add_option(word, rest)
+            else:
+                self._add_operand(word, is_unsure=may_be_value)
+                may_be_value = False
+        self._found.operands = tuple(self._operands)
+
+    def _add_operand(self, word: str, *, is_unsure: bool) -> None:
+        if is_unsure or word.startswith("+"):
+            self._found.unsure.add(len(self._operands))
+        elif len(self._operands) == len(self._found.unsure) and is_known(f"{self._program} {word}"):
+            self._row = program_row(f"{self._program} {word}")
+            self._takes |= self._row.takes
+            self._found.same += self._row.same
+        self._operands.append(word)
+
+    def _add_option(self, word: str, rest: Iterator[str]) -> bool:
+        """Note an option; says whether the word after it may still be its value."""
+        options = self._found.options
+        if word.startswith("--") or self._found.single_dash or word in self._takes:
+            name, equals, value = word.partition("=")
+            name = _written_out(name, self._row.long or (self._takes if equals else frozenset()))
+            takes = name in self._takes and not equals
+            options.append((name, next(rest, "") if takes else value))
+            return not takes and not equals
+        letters = word[1:]
+        if len(letters) > 1:
+            options.append((word, ""))
+        for index, letter in enumerate(letters):
+            if f"-{letter}" in self._takes:
+                options.append((f"-{letter}", letters[index + 1 :].removeprefix("=") or next(rest, "")))
+                return False
+            options.append((f"-{letter}", ""))
+        return len(letters) == 1
+
+    def _without_bundle(self, words: Sequence[str]) -> Sequence[str]:
+        """`tar xfC a there`: letters without a dash, whose values follow in their order."""
+        if not words or words[0].startswith("-"):
+            return words
+        rest = list(words[1:])
+        for letter in words[0]:
+            takes = f"-{letter}" in self._takes and rest
+            self._found.options.append((f"-{letter}", rest.pop(0) if takes else ""))
+        return rest
+
+
+def sub_command(program: str, words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the first word that is no option or value of one, in lower case, and the words after it."""
+    takes, rest = program_row(program).takes, list(words)
+    while rest and rest[0].startswith("-"):
+        option = rest.pop(0)
+        if option in takes and rest:
+            rest.pop(0)
+    return (rest[0].lower(), rest[1:]) if rest else ("", [])
+
+
+def _written_out(name: str, known: frozenset[str]) -> str:
+    meant = [option for option in known if option.startswith(name)] if name not in known else []
+    return meant[0] if len(meant) == 1 else name
+
+
+def gives(program: str, arguments: Sequence[str], wanted: Sequence[str]) -> bool:
+    """The wanted words lead the operands in order, and every wanted option is there in one of its spellings."""
+    given = arguments_of(program, arguments)
+    operands = [re.compile(re.escape(word)) for word in wanted if not _is_option(word)]
+    return _leads(given, operands) and all(_has(given, word) for word in wanted if _is_option(word))
+
+
+def _is_option(word: str) -> bool:
+    return len(word) > 1 and word.startswith("-")
+
+
+def _has(given: Arguments, wanted: str) -> bool:
+    spellings = {wanted}.union(*(group for group in given.same if wanted in group))
+    if any(name in spellings for name, _ in given.options):
+        return True
+    letters = _CLUSTER.fullmatch(wanted)
+    if not letters or len(letters[1]) < 2 or given.single_dash:
+        return False
+    return all(_has(given, f"-{letter}") for letter in letters[1])
+
+
+ANY = "**"
+
+
+class _Phrase(Struct, frozen=True):
+    operands: tuple[re.Pattern[str] | None, ...]  # None: any number of operands
+    options: tuple[tuple[tuple[str, ...], re.Pattern[str] | None], ...]  # spellings, and the value
+    absent: frozenset[str]
+    anywhere: tuple[re.Pattern[str], ...]
+    is_whole: bool  # no further operands
+    first_words: frozenset[str]  # in lower case, one of which is the first operand; empty where that may be any
+
+
+def matches_any(given: Arguments, phrases: tuple[str, ...]) -> bool:
+    """
+    Compare arguments with phrases of `programs.toml`, whose words stand for themselves, but for these.
+
+    `a|b` is either, `*` in a word any letters, and the word `**` any number of operands. The operands have to begin
+    so, in any case of letters; with `$` there are no more. `-x` is an option that has to be there, `-x=v*` one with
+    such a value, and `!x|-x` are words or options that must not be there. `~v*` is a word anywhere: operand, option or
+    value.
+    """
+    if not phrases:
+        return False
+    by_word, first = _by_first_word(phrases), given.operands[0] if given.operands else ""
+    if 0 in given.unsure:  # it may be passed, so that the next one counts
+        return any(_matches(given, _compile(phrase)) for phrase in phrases)
+    return any(_matches(given, phrase) for phrase in by_word.get(first.lower(), by_word[""]))
+
+
+@lru_cache(maxsize=1024)
+def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[_Phrase]]:
+    """Return the phrases that arguments with this first operand may match; those for any operand are at the name ""."""
+    compiled = [_compile(phrase) for phrase in phrases]
+    words = {word for phrase in compiled for word in phrase.first_words}
+    return {
+        word: [phrase for phrase in compiled if not phrase.first_words or word in phrase.first_words]
+        for word in ("", *words)
+    }
+
+
+def _matches(given: Arguments, wanted: _Phrase) -> bool:
+    if not wanted.absent.isdisjoint(given.words) or not _leads(given, wanted.operands, is_whole=wanted.is_whole):
+        return False
+    for names, value in wanted.options:
+        if not _has_option(given, names, value):
             return False
-        found.options.append((f"-{letter}", ""))
-    return len(letters) == 1
+    for pattern in wanted.anywhere:
+        if not any(map(pattern.fullmatch, given.words)):
+            return False
+    return not (wanted.absent and given.has(*wanted.absent))
 
 
-def _without_bundle(arguments: Sequence[str], valued: frozenset[str], found: Arguments) -> Sequence[str]:
-    """`tar xfC a there`: letters without a dash, whose values follow in their order."""
-    if not arguments or arguments[0].startswith("-"):
-        return arguments
-    rest = list(arguments[1:])
-    for letter in arguments[0]:
-        takes = f"-{letter}" in valued and rest
-        found.options.append((f"-{letter}", rest.pop(0) if takes else ""))
-    return rest
+@lru_cache(maxsize=4096)
+def _compile(phrase: str) -> _Phrase:
+    operands, options, absent, anywhere = list[re.Pattern[str] | None](), [], list[str](), []
+    first_words, is_whole = frozenset[str](), False
+    for word in phrase.split():
+        if word.startswith("!"):
+            absent += word[1:].split("|")
+        elif word.startswith("~"):
+            anywhere.append(_pattern(word[1:]))
+        elif word == "$":
+            is_whole = True
+        elif _is_option(word):
+            names, equals, value = word.partition("=")
+            options.append((tuple(names.split("|")), _pattern(value) if equals else None))
+        else:
+            if not operands and not _WILD.search(word):
+                first_words = frozenset(word.lower().split("|"))
+            operands.append(None if word == ANY else _pattern(word))
+    return _Phrase(tuple(operands), tuple(options), frozenset(absent), tuple(anywhere), is_whole, first_words)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, text.split("|"))), re.IGNORECASE)
+
+
+def _has_option(given: Arguments, names: tuple[str, ...], value: re.Pattern[str] | None) -> bool:
+    if value is None:
+        return given.has(*names)
+    found = [each for name, each in given.options if name in names]
+    found += [after for name, after in zip(given.words, given.words[1:], strict=False) if name in names]
+    return any(map(value.fullmatch, found))
+
+
+def _leads(given: Arguments, wanted: Sequence[re.Pattern[str] | None], *, is_whole: bool = False) -> bool:
+    """Do the operands begin with these? Those that may be no operands may be passed."""
+    if not given.unsure and None not in wanted:  # most of them
+        count = len(given.operands)
+        is_long_enough = count == len(wanted) if is_whole else count >= len(wanted)
+        pairs = zip(wanted, given.operands, strict=False)
+        return is_long_enough and all(pattern is not None and pattern.fullmatch(word) for pattern, word in pairs)
+    reached = _passing(0, wanted)
+    for index, word in enumerate(given.operands):
+        if len(wanted) in reached and not is_whole:
+            return True
+        following = set(reached) if index in given.unsure and not is_whole else set[int]()
+        for at in reached - {len(wanted)}:
+            pattern = wanted[at]
+            if pattern is None:
+                following |= _passing(at, wanted)
+            elif pattern.fullmatch(word):
+                following |= _passing(at + 1, wanted)
+        reached = following
+    return len(wanted) in reached
+
+
+def _passing(at: int, wanted: Sequence[re.Pattern[str] | None]) -> set[int]:
+    """The places in a phrase that are reached at once, because any number of operands may be none."""
+    reached = {at}
+    while at < len(wanted) and wanted[at] is None:
+        at += 1
+        reached.add(at)
+    return reached

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.shell.options import gives
+from snell.shell.arguments import gives
 from snell.shell.wrappers import UNCLEAR, layer_starts, program_of
 
 
@@ -97,7 +97,7 @@ class CommandLine(Struct, frozen=True):
         Words are its leading sub-commands, in order; words that start with `-` are options, which may stand anywhere.
         """
         return any(
-            _is_named(layer, program) and gives(layer.program, layer.arguments, words)
+            layer.words and program in (layer.program, layer.words[0]) and gives(layer.program, layer.arguments, words)
             for command in self.commands
             for layer in command.layers
         )
@@ -107,7 +107,3 @@ class CommandLine(Struct, frozen=True):
         if not command.replaceable:
             raise ValueError(f"`{command.text}` cannot be replaced inside its line; change the whole line instead")
         return self.line[: command.start] + text + self.line[command.end :]
-
-
-def _is_named(command: Command, program: str) -> bool:
-    return bool(command.words) and program in (command.program, command.words[0])

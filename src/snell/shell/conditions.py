@@ -6,40 +6,55 @@ text that makes no sense as a test but would as a command is doubted.
 """
 
 from snell.shell.cursor import Cursor
-from snell.shell.words import PATTERN, REGEX, read_word, skip_arithmetic, skip_lines
+from snell.shell.simple_command import skip_lines
+from snell.shell.tree import Arithmetic, Condition, Word, literal
+from snell.shell.words import PATTERN, REGEX, read_arithmetic, read_word
 from snell.system.lazy_regex import lazy_regex
 
 _COMMAND_LIKE = lazy_regex(r"\A[ \t]*(?:[A-Za-z_][\w-]*[ \t]*\Z|[./~])|[\w)\]][ \t]+(?:[A-Za-z_$.\"'/~]|-\w)|;|\n")
+_TEST_END = lazy_regex(r"\]\](?=[ \t\n\r;&|)]|\Z)")
 _OPERATOR = lazy_regex(r"&&|\|\||[()]|[<>](?!\()|!(?=[ \t\n(])")
 _BINARY = frozenset(("=", "==", "!=", "=~", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"))
 
 
-def read_arithmetic_command(cursor: Cursor) -> None:
-    cursor.position += 2
-    start = cursor.position
-    skip_arithmetic(cursor, "))")
-    if _COMMAND_LIKE.search(cursor.text[start : cursor.position - 2]):
+def read_arithmetic_command(cursor: Cursor) -> Condition | None:
+    """`(( ))`; None where it is two subshells after all."""
+    start = cursor.at
+    cursor.at += 2
+    inside = read_arithmetic(cursor, "))")
+    if inside is None:
+        cursor.at = start
+        return None
+    if _COMMAND_LIKE.search(cursor.text[start + 2 : cursor.at - 2]):
         cursor.doubt()
+    return Condition((literal("true"), Word((Arithmetic(inside),))))
 
 
-def read_test(cursor: Cursor) -> None:
-    cursor.expect("[[")
-    operands: list[str] = []
-    while True:
+def read_test(cursor: Cursor) -> Condition:
+    cursor.at += 2
+    words, operands = [literal("[[")], list[str]()
+    while not cursor.ended:
         skip_lines(cursor)
+        if cursor.take(_TEST_END):
+            _check(cursor, operands)
+            return Condition(tuple(words))
         is_pattern = operands[-1:] == ["=~"]
         operator = None if is_pattern else cursor.take(_OPERATOR)
-        if operator and operator[0] in ("<", ">"):
+        if operator is None:
+            word = read_word(cursor, REGEX if is_pattern else PATTERN)
+            if word.parts:
+                words.append(word)
+            else:
+                cursor.doubt()
+                cursor.at += 1
+            operands.append("" if word.is_quoted else word.plain or "")
+        elif operator[0] in "<>":
             operands.append(operator[0])
-            continue
-        word = None if operator else read_word(cursor, REGEX if is_pattern else PATTERN)
-        if word is not None and (word.quoted or word.text != "]]"):
-            operands.append("" if word.quoted else word.text)
-            continue
-        _check(cursor, operands)
-        if word is not None:
-            return
-        operands = []
+        else:
+            _check(cursor, operands)
+            operands = []
+    cursor.doubt()
+    return Condition(tuple(words))
 
 
 def _check(cursor: Cursor, operands: list[str]) -> None:

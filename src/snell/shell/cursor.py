@@ -1,220 +1,133 @@
-"""Where the shell reader stands in one text, and what it has found there so far."""
+"""Where the shell reader stands in a text, what went wrong on the way, and how much may still be read."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 
-from msgspec import Struct, field
-
+from snell.shell.tree import Node, Redirect
 from snell.system.lazy_regex import lazy_regex
 
-LONGEST_LINE = 64 * 1024
+LONGEST_TEXT = 262_144
 DEEPEST_NESTING = 64
-MOST_COMMANDS = 2_000
-# Strings handed to shells are read again, and may hold such strings themselves; this bounds the sum of them.
-MOST_REREADING = 4 * LONGEST_LINE
+MOST_COMMANDS = 6_000
+MOST_TROUBLES = 8
+LONGEST_READING = 1.0  # seconds of processor time
 
-_MARKS = ("*", "?", "=~", ":~")
-_BLANKS = lazy_regex(r"(?:[ \t]|\\\n)*")
-_NOT_NEWLINE = lazy_regex(r"[^\n]*")
+_BLANKS = lazy_regex(r"(?:[ \t\r]|\\\r?\n)+")
+_COMMENT = lazy_regex(r"[^\n]*")
 
-
-class UnreadableError(Exception):
-    """The text cannot be read on with certainty."""
+# Reads the commands up to a closing mark, and steps over that; with an empty mark, all that is left.
+BodyReader = Callable[["Cursor", str], Node]
 
 
-class Findings(Struct):
-    """What holds for a whole line, shared by the cursors over its parts."""
-
-    doubtful: bool = False
-    dynamic: bool = False
-    substitutes: bool = False
-    commands: int = 0
-    reread: int = 0
+class TooMuchError(Exception):
+    """There is more to follow than may be followed."""
 
 
-class Word(Struct):
+class Budget:
     """
-    One word with its quotes resolved.
+    What all texts of one command line share: what went wrong, and its limits.
 
-    `bare` is as long as `text` and holds NUL where a character was quoted or is part of an expansion: what is left
-    is what the shell itself would act on.
+    `troubles` say what no shell would read, or what is too much to read. `doubtful` is also True where the text is
+    read in one of the ways in which shells read it.
     """
 
-    text: str
-    bare: str
-    start: int
-    end: int
-    literal: bool = True  # nothing in it is left for run time: no expansion, pattern, brace list or home folder
-    quoted: bool = False
-    may_assign: bool = True  # no empty quotes stand in what would be the name of an assignment
-    expands: bool = False
-    splits: bool = False  # may become several words, or none
-    holes: tuple[tuple[int, int], ...] = ()
+    __slots__ = ("_most_commands", "_until", "commands", "depth", "doubtful", "troubles")
+
+    def __init__(self, most_commands: int = MOST_COMMANDS) -> None:
+        self.troubles: list[str] = []
+        self.doubtful = False
+        self.commands = 0
+        self.depth = 0
+        self._most_commands = most_commands
+        self._until = 0.0
+
+    def trouble(self, text: str) -> None:
+        self.doubtful = True
+        if text not in self.troubles and len(self.troubles) < MOST_TROUBLES:
+            self.troubles.append(text)
+
+    def check_time(self) -> None:
+        """Raise TooMuchError a second after the first call, by processor time: other programs must not decide."""
+        now = time.thread_time()
+        self._until = self._until or now + LONGEST_READING
+        if now > self._until:
+            raise TooMuchError("it takes too long to follow")
 
     @property
-    def opaque(self) -> str:
-        """The text with every substitution emptied, so that reading it again does not find those commands twice."""
-        parts, done = [], 0
-        for start, end in self.holes:
-            parts += [self.text[done:start], "$()"]
-            done = end
-        return "".join([*parts, self.text[done:]])
-
-
-class Parts:
-    """A word while it is being put together."""
-
-    __slots__ = ("bare", "expands", "has_equals", "holes", "length", "may_assign", "quoted", "splits", "text")
-
-    def __init__(self) -> None:
-        self.text: list[str] = []
-        self.bare: list[str] = []
-        self.holes: list[tuple[int, int]] = []
-        self.length = 0
-        self.quoted = False
-        self.may_assign = True
-        self.has_equals = False
-        self.expands = False
-        self.splits = False
-
-    def add(self, text: str) -> None:
-        self.has_equals = self.has_equals or "=" in text
-        self.text.append(text)
-        self.bare.append(text)
-        self.length += len(text)
-
-    def add_quoted(self, text: str) -> None:
-        self.text.append(text)
-        self.bare.append("\0" * len(text))
-        self.length += len(text)
-        self.quoted = True
-        self.may_assign = self.may_assign and (bool(text) or self.has_equals)
-
-    def add_expansion(self, source: str, *, in_text: bool = False) -> None:
-        self.expands = True
-        self.splits = self.splits or not in_text or "@" in source
-        if "(" in source or "`" in source:
-            self.holes.append((self.length, self.length + len(source)))
-        self.add_quoted(source)
-
-    def word(self, start: int, end: int) -> Word:
-        text, bare = "".join(self.text), "".join(self.bare)
-        return Word(
-            text,
-            bare,
-            start,
-            end,
-            literal=not self.expands and _stands_for_itself(bare),
-            quoted=self.quoted,
-            may_assign=self.may_assign,
-            expands=self.expands,
-            splits=self.splits,
-            holes=tuple(self.holes),
-        )
-
-
-class RedirectDraft(Struct):
-    operator: str
-    target: Word
-    fd: int | None
-    body: Word | None = None
-
-
-class Draft(Struct):
-    """A simple command while it is being read; what is there when reading fails is kept."""
-
-    start: int
-    depth: int
-    negated: bool = False
-    end: int = -1
-    words: list[Word] = field(default_factory=list)
-    assignments: list[tuple[str, str]] = field(default_factory=list)
-    redirects: list[RedirectDraft] = field(default_factory=list)
-
-
-class Passage(Struct):
-    """Shell text that had to be decoded before it could be read, and the place that holds it."""
-
-    text: str
-    start: int
-    end: int
-    depth: int
+    def is_spent(self) -> bool:
+        return self.commands > self._most_commands
 
 
 class Cursor:
     """A position in a text. `end` moves in while a part is read on its own."""
 
-    __slots__ = ("depth", "end", "findings", "found", "heredocs", "position", "read_commands", "text")
+    __slots__ = ("at", "budget", "end", "has_open_group", "heredocs", "read_body", "text")
 
-    def __init__(
-        self,
-        text: str,
-        findings: Findings,
-        read_commands: Callable[[Cursor, frozenset[str]], str],
-        depth: int = 0,
-    ) -> None:
+    def __init__(self, text: str, budget: Budget, read_body: BodyReader) -> None:
         self.text = text
-        self.position = 0
+        self.budget = budget
+        self.at = 0
         self.end = len(text)
-        self.depth = depth
-        self.findings = findings
-        self.found: list[Draft | Passage] = []
-        self.heredocs: list[RedirectDraft] = []
-        self.read_commands = read_commands
+        self.heredocs: list[Redirect] = []
+        self.has_open_group = False  # a pattern group that is not closed was met: look for no more of them
+        self.read_body = read_body
+        if "\0" in text:
+            budget.doubtful = True
+
+    @property
+    def ended(self) -> bool:
+        return self.at >= self.end
 
     def peek(self, ahead: int = 0) -> str:
         """The character there; empty past the end."""
-        at = self.position + ahead
+        at = self.at + ahead
         return self.text[at] if at < self.end else ""
 
     def sees(self, text: str) -> bool:
-        return self.text.startswith(text, self.position, self.end)
+        return self.text.startswith(text, self.at, self.end)
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Match a pattern here and step over it."""
-        found = pattern.match(self.text, self.position, self.end)
+        found = pattern.match(self.text, self.at, self.end)
         if found:
-            self.position = found.end()
+            self.at = found.end()
         return found
 
-    def expect(self, text: str) -> None:
-        if not self.sees(text):
-            raise UnreadableError(f"`{text}` is missing")
-        self.position += len(text)
+    def take_rest(self) -> str:
+        """Step over all that is left, and return it."""
+        rest = self.text[self.at : self.end]
+        self.at = self.end
+        return rest
 
     def skip_blanks(self) -> None:
-        self.take(_BLANKS)
+        found = _BLANKS.match(self.text, self.at, self.end)
+        if found:
+            self.at = found.end()
+            if "\r" in found[0]:
+                # Shells take it for an ordinary character; a client that mends line endings first would not.
+                self.budget.doubtful = True
 
     def skip_comment(self) -> None:
-        self.take(_NOT_NEWLINE)
-
-    def go_deeper(self) -> None:
-        self.depth += 1
-        if self.depth > DEEPEST_NESTING:
-            raise UnreadableError("nested too deeply")
-
-    def add(self, draft: Draft) -> Draft:
-        self.findings.commands += 1
-        if self.findings.commands > MOST_COMMANDS:
-            raise UnreadableError("too many commands")
-        self.found.append(draft)
-        return draft
+        self.take(_COMMENT)
 
     def doubt(self) -> None:
         """Read on, but never claim to have understood the line."""
-        self.findings.doubtful = True
+        self.budget.doubtful = True
 
+    def count_command(self) -> None:
+        self.budget.commands += 1
+        if self.budget.is_spent:
+            self._stop("it holds too many commands")
 
-def _stands_for_itself(bare: str) -> bool:
-    if bare.startswith("~") or any(mark in bare for mark in _MARKS) or _within(bare, "[", "]"):
-        return False
-    listed = _within(bare, "{", "}")
-    return "," not in listed and ".." not in listed
+    def go_deeper(self) -> None:
+        self.budget.depth += 1
+        if self.budget.depth > DEEPEST_NESTING:
+            self._stop("it is nested too deeply")
 
-
-def _within(text: str, opening: str, closing: str) -> str:
-    """What stands between the first opening and the last closing mark, both included."""
-    start, end = text.find(opening), text.rfind(closing)
-    return text[start : end + 1] if 0 <= start < end else ""
+    def _stop(self, why: str) -> None:
+        """Note why, and leave the rest of the text unread."""
+        self.budget.trouble(why)
+        self.at = self.end

@@ -1,227 +1,321 @@
-"""
-Read lists, pipelines and compound commands, and collect every simple command in them.
+"""Read a command line into a tree. No text raises an error: what is out of place is noted and stepped over."""
 
-No tree is built: what a hook wants to know is which commands can run, in the order of the line.
-"""
-
+import re
 from collections.abc import Callable
 
+from snell.shell import tree
 from snell.shell.conditions import read_arithmetic_command, read_test
-from snell.shell.cursor import Cursor, UnreadableError
-from snell.shell.simple_command import read_redirects, read_simple
-from snell.shell.words import PATTERN, read_word, skip_arithmetic, skip_lines
+from snell.shell.cursor import LONGEST_TEXT, Budget, Cursor
+from snell.shell.plain_lines import PlainCommand, plain_commands, plain_tree
+from snell.shell.simple_command import read_redirects, read_simple, skip_lines
+from snell.shell.tree import EMPTY, Node, Text, Word, literal
+from snell.shell.words import PATTERN, read_arithmetic, read_word
 from snell.system.lazy_regex import lazy_regex
-
-AT_END = frozenset(("",))
 
 _BODY_KEYWORDS = r"if|for|while|until|case|select|\[\["
 _RESERVED = lazy_regex(
-    rf"(?:{_BODY_KEYWORDS}|then|elif|else|fi|do|done|esac|in|function|coproc|time|[{{}}!])(?=[ \t\n;&|()<>]|\Z)"
+    rf"(?:{_BODY_KEYWORDS}|then|elif|else|fi|do|done|esac|in|function|coproc|time|[{{}}!])(?=[ \t\n\r;&|()<>]|\Z)"
 )
+_RESERVED_STARTS = frozenset("itfwucs[edt{}!")
 _CLOSING_WORDS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
+_AT_END = frozenset(("",))
 _CASE_ENDS = frozenset((";;", ";&", ";;&", "esac"))
 _CASE_BREAK = lazy_regex(";;&|;;|;&")
-_JOINER = lazy_regex(r"&&|\|\||\|&|\|")
-_SEPARATOR = lazy_regex(r";(?![;&])|&(?![&>])")
+_SEPARATOR = lazy_regex(r"&&|\|\||;(?![;&])|&(?![&>])")
+_PIPE = lazy_regex(r"\|&|\|(?!\|)")
+_ODD = lazy_regex(r"[|&;)]+|.", re.DOTALL)
 _GAP = r"(?:[ \t]|\\\n)+"
 _COMPOUND = rf"\(|\{{[ \t\n]|(?:{_BODY_KEYWORDS})[ \t\n]"
 # Before a plain command `time` is left to that command: there it may be the keyword or the program.
 _TIME_KEYWORD = lazy_regex(
     rf"time(?:{_GAP}-p)?(?:{_GAP}--)?{_GAP}(?={_COMPOUND}|!|coproc[ \t]|[A-Za-z_][A-Za-z0-9_]*\+?=)"
 )
-_COPROC = lazy_regex(rf"coproc{_GAP}(?:(?!{_COMPOUND})[A-Za-z_][A-Za-z0-9_]*{_GAP}(?={_COMPOUND}))?")
-_FUNCTION = lazy_regex(r"""[^ \t\n\r\0|&;<>()$`'"\\=]+[ \t]*\([ \t]*\)""")
-_FUNCTION_KEYWORD = lazy_regex(r"""function[ \t]+[^ \t\n\r\0|&;<>()$`'"\\]+(?:[ \t]*\([ \t]*\))?""")
+_COPROC = lazy_regex(rf"coproc(?:{_GAP}(?:(?!{_COMPOUND})[A-Za-z_][A-Za-z0-9_]*{_GAP}(?={_COMPOUND}))?)?")
+_FUNCTION = lazy_regex(r"""([^ \t\n\r|&;<>()$`'"\\=]+)[ \t]*\([ \t]*\)""")
+_FUNCTION_KEYWORD = lazy_regex(r"""function[ \t]+([^ \t\n\r|&;<>()$`'"\\]+)(?:[ \t]*\([ \t]*\))?""")
+_NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*(?=[ \t\n\r;]|\Z)")
+_ENDLESS = lazy_regex(r"[^;()]*;\s*(?:1|true)?\s*;[^;()]*\)\)")
+_ENDS_ITEMS = ("", ";", "\n", "#")
 
 
-def read_commands(cursor: Cursor, closers: frozenset[str]) -> str:
-    """Read a list of commands up to one of the closers, and step over that one."""
-    while True:
-        skip_lines(cursor)
-        closer = _closer(cursor, closers)
-        if closer is not None:
-            return closer
-        _read_chain(cursor)
-        _read_separator(cursor)
+def read_tree(text: str, budget: Budget) -> Node:
+    """The tree of the text. What went wrong on the way is noted in the budget."""
+    return make_tree(text, plain_commands(text), budget)
 
 
-def _closer(cursor: Cursor, closers: frozenset[str]) -> str | None:
-    char = cursor.peek()
-    if char == ";":
-        found = _CASE_BREAK.match(cursor.text, cursor.position, cursor.end)
-        word = found[0] if found else char
-    elif char in ("", ")"):
-        word = char
+def make_tree(text: str, plain: list[PlainCommand] | None, budget: Budget) -> Node:
+    """The tree of a text whose plain commands are known; None where it is not plain."""
+    if plain is not None:
+        budget.commands += len(plain)
+        if not budget.is_spent:
+            return plain_tree(plain)
+    if len(text) > LONGEST_TEXT:
+        budget.trouble(f"it is longer than {LONGEST_TEXT // 1024} KB")
+        return EMPTY
+    cursor = Cursor(text, budget, _read_body)
+    node = _read_everything(cursor)
+    if cursor.heredocs:
+        cursor.doubt()
+    return node
+
+
+def _read_everything(cursor: Cursor) -> Node:
+    nodes = list[Node]()
+    while not cursor.ended:
+        nodes.append(_read_chain(cursor, _AT_END))
+        odd = cursor.take(_ODD) if cursor.at < cursor.end else None
+        if odd:
+            cursor.budget.trouble(f"`{odd[0]}` is out of place")
+    return nodes[0] if len(nodes) == 1 else tree.Chain(tuple(nodes), (";",) * len(nodes))
+
+
+def _read_body(cursor: Cursor, *closers: str) -> Node:
+    """Commands up to one of the closers, which is stepped over."""
+    if closers == ("",):
+        return _read_everything(cursor)
+    node = _read_chain(cursor, frozenset(closers))
+    _expect(cursor, closers)
+    return node
+
+
+def _expect(cursor: Cursor, closers: tuple[str, ...] | frozenset[str]) -> str:
+    cursor.skip_blanks()
+    word = _closer(cursor)
+    if word in closers:
+        cursor.at += len(word)
     else:
-        word = _reserved_word(cursor)
-        if word not in _CLOSING_WORDS:
-            return None
-    if word not in closers:
-        raise UnreadableError(f"`{word}` is out of place")
-    cursor.position += len(word)
+        cursor.budget.trouble(f"`{'` or `'.join(sorted(closers))}` is missing")
     return word
 
 
+def _closer(cursor: Cursor) -> str:
+    char = cursor.peek()
+    if char == ";":
+        found = _CASE_BREAK.match(cursor.text, cursor.at, cursor.end)
+        return found[0] if found else ""
+    if char == ")":
+        return char
+    word = _reserved_word(cursor)
+    return word if word in _CLOSING_WORDS else ""
+
+
 def _reserved_word(cursor: Cursor) -> str:
-    found = _RESERVED.match(cursor.text, cursor.position, cursor.end)
+    if cursor.peek() not in _RESERVED_STARTS:
+        return ""
+    found = _RESERVED.match(cursor.text, cursor.at, cursor.end)
     return found[0] if found else ""
 
 
-def _read_chain(cursor: Cursor) -> None:
-    """Commands joined by pipes, `&&` and `||`."""
-    while True:
-        _read_command(cursor)
-        cursor.skip_blanks()
-        if not cursor.take(_JOINER):
-            return
+def _read_chain(cursor: Cursor, closers: frozenset[str]) -> Node:
+    """Commands one after the other, up to one of the closers or another one that ends something around them."""
+    nodes, joiners = list[Node](), list[str]()
+    while _finds_command(cursor, closers):
+        before = cursor.at
+        nodes.append(_read_pipe(cursor))
+        if cursor.peek() == "#":
+            cursor.skip_comment()
+        separator = cursor.take(_SEPARATOR)
+        joiners.append(separator[0] if separator else ";")
+        if separator is None:
+            _step_over_odd(cursor, before)
+    if joiners and joiners[-1] in ("&&", "||"):
+        cursor.doubt()
+    if len(nodes) == 1 and joiners[0] != "&":
+        return nodes[0]
+    return tree.Chain(tuple(nodes), tuple(joiners))
+
+
+def _finds_command(cursor: Cursor, closers: frozenset[str]) -> bool:
+    """Step to the next command; at the top of the line, over closers that close nothing."""
+    while cursor.at < cursor.end:
         skip_lines(cursor)
+        closer = _closer(cursor)
+        if not closer or closers != _AT_END or closer in ")}" or cursor.budget.depth:
+            return not closer and cursor.at < cursor.end
+        cursor.budget.trouble(f"`{closer}` is out of place")
+        cursor.at += len(closer)
+    return False
 
 
-def _read_separator(cursor: Cursor) -> None:
-    if cursor.take(_SEPARATOR) or cursor.peek() in ("", "\n", ")", "#") or cursor.sees(";"):
+def _step_over_odd(cursor: Cursor, before: int) -> None:
+    """What cannot follow a command is noted and stepped over, so that the rest is still read."""
+    char = cursor.peek()
+    if char in ("", "\n") or _closer(cursor):
         return
-    if _reserved_word(cursor) not in _CLOSING_WORDS:
-        raise UnreadableError(f"`{cursor.peek()}` is out of place")
+    cursor.doubt()
+    if cursor.at == before or char != "(":
+        cursor.budget.trouble(f"`{char}` is out of place")
+    cursor.at += cursor.at == before or char in "|&;("
 
 
-def _read_command(cursor: Cursor) -> None:
-    negated = _read_prefixes(cursor)
-    reader = _COMPOUNDS.get("(" if cursor.peek() == "(" else _reserved_word(cursor))
-    if reader is None and cursor.take(_FUNCTION):
-        reader = _read_function_body
-    if reader is None:
-        read_simple(cursor, negated=negated)
-        return
-    cursor.go_deeper()
-    reader(cursor)
-    cursor.depth -= 1
-    read_redirects(cursor)
-
-
-def _read_prefixes(cursor: Cursor) -> bool:
-    """Step over `!`, `coproc` and, where it is a keyword, `time`; True when negated."""
-    negated = False
+def _read_pipe(cursor: Cursor) -> Node:
+    node = _read_command(cursor)
+    if cursor.peek() != "|" or not cursor.take(_PIPE):
+        return node
+    nodes = [node]
     while True:
-        cursor.skip_blanks()
-        if _reserved_word(cursor) == "!":
-            cursor.position += 1
+        skip_lines(cursor)
+        nodes.append(_read_command(cursor))
+        if not cursor.take(_PIPE):
+            return tree.Pipe(tuple(nodes))
+
+
+def _read_command(cursor: Cursor) -> Node:
+    """The command that starts here, without a blank before it; the blanks after it are stepped over."""
+    cursor.count_command()
+    negated, word = False, _reserved_word(cursor)
+    while word in ("!", "time", "coproc"):
+        if word == "!":
             negated = not negated
-        elif cursor.take(_COPROC):
-            if cursor.depth:
+            cursor.at += 1
+        elif word == "coproc":
+            cursor.take(_COPROC)
+            if cursor.budget.depth:
                 cursor.doubt()  # inside a substitution bash 5.2 takes its words for other ones
         elif not cursor.take(_TIME_KEYWORD):
-            return negated
-
-
-def _read_parenthesis(cursor: Cursor) -> None:
-    if cursor.sees("(("):
-        read_arithmetic_command(cursor)
-    else:
-        cursor.position += 1
-        read_commands(cursor, frozenset(")"))
-
-
-def _read_group(cursor: Cursor) -> None:
-    cursor.expect("{")
-    read_commands(cursor, frozenset("}"))
-
-
-def _read_if(cursor: Cursor) -> None:
-    cursor.expect("if")
-    closer = "elif"
-    while closer == "elif":
-        read_commands(cursor, frozenset(("then",)))
-        closer = read_commands(cursor, frozenset(("elif", "else", "fi")))
-    if closer == "else":
-        read_commands(cursor, frozenset(("fi",)))
-
-
-def _read_loop(cursor: Cursor) -> None:
-    cursor.position += len(_reserved_word(cursor))
-    read_commands(cursor, frozenset(("do",)))
-    read_commands(cursor, frozenset(("done",)))
-
-
-def _read_for(cursor: Cursor) -> None:
-    cursor.position += len(_reserved_word(cursor))
-    cursor.skip_blanks()
-    if cursor.sees("(("):
-        cursor.position += 2
-        skip_arithmetic(cursor, "))")
-    else:
-        read_word(cursor)
-        skip_lines(cursor)
-        if _reserved_word(cursor) == "in":
-            cursor.position += 2
-            _read_items(cursor)
-    cursor.skip_blanks()
-    if cursor.peek() == ";":
-        cursor.position += 1
-    skip_lines(cursor)
-    _read_for_body(cursor)
-
-
-def _read_items(cursor: Cursor) -> None:
-    while True:
-        cursor.skip_blanks()
-        if cursor.peek() in ("", ";", "\n", "#"):
-            return
-        read_word(cursor)
-
-
-def _read_for_body(cursor: Cursor) -> None:
-    word = _reserved_word(cursor)
-    if word not in ("do", "{"):
-        raise UnreadableError("`do` is missing")
-    cursor.position += len(word)
-    read_commands(cursor, frozenset(("done" if word == "do" else "}",)))
-
-
-def _read_case(cursor: Cursor) -> None:
-    cursor.expect("case")
-    cursor.skip_blanks()
-    read_word(cursor)
-    skip_lines(cursor)
-    if _reserved_word(cursor) != "in":
-        raise UnreadableError("`in` is missing")
-    cursor.position += 2
-    closer = ""
-    while closer != "esac":
-        skip_lines(cursor)
-        if _reserved_word(cursor) == "esac":
-            cursor.position += 4
-            return
-        _read_patterns(cursor)
-        closer = read_commands(cursor, _CASE_ENDS)
-
-
-def _read_patterns(cursor: Cursor) -> None:
-    if cursor.peek() == "(":
-        cursor.position += 1
-    while True:
-        cursor.skip_blanks()
-        if cursor.peek() == "#":
-            raise UnreadableError("a comment stands where a pattern should be")
-        read_word(cursor, PATTERN)
-        cursor.skip_blanks()
-        if cursor.peek() != "|":
             break
-        cursor.position += 1
-    cursor.expect(")")
+        cursor.skip_blanks()
+        word = _reserved_word(cursor)
+    reader = _COMPOUNDS.get("(" if cursor.peek() == "(" else word)
+    if reader is None and not ("(" in cursor.text and _FUNCTION.match(cursor.text, cursor.at, cursor.end)):
+        return read_simple(cursor, negated=negated)
+    cursor.go_deeper()
+    node = (reader or _read_function)(cursor)
+    cursor.budget.depth -= 1
+    return node
 
 
-def _read_function(cursor: Cursor) -> None:
-    if not cursor.take(_FUNCTION_KEYWORD):
-        raise UnreadableError("a function without a plain name")
-    _read_function_body(cursor)
+def _read_parenthesis(cursor: Cursor) -> Node:
+    test = read_arithmetic_command(cursor) if cursor.sees("((") else None
+    if test is not None:
+        return tree.Group(test, read_redirects(cursor))
+    cursor.at += 1
+    return tree.Group(_read_body(cursor, ")"), read_redirects(cursor), is_subshell=True)
 
 
-def _read_function_body(cursor: Cursor) -> None:
+def _read_group(cursor: Cursor) -> Node:
+    cursor.at += 1
+    return tree.Group(_read_body(cursor, "}"), read_redirects(cursor))
+
+
+def _read_if(cursor: Cursor) -> Node:
+    nodes, closer = list[Node](), "elif"
+    cursor.at += len("if")
+    while closer == "elif":
+        nodes.append(_read_body(cursor, "then"))
+        nodes.append(_read_chain(cursor, frozenset(("elif", "else", "fi"))))
+        closer = _expect(cursor, ("elif", "else", "fi"))
+    if closer == "else":
+        nodes.append(_read_body(cursor, "fi"))
+    return tree.Branches(tuple(nodes), read_redirects(cursor))
+
+
+def _read_loop(cursor: Cursor) -> Node:
+    is_until = cursor.peek() == "u"
+    cursor.at += len("while")
+    condition = _read_body(cursor, "do")
+    body = _read_body(cursor, "done")
+    return tree.Loop(condition, body, read_redirects(cursor), until=is_until)
+
+
+def _read_for(cursor: Cursor) -> Node:
+    cursor.at += len(_reserved_word(cursor))
+    cursor.skip_blanks()
+    name, endless = "", False
+    items: tuple[Word, ...] | None
+    if cursor.sees("(("):
+        cursor.at += 2
+        endless = _ENDLESS.match(cursor.text, cursor.at, cursor.end) is not None
+        items = (Word((tree.Arithmetic(read_arithmetic(cursor, "))") or ()),)),)
+    else:
+        name, items = _read_for_head(cursor)
+    cursor.skip_blanks()
+    cursor.at += cursor.peek() == ";"
     skip_lines(cursor)
-    _read_command(cursor)
+    opener = _reserved_word(cursor)
+    if opener not in ("do", "{"):
+        cursor.budget.trouble("`do` is missing")
+        return tree.For(name, items, EMPTY)
+    cursor.at += len(opener)
+    body = _read_body(cursor, "done" if opener == "do" else "}")
+    if endless:
+        return tree.Loop(tree.Condition((literal("true"),)), body, read_redirects(cursor))
+    return tree.For(name, items, body, read_redirects(cursor))
 
 
-_COMPOUNDS: dict[str, Callable[[Cursor], None]] = {
+def _read_for_head(cursor: Cursor) -> tuple[str, tuple[Word, ...] | None]:
+    """The variable of the loop and, where they are given, the words that it becomes."""
+    found = cursor.take(_NAME)
+    if not found:
+        cursor.doubt()
+        read_word(cursor)
+    skip_lines(cursor, semicolons=False)
+    if _reserved_word(cursor) != "in":
+        return found[0] if found else "", None
+    cursor.at += len("in")
+    items = list[Word]()
+    while True:
+        cursor.skip_blanks()
+        word = Word() if cursor.peek() in _ENDS_ITEMS else read_word(cursor)
+        if not word.parts:
+            return found[0] if found else "", tuple(items)
+        items.append(word)
+
+
+def _read_case(cursor: Cursor) -> Node:
+    cursor.at += len("case")
+    cursor.skip_blanks()
+    nodes: list[Node] = [tree.Condition((literal(":"), read_word(cursor)))]
+    skip_lines(cursor)
+    if _reserved_word(cursor) == "in":
+        cursor.at += len("in")
+    else:
+        cursor.doubt()
+    while True:
+        skip_lines(cursor)
+        if cursor.ended:
+            cursor.doubt()
+            break
+        if _reserved_word(cursor) == "esac":
+            cursor.at += len("esac")
+            break
+        before = cursor.at
+        patterns = _read_patterns(cursor)
+        if patterns:
+            nodes.append(tree.Condition((literal(":"), *patterns)))
+        nodes.append(_read_chain(cursor, _CASE_ENDS))
+        if _expect(cursor, _CASE_ENDS) in ("esac", "") or cursor.at == before:
+            break
+    return tree.Branches(tuple(nodes), read_redirects(cursor))
+
+
+def _read_patterns(cursor: Cursor) -> list[Word]:
+    """The patterns of one branch of `case` in which something is expanded; the others say nothing."""
+    words = list[Word]()
+    while not cursor.ended and cursor.peek() != ")":
+        char = cursor.peek()
+        word = Word() if char in "(| \t\n\r" else read_word(cursor, PATTERN)
+        if not word.parts:
+            cursor.at += 1
+        elif any(not isinstance(part, Text) for part in word.parts):
+            words.append(word)
+        if char in "#;&\n" or (not word.parts and char in "<>"):
+            cursor.doubt()
+    cursor.at += 1
+    return words
+
+
+def _read_function(cursor: Cursor) -> Node:
+    named = cursor.take(_FUNCTION_KEYWORD) or cursor.take(_FUNCTION)
+    if not named:
+        cursor.doubt()
+        cursor.at += len("function")
+        return EMPTY
+    skip_lines(cursor)
+    return tree.Function(named[1], _read_command(cursor))
+
+
+_COMPOUNDS: dict[str, Callable[[Cursor], Node]] = {
     "(": _read_parenthesis,
     "{": _read_group,
     "if": _read_if,
@@ -230,6 +324,6 @@ _COMPOUNDS: dict[str, Callable[[Cursor], None]] = {
     "for": _read_for,
     "select": _read_for,
     "case": _read_case,
-    "[[": read_test,
+    "[[": lambda cursor: tree.Group(read_test(cursor), read_redirects(cursor)),
     "function": _read_function,
 }

@@ -1,41 +1,45 @@
-"""Find where a here-document ends."""
-
-from typing import NamedTuple
+"""Read here-documents: the lines between the line that announces them and their delimiter."""
 
 from snell.shell.cursor import Cursor
+from snell.shell.tree import Redirect, Text, Word
+from snell.shell.words import read_text
 
 
-class Extent(NamedTuple):
-    end: int  # of the body
-    after: int  # the line below the delimiter
+def read_heredocs(cursor: Cursor) -> None:
+    """Read the bodies of the here-documents that the line before has announced."""
+    waiting, cursor.heredocs = cursor.heredocs, []
+    for redirect in waiting:
+        start = cursor.at
+        end, after = _extent(cursor, redirect)
+        if redirect.target.is_quoted:
+            redirect.body = Word((Text(cursor.text[start:end], quoted=True),), start, end)
+        else:
+            redirect.body = read_text(cursor, end)
+        cursor.at = after
 
 
-def heredoc_extent(cursor: Cursor, delimiter: str, *, tabs: bool, joins: bool) -> Extent:
-    """
-    The extent of the body that starts here.
-
-    Args:
-        tabs: leading tabs do not count, as `<<-` has it.
-        joins: a backslash at the end of a line joins it with the next one, so that one is no delimiter.
-    """
-    at = line_start = cursor.position
+def _extent(cursor: Cursor, redirect: Redirect) -> tuple[int, int]:
+    """Where the body ends, and where the line below its delimiter starts."""
+    target = redirect.target
+    delimiter = target.plain if target.plain is not None else cursor.text[target.start : target.end]
+    # A backslash at the end of a line joins it with the next one, so that one is no delimiter.
+    joins = not target.is_quoted
+    at = line_start = cursor.at
     joined = ""
     while at < cursor.end:
         newline = cursor.text.find("\n", at, cursor.end)
         line_end = cursor.end if newline < 0 else newline
         line = cursor.text[at:line_end]
         at = min(line_end + 1, cursor.end)
-        if tabs:
+        if redirect.operator == "<<-":
             line = line.lstrip("\t")
-        if joins and _ends_in_backslash(line):
+        if joins and (len(line) - len(line.rstrip("\\"))) % 2:
             joined += line[:-1]
             continue
-        if joined + line == delimiter:
-            return Extent(line_start, at)
+        if (joined + line).rstrip("\r") == delimiter:
+            if line.endswith("\r"):
+                cursor.doubt()
+            return line_start, at
         joined, line_start = "", at
-    cursor.doubt()
-    return Extent(cursor.end, cursor.end)
-
-
-def _ends_in_backslash(line: str) -> bool:
-    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+    cursor.budget.trouble("a here-document is never closed")
+    return cursor.end, cursor.end

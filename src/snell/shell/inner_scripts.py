@@ -8,12 +8,20 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from snell.shell.cursor import Draft, Findings, Word
-from snell.shell.wrappers import UNCLEAR, WRAPPERS, layer_starts, program_of
+from msgspec import Struct, field
+
+from snell.shell.cursor import DEEPEST_NESTING, Budget
+from snell.shell.tree import Redirect
+from snell.shell.word_texts import WordText, text_of
+from snell.shell.wrappers import UNCLEAR, is_exact, layer_starts, program_of
 from snell.system.lazy_regex import lazy_regex
 
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"))
+MOST_COMMANDS = 2_000
+# Strings handed to shells are read again, and may hold such strings themselves; this bounds the sum of them.
+MOST_REREADING = 262_144
 
+_RUN_CODE = frozenset(("eval", "source", ".", "trap", "find"))
 _SHELL_LONG_FLAGS = frozenset(
     ("--login", "--norc", "--noprofile", "--posix", "--verbose", "--restricted", "--noediting", "--no-rcs")
 )
@@ -26,59 +34,90 @@ _TABS = lazy_regex(r"^\t+", re.MULTILINE)
 _STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-")
 
 
+def may_run_others(program: str) -> bool:
+    """Tell whether a command of this program can run another one that stands in its words."""
+    return program in SHELLS or program in _RUN_CODE or is_exact(program)
+
+
+class Findings(Struct):
+    """What holds for a whole line."""
+
+    budget: Budget = field(default_factory=lambda: Budget(MOST_COMMANDS))
+    dynamic: bool = False
+    substitutes: bool = False
+    reread: int = 0
+
+    def may_reread(self, length: int, depth: int) -> bool:
+        """Count a part that is read once more; past the limits, doubt takes its place."""
+        self.reread += length
+        self.budget.commands += 1
+        self.budget.depth = 0
+        if self.reread <= MOST_REREADING and not self.budget.is_spent and depth <= DEEPEST_NESTING:
+            return True
+        self.budget.doubtful = True
+        return False
+
+
 class Inner(NamedTuple):
     """The innermost command, and the marks in it that run time replaces."""
 
-    words: Sequence[Word]
+    words: Sequence[WordText]
     marks: frozenset[str]
 
 
-def look_through(words: Sequence[Word], marks: frozenset[str], findings: Findings) -> Inner:
+class Streams(NamedTuple):
+    """The redirections of a command, and the text that they were read from."""
+
+    redirects: Sequence[Redirect]
+    source: str
+
+
+def look_through(words: Sequence[WordText], marks: frozenset[str], findings: Findings) -> Inner:
     """Take the wrappers off; doubt and run-time values on the way are noted."""
     starts = layer_starts([word.text for word in words], [word.literal for word in words])
     if starts[-1] == UNCLEAR:
-        findings.doubtful = True
+        findings.budget.doubtful = True
         starts = starts[:-1]
     outer, inner = words[: starts[-1]], words[starts[-1] :]
     if any(word.splits or not (word.literal or word.expands) for word in outer):
         findings.dynamic = True
     feeds = [start for start in starts[:-1] if program_of(words[start].text) == "xargs"]
-    if feeds and inner and program_of(inner[0].text) in WRAPPERS:
+    if feeds and inner and is_exact(program_of(inner[0].text)):
         findings.dynamic = True  # xargs itself adds the program that is run
     for start in feeds:
         marks |= frozenset(_replaced_by_xargs(outer[start:]))
     return Inner(inner, marks)
 
 
-def handed_to_shells(draft: Draft, inner: Inner, findings: Findings) -> Iterator[str]:
+def handed_to_shells(inner: Inner, streams: Streams, findings: Findings) -> Iterator[str]:
     """The shell texts that this command runs."""
     words = inner.words
     if not words:
         return
     if _varies(words[0], inner.marks) and not _HOME_PATH.fullmatch(words[0].text):
         findings.dynamic = True
-    for code in _codes(draft, program_of(words[0].text), words[1:], findings):
+    for code in _codes(streams, program_of(words[0].text), words[1:], findings):
         if any(mark in code for mark in inner.marks):
             findings.dynamic = True
         yield code
 
 
-def _codes(draft: Draft, program: str, words: Sequence[Word], findings: Findings) -> Iterator[str]:
+def _codes(streams: Streams, program: str, words: Sequence[WordText], findings: Findings) -> Iterator[str]:
     if program == "eval":
         yield from _code(_without_dashes(words), findings)
     elif program in SHELLS:
-        yield from _shell_code(draft, words, findings)
+        yield from _shell_code(streams, words, findings)
     elif program in ("source", "."):
-        yield from _source_code(draft, words, findings)
+        yield from _source_code(streams, words, findings)
     elif program == "trap":
         yield from _trap_code(_without_dashes(words), findings)
 
 
-def _varies(word: Word, marks: frozenset[str]) -> bool:
+def _varies(word: WordText, marks: frozenset[str]) -> bool:
     return not word.literal or any(mark in word.text for mark in marks)
 
 
-def _replaced_by_xargs(words: Sequence[Word]) -> Iterator[str]:
+def _replaced_by_xargs(words: Sequence[WordText]) -> Iterator[str]:
     for index, word in enumerate(words):
         if word.text.startswith(("-I", "-J")):
             yield word.text[2:] or (words[index + 1].text if index + 1 < len(words) else "{}")
@@ -86,7 +125,7 @@ def _replaced_by_xargs(words: Sequence[Word]) -> Iterator[str]:
             yield word.text.removeprefix("--replace").removeprefix("-i").removeprefix("=") or "{}"
 
 
-def executed_by_find(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+def executed_by_find(words: Sequence[WordText]) -> Iterator[Sequence[WordText]]:
     """The commands that `find` runs on what it finds."""
     if not words or program_of(words[0].text) != "find":
         return
@@ -102,32 +141,32 @@ def executed_by_find(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
         yield words[start:]
 
 
-def _code(words: Sequence[Word], findings: Findings) -> Iterator[str]:
+def _code(words: Sequence[WordText], findings: Findings) -> Iterator[str]:
     if any(not word.literal for word in words):
         findings.dynamic = True
     if words:
         yield " ".join(word.opaque for word in words)
 
 
-def _without_dashes(words: Sequence[Word]) -> Sequence[Word]:
+def _without_dashes(words: Sequence[WordText]) -> Sequence[WordText]:
     return words[1:] if words and words[0].text == "--" else words
 
 
-def _trap_code(words: Sequence[Word], findings: Findings) -> Iterator[str]:
+def _trap_code(words: Sequence[WordText], findings: Findings) -> Iterator[str]:
     if len(words) > 1 and not words[0].text.startswith("-"):
         yield from _code(words[:1], findings)
 
 
-def _source_code(draft: Draft, words: Sequence[Word], findings: Findings) -> Iterator[str]:
+def _source_code(streams: Streams, words: Sequence[WordText], findings: Findings) -> Iterator[str]:
     script = _without_dashes(words)[:1]
     if script and _is_stream(script[0]):
-        yield from _standard_input(draft, findings, streamed=script[0].text not in _STDIN)
+        yield from _standard_input(streams, findings, streamed=script[0].text not in _STDIN)
 
 
-def _shell_code(draft: Draft, words: Sequence[Word], findings: Findings) -> Iterator[str]:
+def _shell_code(streams: Streams, words: Sequence[WordText], findings: Findings) -> Iterator[str]:
     options = _shell_options(words)
     if options is None:
-        findings.doubtful = True
+        findings.budget.doubtful = True
         return
     letters, rest = options
     if "?" in letters:
@@ -136,10 +175,10 @@ def _shell_code(draft: Draft, words: Sequence[Word], findings: Findings) -> Iter
         yield from _code(rest[:1], findings)
     elif not rest or "s" in letters or _is_stream(rest[0]):
         streamed = bool(rest) and "s" not in letters and rest[0].text not in _STDIN
-        yield from _standard_input(draft, findings, streamed=streamed)
+        yield from _standard_input(streams, findings, streamed=streamed)
 
 
-def _shell_options(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
+def _shell_options(words: Sequence[WordText]) -> tuple[str, Sequence[WordText]] | None:
     """The option letters given and the words after them; `?` stands for an option that runs nothing."""
     letters, at = "", 0
     while at < len(words) and words[at].text[:1] in ("-", "+") and len(words[at].text) > 1:
@@ -164,19 +203,20 @@ def _shell_options(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
     return letters, words[at:]
 
 
-def _is_stream(word: Word) -> bool:
+def _is_stream(word: WordText) -> bool:
     return word.text in _STDIN or (word.expands and word.text.startswith("<("))
 
 
-def _standard_input(draft: Draft, findings: Findings, *, streamed: bool) -> Iterator[str]:
+def _standard_input(streams: Streams, findings: Findings, *, streamed: bool) -> Iterator[str]:
     """The here-document or here-string on standard input; anything else there is known at run time only."""
-    given = [redirect for redirect in draft.redirects if redirect.operator.startswith("<") and not redirect.fd]
+    given = [each for each in streams.redirects if each.operator.startswith("<") and each.fd in ("", "0")]
     last = given[-1] if given and not streamed else None
     if last is None or last.operator not in ("<<", "<<-", "<<<"):
         findings.dynamic = True
     elif last.operator == "<<<":
-        yield from _code([last.target], findings)
+        yield from _code([text_of(last.target, streams.source)], findings)
     elif last.body is not None:
-        if last.body.expands:
+        body = text_of(last.body, streams.source)
+        if body.expands:
             findings.dynamic = True
-        yield _TABS.sub("", last.body.opaque) if last.operator == "<<-" else last.body.opaque
+        yield _TABS.sub("", body.opaque) if last.operator == "<<-" else body.opaque

@@ -1,5 +1,5 @@
 """
-Read a command line the way a POSIX shell or bash would, without running it.
+List the commands of a line the way a POSIX shell or bash would run them, without running it.
 
 The reader is conservative. What it lists is there; when it cannot be sure that it lists everything, it says so:
 `understood` is False when the text could not be read with certainty, `dynamic` is True when something that is run is
@@ -8,45 +8,54 @@ known at run time only. Text that is data (quoted arguments, here-documents, com
 `ssh`, `docker exec`, `watch` and other programs that run commands elsewhere or in their own way are not looked into.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
+from snell.shell import tree
 from snell.shell.command_line import Command, CommandLine, Redirect
-from snell.shell.cursor import (
-    DEEPEST_NESTING,
-    LONGEST_LINE,
+from snell.shell.grammar import make_tree, read_tree
+from snell.shell.inner_scripts import (
     MOST_COMMANDS,
-    MOST_REREADING,
-    Cursor,
-    Draft,
     Findings,
-    Passage,
-    RedirectDraft,
-    UnreadableError,
-    Word,
+    Streams,
+    executed_by_find,
+    handed_to_shells,
+    look_through,
+    may_run_others,
 )
-from snell.shell.grammar import AT_END, read_commands
-from snell.shell.inner_scripts import executed_by_find, handed_to_shells, look_through
+from snell.shell.plain_lines import PlainCommand, plain_commands
+from snell.shell.tree import Node, Part, Simple, Substitution, Text, Variable, Word
+from snell.shell.word_texts import WordText, assignments_of, redirects_of, words_of
+from snell.shell.wrappers import program_of
 from snell.system.lazy_regex import lazy_regex
 
 __all__ = ["Command", "CommandLine", "Redirect", "is_escaped", "read", "without_escape"]
 
+LONGEST_LINE = 64 * 1024
+
 _ESCAPED = lazy_regex(r"([ \t\n]*)!(?![\s!()|&;<>=]|\Z)")
-_NO_MARKS: frozenset[str] = frozenset()
+_FIND_MARKS = frozenset(("{}",))
+_NO_WORD = Word()
 
 
 def read(line: str) -> CommandLine:
     """Every command that the line shows, and how far it could be understood. Never raises, whatever the text."""
     if len(line) > LONGEST_LINE:
         return CommandLine(line, understood=False)
+    plain = plain_commands(line)
+    if (
+        plain is not None
+        and len(plain) <= MOST_COMMANDS
+        and not any(may_run_others(program_of(each.words[0])) for each in plain)
+    ):
+        return CommandLine(line, tuple([_plain_command(each, line) for each in plain]))
     findings = Findings()
-    commands = tuple(_commands_in(Passage(line, 0, len(line), 0), findings, embedded=False))
-    return CommandLine(
-        line,
-        commands,
-        understood=not findings.doubtful,
-        dynamic=findings.dynamic,
-        substitutes=findings.substitutes,
-    )
+    try:
+        top = make_tree(line, plain, findings.budget)
+        commands = tuple(_Lister(line, findings).commands(top, 0))
+    except RecursionError:
+        return CommandLine(line, understood=False)
+    return CommandLine(line, commands, not findings.budget.doubtful, findings.dynamic, findings.substitutes)
 
 
 def is_escaped(line: str) -> bool:
@@ -59,76 +68,122 @@ def without_escape(line: str) -> str:
     return _ESCAPED.sub(r"\1", line, count=1) if is_escaped(line) else line
 
 
-def _commands_in(passage: Passage, findings: Findings, *, embedded: bool) -> Iterator[Command]:
-    cursor = Cursor(passage.text, findings, read_commands, passage.depth)
-    try:
-        read_commands(cursor, AT_END)
-        findings.doubtful |= bool(cursor.heredocs)
-    except (UnreadableError, RecursionError):
-        findings.doubtful = True
-    for item in cursor.found:
-        if isinstance(item, Passage):
-            yield from _reread(_outer_passage(item, passage, embedded=embedded), findings)
-        elif item.end >= 0:
-            yield from _with_inner(item, passage, findings, _NO_MARKS, embedded=embedded)
+def _plain_command(plain: PlainCommand, line: str) -> Command:
+    words, spans, _joiner = plain
+    start, end = spans[0][0], spans[-1][1]
+    shifted = tuple(spans) if not start else tuple([(first - start, last - start) for first, last in spans])
+    return Command(tuple(words), (True,) * len(words), shifted, (), (), line[start:end], start, end)
 
 
-def _reread(passage: Passage, findings: Findings) -> Iterator[Command]:
-    """Read a text that was decoded first, within what is left of the limits."""
-    if _affordable(findings, len(passage.text), passage.depth):
-        yield from _commands_in(passage, findings, embedded=True)
+class _Lister:
+    """
+    Lists the commands of one text, and of the texts in it that have to be decoded before they can be read.
 
+    `place` is where such a text stands in the line: offsets are those of the line, or of what holds the text in it.
+    """
 
-def _affordable(findings: Findings, length: int, depth: int) -> bool:
-    """Count a part that is read once more; past the limits, doubt takes its place."""
-    findings.reread += length
-    findings.commands += 1
-    if findings.reread <= MOST_REREADING and findings.commands <= MOST_COMMANDS and depth <= DEEPEST_NESTING:
-        return True
-    findings.doubtful = True
-    return False
+    def __init__(self, source: str, findings: Findings, place: tuple[int, int] | None = None) -> None:
+        self._source = source
+        self._findings = findings
+        self._place = place
+        self._found: list[tuple[int, Command]] = []
 
+    def commands(self, top: Node, depth: int) -> list[Command]:
+        """The commands in the order of the text; those of a here-document follow the line that announces it."""
+        self._list(top, depth)
+        self._found.sort(key=itemgetter(0))
+        return [command for _start, command in self._found]
 
-def _with_inner(
-    draft: Draft, passage: Passage, findings: Findings, marks: frozenset[str], *, embedded: bool
-) -> Iterator[Command]:
-    """The command, and those that it hands to a shell or has `find` run."""
-    command = _make_command(draft, passage, embedded=embedded)
-    yield command
-    inner = look_through(draft.words, marks, findings)
-    for code in handed_to_shells(draft, inner, findings):
-        yield from _reread(Passage(code, command.start, command.end, draft.depth + 1), findings)
-    for words in executed_by_find(inner.words):
-        part = Draft(words[0].start, draft.depth + 1, end=words[-1].end, words=list(words))
-        if not _affordable(findings, part.end - part.start, part.depth):
+    def _list(self, node: Node, depth: int) -> None:
+        if type(node) is Simple:
+            self._list_simple(node, depth)
+        elif isinstance(node, Simple):  # a condition: only what is substituted in it runs
+            self._look_in_words(node.words, depth)
+        elif isinstance(node, tree.Pipe | tree.Chain):
+            for each in node.nodes:
+                self._list(each, depth)
+        elif isinstance(node, tree.Function):
+            self._list(node.body, depth + 1)
+        else:
+            self._list_compound(node, depth)
+
+    def _list_compound(self, node: tree.Compound, depth: int) -> None:
+        """List what is inside; redirections are a command without words, so that hooks see them."""
+        if isinstance(node, tree.For):
+            self._look_in_words(node.items or (), depth + 1)
+        if isinstance(node, tree.Loop):
+            self._list(node.condition, depth + 1)
+        for each in node.nodes if isinstance(node, tree.Branches) else (node.body,):
+            self._list(each, depth + 1)
+        if node.redirects:
+            span = (node.redirects[0].start, node.redirects[-1].end)
+            self._list_simple(Simple((), (), node.redirects, *span), depth)
+
+    def _list_simple(self, node: Simple, depth: int) -> None:
+        if node.end == node.start:
             return
-        yield from _with_inner(part, passage, findings, frozenset(("{}",)), embedded=embedded)
+        self._add(node, words_of(node, self._source), depth, node.start)
+        self._look_in_words(node.words, depth)
+        for assignment in node.assignments:
+            self._look_in(assignment.inside, depth)
+            self._look_in_words((assignment.value, *(assignment.items or ())), depth)
+        for redirect in node.redirects:
+            self._look_in_words((redirect.target, redirect.body or _NO_WORD), depth)
 
+    def _add(
+        self, node: Simple, words: Sequence[WordText], depth: int, key: int, marks: frozenset[str] = frozenset()
+    ) -> None:
+        """Add the command, and those that it hands to a shell or has `find` run."""
+        start, end, source = node.start, node.end, self._source
+        command = Command(
+            tuple([word.text for word in words]),
+            tuple([word.literal for word in words]),
+            tuple([(word.start - start, word.end - start) for word in words]),
+            assignments_of(node, source) if node.assignments else (),
+            redirects_of(node, source) if node.redirects else (),
+            source[start:end],
+            *(self._place or (start, end)),
+            depth,
+            node.negated,
+            self._place is not None,
+        )
+        self._found.append((key, command))
+        if not words or (words[0].literal and not marks and not may_run_others(command.program)):
+            return
+        inner = look_through(words, marks, self._findings)
+        for code in handed_to_shells(inner, Streams(node.redirects, source), self._findings):
+            if self._findings.may_reread(len(code), depth + 1):
+                top = read_tree(code, self._findings.budget)
+                self._list_inside(top, code, key, (command.start, command.end), depth + 1)
+        for run in executed_by_find(inner.words):
+            part = Simple(start=run[0].start, end=run[-1].end)
+            if not self._findings.may_reread(part.end - part.start, depth + 1):
+                return
+            self._add(part, run, depth + 1, key, _FIND_MARKS)
 
-def _outer_passage(inner: Passage, outer: Passage, *, embedded: bool) -> Passage:
-    """Offsets are those of the line; inside a decoded text they are of what holds it."""
-    return Passage(inner.text, outer.start, outer.end, inner.depth) if embedded else inner
+    def _list_inside(self, top: Node, source: str, key: int, place: tuple[int, int], depth: int) -> None:
+        """List the commands of a text that was decoded first."""
+        inner = _Lister(source, self._findings, self._place or place)
+        self._found.extend([(key, command) for command in inner.commands(top, depth)])
 
+    def _look_in_words(self, words: Iterable[Word], depth: int) -> None:
+        for word in words:
+            parts = word.parts
+            if len(parts) != 1 or type(parts[0]) is not Text:
+                self._look_in(parts, depth)
 
-def _make_command(draft: Draft, passage: Passage, *, embedded: bool) -> Command:
-    return Command(
-        words=tuple(word.text for word in draft.words),
-        literal=tuple(word.literal for word in draft.words),
-        spans=tuple((word.start - draft.start, word.end - draft.start) for word in draft.words),
-        assignments=tuple(draft.assignments),
-        redirects=tuple(_redirect(redirect) for redirect in draft.redirects),
-        text=passage.text[draft.start : draft.end],
-        start=passage.start if embedded else draft.start,
-        end=passage.end if embedded else draft.end,
-        depth=draft.depth,
-        negated=draft.negated,
-        embedded=embedded,
-    )
-
-
-def _redirect(draft: RedirectDraft) -> Redirect:
-    return Redirect(draft.operator, draft.target.text, draft.fd, draft.target.literal, _body(draft.body))
-
-
-def _body(body: Word | None) -> str | None:
-    return None if body is None else body.text
+    def _look_in(self, parts: Iterable[Part], depth: int) -> None:
+        """List the commands whose output these parts are made from."""
+        for part in parts:
+            if isinstance(part, Text):
+                continue
+            if isinstance(part, Substitution):
+                self._findings.substitutes |= not part.process
+                if part.code is None:
+                    self._list(part.body, depth + 1)
+                else:
+                    self._list_inside(part.body, part.code, part.start, (part.start, part.end), depth + 1)
+            elif isinstance(part, Variable):
+                self._look_in((*part.subscript, *(part.argument.parts if part.argument else ())), depth + 1)
+            else:
+                self._look_in(part.inside, depth + 1)

@@ -1,394 +1,400 @@
 """
 Read one word of a command line: quotes, escapes and every kind of expansion.
 
-Commands inside expansions are read on the way, in place, so that their offsets are those of the line.
+Commands inside expansions are read on the way, in place, so that their offsets are those of the line. A quote that is
+not closed ends where the text ends.
 """
 
 import re
+from collections.abc import Callable
 
-from snell.shell import ansi_quotes
-from snell.shell.arithmetic import reads_otherwise
-from snell.shell.cursor import Cursor, Parts, Passage, UnreadableError, Word
-from snell.shell.heredocs import heredoc_extent
+from snell.shell.ansi_quotes import decode_ansi_quotes
+from snell.shell.cursor import Cursor
+from snell.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
 from snell.system.lazy_regex import lazy_regex
 
-COMMAND, ASSIGNING, PATTERN, REGEX = "command", "assigning", "pattern", "regex"
+COMMAND, PATTERN, REGEX = "command", "pattern", "regex"
 
-ASSIGNMENT = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
-
-_CLOSING_PAREN = frozenset(")")
-_AT_END = frozenset(("",))
+_ENDS_WORD = frozenset(" \t\n;&|)")
+_GROUP_MARKS = frozenset("?*+@!")
+_GROUP_TEXT = frozenset("() \t\n\r|&;<>")
 _PLAIN = lazy_regex("[^ \t\n\r\0\\\\'\"$`|&;<>()]+")
-_PLAIN_QUOTED = lazy_regex('[^\0\\\\"$`]+')
-_PLAIN_BRACED = lazy_regex("[^\0\\\\'\"$`}<>]+")
-_PLAIN_HEREDOC = lazy_regex("[^\0\\\\$`]+")
-_PLAIN_ARITHMETIC = lazy_regex("[^\0\\\\'\"$`()\\[\\]]+")
+_PLAIN_QUOTED = lazy_regex('[^\\\\"$`]+')
+_PLAIN_BRACED = lazy_regex("[^\\\\'\"$`}<>]+")
+_PLAIN_SUBSCRIPT = lazy_regex("[^\\\\'\"$`\\]<>]+")
+_PLAIN_HEREDOC = lazy_regex("[^\\\\$`]+")
+_PLAIN_ARITHMETIC = lazy_regex("[^\\\\'\"$`()\\[\\]]+")
 _SINGLE_QUOTED = lazy_regex("'([^']*)'")
 _ANSI_QUOTED = lazy_regex(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+LONGEST_EXPRESSION = 4_096  # in characters: what looks like arithmetic and is longer is read as commands
 _BACKTICKS = lazy_regex(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _ESCAPED_IN_BACKTICKS = lazy_regex(r"\\([$`\\\n])")
 _ESCAPED_IN_BOTH = lazy_regex(r"\\([$`\\\"\n])")
-_NAMED = lazy_regex(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-_QUIET_QUOTES = lazy_regex("'[^'}\"$`\\\\]*'")
-_FAST = lazy_regex(r"[A-Za-z0-9_./:@%+,\-]+(?=[ \t\n;|&)]|\Z)")
+_NAMED = lazy_regex(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
+_BRACED_NAME = lazy_regex(r"\$\{([#!]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
+_BRACED_OPERATOR = lazy_regex(r":[-=?+]|[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?|@|:")
+_TEMPLATE = lazy_regex(r"\{(?:(?!\}\})[^\n])*\}\}")  # of a build service, filled in before any shell sees it
+_QUIET_QUOTES = lazy_regex("'([^'}\"$`\\\\]*)'")
+_PARENTHESES = lazy_regex("[()]")
+_QUOTES = lazy_regex("['\"]")
+_MISLEADING = lazy_regex(r"[\\`#]|<<")
+_OPERATORS = lazy_regex(r"[;&|<>\n]")
 
 
 def read_word(cursor: Cursor, mode: str = COMMAND) -> Word:
-    """The word that starts here; an error when none does."""
-    start = cursor.position
-    fast = cursor.take(_FAST) if mode != REGEX else None
-    if fast:
-        return Word(fast[0], fast[0], start, cursor.position)
-    parts = Parts()
-    while cursor.position < cursor.end and _read_piece(cursor, parts, mode):
-        pass
-    if cursor.position == start:
-        raise UnreadableError(f"a word is missing before `{cursor.peek()}`")
-    return parts.word(start, cursor.position)
+    """The word that starts here; one without parts when none does."""
+    text, start, end = cursor.text, cursor.at, cursor.end
+    parts = list[Part]()
+    while True:
+        plain = _PLAIN.match(text, cursor.at, end)
+        if plain:
+            cursor.at = plain.end()
+            parts.append(Text(plain[0]))
+        if cursor.at >= end or not _read_piece(cursor, parts, text[cursor.at], mode):
+            return Word(tuple(parts), start, cursor.at)
 
 
-def skip_arithmetic(cursor: Cursor, closing: str) -> None:
-    """Step over an arithmetic expression and its closing mark, reading the commands substituted in it."""
-    start = cursor.position
+def read_text(cursor: Cursor, end: int) -> Word:
+    """The text up to `end`, in which expansions happen but quotes mean nothing, as in a here-document."""
+    start, outer_end, cursor.end = cursor.at, cursor.end, end
+    parts = _read_until(cursor, "", _PLAIN_HEREDOC, quoted=True, escapes="$`\\")
+    cursor.end = outer_end
+    return Word(tuple(parts), start, end)
+
+
+def read_arithmetic(cursor: Cursor, closing: str) -> tuple[Part, ...] | None:
+    """
+    Step over an arithmetic expression and its closing mark; the expansions in it.
+
+    None where this is no expression: `((a); b)` are commands, and the cursor is where it was.
+    """
+    start, troubles = cursor.at, len(cursor.budget.troubles)
+    inside = list[Part]()
     cursor.go_deeper()
-    _skip_expression(cursor, closing)
-    cursor.depth -= 1
-    cursor.position += len(closing)
-    if reads_otherwise(cursor.text[start : cursor.position - len(closing)], closing):
+    is_closed = _skip_expression(cursor, closing, inside)
+    cursor.budget.depth -= 1
+    if not is_closed:
         cursor.doubt()
+        if not cursor.budget.is_spent:
+            cursor.at = start
+            del cursor.budget.troubles[troubles:]
+        return None
+    if _reads_otherwise(cursor.text[start : cursor.at - len(closing)], closing):
+        cursor.doubt()
+    return tuple(inside)
 
 
-def _skip_expression(cursor: Cursor, closing: str) -> None:
+def _skip_expression(cursor: Cursor, closing: str, inside: list[Part]) -> bool:
     opener, closer = ("[", "]") if closing == "]" else ("(", ")")
-    scrap, open_marks = Parts(), 0
-    while open_marks or not cursor.sees(closing):
+    open_marks, limit = 0, cursor.at + LONGEST_EXPRESSION
+    while not cursor.ended and cursor.at < limit:
+        if not open_marks and cursor.sees(closing):
+            cursor.at += len(closing)
+            return True
         if cursor.take(_PLAIN_ARITHMETIC):
             continue
         char = cursor.peek()
-        if char in ("$", "`", "\\", "\0"):
-            _arithmetic_expansion(cursor, scrap)
+        if char in "$`":
+            _read_expansion(cursor, inside, quoted=True)
             continue
-        if char in ("'", '"'):
+        if char in "'\"" or (char == "\\" and cursor.peek(1) != "\n"):
             cursor.doubt()
         open_marks += (char == opener) - (char == closer)
-        if open_marks < 0 or not char:
-            raise UnreadableError("arithmetic that is not closed, or a subshell that looks like it")
-        cursor.position += 1
+        if open_marks < 0:
+            return False
+        cursor.at = min(cursor.at + (2 if char == "\\" else 1), cursor.end)
+    return False
 
 
-def _arithmetic_expansion(cursor: Cursor, scrap: Parts) -> None:
-    if cursor.peek() == "\\":
-        if cursor.peek(1) != "\n":
-            cursor.doubt()
-        cursor.position += 2
-        return
-    _expansion(cursor, scrap, double_quoted=False, in_text=True)
-
-
-def _read_piece(cursor: Cursor, parts: Parts, mode: str) -> bool:
-    """Read one piece of a word; False where the word ends."""
-    plain = cursor.take(_PLAIN)
-    if plain:
-        parts.add(plain[0])
+def _reads_otherwise(source: str, closing: str) -> bool:
+    """Tell whether some shells would read the text between the marks as commands."""
+    # Bash looks for the end by counting; where that is not where we found it, it would read commands instead.
+    if not _is_balanced(source) or (_QUOTES.search(source) and _MISLEADING.search(source)):
         return True
-    char = cursor.peek()
-    if char in ("'", '"', "\\", "$", "`", "\r", "\0"):
-        _quote_or_expansion(cursor, parts)
+    # Plain POSIX shells know no `$[ ]` and act on the operators inside.
+    return closing == "]" and _OPERATORS.search(source) is not None
+
+
+def _is_balanced(text: str) -> bool:
+    open_marks = 0
+    for mark in _PARENTHESES.findall(text):
+        open_marks += 1 if mark == "(" else -1
+        if open_marks < 0:
+            return False
+    return not open_marks
+
+
+def _read_piece(cursor: Cursor, parts: list[Part], char: str, mode: str) -> bool:
+    """Read one piece of a word that is more than plain text; False where the word ends."""
+    if char in _PIECES:
+        _PIECES[char](cursor, parts)
+    elif char in _ENDS_WORD and mode != REGEX:
+        return False
     elif char in ("<", ">") and cursor.peek(1) == "(":
-        _process_substitution(cursor, parts)
-    elif char == "(" and _opens_array(parts, mode):
-        _array(cursor, parts)
-    elif char == "(" and _opens_group(parts, mode):
-        _group(cursor, parts)
+        _read_process_substitution(cursor, parts)
+    elif char == "(" and _opens_group(cursor, parts, mode):
+        return _read_group(cursor, parts)
     elif char == "|" and mode == REGEX:
-        parts.add(char)
-        cursor.position += 1
+        parts.append(Text(char))
+        cursor.at += 1
     else:
         return False
     return True
 
 
-def _quote_or_expansion(cursor: Cursor, parts: Parts) -> None:
-    char = cursor.peek()
-    if char == "'":
-        _single_quoted(cursor, parts)
-    elif char == '"':
-        _double_quoted(cursor, parts)
-    elif char == "\\":
-        _escape(cursor, parts)
-    elif char == "\r":
-        # Shells take it for an ordinary character; a client that mends line endings first would not.
-        cursor.doubt()
-        parts.add(char)
-        cursor.position += 1
-    else:
-        _expansion(cursor, parts)
-
-
-def _single_quoted(cursor: Cursor, parts: Parts) -> None:
-    quoted = cursor.take(_SINGLE_QUOTED)
-    if not quoted:
-        raise UnreadableError("a single quote is not closed")
-    if "\0" in quoted[1]:
-        cursor.doubt()
-    parts.add_quoted(quoted[1])
-
-
-def _double_quoted(cursor: Cursor, parts: Parts) -> None:
-    cursor.position += 1
-    before = parts.length
-    while cursor.peek() != '"':
-        plain = cursor.take(_PLAIN_QUOTED)
-        if plain:
-            parts.add_quoted(plain[0])
-        elif cursor.peek() == "\\":
-            _escape(cursor, parts, '$`"\\')
-        elif cursor.peek():
-            _expansion(cursor, parts, double_quoted=True, in_text=True)
-        else:
-            raise UnreadableError("a double quote is not closed")
-    cursor.position += 1
-    if parts.length == before:
-        parts.add_quoted("")
-
-
-def _escape(cursor: Cursor, parts: Parts, special: str = "") -> None:
-    """A backslash: gone with a line break, else it protects the next character, where that one is special."""
-    escaped = cursor.peek(1)
-    cursor.position += 2 if escaped else 1
-    if escaped == "\n":
-        return
-    if not escaped:
-        cursor.doubt()
-    if escaped in ("\0", "\r"):
-        cursor.doubt()
-    kept = escaped if escaped and (not special or escaped in special) else "\\" + escaped
-    parts.add_quoted(kept)
-
-
-def _expansion(cursor: Cursor, parts: Parts, *, double_quoted: bool = False, in_text: bool = False) -> None:
-    """What starts with `$` or a backtick. `in_text`: inside quotes, a here-document or arithmetic."""
-    start, following = cursor.position, cursor.peek(1)
-    if cursor.peek() == "\0":
-        cursor.doubt()
-        cursor.position += 1
-    elif following == "'" and not in_text and cursor.peek() == "$":
-        _ansi_quoted(cursor, parts)
-    elif following == '"' and not in_text and cursor.peek() == "$":
-        cursor.position += 1
-        _double_quoted(cursor, parts)
-    elif _expands(cursor, double_quoted=double_quoted, in_text=in_text):
-        parts.add_expansion(cursor.text[start : cursor.position], in_text=in_text)
-    else:
-        _lone_dollar(cursor, parts, quoted=in_text)
-
-
-def _expands(cursor: Cursor, *, double_quoted: bool, in_text: bool) -> bool:
-    """Step over an expansion; False when a `$` stands for itself."""
-    following = cursor.peek(1)
-    if cursor.peek() == "`":
-        _backticks(cursor, double_quoted=double_quoted, in_text=in_text)
-    elif following == "(":
-        _parenthesis(cursor)
-    elif following == "{":
-        _parameter(cursor, in_text=in_text)
-    elif following == "[":
-        cursor.position += 2
-        skip_arithmetic(cursor, "]")
-    else:
-        return cursor.take(_NAMED) is not None
+def _opens_group(cursor: Cursor, parts: list[Part], mode: str) -> bool:
+    """Parentheses belong to regular expressions, and to patterns right after one of `?*+@!`."""
+    if cursor.has_open_group or mode == REGEX:
+        return not cursor.has_open_group
+    last = parts[-1] if parts else None
+    if not isinstance(last, Text) or last.quoted or last.text[-1:] not in _GROUP_MARKS:
+        return False
+    if mode == COMMAND:
+        cursor.doubt()  # bash reads it like that after `shopt -s extglob` only
     return True
 
 
-def _lone_dollar(cursor: Cursor, parts: Parts, *, quoted: bool) -> None:
-    if cursor.sees("$\\\n"):
-        raise UnreadableError("a line break splits an expansion")
+def _read_group(cursor: Cursor, parts: list[Part]) -> bool:
+    start, before, open_groups = cursor.at, len(parts), 0
+    while not cursor.ended:
+        char = cursor.peek()
+        if char in _GROUP_TEXT and not (char in "<>" and cursor.peek(1) == "("):
+            open_groups += (char == "(") - (char == ")")
+            parts.append(Text(char))
+            cursor.at += 1
+        elif plain := cursor.take(_PLAIN):
+            parts.append(Text(plain[0]))
+        else:
+            _read_piece(cursor, parts, char, COMMAND)
+        if not open_groups:
+            return True
+    cursor.doubt()
+    cursor.has_open_group = True
+    cursor.at = start
+    del parts[before:]
+    return False
+
+
+def _read_single_quoted(cursor: Cursor, parts: list[Part]) -> None:
+    quoted = cursor.take(_SINGLE_QUOTED)
     if quoted:
-        parts.add_quoted("$")
+        parts.append(Text(quoted[1], quoted=True))
+        return
+    cursor.budget.trouble("a single quote is never closed")
+    parts.append(Text(cursor.take_rest()[1:], quoted=True))
+
+
+def _read_double_quoted(cursor: Cursor, parts: list[Part]) -> None:
+    cursor.at += 1
+    inside = _read_until(cursor, '"', _PLAIN_QUOTED, quoted=True, escapes='$`"\\')
+    parts.extend(inside or [Text("", quoted=True)])
+
+
+def _read_until(cursor: Cursor, closing: str, plain: re.Pattern[str], *, quoted: bool, escapes: str = "") -> list[Part]:
+    """The parts up to the closing mark, which is stepped over; with no such mark, up to the end."""
+    text, end = cursor.text, cursor.end
+    parts = list[Part]()
+    while cursor.at < end:
+        run = plain.match(text, cursor.at, end)
+        if run:
+            parts.append(Text(run[0], quoted))
+            cursor.at = run.end()
+        char = text[cursor.at] if cursor.at < end else ""
+        if not char:
+            break
+        if char == closing:
+            cursor.at += 1
+            return parts
+        if char == "\\":
+            _read_escape(cursor, parts, escapes)
+        elif char in "$`":
+            _read_expansion(cursor, parts, quoted=quoted)
+        else:
+            _read_inside_braces(cursor, parts, char, quoted=quoted)
+    if closing:
+        what = "double quote" if closing == '"' else "`${`"
+        cursor.budget.trouble(f"a {what} is never closed")
+    return parts
+
+
+def _read_inside_braces(cursor: Cursor, parts: list[Part], char: str, *, quoted: bool) -> None:
+    """Read a quote or an angle bracket inside `${ }`."""
+    if char == '"':
+        _read_double_quoted(cursor, parts)
+    elif char == "'" and not quoted:
+        _read_single_quoted(cursor, parts)
+    elif char in "<>" and not quoted and cursor.peek(1) == "(":
+        _read_process_substitution(cursor, parts)
     else:
-        parts.add("$")
-    cursor.position += 1
+        # Between double quotes an apostrophe quotes in patterns only; there is no doubt where that is the same.
+        quiet = cursor.take(_QUIET_QUOTES) if char == "'" else None
+        if char == "'" and not quiet:
+            cursor.doubt()
+        parts.append(Text(quiet[1] if quiet else char, quoted=True))
+        cursor.at += not quiet
 
 
-def _ansi_quoted(cursor: Cursor, parts: Parts) -> None:
+def _read_escape(cursor: Cursor, parts: list[Part], special: str = "") -> None:
+    """A backslash: gone with a line break, else it protects the next character, where that one is special."""
+    escaped = cursor.peek(1)
+    cursor.at = min(cursor.at + 2, cursor.end)
+    if escaped == "\n":
+        return
+    if escaped in ("", "\r"):
+        cursor.doubt()
+    kept = escaped if not special or escaped in special else "\\" + escaped
+    if kept:
+        parts.append(Text(kept, quoted=True))
+
+
+def _skip_nul(cursor: Cursor, _parts: list[Part]) -> None:
+    """Leave the character out, as shells do."""
+    cursor.at += 1
+
+
+def _read_expansion(cursor: Cursor, parts: list[Part], quoted: bool = False) -> None:
+    """Read what starts with `$` or a backtick."""
+    named = _NAMED.match(cursor.text, cursor.at, cursor.end)
+    if named:
+        start, cursor.at = cursor.at, named.end()
+        parts.append(Variable(named[1], "", None, quoted, start, cursor.at))
+        return
+    following = "`" if cursor.peek() == "`" else cursor.peek(1)
+    if following in _EXPANSIONS:
+        parts.append(_EXPANSIONS[following](cursor, quoted))
+    elif following == "'" and not quoted:
+        _read_ansi_quoted(cursor, parts)
+    elif following == '"' and not quoted:
+        cursor.at += 1
+        _read_double_quoted(cursor, parts)
+    else:
+        if cursor.sees("$\\\n"):
+            cursor.budget.trouble("a line break splits an expansion")
+        parts.append(Text("$", quoted))
+        cursor.at += 1
+
+
+def _read_ansi_quoted(cursor: Cursor, parts: list[Part]) -> None:
     quoted = cursor.take(_ANSI_QUOTED)
     if not quoted:
-        raise UnreadableError("a `$'` quote is not closed")
-    text = ansi_quotes.decode_ansi_quotes(quoted[1])
+        cursor.budget.trouble("a `$'` quote is never closed")
+        parts.append(Text(cursor.take_rest()[2:], quoted=True))
+        return
+    text = decode_ansi_quotes(quoted[1])
     if text is None:
         cursor.doubt()
-    parts.add_quoted(quoted[1] if text is None else text)
+    parts.append(Text(quoted[1] if text is None else text, quoted=True))
 
 
-def _parenthesis(cursor: Cursor) -> None:
-    if cursor.peek(2) == "(":
-        cursor.position += 3
-        skip_arithmetic(cursor, "))")
-    else:
-        cursor.position += 2
-        cursor.findings.substitutes = True
-        _commands_inside(cursor, _CLOSING_PAREN)
+def _read_process_substitution(cursor: Cursor, parts: list[Part]) -> None:
+    start, process = cursor.at, cursor.peek()
+    cursor.at += 2
+    parts.append(Substitution(_read_inside(cursor, ")"), False, process, start, cursor.at))
 
 
-def _process_substitution(cursor: Cursor, parts: Parts) -> None:
-    start = cursor.position
-    cursor.position += 2
-    _commands_inside(cursor, _CLOSING_PAREN)
-    parts.add_expansion(cursor.text[start : cursor.position])
-
-
-def _commands_inside(cursor: Cursor, closers: frozenset[str]) -> None:
-    start, waiting = cursor.position, cursor.heredocs
-    cursor.heredocs = []
+def _read_inside(cursor: Cursor, closing: str) -> Node:
+    """Read the commands of a substitution up to its closing mark."""
+    start, waiting, cursor.heredocs = cursor.at, cursor.heredocs, []
     cursor.go_deeper()
-    cursor.read_commands(cursor, closers)
-    cursor.depth -= 1
-    if cursor.heredocs or (waiting and "\n" in cursor.text[start : cursor.position]):
-        raise UnreadableError("shells disagree on where this here-document starts")
-    cursor.heredocs = waiting
+    node = cursor.read_body(cursor, closing)
+    cursor.budget.depth -= 1
+    if cursor.heredocs or (waiting and "\n" in cursor.text[start : cursor.at]):
+        cursor.doubt()  # shells disagree on where such a here-document starts
+    cursor.heredocs = waiting + cursor.heredocs
+    return node
 
 
-def _backticks(cursor: Cursor, *, double_quoted: bool, in_text: bool) -> None:
-    start = cursor.position
-    quoted = cursor.take(_BACKTICKS)
-    if not quoted:
-        raise UnreadableError("a backtick is not closed")
-    cursor.findings.substitutes = True
-    if in_text and '\\"' in quoted[1]:
+def _read_parenthesis(cursor: Cursor, quoted: bool) -> Part:
+    start = cursor.at
+    if cursor.sees("$(("):
+        cursor.at += 3
+        inside = read_arithmetic(cursor, "))")
+        if inside is not None:
+            return Arithmetic(inside, quoted, start, cursor.at)
+    cursor.at = min(start + 2, cursor.end)
+    return Substitution(_read_inside(cursor, ")"), quoted, "", start, cursor.at)
+
+
+def _read_bracket(cursor: Cursor, quoted: bool) -> Part:
+    start = cursor.at
+    cursor.at += 2
+    inside = read_arithmetic(cursor, "]")
+    if inside is None:
+        cursor.budget.trouble("an arithmetic expression is never closed")
+        cursor.at = cursor.end
+    return Arithmetic(inside or (), quoted, start, cursor.at)
+
+
+def _read_backticks(cursor: Cursor, quoted: bool) -> Part:
+    start, outer_end = cursor.at, cursor.end
+    closed = cursor.take(_BACKTICKS)
+    code = closed[1] if closed else cursor.take_rest()[1:]
+    close = cursor.at
+    if not closed:
+        cursor.budget.trouble("a backtick is never closed")
+    if quoted and '\\"' in code:
         cursor.doubt()  # what it means depends on the shell and on what else is around it
-    if "\\" in quoted[1]:
-        text = _without_escapes(quoted[1], double_quoted=double_quoted)
-        cursor.found.append(Passage(text, start, cursor.position, cursor.depth + 1))
-        return
-    close, outer_end = cursor.position, cursor.end
-    cursor.position, cursor.end = start + 1, close - 1
-    _commands_inside(cursor, _AT_END)
-    cursor.position, cursor.end = close, outer_end
+    if "\\" in code:
+        escapes = _ESCAPED_IN_BOTH if quoted else _ESCAPED_IN_BACKTICKS
+        code = escapes.sub(lambda escape: escape[1].strip("\n"), code)
+        body = _read_inside(Cursor(code, cursor.budget, cursor.read_body), "")
+        return Substitution(body, quoted, "", start, close, code)
+    cursor.at, cursor.end = start + 1, start + 1 + len(code)
+    body = _read_inside(cursor, "")
+    cursor.at, cursor.end = close, outer_end
+    return Substitution(body, quoted, "", start, close)
 
 
-def _without_escapes(text: str, *, double_quoted: bool) -> str:
-    pattern = _ESCAPED_IN_BOTH if double_quoted else _ESCAPED_IN_BACKTICKS
-    return pattern.sub(lambda escape: escape[1].strip("\n"), text)
-
-
-def _parameter(cursor: Cursor, *, in_text: bool) -> None:
+def _read_parameter(cursor: Cursor, quoted: bool) -> Part:
     """`${...}`: the first closing brace that is not quoted ends it."""
-    cursor.position += 2
-    if cursor.peek() in (" ", "\t", "\n", "|"):
-        raise UnreadableError("a `${ ...; }` substitution")
-    if cursor.peek() == "(":
-        cursor.doubt()  # in zsh these are flags, and one of them runs what is quoted
+    start = cursor.at
+    head = cursor.take(_BRACED_NAME)
     cursor.go_deeper()
-    scrap = Parts()
-    while cursor.peek() != "}":
-        if cursor.take(_PLAIN_BRACED):
-            continue
-        char = cursor.peek()
-        if not char:
-            raise UnreadableError("a `${` is not closed")
-        if char == "'" and in_text:
-            _apostrophe(cursor)
-        elif char in ("<", ">") and cursor.peek(1) == "(" and not in_text:
-            _process_substitution(cursor, scrap)
-        elif char in ("<", ">"):
-            cursor.position += 1
-        elif char in ("$", "`"):
-            _expansion(cursor, scrap, double_quoted=in_text, in_text=in_text)
-        else:
-            _quote_or_expansion(cursor, scrap)
-    cursor.position += 1
-    cursor.depth -= 1
+    part = _read_named_parameter(cursor, head, start, quoted) if head else _read_odd_braces(cursor, quoted)
+    cursor.budget.depth -= 1
+    return part
 
 
-def _apostrophe(cursor: Cursor) -> None:
-    """Between double quotes it quotes in patterns only; where both readings come to the same, there is no doubt."""
-    if not cursor.take(_QUIET_QUOTES):
+def _read_named_parameter(cursor: Cursor, head: re.Match[str], start: int, quoted: bool) -> Part:
+    name, subscript = head[2], list[Part]()
+    if cursor.peek() == "[" and cursor.text.find("]", cursor.at, cursor.end) > 0:
+        bracket = cursor.at
+        cursor.at += 1
+        inside = _read_until(cursor, "]", _PLAIN_SUBSCRIPT, quoted=quoted)
+        name += cursor.text[bracket : cursor.at]
+        subscript = [part for part in inside if not isinstance(part, Text)]
+    operator = cursor.take(_BRACED_OPERATOR)
+    argument = Word(tuple(_read_until(cursor, "}", _PLAIN_BRACED, quoted=quoted)))
+    what = {"#": "length", "!": "indirect"}.get(head[1]) or (operator[0] if operator else "")
+    return Variable(name, what, argument, quoted, start, cursor.at, tuple(subscript))
+
+
+def _read_odd_braces(cursor: Cursor, quoted: bool) -> Part:
+    """`${ commands; }`, which newer shells run, and what no shell reads."""
+    start = cursor.at
+    cursor.at += 2
+    if cursor.take(_TEMPLATE):
+        return Variable("?template", "", None, quoted, start, cursor.at)
+    if cursor.peek() in (" ", "\t", "\n", "|"):
         cursor.doubt()
-        cursor.position += 1
+        cursor.at += cursor.peek() == "|"
+        return Substitution(_read_inside(cursor, "}"), quoted, "", start, cursor.at)
+    argument = Word(tuple(_read_until(cursor, "}", _PLAIN_BRACED, quoted=quoted)))
+    cursor.budget.trouble("a `${ }` that no shell would read")
+    return Variable("?", "", argument, quoted, start, cursor.at)
 
 
-def _opens_array(parts: Parts, mode: str) -> bool:
-    return mode == ASSIGNING and parts.may_assign and ASSIGNMENT.fullmatch("".join(parts.bare)) is not None
-
-
-def _array(cursor: Cursor, parts: Parts) -> None:
-    start = cursor.position
-    cursor.position += 1
-    while True:
-        skip_lines(cursor)
-        if cursor.peek() == ")":
-            break
-        read_word(cursor)
-    cursor.position += 1
-    parts.add_quoted(cursor.text[start : cursor.position])
-
-
-def _opens_group(parts: Parts, mode: str) -> bool:
-    """Parentheses belong to regular expressions, and to patterns right after one of `?*+@!`."""
-    if mode == REGEX:
-        return True
-    return mode == PATTERN and bool(parts.bare) and parts.bare[-1][-1:] in ("?", "*", "+", "@", "!")
-
-
-def _group(cursor: Cursor, parts: Parts) -> None:
-    open_groups = 0
-    while True:
-        char = cursor.peek()
-        if not char:
-            raise UnreadableError("a group in a pattern is not closed")
-        if char in ("(", ")", " ", "\t", "\n", "|", "&", ";", "<", ">") and not _substitutes(cursor):
-            open_groups += {"(": 1, ")": -1}.get(char, 0)
-            parts.add(char)
-            cursor.position += 1
-        else:
-            _read_piece(cursor, parts, COMMAND)
-        if not open_groups:
-            return
-
-
-def _substitutes(cursor: Cursor) -> bool:
-    return cursor.sees("<(") or cursor.sees(">(")
-
-
-def skip_lines(cursor: Cursor) -> None:
-    """Step over blanks, comments and line breaks; here-documents begin after a line break."""
-    while True:
-        cursor.skip_blanks()
-        char = cursor.peek()
-        if char == "#":
-            cursor.skip_comment()
-        elif char == "\n":
-            cursor.position += 1
-            if cursor.heredocs:
-                _read_heredocs(cursor)
-        else:
-            return
-
-
-def _read_heredocs(cursor: Cursor) -> None:
-    waiting, cursor.heredocs = cursor.heredocs, []
-    for redirect in waiting:
-        start, expands = cursor.position, not redirect.target.quoted
-        extent = heredoc_extent(cursor, redirect.target.text, tabs=redirect.operator == "<<-", joins=expands)
-        if expands:
-            redirect.body = _heredoc_text(cursor, extent.end)
-        else:
-            redirect.body = Word(cursor.text[start : extent.end], "", start, extent.end, quoted=True)
-        cursor.position = extent.after
-
-
-def _heredoc_text(cursor: Cursor, end: int) -> Word:
-    """The text up to `end`, in which expansions happen but quotes mean nothing."""
-    start, outer_end = cursor.position, cursor.end
-    cursor.end = end
-    parts = Parts()
-    while cursor.position < end:
-        plain = cursor.take(_PLAIN_HEREDOC)
-        if plain:
-            parts.add_quoted(plain[0])
-        elif cursor.peek() == "\\":
-            _escape(cursor, parts, "$`\\")
-        else:
-            _expansion(cursor, parts, double_quoted=False, in_text=True)
-    cursor.end = outer_end
-    return parts.word(start, end)
+_PIECES: dict[str, Callable[[Cursor, list[Part]], None]] = {
+    "'": _read_single_quoted,
+    '"': _read_double_quoted,
+    "\\": _read_escape,
+    "$": _read_expansion,
+    "`": _read_expansion,
+    "\0": _skip_nul,
+}
+_EXPANSIONS: dict[str, Callable[[Cursor, bool], Part]] = {
+    "`": _read_backticks,
+    "(": _read_parenthesis,
+    "[": _read_bracket,
+    "{": _read_parameter,
+}

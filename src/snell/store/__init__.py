@@ -7,13 +7,10 @@ How to add a column to a table, for example to the ledger (`tool_calls`):
 2. Add a field with the same name to the struct of its rows: `Call` in `records/ledger.py` for `tool_calls`, `Row` in
    `records/decisions.py` for `decisions`, `Claim` in `records/claims.py` for `tool_claims`. Any new field of these
    starts a new segment of the audit chain, since its digests cover them.
-3. For a column of `tool_calls` that is written when a call ends: add a field to `End` and a line to `finish` in
-   `records/ledger.py`, and the name to `_MUTABLE` in `records/audit_chain.py`; else the audit reports the change as
-   tampering.
-4. For `tool_claims`: add the column to `_FIELDS`, the INSERT statements, `claim_alone` and `_values` in
-   `records/claims.py`.
-5. For a table that machines share (tasks, efforts, sessions, ...; `tool_calls` is not shared): add the column to
-   `replication/work_tables.py`.
+3. For a column of `tool_calls` that is written when a call ends: add a field to `End` too, in `records/ledger.py`,
+   and the name to `_MUTABLE` in `records/audit_chain.py`; else the audit reports the change as tampering.
+4. For a table that machines share (tasks, efforts, sessions, ...; `tool_calls` is not shared): add the column to the
+   `WorkTable` in `work/`, and to `replication/work_tables.py` if it is local to a machine.
 
 How to add a backend: write a module with a function `open_database(address, low_latency)` that returns a
 `snell.model.protocols.Database`, and add a line to `BACKENDS`; another distribution names its module in the entry-point
@@ -26,7 +23,7 @@ from typing import Any
 
 from snell.model.errors import StoreError
 from snell.model.protocols import Database
-from snell.system.distributions import any_declares
+from snell.system.version import any_declares
 
 # The scheme of an address -> the module of its backend.
 BACKENDS = {
@@ -45,7 +42,9 @@ def open_database(address: str | Path, *, low_latency: bool = False) -> Database
     Text without a scheme is a connection string of PostgreSQL (`host=... dbname=...`). With `low_latency` the database
     does not wait long for other programs that write, because clients wait for its caller.
     """
-    scheme = "sqlite" if isinstance(address, Path) else _scheme(address)
+    first, colon, _ = str(address).partition(":")
+    named = first if colon and first.isidentifier() else "postgres"
+    scheme = "sqlite" if isinstance(address, Path) else named
     database: Database = _backend(scheme).open_database(str(address), low_latency=low_latency)
     return database
 
@@ -59,11 +58,6 @@ def display_address(address: str) -> str:
         # A password may contain any of `:/?#`, so only the text after the last `@` is safe.
         return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
     return " ".join(word for word in address.split() if word.startswith(_SAFE_WORDS)) or "PostgreSQL"
-
-
-def _scheme(address: str) -> str:
-    scheme, colon, _ = address.partition(":")
-    return scheme if colon and scheme.isidentifier() else "postgres"
 
 
 def _backend(scheme: str) -> Any:

@@ -11,7 +11,8 @@ class InMemoryStore:
         self._changing = threading.Lock()
 
     def get(self, scope: str, name: str) -> Any:
-        return self._scopes.get(scope, {}).get(name)
+        marks = self._scopes.get(scope)
+        return marks.get(name) if marks else None
 
     def put(self, scope: str, name: str, value: Any) -> None:
         self._scopes.setdefault(scope, {})[name] = value

@@ -11,8 +11,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.model.errors import StoreError
-from snell.model.meta_table import put_meta
 from snell.model.protocols import Transaction
+from snell.model.tables import put_meta
 
 FOLDER = Path(__file__).parent / "migrations"
 

@@ -19,9 +19,9 @@ from snell.system.optional_packages import install_advice, missing_message
 if TYPE_CHECKING:
     import psycopg
 
-CONNECT_SECONDS = 5
 LISTEN_SECONDS = 1.0  # after which `listen` looks whether it should end
 STATEMENT_MS = 10_000
+_OPTIONS: Any = {"connect_timeout": 5, "application_name": "snell"}
 MIGRATION_LOCK = 0x5E11  # any number that is the same in every version
 
 
@@ -44,7 +44,13 @@ class PostgresDatabase(Database):
     ) -> None:
         self.problems: list[str] = []
         self._psycopg = _driver()
-        self._address = _check_address(address, self._psycopg)
+        # The driver's own error would quote the address with its password.
+        try:
+            self._psycopg.conninfo.conninfo_to_dict(address)
+        except self._psycopg.ProgrammingError:
+            advice = "write `postgresql://USER@HOST/DATABASE`"
+            raise StoreError("the address of the PostgreSQL server cannot be read", advice=advice) from None
+        self._address = address
         self._schema = schema
         self._wanted = steps("postgres") if wanted is None else wanted
         self._lock = threading.RLock()
@@ -83,8 +89,9 @@ class PostgresDatabase(Database):
         name = self._psycopg.sql.Identifier(channel)
         while not ended.is_set():
             try:
-                options = {**self._safe_options(), "connect_timeout": CONNECT_SECONDS, "application_name": "snell"}
-                with self._psycopg.connect(self._address, **options, autocommit=True) as connection:
+                with self._psycopg.connect(
+                    self._address, **_OPTIONS, **self._safe_options(), autocommit=True
+                ) as connection:
                     connection.execute(self._psycopg.sql.SQL("LISTEN {}").format(name))
                     while not ended.is_set():
                         for notice in connection.notifies(timeout=LISTEN_SECONDS):
@@ -120,12 +127,7 @@ class PostgresDatabase(Database):
         return result
 
     def _connect(self) -> "psycopg.Connection[Any]":
-        connection: psycopg.Connection[Any] = self._psycopg.connect(
-            self._address,
-            **self._safe_options(),
-            connect_timeout=CONNECT_SECONDS,
-            application_name="snell",
-        )
+        connection: psycopg.Connection[Any] = self._psycopg.connect(self._address, **_OPTIONS, **self._safe_options())
         try:
             self._configure(connection)
             self._update_schema(connection)
@@ -223,16 +225,6 @@ class _PostgresTransaction:
 
     def do(self, sql: str, *values: Any) -> int:
         return self._connection.execute(_to_psycopg(sql), values).rowcount
-
-
-def _check_address(address: str, psycopg: Any) -> str:
-    """Return the address if it is valid. The driver's own error would quote it with its password."""
-    try:
-        psycopg.conninfo.conninfo_to_dict(address)
-    except psycopg.ProgrammingError:
-        advice = "write `postgresql://USER@HOST/DATABASE`"
-        raise StoreError("the address of the PostgreSQL server cannot be read", advice=advice) from None
-    return address
 
 
 @lru_cache(maxsize=512)

@@ -16,21 +16,11 @@ import apsw
 from snell.model.errors import SnellError, StoreError
 from snell.model.protocols import Database, T, Transaction
 from snell.records import lost_ledger
+from snell.store import sqlite_files
 from snell.store.migrate import Step, migrate, newer_schema_error, schema_version, steps
-from snell.store.sqlite_files import (
-    BUSY_MS,
-    checkpoint_file,
-    copy_database,
-    file_identity,
-    file_size,
-    make_private_file,
-    resolve_folder,
-    store_error,
-)
-from snell.system.backup_copies import copy_name, move_aside
-from snell.system.files import file_lock
+from snell.system.deadline import BoundedLock
+from snell.system.files import copy_name, file_lock, move_aside
 from snell.system.paths import make_private
-from snell.system.timeout_lock import BoundedLock
 
 LOW_LATENCY_BUSY_MS = 500
 RETRY_AFTER = 2.0  # seconds after a busy error in which a low-latency database does not try to write
@@ -78,38 +68,28 @@ class SqliteDatabase(Database):
                 with self._as_store_errors():
                     self._open()
 
+    def _open_connection(self) -> apsw.Connection:
+        if self._connection is None:
+            self.open()
+            assert self._connection is not None
+        return self._connection
+
     def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
         with self._lock:
-            if self._connection is None:
-                self.open()
-            connection = self._connection
-            assert connection is not None
+            connection = self._open_connection()
             is_inside = self._is_inside_commit(connection)
             if self._busy_until and not only_reads:
                 self._raise_if_still_busy()
             if is_inside:
                 return self._run_in_savepoint(connection, work)
-            try:
-                connection.execute("BEGIN" if only_reads else self._begin)
-                result = work(_SqliteTransaction(connection))
-                connection.execute("COMMIT")
-            except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
-                self._roll_back(connection)
-                raise self._translate_error(error) from None
-            except BaseException:
-                self._roll_back(connection)
-                raise
-            return result
+            begin = "BEGIN" if only_reads else self._begin
+            return self._run_between(connection, work, begin, "COMMIT", self._roll_back)
 
     def do(self, sql: str, *values: Any) -> int:
         # A statement alone is a transaction already; BEGIN and COMMIT would make it half as slow again.
         self._lock.acquire()
         try:
-            connection = self._connection
-            if connection is None:
-                self.open()
-                connection = self._connection
-                assert connection is not None
+            connection = self._open_connection()
             is_inside = self._is_inside_commit(connection)
             if self._busy_until:
                 self._raise_if_still_busy()
@@ -126,15 +106,15 @@ class SqliteDatabase(Database):
 
     def in_one_commit(self, work: Callable[[], None]) -> None:
         """Call `work` in one transaction, in which its calls of `run` and `do` in this thread become savepoints."""
-        with self._lock:
-            self.run(lambda _tx: self._accept_savepoints(work))
 
-    def _accept_savepoints(self, work: Callable[[], None]) -> None:
-        self._accepts_savepoints = True
-        try:
-            work()
-        finally:
-            self._accepts_savepoints = False
+        def run_with_savepoints(_tx: Transaction) -> None:
+            self._accepts_savepoints = True
+            try:
+                work()
+            finally:
+                self._accepts_savepoints = False
+
+        self.run(run_with_savepoints)
 
     def _is_inside_commit(self, connection: apsw.Connection) -> bool:
         if not connection.in_transaction:  # else this thread began it, since it holds the lock
@@ -146,17 +126,28 @@ class SqliteDatabase(Database):
     def _run_in_savepoint(self, connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
         self._accepts_savepoints = False  # savepoints are not nested
         try:
-            connection.execute("SAVEPOINT step")
-            result = work(_SqliteTransaction(connection))
-            connection.execute("RELEASE step")
-        except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
-            self._roll_back_savepoint(connection)
-            raise self._translate_error(error) from None
-        except BaseException:
-            self._roll_back_savepoint(connection)
-            raise
+            return self._run_between(connection, work, "SAVEPOINT step", "RELEASE step", self._roll_back_savepoint)
         finally:
             self._accepts_savepoints = True
+
+    def _run_between(
+        self,
+        connection: apsw.Connection,
+        work: Callable[[Transaction], T],
+        begin: str,
+        end: str,
+        undo: Callable[[apsw.Connection], None],
+    ) -> T:
+        try:
+            connection.execute(begin)
+            result = work(_SqliteTransaction(connection))
+            connection.execute(end)
+        except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
+            undo(connection)
+            raise self._translate_error(error) from None
+        except BaseException:
+            undo(connection)
+            raise
         return result
 
     def _roll_back_savepoint(self, connection: apsw.Connection) -> None:
@@ -172,27 +163,23 @@ class SqliteDatabase(Database):
         """
         self._close_if_replaced()
         with self._as_store_errors(), contextlib.suppress(apsw.BusyError, apsw.CantOpenError):
-            checkpoint_file(self.path, Path(self.log_path))
+            sqlite_files.checkpoint_file(self.path, Path(self.log_path))
 
     def log_size(self) -> int:
-        return file_size(self.log_path)
+        return sqlite_files.file_size(self.log_path)
 
     def size(self) -> int:
-        return file_size(self.path) + self.log_size()
+        return sqlite_files.file_size(self.path) + self.log_size()
 
     def check(self) -> list[str]:
         with self._lock, self._as_store_errors():
-            self.open()
-            assert self._connection is not None
-            found = self._connection.execute("PRAGMA integrity_check").fetchall()
+            found = self._open_connection().execute("PRAGMA integrity_check").fetchall()
             return [str(text) for (text,) in found if text != "ok"]
 
     def back_up(self, to: Path) -> None:
         """Copy the database into a new file that only its owner can read."""
         with self._lock, self._as_store_errors():
-            self.open()
-            assert self._connection is not None
-            copy_database(self._connection, to)
+            sqlite_files.copy_database(self._open_connection(), to)
 
     def close(self) -> None:
         with self._lock:
@@ -203,7 +190,7 @@ class SqliteDatabase(Database):
 
     def _close_if_replaced(self) -> None:
         with self._lock:
-            if self._connection is not None and file_identity(self.path) != self._identity:
+            if self._connection is not None and sqlite_files.file_identity(self.path) != self._identity:
                 self.close()
                 self._lost = f"`{self.path}`: was removed or replaced while in use; its rows are lost"
                 self._add_problem(self._lost)
@@ -224,9 +211,9 @@ class SqliteDatabase(Database):
         self._connection = self._connect()
 
     def _connect(self) -> apsw.Connection:
-        make_private_file(self.path)
+        sqlite_files.make_private_file(self.path)
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
-        connection = apsw.Connection(resolve_folder(self.path), flags=flags)
+        connection = apsw.Connection(sqlite_files.resolve_folder(self.path), flags=flags)
         try:
             self._configure(connection)
             self._update_schema(connection)
@@ -234,18 +221,16 @@ class SqliteDatabase(Database):
             with contextlib.suppress(apsw.Error):
                 connection.close()
             raise
-        self._identity = file_identity(self.path)
+        self._identity = sqlite_files.file_identity(self.path)
         return connection
 
     def _configure(self, connection: apsw.Connection) -> None:
-        connection.set_busy_timeout(LOW_LATENCY_BUSY_MS if self._low_latency else BUSY_MS)
+        connection.set_busy_timeout(LOW_LATENCY_BUSY_MS if self._low_latency else sqlite_files.BUSY_MS)
         # Closing would remove the log by its name, and that may be the log of another program's new file by then.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         if connection.pragma("journal_mode", "wal") != "wal":
-            advice = "set SNELL_HOME to a directory on a local disk"
-            raise StoreError(
-                "the file system does not support a write-ahead log", where=f"`{self.path}`", advice=advice
-            )
+            problem, advice = "the file system does not support a write-ahead log", "set SNELL_HOME to a local disk"
+            raise StoreError(problem, where=f"`{self.path}`", advice=advice)
         for name, value in (
             ("synchronous", self._synchronous),
             ("journal_size_limit", LOG_LIMIT),
@@ -266,7 +251,7 @@ class SqliteDatabase(Database):
             connection.pragma("query_only", 1)
         elif version < latest:
             if version:
-                copy_database(connection, copy_name(self.path, f"before-{latest}"))
+                sqlite_files.copy_database(connection, copy_name(self.path, f"before-{latest}"))
             connection.execute("BEGIN IMMEDIATE")
             migrate(tx, "sqlite", self._wanted)
             if lost := "" if version else self._lost or lost_ledger.find_loss(self.path):
@@ -276,7 +261,7 @@ class SqliteDatabase(Database):
 
     def _raise_if_still_busy(self) -> None:
         if time.monotonic() < self._busy_until:
-            raise store_error(apsw.BusyError(), self.path)
+            raise sqlite_files.store_error(apsw.BusyError(), self.path)
         self._busy_until = 0.0
 
     def _roll_back(self, connection: apsw.Connection) -> None:
@@ -296,13 +281,13 @@ class SqliteDatabase(Database):
             self._busy_until = time.monotonic() + RETRY_AFTER
         if isinstance(error, apsw.ReadOnlyError) and self._read_only:
             return self._read_only
-        return store_error(error, self.path)
+        return sqlite_files.store_error(error, self.path)
 
     def _replace_damaged(self, error: Exception) -> StoreError:
         self.close()
         try:
             with self._as_store_errors(), file_lock(self.path.with_name(f"{self.path.name}.lock")):
-                if file_identity(self.path) == self._identity:  # else another program has replaced it
+                if sqlite_files.file_identity(self.path) == self._identity:  # else another program has replaced it
                     self._replace(error)
         except StoreError as worse:
             return worse
@@ -317,7 +302,7 @@ class SqliteDatabase(Database):
         except SnellError as error:
             raise StoreError(error.message, where=error.where, advice=error.advice) from None
         except (OSError, apsw.Error) as error:
-            raise store_error(error, self.path) from None
+            raise sqlite_files.store_error(error, self.path) from None
 
     def _add_problem(self, problem: str) -> None:
         if problem not in self.problems:

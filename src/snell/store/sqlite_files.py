@@ -40,10 +40,7 @@ def store_error(error: Exception, path: Path) -> StoreError:
         return StoreBusyError("is in use by another program", where=f"`{path}`", advice="try again")
     elif isinstance(error, apsw.CantOpenError | apsw.IOError | OSError):
         detail = error.strerror if isinstance(error, OSError) else error
-        message, advice = (
-            f"cannot be used: {detail}",
-            "check the disk and the permissions",
-        )
+        message, advice = f"cannot be used: {detail}", "check the disk and the permissions"
     return StoreError(message, where=f"`{path}`", advice=advice)
 
 

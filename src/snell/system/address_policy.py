@@ -61,7 +61,7 @@ def check_url(
     for address in addresses:
         if why := _refusal(address, allowance, names_loopback and loopback):
             raise RefusedError(f"`{host}`{'' if literal else f' is {address}, which'} {why}")
-    if scheme == "http" and not names_loopback and not allowance.allows_http(addresses):
+    if scheme == "http" and not names_loopback and not (allowance.names_host or all(map(allowance.names, addresses))):
         raise RefusedError("only loopback may be called without TLS; use https")
     return Target(scheme, host, port, path, tuple(map(str, addresses)))
 
@@ -71,16 +71,9 @@ _ODD_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\U0010ffff\\]")
 _HOST = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMERIC_END = re.compile(r"(?:^|\.)(?:0x[0-9a-f]*|[0-9]+)$")
 _LOOPBACK_NAMES = frozenset({"localhost"})
-_METADATA_NAMES = frozenset(
-    {
-        "metadata",
-        "metadata.google.internal",
-        "metadata.goog",
-        "metadata.azure.internal",
-        "metadata.azure.com",
-        "instance-data",
-        "instance-data.ec2.internal",
-    }
+_METADATA_NAMES = (
+    *("metadata", "metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.azure.com"),
+    *("instance-data", "instance-data.ec2.internal"),
 )
 
 
@@ -119,17 +112,13 @@ def _host(netloc: str) -> str:
 
 def _literal(host: str) -> Address | None:
     """Return the address that is written out; None for a name. Other notations of a number are refused, not guessed."""
-    if ":" in host:
-        try:
-            return ipaddress.IPv6Address(host)
-        except ValueError:
-            raise RefusedError(f"`{host}` is not an IPv6 address") from None
-    if not _NUMERIC_END.search(host):
+    if ":" not in host and not _NUMERIC_END.search(host):
         return None
     try:
-        return ipaddress.IPv4Address(host)
+        return ipaddress.IPv6Address(host) if ":" in host else ipaddress.IPv4Address(host)
     except ValueError:
-        raise RefusedError(f"`{host}` is an unusual notation of an address") from None
+        why = "is not an IPv6 address" if ":" in host else "is an unusual notation of an address"
+        raise RefusedError(f"`{host}` {why}") from None
 
 
 def _resolve_addresses(host: str, port: int, resolve: Resolve) -> list[Address]:
@@ -152,69 +141,41 @@ def _refusal(address: Address, allowance: "_Allowance", loopback: bool) -> str:
         return "" if loopback or allowance.names(address) else "is loopback, which only your own and policy hooks call"
     if allowance.names(address):
         return ""
-    if address in _METADATA:
+    if _is_in(address, _METADATA):
         return "is a cloud's metadata service"
     if isinstance(address, ipaddress.IPv6Address) and _embeds_ipv4(address):
         return "embeds an IPv4 address"
     if address.is_link_local:
         return "is link-local"
-    if not _is_public(address) and not (allowance.names_host and _is_private(address)):
+    is_public = _is_in(address, _GLOBAL) and not _is_in(address, _NOT_PUBLIC)
+    if not is_public and not (allowance.names_host and _is_in(address, _PRIVATE)):
         return "is private or reserved; list it in `webhook_hosts` if it may be called"
     return ""
 
 
-_V4 = ipaddress.IPv4Network
-_V6 = ipaddress.IPv6Network
-_NOT_PUBLIC = tuple(
-    map(
-        _V4,
-        (
-            "0.0.0.0/8",
-            "10.0.0.0/8",
-            "100.64.0.0/10",
-            "127.0.0.0/8",
-            "169.254.0.0/16",
-            "172.16.0.0/12",
-            "192.0.0.0/24",
-            "192.0.2.0/24",
-            "192.31.196.0/24",
-            "192.52.193.0/24",
-            "192.88.99.0/24",
-            "192.168.0.0/16",
-            "192.175.48.0/24",
-            "198.18.0.0/15",
-            "198.51.100.0/24",
-            "203.0.113.0/24",
-            "224.0.0.0/3",
-        ),
-    )
+def _networks(text: str) -> tuple[Network, ...]:
+    return tuple(map(ipaddress.ip_network, text.split()))
+
+
+_NOT_PUBLIC = _networks(
+    "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24"
+    " 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24"
+    " 203.0.113.0/24 224.0.0.0/3"
+    " 2001::/23 2001:db8::/32 2002::/16 3fff::/20 2620:4f:8000::/48"
 )
+_GLOBAL = _networks("0.0.0.0/0 2000::/3")
 # What a name in `webhook_hosts` may resolve to: private networks, but not this machine.
-_PRIVATE: tuple[Network, ...] = (
-    *map(_V4, ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15")),
-    _V6("fc00::/7"),
-)
-_GLOBAL_V6 = _V6("2000::/3")
-_NOT_GLOBAL_V6 = (_V6("2001::/23"), _V6("2001:db8::/32"), _V6("2002::/16"), _V6("3fff::/20"), _V6("2620:4f:8000::/48"))
-_EMBEDDING_V6 = tuple(
-    map(_V6, ("::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
-)
-_COMPATIBLE = _V6("::/96")
+_PRIVATE = _networks("10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.168.0.0/16 198.18.0.0/15 fc00::/7")
+_EMBEDDING_V6 = _networks("::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/96 64:ff9b:1::/48 2002::/16 2001::/32")
+_COMPATIBLE = _networks("::/96")
 _ISATAP = (0x00005EFE, 0x02005EFE)
-_METADATA = frozenset(
-    map(
-        ipaddress.ip_address,
-        (
-            "169.254.169.254",
-            "169.254.170.2",
-            "100.100.100.200",
-            "168.63.129.16",
-            "192.0.0.192",
-            "fd00:ec2::254",
-            "fd20:ce::254",
-        ),
-    )
+_METADATA = _networks(
+    "169.254.169.254 169.254.170.2 100.100.100.200 168.63.129.16 192.0.0.192 fd00:ec2::254 fd20:ce::254"
 )
+
+
+def _is_in(address: Address, networks: Iterable[Network]) -> bool:
+    return any(address.version == each.version and address in each for each in networks)
 
 
 def _is_plain_loopback(address: Address) -> bool:
@@ -223,18 +184,8 @@ def _is_plain_loopback(address: Address) -> bool:
 
 def _embeds_ipv4(address: ipaddress.IPv6Address) -> bool:
     number = int(address)
-    is_compatible = address in _COMPATIBLE and number > 1  # :: and ::1 are themselves
-    return is_compatible or any(address in each for each in _EMBEDDING_V6) or (number >> 32) & 0xFFFFFFFF in _ISATAP
-
-
-def _is_public(address: Address) -> bool:
-    if isinstance(address, ipaddress.IPv4Address):
-        return not any(address in each for each in _NOT_PUBLIC)
-    return address in _GLOBAL_V6 and not any(address in each for each in _NOT_GLOBAL_V6)
-
-
-def _is_private(address: Address) -> bool:
-    return any(address.version == each.version and address in each for each in _PRIVATE)
+    is_compatible = _is_in(address, _COMPATIBLE) and number > 1  # :: and ::1 are themselves
+    return is_compatible or _is_in(address, _EMBEDDING_V6) or (number >> 32) & 0xFFFFFFFF in _ISATAP
 
 
 class Allowed(Struct, frozen=True):
@@ -285,10 +236,7 @@ class _Allowance:
         self.names_host = any(entry.name == host for entry in entries)
 
     def names(self, address: Address) -> bool:
-        return any(address.version == each.version and address in each for each in self._networks)
-
-    def allows_http(self, addresses: Iterable[Address]) -> bool:
-        return self.names_host or all(map(self.names, addresses))
+        return _is_in(address, self._networks)
 
 
 def _parse_entry(text: str) -> Allowed | None:

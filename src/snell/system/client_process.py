@@ -26,7 +26,8 @@ def client_process(hook: int) -> ClientProcess | None:
     """Return the client that started the process `hook`; None where it cannot be read."""
     try:
         pid = next(_clients(hook))
-        return ClientProcess(_arguments(pid), _has_terminal(pid))
+        words = _read(pid, "cmdline").split(b"\0")[1:-1]
+        return ClientProcess(tuple(word.decode("utf-8", "replace") for word in words), _has_terminal(pid))
     except (OSError, StopIteration, ValueError, IndexError):
         return None
 
@@ -43,20 +44,12 @@ def _clients(hook: int) -> Iterator[int]:
             yield pid
 
 
-def _arguments(pid: int) -> tuple[str, ...]:
-    with open(f"/proc/{pid}/cmdline", "rb") as file:
-        return tuple(word.decode("utf-8", "replace") for word in file.read().split(b"\0")[1:-1])
-
-
 def _has_terminal(pid: int) -> bool:
-    return _is_in_foreground(pid) and _is_terminal(pid, 0) and _is_terminal(pid, 1) and not _is_in_ci(pid)
-
-
-def _is_in_foreground(pid: int) -> bool:
-    """Whether the process is in the foreground: only then it can read what a user types."""
-    with open(f"/proc/{pid}/stat", "rb") as file:
-        words = file.read().rpartition(b")")[2].split()
-    return int(words[4]) != 0 and words[2] == words[5]
+    """Whether the process can read what a user types: it has a terminal, is in the foreground, and not in CI."""
+    words = _read(pid, "stat").rpartition(b")")[2].split()
+    if int(words[4]) == 0 or words[2] != words[5] or not CI.isdisjoint(_read(pid, "environ").split(b"\0")):
+        return False
+    return _is_terminal(pid, 0) and _is_terminal(pid, 1)
 
 
 def _is_terminal(pid: int, number: int) -> bool:
@@ -68,6 +61,6 @@ def _is_terminal(pid: int, number: int) -> bool:
         return terminal.isatty()
 
 
-def _is_in_ci(pid: int) -> bool:
-    with open(f"/proc/{pid}/environ", "rb") as file:
-        return not CI.isdisjoint(file.read().split(b"\0"))
+def _read(pid: int, name: str) -> bytes:
+    with open(f"/proc/{pid}/{name}", "rb") as file:
+        return file.read()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from snell.model.errors import SnellError
 from snell.system.files import write_atomically
 from snell.system.paths import make_private, places
+from snell.system.version import our_version
 
 
 def write_report(error: BaseException, words: Sequence[str]) -> str:
@@ -17,7 +18,7 @@ def write_report(error: BaseException, words: Sequence[str]) -> str:
     from snell.redact import redact
 
     lines = [
-        f"snell {_version()} on Python {platform.python_version()}, {platform.system()} {platform.machine()}",
+        f"snell {our_version()} on Python {platform.python_version()}, {platform.system()} {platform.machine()}",
         f"command: {words[0] if words else '-'} ({max(len(words) - 1, 0)} more words)",
         "",
         *traceback.format_exception(type(error), error, error.__traceback__),
@@ -32,12 +33,3 @@ def write_report(error: BaseException, words: Sequence[str]) -> str:
         return str(path)
     except (OSError, SnellError) as problem:
         return f"not written: {problem}"
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("snell")
-    except PackageNotFoundError:
-        return "(not installed)"

@@ -1,7 +1,11 @@
-"""A deadline with a cancel flag."""
+"""A deadline with a cancel flag, and a lock with a time limit."""
 
+import threading
 import time
+from types import TracebackType
 from typing import TYPE_CHECKING
+
+from snell.model.errors import StoreError
 
 if TYPE_CHECKING:
     from snell.model.context import CancelFlag
@@ -15,6 +19,14 @@ class DeadlineExceededError(Exception):
 
 class CancelledError(Exception):
     """The work was cancelled."""
+
+
+class FailedError(Exception):
+    """What a hook waited for failed; `kind` is the kind of the hook's failure."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class Deadline:
@@ -35,3 +47,25 @@ class Deadline:
     def slice(self) -> float:
         """Return how many seconds to wait before checking again."""
         return min(SLICE, self.remaining())
+
+
+class BoundedLock:
+    """
+    Like `threading.RLock`, but `with` raises `StoreError` when another thread holds it for too long: two threads that
+    wait for each other get an error instead of a deadlock.
+    """
+
+    def __init__(self, what: str, seconds: float) -> None:
+        self._what, self._seconds = what, seconds
+        self._lock = threading.RLock()
+        self._try = self._lock.acquire
+        self.release = self._lock.release
+
+    def acquire(self) -> None:
+        if not self._try(False) and not self._try(timeout=self._seconds):
+            raise StoreError(f"another thread has held it for {self._seconds:g} s", where=self._what)
+
+    __enter__ = acquire
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._lock.release()

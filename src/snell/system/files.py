@@ -1,4 +1,4 @@
-"""Write files atomically, read them with a size limit, and lock them."""
+"""Write files atomically, read them with a size limit, lock them, and keep copies beside them."""
 
 import contextlib
 import errno
@@ -12,6 +12,7 @@ from pathlib import Path
 from snell.model.errors import SnellError
 
 LOCK_SECONDS = 10.0
+MAX_COPIES = 10
 
 
 class FileError(SnellError):
@@ -35,7 +36,9 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600, *, sync: bool =
     descriptor = os.open(temporary, flags, 0o600)
     try:
         try:
-            _write_all(descriptor, data)
+            unsent = memoryview(data)
+            while unsent:
+                unsent = unsent[os.write(descriptor, unsent) :]
             os.fchmod(descriptor, mode)
             if sync:
                 os.fsync(descriptor)
@@ -47,7 +50,17 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600, *, sync: bool =
             os.unlink(temporary)
         raise
     if sync:
-        _sync_directory(path.parent)
+        with contextlib.suppress(OSError):  # some network file systems cannot make the rename durable
+            sync_to_disk(path.parent.resolve())
+
+
+def sync_to_disk(path: Path) -> None:
+    """Wait until a file or folder, not a link, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def read_capped(path: Path, cap: int, *, follow_links: bool = True) -> bytes:
@@ -62,18 +75,36 @@ def read_capped(path: Path, cap: int, *, follow_links: bool = True) -> bytes:
     descriptor = os.open(path, flags if follow_links else flags | os.O_NOFOLLOW)
     try:
         _check_regular(path, os.fstat(descriptor))
-        data = _read_up_to(descriptor, cap + 1)
+        data = bytearray()
+        while len(data) <= cap and (chunk := os.read(descriptor, min(cap + 1 - len(data), 1_048_576))):
+            data += chunk
     finally:
         os.close(descriptor)
     if len(data) > cap:
         raise FileError(f"is longer than {cap:,} bytes", where=f"`{path}`", advice="use a shorter file")
-    return data
+    return bytes(data)
+
+
+def names_in(folder: str | Path) -> list[str]:
+    """Return the names in a folder, in any order; none if it cannot be read."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def text_or_nothing(path: Path, cap: int, *, follow_links: bool = True) -> str:
+    """Return the text of a file like `read_capped`; empty if it cannot be read."""
+    try:
+        return read_capped(path, cap, follow_links=follow_links).decode("utf-8", "replace")
+    except (OSError, FileError, ValueError):
+        return ""
 
 
 @contextlib.contextmanager
-def file_lock(path: Path, wait: float = LOCK_SECONDS) -> Iterator[None]:
+def file_lock(path: Path, wait: float = LOCK_SECONDS) -> Iterator[int]:
     """
-    Hold an exclusive lock on this file, against other processes and other threads.
+    Hold an exclusive lock on this file, against other processes and other threads; yields its descriptor.
 
     The system releases it when its holder dies. The file stays: removing it would let two holders in.
     """
@@ -86,10 +117,62 @@ def file_lock(path: Path, wait: float = LOCK_SECONDS) -> Iterator[None]:
         raise FileError("is a symbolic link", where=f"`{path}`", advice="remove it") from None
     try:
         _check_regular(path, os.fstat(descriptor))
-        _lock(descriptor, path, time.monotonic() + wait)
-        yield
+        until = time.monotonic() + wait
+        while not try_lock(descriptor):
+            if time.monotonic() >= until:
+                advice = "wait for it to end, then try again"
+                raise LockedError("is locked by another process", where=f"`{path}`", advice=advice)
+            time.sleep(0.01)
+        yield descriptor
     finally:
         os.close(descriptor)
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file, without waiting; return False if another process has locked it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def stat_or_none(path: str | Path, *, follow_links: bool = True) -> os.stat_result | None:
+    """Return the status of a file; None if there is none, or it cannot be reached."""
+    try:
+        return os.stat(path, follow_symlinks=follow_links)
+    except (OSError, ValueError):
+        return None
+
+
+def is_own_file(path: str | Path) -> bool:
+    """Whether this is a regular file of the user, not a link."""
+    found = stat_or_none(path, follow_links=False)
+    return found is not None and stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def copy_name(path: Path, why: str) -> Path:
+    """Return a free name beside the file, such as `a.db.bad-20260102T030405`; deletes the oldest copies of many."""
+    copies = sorted(path.parent.glob(f"{path.name}.{why}-*"), key=lambda copy: copy.stat().st_mtime_ns)
+    for oldest in copies[: max(0, len(copies) - MAX_COPIES + 1)]:
+        with contextlib.suppress(OSError):
+            oldest.unlink()
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    name = path.with_name(f"{path.name}.{why}-{stamp}")
+    number = 1
+    while os.path.lexists(name):
+        number += 1
+        name = path.with_name(f"{path.name}.{why}-{stamp}-{number}")
+    return name
+
+
+def move_aside(path: Path, why: str, beside: tuple[str, ...] = ()) -> Path:
+    """Rename a file, and those whose names only add one of these endings; returns its new path."""
+    name = copy_name(path, why)
+    for ending in ("", *beside):
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(f"{path}{ending}", f"{name}{ending}")
+    return name
 
 
 _KINDS = {
@@ -106,37 +189,3 @@ def _check_regular(path: Path, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
         raise FileError(f"is {kind}, not a file", where=f"`{path}`", advice="name a regular file")
-
-
-def _read_up_to(descriptor: int, limit: int) -> bytes:
-    data = bytearray()
-    while len(data) < limit and (chunk := os.read(descriptor, min(limit - len(data), 1_048_576))):
-        data += chunk
-    return bytes(data)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    unsent = memoryview(data)
-    while unsent:
-        unsent = unsent[os.write(descriptor, unsent) :]
-
-
-def _sync_directory(path: Path) -> None:
-    """Make the rename durable; some network file systems cannot, which is ignored."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _lock(descriptor: int, path: Path, until: float) -> None:
-    while True:
-        try:
-            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                advice = "wait for it to end, then try again"
-                raise LockedError("is locked by another process", where=f"`{path}`", advice=advice) from None
-        time.sleep(0.01)

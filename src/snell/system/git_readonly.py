@@ -8,6 +8,7 @@ configuration too; a file that goes through one may then be listed as changed wh
 """
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 
 from snell.model.errors import HookError
@@ -15,6 +16,8 @@ from snell.system.run_program import run
 
 LIMIT = 2.0  # seconds for each git command
 LONGEST = 4_000
+LARGEST_DIFF = 8_000_000
+_DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--no-color")
 
 _OFF = {
     "core.fsmonitor": "false",
@@ -37,10 +40,9 @@ def changed_files(folder: str) -> str:
     filters = _filters(folder)
     if filters is None:
         return ""
-    diff = ("diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--no-color", "--stat")
-    found = _git(folder, *diff, "HEAD", "--", off=filters)
+    found = _git(folder, *_DIFF, "--stat", "HEAD", "--", off=filters)
     if found is None:  # before the first commit
-        found = _git(folder, *diff, "--cached", "--", off=filters)
+        found = _git(folder, *_DIFF, "--stat", "--cached", "--", off=filters)
     return (found or "").strip()[:LONGEST]
 
 
@@ -58,11 +60,60 @@ def project_files(folder: str, env: Mapping[str, str], limit: float, stdout_cap:
     return None if found is None else [name for name in found.split("\0") if name]
 
 
+def repository_state(folder: str, env: Mapping[str, str], *, with_files: bool) -> str:
+    """
+    Return a text that changes with HEAD, branches and tags, and `with_files` with the content of tracked files.
+
+    Empty if there is no repository. Raises HookError if git is not installed or does not answer in time.
+    """
+    state = _git(folder, "show-ref", "--head", "--heads", "--tags", env=env) or ""
+    filters = _filters(folder) if state and with_files else None
+    if filters is None:
+        return state
+    return state + (_git(folder, *_DIFF, "HEAD", "--", off=filters, env=env, stdout_cap=LARGEST_DIFF) or "")
+
+
+def gives_back(folder: str, limit: float) -> bool:
+    """
+    Return whether git has every file below a folder as it is now, so that deleting the folder loses nothing.
+
+    False if a file is changed, untracked or ignored, or marked so that git does not look at it, if another repository
+    is inside, and if there is no git, no repository or no reply within the limit in seconds.
+    """
+    ends = time.monotonic() + limit
+
+    def ask(*words: str, off: Iterable[str] = ()) -> str | None:
+        return _git(folder, *words, off=off, limit=max(ends - time.monotonic(), 0.001))
+
+    try:
+        if ask("rev-parse", "--is-inside-work-tree") != "true\n":
+            return False
+        filters = _filter_names(ask("config", "--list", "--name-only", "-z"))
+        listed = ask("ls-files", "-v", "-z", "--", ".")
+        if filters is None or not listed or any(name[:2] != "H " for name in listed.split("\0") if name):
+            return False
+        status = ("status", "--porcelain=v1", "-z", "--ignored", "--untracked-files=all", "--ignore-submodules=none")
+        return ask(*status, "--", ".", off=filters) == "" and not _has_repository(folder, ends)
+    except HookError:
+        return False
+
+
+def _has_repository(folder: str, ends: float) -> bool:
+    """Return whether a repository is below a folder, or it is too large to look at in time."""
+    for _path, folders, files in os.walk(folder):
+        if ".git" in folders or ".git" in files or time.monotonic() > ends:
+            return True
+    return False
+
+
 def _filters(folder: str) -> list[str] | None:
     """Return the names of all configured filter settings; None if there is no repository to read."""
     if _git(folder, "rev-parse", "--is-inside-work-tree") != "true\n":
         return None
-    listed = _git(folder, "config", "--list", "--name-only", "-z")
+    return _filter_names(_git(folder, "config", "--list", "--name-only", "-z"))
+
+
+def _filter_names(listed: str | None) -> list[str] | None:
     names = [name for name in (listed or "").split("\0") if name.lower().startswith("filter.")]
     # A setting that cannot be overridden with `-c` could run a program: then nothing is read.
     return None if listed is None or any("=" in name or "\n" in name for name in names) else names

@@ -1,10 +1,11 @@
 """
-Parse a client's payload strictly: one JSON object, or an error.
+Parse a client's payload: one JSON object, or an error.
 
-What two parsers may read differently (a repeated key, NaN) is refused: the client would act on one value while a guard
-judged the other. Damaged text (a byte order mark, broken UTF-8, half a surrogate pair) is repaired and flagged. What is
-nested too deeply becomes text at the last level and is flagged, so that the rest is judged as usual, and that text
-too. A tool's output with too many parts becomes text as well: much output is no reason to ignore the call.
+Odd JSON is read as the clients' own parsers read it, so that a guard judges what the client will act on: of a repeated
+key the last value counts. What no parser would write (a byte order mark, UTF-16, broken UTF-8, half a surrogate pair,
+NaN, text after the object) is repaired and flagged, since a call must not pass unjudged for a detail of its transport.
+What is nested too deeply becomes text at the last level and is flagged, so that the rest is judged as usual, and that
+text too. A tool's output with too many parts becomes text as well: much output is no reason to ignore the call.
 """
 
 import codecs
@@ -12,12 +13,11 @@ import json
 import math
 import operator
 import re
-from collections import Counter
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 
-from snell.model.errors import PayloadError, PayloadTooLargeError
+from snell.model.errors import PayloadError, UnjudgedPayloadError
 from snell.model.events import TOO_DEEP, Payload, nests_deeper_than
 
 LARGEST = 64 * 1024 * 1024  # bytes; a daemon accepts less, and a larger payload is decided without one
@@ -27,24 +27,20 @@ MOST_KEYS = 200_000
 MOST_CONTAINERS = 500_000  # lists and objects; each costs the garbage collector, even an empty one
 
 # The types that hooks rely on; any other type in these fields is kept and flagged.
-FIELD_TYPES: dict[str, type] = {
-    "session_id": str,
-    "transcript_path": str,
-    "cwd": str,
-    "permission_mode": str,
-    "agent_id": str,
-    "tool_name": str,
-    "tool_use_id": str,
-    "tool_input": dict,
-    "prompt": str,
-    "error": str,
-}
+_TYPED = "session_id transcript_path cwd permission_mode agent_id tool_name tool_use_id tool_input prompt error"
+FIELD_TYPES: dict[str, type] = {name: dict if name == "tool_input" else str for name in _TYPED.split()}
 
 _DECODE = msgspec.json.Decoder().decode
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _ENCODE = msgspec.json.Encoder().encode
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a str never contains a complete pair
+_BLANK = " \t\n\r"
+_MISTAKES = {
+    "text-after-json": "more text follows the object",
+    "not-finite": "it has a number that JSON has not",
+    "control-characters": "a text has a line break or another control character",
+}
 _WORDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list"}
 
 
@@ -52,21 +48,39 @@ def read_payload(raw: bytes) -> tuple[Payload, tuple[str, ...]]:
     """Return the payload, and flags for what was repaired or is unusual."""
     if len(raw) > LARGEST:
         raise too_many_bytes(len(raw))
+    raw, flags = _as_utf8(raw)
     response_is_text, raw = _with_response_as_text(raw)
-    if len(raw) > MOST_CONTAINERS and raw.count(b"[") + raw.count(b"{") > MOST_CONTAINERS:
-        _refuse_containers(raw)
-    flags: tuple[str, ...] = ("response-is-text",) if response_is_text else ()
-    if raw.startswith(codecs.BOM_UTF8):
-        raw, flags = raw[len(codecs.BOM_UTF8) :], (*flags, "bom")
+    may_have_many = len(raw) > MOST_CONTAINERS and raw.count(b"[") + raw.count(b"{") > MOST_CONTAINERS
+    if may_have_many and _count(raw, b"[", b"{") > MOST_CONTAINERS:
+        advice = f"send at most {MOST_CONTAINERS}"
+        raise UnjudgedPayloadError("the payload has too many lists and objects", advice=advice)
+    if response_is_text:
+        flags = ("response-is-text", *flags)
     value, repaired = _read_shallow(raw)
     if type(value) is not dict:
         raise PayloadError(f"the payload is {json_type_name(value)}", advice="send one JSON object")
-    return value, flags + repaired + _size_flags(raw, value)
+    return value, flags + repaired + _size_flags(raw)
 
 
-def too_many_bytes(length: int) -> PayloadTooLargeError:
+def read_object(raw: bytes) -> Payload:
+    """Return the JSON object that a program or a user wrote; what follows it, and NaN, is a mistake."""
+    value, flags = read_payload(raw)
+    if wrong := [_MISTAKES[flag] for flag in flags if flag in _MISTAKES]:
+        raise PayloadError(f"the payload is not JSON: {wrong[0]}")
+    return value
+
+
+def json_or_none(data: bytes | str) -> Any:
+    """Return the value of a JSON text that another program wrote; None if it is empty or not JSON."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def too_many_bytes(length: int) -> UnjudgedPayloadError:
     """Return the error for a payload of this many bytes."""
-    return PayloadTooLargeError(f"the payload has {length} bytes", advice=f"send at most {LARGEST}")
+    return UnjudgedPayloadError(f"the payload has {length} bytes", advice=f"send at most {LARGEST}")
 
 
 def _read_shallow(raw: bytes) -> tuple[Any, tuple[str, ...]]:
@@ -84,10 +98,10 @@ def _read_shallow(raw: bytes) -> tuple[Any, tuple[str, ...]]:
 
 
 def check_tool_name(payload: Payload) -> None:
-    """Raise PayloadError unless the tool's name is text: no matcher would match it, so every guard would pass it."""
+    """Raise an error unless the tool's name is text: no matcher would match it, so every guard would pass it."""
     name = payload.get("tool_name")
     if name is not None and not isinstance(name, str):
-        raise PayloadError(f"`tool_name` is {json_type_name(name)}", advice="send the tool's name as text")
+        raise UnjudgedPayloadError(f"`tool_name` is {json_type_name(name)}", advice="send the tool's name as text")
 
 
 def odd_fields(payload: Payload) -> tuple[str, ...]:
@@ -104,75 +118,72 @@ def json_type_name(value: Any) -> str:
     return _WORDS.get(type(value), "an object")
 
 
+def _as_utf8(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
+    if raw.startswith(codecs.BOM_UTF8):
+        return raw[len(codecs.BOM_UTF8) :], ("bom",)
+    if b"\0" in raw[:4] or raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return raw.decode(json.detect_encoding(raw), "replace").encode("utf-8", "replace"), ("not-utf8",)
+    return raw, ()
+
+
 def _read(raw: bytes) -> tuple[Any, tuple[str, ...]]:
     try:
-        value = _DECODE(raw)
+        return _DECODE(raw), ()
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _read_damaged(raw)
-    return (value if _keys_are_unique(raw, value) else _read_strictly(raw.decode())), ()
-
-
-def _keys_are_unique(raw: bytes, value: Any) -> bool:
-    """
-    Check that no key was lost, without parsing twice.
-
-    Every member of an object is written with one colon. Encoded again, a value whose second `a` replaced the first has
-    fewer of them, and colons inside strings stay the same unless they were escaped. So equal counts prove that no key
-    was lost; with unequal ones the strict parser decides.
-    """
-    if b"\\u" in raw and (b"\\u003a" in raw or b"\\u003A" in raw):
-        return False
-    return raw.count(b":") == _ENCODE(value).count(b":")
 
 
 def _read_damaged(raw: bytes) -> tuple[Any, tuple[str, ...]]:
     if not raw.strip():
         raise PayloadError("the payload is empty", advice="send one JSON object on standard input")
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in raw[:4]:
-        raise PayloadError("the payload is not UTF-8 but looks like UTF-16", advice="send UTF-8")
     flags = []
     try:
         text = raw.decode()
     except UnicodeDecodeError:
         text = raw.decode("utf-8", "replace")
         flags.append("invalid-utf8")
-    value = _read_strictly(text)
+    value, odd = _read_odd(text)
     repaired = _without_lone_surrogates(value) if "\\u" in text else value
     if repaired is not value:
         flags.append("lone-surrogates")
-    return repaired, tuple(flags)
+    return repaired, (*flags, *odd)
 
 
-def _read_strictly(text: str) -> Any:
+def _read_odd(text: str) -> tuple[Any, tuple[str, ...]]:
+    """Return the first value, with null for numbers that JSON does not have, as JavaScript writes them."""
+    flags: dict[str, None] = {}
+
+    def parse_float(digits: str) -> float | None:
+        return number if math.isfinite(number := float(digits)) else flags.setdefault("not-finite")
+
+    def parse_int(digits: str) -> int | None:
+        try:
+            return int(digits)
+        except ValueError:  # for its limit of digits
+            return flags.setdefault("not-finite")
+
+    parsers: dict[str, Any] = {"parse_float": parse_float, "parse_int": parse_int, "parse_constant": parse_float}
+    start = len(text) - len(text.lstrip(_BLANK))
+    value, end = _first_value(text, start, parsers, flags)
+    rest = text[end:].strip(_BLANK)
+    if "{" in rest:
+        raise UnjudgedPayloadError("the payload has more than one object", advice="send one JSON object")
+    if rest:
+        flags.setdefault("text-after-json")
+    return value, tuple(flags)
+
+
+def _first_value(text: str, start: int, parsers: dict[str, Any], flags: dict[str, None]) -> tuple[Any, int]:
+    """Return the value and where it ends; a text may have line breaks and other control characters."""
+    is_strict = "control-characters" not in flags
     try:
-        return json.loads(
-            text, object_pairs_hook=_refuse_repeated_keys, parse_float=_parse_finite, parse_constant=_refuse_constant
-        )
+        return json.JSONDecoder(**parsers, strict=is_strict).raw_decode(text, start)
     except json.JSONDecodeError as error:
+        if is_strict and error.msg.startswith("Invalid control character"):
+            flags.setdefault("control-characters")
+            return _first_value(text, start, parsers, flags)
         where = f"line {error.lineno}, column {error.colno}"
         raise PayloadError(f"the payload is not JSON: {error.msg.lower()} ({where})") from None
-    except ValueError:  # only int() can raise it, for its limit of digits
-        raise PayloadError("the payload contains a number with too many digits") from None
-
-
-def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> Payload:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
-    shown = ascii(repeated)[1:-1][:60]
-    raise PayloadError(f"the key `{shown}` is given twice in one object", advice="send every key once")
-
-
-def _parse_finite(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise PayloadError(f"the number `{text[:40]}` is out of range")
-    return value
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise PayloadError(f"the payload contains `{text}`, which is not JSON")
 
 
 def _without_lone_surrogates(value: Any) -> Any:
@@ -187,7 +198,7 @@ def _without_lone_surrogates(value: Any) -> Any:
     pairs = [(_without_lone_surrogates(key), _without_lone_surrogates(each)) for key, each in value.items()]
     if all(key is old and each is value[old] for (key, each), old in zip(pairs, value, strict=True)):
         return value
-    return _refuse_repeated_keys(pairs)
+    return dict(pairs)
 
 
 def _with_response_as_text(raw: bytes) -> tuple[bool, bytes]:
@@ -195,48 +206,31 @@ def _with_response_as_text(raw: bytes) -> tuple[bool, bytes]:
     if len(raw) < MOST_KEYS or raw.count(b":") + raw.count(b"[") + raw.count(b"{") <= MOST_KEYS:
         return False, raw
     try:
-        response = bytes(_FIELDS(raw.removeprefix(codecs.BOM_UTF8)).get("tool_response", b""))
+        response = bytes(_FIELDS(raw).get("tool_response", b""))
         text = response.decode()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False, raw  # the parser that reads it next reports what is wrong
     parts = text.count(":") + text.count("[") + text.count("{")
     if text[:1] not in ("[", "{") or parts <= MOST_KEYS:
         return False, raw
-    # The last of the same name is used; a repeated key is reported afterwards.
+    # Of several with the same name the last one is used.
     before, _, after = raw.rpartition(response)
     return True, before + _ENCODE(text) + after
 
 
-def _refuse_containers(raw: bytes) -> None:
-    """Raise if there are too many containers outside strings: between every second quote that is not escaped."""
-    parts = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
-    if sum(part.count(b"[") + part.count(b"{") for part in parts) > MOST_CONTAINERS:
-        advice = f"send at most {MOST_CONTAINERS}"
-        raise PayloadTooLargeError("the payload has too many lists and objects", advice=advice)
-
-
-def _size_flags(raw: bytes, value: Payload) -> tuple[str, ...]:
+def _size_flags(raw: bytes) -> tuple[str, ...]:
     if len(raw) < MANY_KEYS or raw.count(b":") <= MANY_KEYS:
         return ()
-    keys = _keys_in(value)
+    keys = _count(raw, b":")  # every key is followed by one
     if keys > MOST_KEYS:
-        raise PayloadTooLargeError(f"the payload has {keys} keys", advice=f"send at most {MOST_KEYS}")
+        raise UnjudgedPayloadError(f"the payload has {keys} keys", advice=f"send at most {MOST_KEYS}")
     return ("many-keys",) if keys > MANY_KEYS else ()
 
 
-def _keys_in(value: Payload) -> int:
-    keys = 0
-    level: list[Any] = [value]
-    while level:
-        inner: list[Any] = []
-        for node in level:
-            if type(node) is dict:
-                keys += len(node)
-                inner += [each for each in node.values() if type(each) is dict or type(each) is list]
-            else:
-                inner += [each for each in node if type(each) is dict or type(each) is list]
-        level = inner
-    return keys
+def _count(raw: bytes, *marks: bytes) -> int:
+    """Count characters outside strings: those are between every second quote that is not escaped."""
+    parts = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
+    return sum(part.count(mark) for part in parts for mark in marks)
 
 
 def _flatten(raw: bytes) -> bytes:

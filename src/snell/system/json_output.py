@@ -14,7 +14,10 @@ _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 def json_bytes(value: Any) -> bytes:
     """Encode the value; types that JSON lacks become text (paths, objects) or null (NaN)."""
     try:
-        return _encode(value)
+        try:
+            return _ENCODE(value)
+        except (ValueError, TypeError, OverflowError):  # a lone surrogate, a tuple as key
+            return json.dumps(_with_json_types(value), separators=(",", ":")).encode("ascii")
     except RecursionError:
         raise HookError("a value is nested too deeply, or contains itself, and cannot be written as JSON") from None
 
@@ -28,13 +31,6 @@ def json_value(value: Any) -> Any:
         return msgspec.json.decode(data)
     except msgspec.DecodeError:  # half a surrogate pair
         return json.loads(data)
-
-
-def _encode(value: Any) -> bytes:
-    try:
-        return _ENCODE(value)
-    except (ValueError, TypeError, OverflowError):  # a lone surrogate, a tuple as key
-        return json.dumps(_with_json_types(value), separators=(",", ":")).encode("ascii")
 
 
 def _with_json_types(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from snell.model.context import McpServer
 from snell.system.child_environment import environment
-from snell.system.deadline import SLICE, CancelledError, Deadline, DeadlineExceededError
+from snell.system.deadline import SLICE, CancelledError, Deadline, DeadlineExceededError, FailedError
 from snell.system.optional_packages import install_advice, missing_message
 
 if TYPE_CHECKING:
@@ -18,12 +18,8 @@ MOST_TOOLS = 2_000
 T = TypeVar("T")
 
 
-class McpError(Exception):
-    """The tool could not be called; `kind` is the failure kind."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
+class McpError(FailedError):
+    """The tool could not be called."""
 
 
 def call_tool(
@@ -32,7 +28,11 @@ def call_tool(
     """Return the text of the tool's result. Starts the server, and ends it afterwards."""
 
     async def call(session: Any) -> str:
-        return _text(await session.call_tool(tool, dict(given)))
+        result = await session.call_tool(tool, dict(given))
+        text = "\n".join(part.text for part in result.content if getattr(part, "type", "") == "text")
+        if result.is_error:
+            raise McpError("output", f"the tool reports an error: {text[:300]}")
+        return text
 
     return _request(server, call, env, deadline)
 
@@ -154,9 +154,8 @@ async def _streams(
         ):
             yield streams[0], streams[1]
         return
-    parameters = mcp.StdioServerParameters(
-        command=server.command, args=list(server.args), env=environment(env, server.env)
-    )
+    variables = environment(env, server.env)
+    parameters = mcp.StdioServerParameters(command=server.command, args=list(server.args), env=variables)
     async with mcp.stdio_client(parameters, errlog=errlog) as streams:
         yield streams[0], streams[1]
 
@@ -168,13 +167,6 @@ async def _watch(cancel: "CancelFlag | None", scope: Any) -> None:
     while cancel is None or not cancel.is_set():  # noqa: ASYNC110 - so it has to be polled
         await anyio.sleep(SLICE)
     scope.cancel()
-
-
-def _text(result: Any) -> str:
-    text = "\n".join(part.text for part in result.content if getattr(part, "type", "") == "text")
-    if result.is_error:
-        raise McpError("output", f"the tool reports an error: {text[:300]}")
-    return text
 
 
 def _unwrap(error: BaseException, server: McpServer) -> Exception:

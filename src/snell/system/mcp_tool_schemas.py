@@ -15,8 +15,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from snell.model.events import Event
 from snell.model.tools import mcp_parts
-from snell.system.files import FileError, read_capped, write_atomically
+from snell.system.files import FileError, read_capped, stat_or_none, write_atomically
 
 FILE = "mcp_tools.json"
 LARGEST = 50_000_000
@@ -43,20 +44,27 @@ def learned_tool(state: Path | None, client: str, project: str, tool: str, days:
     server, name = mcp_parts(tool)
     if state is None or not name:
         return None
-    rows = _by_server(str(state)).get(_name_in_tool(server), ())
+    rows = [row for row in all_learned(state) if _name_in_tool(row.name) == _name_in_tool(server)]
     fresh = [row for row in rows if name in row.tools and 0 <= time.time() - row.at + DAY <= (days + 1) * DAY]
     fitting = [row for row in fresh if row.project in ("", project)]
     best = max(fitting, key=lambda row: (bool(row.project), row.client == client, row.at), default=None)
     return best.tools[name] if best else None
 
 
+def annotations_of(event: Event, state: Path | None, project: str) -> Mapping[str, Any] | None:
+    """Return a server's annotations of its tool: from the call, or from the last query."""
+    given = event.payload.get("tool_annotations")
+    if isinstance(given, Mapping) or event.kind != "mcp":
+        return given if isinstance(given, Mapping) else None
+    known = learned_tool(state, event.client, project, event.tool)
+    return known.hints if known else None
+
+
 def all_learned(state: Path) -> tuple[LearnedServer, ...]:
     """Return every server that was queried."""
-    path = state / FILE
-    try:
-        return _read(str(path), path.stat().st_mtime_ns)
-    except OSError:
-        return ()
+    path = os.path.join(state, FILE)
+    found = stat_or_none(path)
+    return _read(path, found.st_mtime_ns) if found else ()
 
 
 def store_learned_tools(state: Path, servers: list[LearnedServer]) -> None:
@@ -75,22 +83,6 @@ def forget(state: Path, name: str = "") -> int:
     return len(rows) - len(left)
 
 
-def _by_server(state: str) -> Mapping[str, list[LearnedServer]]:
-    path = os.path.join(state, FILE)
-    try:
-        return _index(path, os.stat(path).st_mtime_ns)
-    except OSError:
-        return {}
-
-
-@lru_cache(maxsize=4)
-def _index(path: str, changed: int) -> dict[str, list[LearnedServer]]:
-    found: dict[str, list[LearnedServer]] = {}
-    for row in _read(path, changed):
-        found.setdefault(_name_in_tool(row.name), []).append(row)
-    return found
-
-
 @lru_cache(maxsize=4)
 def _read(path: str, _changed: int) -> tuple[LearnedServer, ...]:
     try:
@@ -99,6 +91,7 @@ def _read(path: str, _changed: int) -> tuple[LearnedServer, ...]:
         return ()  # not a valid file: as if no server had been queried
 
 
+@lru_cache(maxsize=1024)
 def _name_in_tool(name: str) -> str:
     """Return the form of a server's name in a tool's name: clients use letters, digits and underscores only."""
     return "".join(each if each.isalnum() else "_" for each in name.lower())

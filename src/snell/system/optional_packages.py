@@ -28,6 +28,7 @@ EXTRAS = {
     "guard": Extra("jsonschema_rs", "jsonschema-rs"),
     "fast": Extra("re2", "google-re2"),
     "tui": Extra("rich", "rich"),
+    "parquet": Extra("pyarrow", "pyarrow"),
 }
 
 
@@ -56,7 +57,7 @@ def install_command(extra: str) -> str:
     import shlex
 
     prefix = Path(sys.prefix)
-    return shlex.join(_with_tool(prefix, _requirements(extra)) or [*_installer(), *_requirements(extra)])
+    return shlex.join(_with_tool(prefix, _requirements(extra)) or [*installer(), *_requirements(extra)])
 
 
 def installed_from() -> str:
@@ -128,7 +129,7 @@ def _source(row: dict[str, Any]) -> str:
     return str(next((row[name] for name in ("editable", "directory", "path", "url") if row.get(name)), ""))
 
 
-def _installer() -> list[str]:
+def installer() -> list[str]:
     """Return the command that installs into this environment: its own pip, uv, or another pip."""
     import shutil
     from importlib.util import find_spec

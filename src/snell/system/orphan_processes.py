@@ -3,7 +3,7 @@ Orphan processes: adopt them, attribute them to a run, and reap them.
 
 The child of a process that forks twice and exits is inherited by process 1. After `adopt_orphans` it becomes a child of
 this process instead (a subreaper), so that it can be found whatever it did to its session, environment and pipes, and
-so that this process has to wait for it (`reap_orphans`).
+so that this process has to wait for it (`Children.reap_all`).
 
 Such a child has no tag of its run. It is attributed to a run if that was the only one in progress when the child
 started; if there were two, it is left alone.
@@ -27,8 +27,8 @@ def adopt_orphans() -> bool:
     """
     Become the parent of every orphan among our descendants; False if the system cannot (not Linux).
 
-    The command line and the daemon call this when they start. From then on `reap_orphans` has to be called regularly,
-    and a process that other code starts in a session of its own has to be passed to `spare`.
+    The command line and the daemon call this when they start. From then on `CHILDREN.reap_all` has to be called every
+    few seconds, and a process that other code starts in a session of its own is added to `CHILDREN.spared`.
     """
     if sys.platform != "linux":
         return False
@@ -38,26 +38,6 @@ def adopt_orphans() -> bool:
         return False
     CHILDREN.adopter = os.getpid()
     return True
-
-
-def reap_orphans() -> int:
-    """Wait for the adopted orphans that have died, and return their number; call it every few seconds."""
-    return CHILDREN.reap_all()
-
-
-def dead_orphans_wait() -> bool:
-    """Whether orphans have died that the last `reap_orphans` left for the next one."""
-    return CHILDREN.has_seen_dead
-
-
-def spare(pid: int) -> None:
-    """Mark a child as started here on purpose, so that it is never taken for an orphan."""
-    CHILDREN.spared.add(pid)
-
-
-def unspare(pid: int) -> None:
-    """Undo `spare`, after the child was waited for."""
-    CHILDREN.spared.discard(pid)
 
 
 class Span(msgspec.Struct, eq=False):
@@ -76,8 +56,8 @@ class Children:
 
     def __init__(self, adopter: int = 0) -> None:
         self.adopter = adopter  # a pid, because a fork of the adopter adopts no orphan
-        self.spared: set[int] = set()
-        self._seen_dead: set[Process] = set()
+        self.spared: set[int] = set()  # children that are never taken for orphans, until they were waited for
+        self.seen_dead: set[Process] = set()  # orphans that have died and that `reap_all` left for the next round
         self._lock = threading.Lock()
         self._active: list[Span] = []
         self._ended: deque[Span] = deque()
@@ -116,23 +96,19 @@ class Children:
         return process.session != os.getsid(0) and not self._is_of_a_run(process)
 
     def reap_all(self) -> int:
-        """Wait for every adopted child that died. The process table is read only when some child did."""
+        """Wait for the adopted children that died; return how many. Reads the process table only if some child did."""
         if self.adopter != os.getpid():
             return 0
         if not _has_zombie():
-            self._seen_dead = set()
+            self.seen_dead = set()
             return 0
         everything = (each for each in processes() if not isinstance(each, Vanished))
         dead = {each for each in everything if not each.alive and self.is_adopted(each)}
         # A session leader may be a child that other code is about to wait for: it is reaped in the next round.
-        due = [process for process in dead if process.session != process.pid or process in self._seen_dead]
+        due = [process for process in dead if process.session != process.pid or process in self.seen_dead]
         reaped = {process for process in due if self.reap(process)}
-        self._seen_dead = dead - reaped
+        self.seen_dead = dead - reaped
         return len(reaped)
-
-    @property
-    def has_seen_dead(self) -> bool:
-        return bool(self._seen_dead)
 
     def reap(self, process: Process) -> bool:
         """Wait for this process if it died and no other code has to wait for it."""

@@ -44,7 +44,9 @@ def make_private(path: Path) -> None:
     except OSError as error:
         raise _refusal(path) or error from None
     try:
-        _check_owner(path, os.fstat(descriptor))
+        if (owner := os.fstat(descriptor).st_uid) != os.geteuid():
+            advice = "remove it, or set SNELL_HOME to a directory of your own"
+            raise PlaceError(f"belongs to another user (uid {owner})", where=f"`{path}`", advice=advice)
         # Checked and changed through one descriptor, so it cannot be swapped in between.
         os.fchmod(descriptor, 0o700)
     finally:
@@ -58,13 +60,6 @@ def _refusal(path: Path) -> PlaceError | None:
     if path.exists() and not path.is_dir():
         return PlaceError("is not a directory", where=f"`{path}`", advice="move it away")
     return None
-
-
-def _check_owner(path: Path, found: os.stat_result) -> None:
-    if found.st_uid == os.geteuid():
-        return
-    advice = "remove it, or set SNELL_HOME to a directory of your own"
-    raise PlaceError(f"belongs to another user (uid {found.st_uid})", where=f"`{path}`", advice=advice)
 
 
 def _xdg(env: Mapping[str, str], variable: str, usual: str) -> Path:

@@ -13,9 +13,8 @@ import signal
 import threading
 import time
 
-from .process_snapshot import Entry, ProcessSnapshot
 from .process_table import Vanished, send_group
-from .process_tree import Ownership, Tree, send_with_group
+from .process_tree import Entry, Ownership, ProcessSnapshot, Tree, send_with_group
 
 GRACE_SECONDS = 0.5
 FREEZE_SECONDS = 0.25
@@ -147,18 +146,15 @@ class _ProcessKiller:
             late = time.monotonic() >= case.began + GIVE_UP_SECONDS
             case.tree.refresh()
             if late or (case.is_settled() and case.tree.is_over()):
-                self._close(case)
+                del self.cases[case.tree]
+                self._ownership.remove(case.tree)
+                case.tree.reap()
+                case.tree.ended.set()
             elif case.is_settled():
                 case.tree.send_each(signal.SIGKILL)
         for case in self._at(signal.SIGSTOP):
             if case.is_settled():
                 case.go_to(signal.SIGKILL)
-
-    def _close(self, case: _Case) -> None:
-        del self.cases[case.tree]
-        self._ownership.remove(case.tree)
-        case.tree.reap()
-        case.tree.ended.set()
 
 
 # One per operating system process, like the processes that it kills.

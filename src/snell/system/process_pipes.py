@@ -48,7 +48,7 @@ class Pipes:
         self._closed = False
         self._outputs: dict[IO[bytes], Captured] = {process.stdout: self.stdout, process.stderr: self.stderr}
         self._selector = selectors.PollSelector()
-        self.names = frozenset(_name(pipe) for pipe in (self._stdin, *self._outputs))
+        self.names = frozenset(f"pipe:[{os.fstat(pipe.fileno()).st_ino}]" for pipe in (self._stdin, *self._outputs))
         for pipe in (self._stdin, *self._outputs):
             os.set_blocking(pipe.fileno(), False)
         for pipe in self._outputs:
@@ -128,10 +128,6 @@ class Pipes:
         self._selector.unregister(pipe)
         del self._outputs[pipe]
         _close(pipe)
-
-
-def _name(pipe: IO[bytes]) -> str:
-    return f"pipe:[{os.fstat(pipe.fileno()).st_ino}]"
 
 
 def _close(pipe: IO[bytes]) -> None:

@@ -17,6 +17,8 @@ from collections.abc import Container, Iterator
 
 import msgspec
 
+from .files import names_in
+
 FROM_PROC = sys.platform == "linux"
 _PF_KTHREAD = 0x00200000
 _PS_LINE = re.compile(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*")
@@ -43,7 +45,7 @@ def processes(skip: Container[int] = ()) -> Iterator[Process | Vanished]:
     if not FROM_PROC:
         yield from (process for process in processes_from_ps() if process.pid not in skip)
         return
-    for name in _proc_names():
+    for name in names_in("/proc"):
         if name.isdecimal() and int(name) not in skip:
             yield process_at(int(name)) or Vanished(int(name))
 
@@ -147,13 +149,6 @@ def _standard_pipes(pid: int) -> Iterator[str]:
             target = os.readlink(f"/proc/{pid}/fd/{number}")
             if target.startswith("pipe:"):
                 yield target
-
-
-def _proc_names() -> list[str]:
-    try:
-        return os.listdir("/proc")
-    except OSError:
-        return []
 
 
 def _read(path: str) -> bytes | None:

@@ -14,12 +14,14 @@ environment, closed its pipes and lost its parent before it was looked for.
 
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from signal import Signals
 
 from .orphan_processes import CHILDREN, Span
-from .process_snapshot import Entry, ProcessSnapshot
-from .process_table import process_at, send, send_group, ticks_now
+from .process_table import Process, Vanished, process_at, processes, send, send_group, tags_of, ticks_now
+
+MARK_VARIABLE = "SNELL_RUN"
+MARK = MARK_VARIABLE.encode("ascii")
 
 
 class Tree:
@@ -62,7 +64,7 @@ class Tree:
                 CHILDREN.reap(entry.process)
 
 
-def send_with_group(entry: Entry, number: Signals) -> None:
+def send_with_group(entry: "Entry", number: Signals) -> None:
     """Signal a member and its group: a group is in one session, and that contains processes of this run only."""
     if not send(entry.process, number):
         return
@@ -74,7 +76,7 @@ def send_with_group(entry: Entry, number: Signals) -> None:
 class Ownership:
     """Attributes processes to one of several trees."""
 
-    def __init__(self, snapshot: ProcessSnapshot) -> None:
+    def __init__(self, snapshot: "ProcessSnapshot") -> None:
         self._snapshot = snapshot
         self._own_session = os.getsid(0)
         self._trees: list[Tree] = []
@@ -94,7 +96,7 @@ class Ownership:
         self._by_group = {group: owner for group, owner in self._by_group.items() if owner is not tree}
         self._by_session = {session: owner for session, owner in self._by_session.items() if owner[0] is not tree}
 
-    def assign(self, entries: Iterable[Entry]) -> list[Entry]:
+    def assign(self, entries: "Iterable[Entry]") -> "list[Entry]":
         """Assign each entry to the tree it belongs to; returns those for which there is one."""
         waiting = [entry for entry in entries if entry.tree is None and entry.process.session != self._own_session]
         assigned: list[Entry] = []
@@ -103,18 +105,15 @@ class Ownership:
             found = False
             for entry in waiting:
                 if entry.tree is None and (tree := self._owner(entry)):
-                    self._add_member(entry, tree)
+                    entry.tree = tree
+                    tree.members.append(entry)
+                    if entry.process.session:
+                        self._by_session.setdefault(entry.process.session, (tree, ticks_now()))
                     assigned.append(entry)
                     found = True
         return assigned
 
-    def _add_member(self, entry: Entry, tree: Tree) -> None:
-        entry.tree = tree
-        tree.members.append(entry)
-        if entry.process.session:
-            self._by_session.setdefault(entry.process.session, (tree, ticks_now()))
-
-    def _owner(self, entry: Entry) -> Tree | None:
+    def _owner(self, entry: "Entry") -> Tree | None:
         process = entry.process
         return (
             self._by_group.get(process.pid)
@@ -137,9 +136,68 @@ class Ownership:
         parent = self._snapshot.entries.get(pid)
         if parent is None or parent.tree is None or parent.tree.ended.is_set():
             return None
-        return parent.tree if self._snapshot.living(pid) is parent else None
+        now = process_at(pid)  # the pid may have been reused
+        return parent.tree if now and now.started == parent.process.started else None
 
-    def _by_start_time(self, entry: Entry) -> Tree | None:
+    def _by_start_time(self, entry: "Entry") -> Tree | None:
         if not CHILDREN.is_adopted(entry.process):
             return None
         return next((tree for tree in self._trees if CHILDREN.only_run_at_start(tree.span, entry.process)), None)
+
+
+class Entry:
+    """One process, as it was last read, with the tags of the first reading, which tell from which run it came."""
+
+    __slots__ = ("process", "tags", "tree")
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.tree: Tree | None = None
+        self.tags = frozenset() if process.of_kernel else tags_of(process.pid, MARK)
+
+    def refresh(self) -> None:
+        now = process_at(self.process.pid)
+        if now is not None and now.started == self.process.started:
+            self.update(now)
+        else:
+            self.process = _dead(self.process)
+
+    def update(self, process: Process) -> None:
+        self.process = process
+        if self.tags is None and process.alive:
+            self.tags = tags_of(process.pid, MARK)
+
+
+class ProcessSnapshot:
+    """The processes of this machine, remembered, so that an update costs little more than reading what is new."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, Entry] = {}
+
+    def update(self, *, everything: bool) -> Iterator[Entry | Vanished]:
+        """
+        Yield each new process as soon as it is read, also those that had ended by then.
+
+        Unless `everything` is set, known pids are skipped. That is quicker than most forks, and does not notice a death
+        or a reused pid.
+        """
+        seen: set[int] = set()
+        for found in processes(skip=() if everything else self.entries):
+            seen.add(found.pid)
+            known = self.entries.get(found.pid)
+            if isinstance(found, Vanished):
+                if known is None:
+                    yield found
+            elif known is not None and known.process.started == found.started:
+                known.update(found)
+            else:
+                entry = self.entries[found.pid] = Entry(found)
+                yield entry
+        if everything:
+            for pid in self.entries.keys() - seen:
+                entry = self.entries.pop(pid)
+                entry.process = _dead(entry.process)
+
+
+def _dead(process: Process) -> Process:
+    return Process(process.pid, process.parent, process.group, process.session, process.started, alive=False)

@@ -14,8 +14,7 @@ import msgspec
 from .orphan_processes import CHILDREN, Span
 from .process_killer import kill_tree
 from .process_pipes import Pipes
-from .process_snapshot import MARK_VARIABLE
-from .process_tree import Tree
+from .process_tree import MARK_VARIABLE, Tree
 from .spawn import spawn
 
 if TYPE_CHECKING:
@@ -83,10 +82,7 @@ class Running:
             pipes.wake_on(self._exit_descriptor)
 
     def wait(
-        self,
-        deadline: float,
-        cancel: "CancelFlag | None" = None,
-        watch_stdout: Callable[[bytes], bool] | None = None,
+        self, deadline: float, cancel: "CancelFlag | None" = None, watch_stdout: Callable[[bytes], bool] | None = None
     ) -> Finished:
         """Wait for the end, or end it at `deadline` (monotonic clock) or when `cancel` is set."""
         try:

@@ -21,7 +21,7 @@ def spawn(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.P
     except OSError as error:
         return (
             _directory_problem(cwd)
-            or _system_problem(error)
+            or _SYSTEM_PROBLEMS.get(error.errno or 0)
             or _length_problem(error, argv, env)
             or _program_problem(error, argv[0], cwd, env)
         )
@@ -46,14 +46,10 @@ def _directory_problem(cwd: str) -> str | None:
     return None
 
 
-def _system_problem(error: OSError) -> str | None:
-    match error.errno:
-        case errno.EAGAIN | errno.ENOMEM:
-            return "the system has no room for another process: end some, or raise the limit (`ulimit -u`)"
-        case errno.EMFILE | errno.ENFILE:
-            return "too many files are open: close some, or raise the limit (`ulimit -n`)"
-        case _:
-            return None
+_NO_ROOM = "the system has no room for another process: end some, or raise the limit (`ulimit -u`)"
+_TOO_MANY_FILES = "too many files are open: close some, or raise the limit (`ulimit -n`)"
+_SYSTEM_PROBLEMS = dict.fromkeys((errno.EAGAIN, errno.ENOMEM), _NO_ROOM)
+_SYSTEM_PROBLEMS |= dict.fromkeys((errno.EMFILE, errno.ENFILE), _TOO_MANY_FILES)
 
 
 def _length_problem(error: OSError, argv: Sequence[str], env: Mapping[str, str]) -> str | None:

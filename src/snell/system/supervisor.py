@@ -118,17 +118,13 @@ def _watch(child: "subprocess.Popen[Any]", run: Run) -> Restart | None:
             return None
         restart = run.wanted()
         if restart:
-            _end(child)
+            child.terminate()
+            try:
+                child.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
             return restart
-
-
-def _end(child: "subprocess.Popen[Any]") -> None:
-    child.terminate()
-    try:
-        child.wait(GRACE)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
 
 
 @contextlib.contextmanager

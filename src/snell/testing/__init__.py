@@ -9,40 +9,28 @@ Names are imported at their first use.
 TYPE_CHECKING = False  # type checkers treat this name as true
 
 if TYPE_CHECKING:
-    from snell.testing.case_errors import CaseError
-    from snell.testing.case_event import CaseEvent
-    from snell.testing.cases import Case, cases_in
-    from snell.testing.expectation import Expectation
-    from snell.testing.run_cases import Result, decide_with, run_case, run_path
+    from snell.testing.case_event import CaseError as CaseError
+    from snell.testing.case_event import CaseEvent as CaseEvent
+    from snell.testing.cases import Case as Case
+    from snell.testing.cases import cases_in as cases_in
+    from snell.testing.expectation import Expectation as Expectation
+    from snell.testing.run_cases import Result as Result
+    from snell.testing.run_cases import decide_with as decide_with
+    from snell.testing.run_cases import run_case as run_case
+    from snell.testing.run_cases import run_path as run_path
 
-_WHERE = {
-    "Case": "cases",
-    "CaseError": "case_errors",
-    "Expectation": "expectation",
-    "CaseEvent": "case_event",
-    "Result": "run_cases",
-    "cases_in": "cases",
-    "decide_with": "run_cases",
-    "run_case": "run_cases",
-    "run_path": "run_cases",
+_NAMES = {
+    "case_event": ("CaseError", "CaseEvent"),
+    "cases": ("Case", "cases_in"),
+    "expectation": ("Expectation",),
+    "run_cases": ("Result", "decide_with", "run_case", "run_path"),
 }
-
-__all__ = [
-    "Case",
-    "CaseError",
-    "CaseEvent",
-    "Expectation",
-    "Result",
-    "cases_in",
-    "decide_with",
-    "run_case",
-    "run_path",
-]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _WHERE:
-        raise AttributeError(f"module `snell.testing` has no name `{name}`")
     from importlib import import_module
 
-    return getattr(import_module(f"snell.testing.{_WHERE[name]}"), name)
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(import_module(f"snell.testing.{module}"), name)
+    raise AttributeError(f"module `snell.testing` has no name `{name}`")

@@ -8,16 +8,74 @@ Every other key is a field of the payload, by the client's name or by the name i
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest
+from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.tools import ALL_KINDS, KINDS, kind_of
-from snell.testing.case_errors import CaseError, did_you_mean, table_of, text_of
-from snell.testing.event_fields import ALSO_CALLED, KIND_FIELDS, PAYLOAD_FIELDS, WRAPPERS, KindFields
+from snell.settings.value_tree import noun
+
+_TOOL_ADVICE = {"mcp": 'add server = "..." and method = "..."', "other": 'add tool = "..."'}
+
+
+class CaseError(SnellError):
+    """A case is not valid."""
+
+    id = "case"
+
+    def __init__(self, message: str, *, key: str = "", where: str = "", advice: str = "") -> None:
+        super().__init__(message, where=where, advice=advice)
+        self.key = key  # from which the reader of the file finds the line
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.6) -> str:
+    """Return advice for an unknown word."""
+    found = get_close_matches(word, list(known), n=1, cutoff=cutoff)
+    return f"did you mean `{found[0]}`?" if found else otherwise
+
+
+def text_of(value: Any, key: str) -> str:
+    """Return the value if it is text. Raises CaseError."""
+    if not isinstance(value, str):
+        raise CaseError(f"`{key}` must be text, not {noun(value)}", key=key, advice="put it in quotes")
+    return value
+
+
+def table_of(value: Any, key: str) -> dict[str, Any]:
+    """Return the value if it is a table. Raises CaseError."""
+    if not isinstance(value, dict):
+        raise CaseError(f"`{key}` must be a table, not {noun(value)}", key=key, advice="write { name = value }")
+    return value
+
+
+class KindFields(Struct, frozen=True):
+    tool: str = ""
+    inputs: Mapping[str, str] = {}
+    needs: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = {}
+
+
+class FieldNames(Struct, frozen=True):
+    """The tables of `event_fields.toml`."""
+
+    wrappers: dict[str, str]
+    kinds: dict[str, KindFields]
+    also_called: dict[str, dict[str, str]]
+    payload: dict[str, list[str]]
+
+
+NAMES = msgspec.toml.decode(Path(__file__).with_name("event_fields.toml").read_bytes(), type=FieldNames)
+_PAYLOAD_FIELDS = frozenset(
+    {*NAMES.payload["fields"], *(name for names in NAMES.also_called.values() for name in names.values())}
+    | {name for row in CATALOGUE.values() for name in (row.matches, row.rewrites)}
+) - {""}
 
 
 class CaseEvent(Struct, frozen=True):
@@ -48,14 +106,16 @@ class CaseEvent(Struct, frozen=True):
 
     def input_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return fields of the tool's input by the client's names."""
-        names = KIND_FIELDS[self.kind].inputs if self.kind in KIND_FIELDS else {}
+        names = NAMES.kinds[self.kind].inputs if self.kind in NAMES.kinds else {}
         return {names.get(name, name): value for name, value in fields.items()}
 
 
 def case_event_from(written: Mapping[str, Any]) -> CaseEvent:
     """Return the event that these fields describe. Raises CaseError."""
-    fields = {WRAPPERS.get(key, key): value for key, value in written.items()}
-    row = _row(fields)
+    fields = {NAMES.wrappers.get(key, key): value for key, value in written.items()}
+    if "on" not in fields:
+        raise CaseError("the event has no `on`", advice='name the event: on = "PreToolUse"')
+    row = event_row(text_of(fields["on"], "on"))
     if row.matches == "tool_name":
         return _tool_call(row, fields)
     for key in ("kind", "tool", "input"):
@@ -65,10 +125,8 @@ def case_event_from(written: Mapping[str, Any]) -> CaseEvent:
     return CaseEvent(row.name, _payload(row, rest, ("on",)))
 
 
-def _row(fields: Mapping[str, Any]) -> EventRow:
-    if "on" not in fields:
-        raise CaseError("the event has no `on`", advice='name the event: on = "PreToolUse"')
-    name = text_of(fields["on"], "on")
+def event_row(name: str) -> EventRow:
+    """Return the event with this name, in any spelling. Raises CaseError."""
     row = CATALOGUE.get(canonical(name))
     if row is None:
         near = nearest(name)
@@ -77,9 +135,17 @@ def _row(fields: Mapping[str, Any]) -> EventRow:
     return row
 
 
+def checked_kind(kind: str) -> str:
+    """Return the kind if it is one. Raises CaseError."""
+    if kind not in ALL_KINDS:
+        advice = did_you_mean(kind, ALL_KINDS, f"use one of {', '.join(ALL_KINDS)}")
+        raise CaseError(f"unknown tool kind `{kind}`", key="kind", advice=advice)
+    return kind
+
+
 def _tool_call(row: EventRow, fields: dict[str, Any]) -> CaseEvent:
     kind, tool, tool_name = _tool(row, fields)
-    of_kind = KIND_FIELDS.get(kind, KindFields())
+    of_kind = NAMES.kinds.get(kind, KindFields())
     own = {key: text_of(fields[key], key) for key in of_kind.inputs if key in fields}
     known = ("on", "kind", "tool", "input", *(("server", "method") if kind == "mcp" else ()))
     rest = {key: value for key, value in fields.items() if key not in known and key not in own}
@@ -105,10 +171,7 @@ def _tool(row: EventRow, fields: Mapping[str, Any]) -> tuple[str, str, str]:
     named = text_of(fields.get("tool", ""), "tool")
     if "kind" not in fields:
         return kind_of(named, fields.get("input")), named, ""
-    kind = text_of(fields["kind"], "kind")
-    if kind not in ALL_KINDS:
-        advice = did_you_mean(kind, ALL_KINDS, f"use one of {', '.join(ALL_KINDS)}")
-        raise CaseError(f"unknown tool kind `{kind}`", key="kind", advice=advice)
+    kind = checked_kind(text_of(fields["kind"], "kind"))
     is_known = named in KINDS or named.startswith("mcp__")
     if is_known and kind_of(named) != kind:
         raise CaseError(f"`{named}` is of kind {kind_of(named)}, not {kind}", key="kind", advice="keep one of the two")
@@ -125,17 +188,14 @@ def _usual_tool(kind: str, fields: Mapping[str, Any]) -> str:
         return f"mcp__{text_of(fields['server'], 'server')}__{text_of(fields['method'], 'method')}"
     if kind == "web" and "query" in fields and "url" not in fields:
         return "WebSearch"
-    return KIND_FIELDS[kind].tool if kind in KIND_FIELDS else ""
-
-
-_TOOL_ADVICE = {"mcp": 'add server = "..." and method = "..."', "other": 'add tool = "..."'}
+    return NAMES.kinds[kind].tool if kind in NAMES.kinds else ""
 
 
 def _payload(row: EventRow, fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
     """Return the other fields by the client's names; a near miss of a known name is an error, not a new field."""
-    also = ALSO_CALLED.get(row.subject, {})
+    also = NAMES.also_called.get(row.subject, {})
     for key in fields:
-        if key in PAYLOAD_FIELDS or key in also:
+        if key in _PAYLOAD_FIELDS or key in also:
             continue
         if near := did_you_mean(key, (*known, *also, "prompt"), cutoff=0.8):
             raise CaseError(f"unknown field `{key}`", key=key, advice=near)

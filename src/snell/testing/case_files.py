@@ -15,8 +15,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.settings.locate import FOLDER
-from snell.settings.pack_manifest import MANIFEST
-from snell.testing.case_errors import CaseError, did_you_mean
+from snell.settings.packs import MANIFEST
+from snell.testing.case_event import CaseError, did_you_mean
 from snell.testing.cases import ENDING
 
 # Folders without case files of the user; hidden folders are skipped too.
@@ -76,7 +76,8 @@ def subject_of(file: Path) -> Path:
 def _case_files_below(folder: Path) -> list[Path]:
     found = []
     for here, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if _may_have_cases(name))
+        searched = {name for name in folders if not name.startswith(".")} - _SKIPPED
+        folders[:] = sorted(searched | _HIDDEN_BUT_SEARCHED.intersection(folders))
         found += [Path(here, name) for name in sorted(files) if name.endswith(ENDING)]
     return found
 
@@ -104,10 +105,6 @@ def _why_foreign(path: Path, root: Path, shown: Path) -> str:
         if marks or folder.name in _SKIPPED:
             return f"belongs to `{shown / folder.relative_to(root)}`"
     return ""
-
-
-def _may_have_cases(folder: str) -> bool:
-    return folder in _HIDDEN_BUT_SEARCHED or not (folder.startswith(".") or folder in _SKIPPED)
 
 
 def _case_file_of(path: Path) -> Path:

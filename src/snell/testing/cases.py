@@ -15,12 +15,10 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
-from snell.settings.value_tree import Node, noun, plain, text_of
+from snell.settings.value_tree import InvalidValueError, Node, noun, plain, text_of
 from snell.system.files import FileError, read_capped
-from snell.testing.case_errors import CaseError, did_you_mean
-from snell.testing.case_event import CaseEvent, case_event_from
+from snell.testing.case_event import CaseError, CaseEvent, case_event_from, did_you_mean
 from snell.testing.expectation import Expectation, expectation_from
 
 ENDING = ".cases.toml"
@@ -81,7 +79,7 @@ def _case(node: Node, file: str) -> Case:
     return Case(
         name=_name(fields["name"]),
         event=_event(fields["event"], "event"),
-        expect=_at(fields["expect"], "expect", expectation_from),
+        expect=_at(fields["expect"], expectation_from),
         before=_before(fields["before"]) if "before" in fields else (),
         files=_files(fields["files"]) if "files" in fields else {},
         file=file,
@@ -105,7 +103,7 @@ def _name(node: Node) -> str:
 def _event(node: Node, key: str) -> CaseEvent:
     if not node.is_table:
         raise InvalidValueError(f"`{key}` must be a table, not {noun(node.value)}", node.line, _MISSING["event"])
-    return _at(node, key, case_event_from)
+    return _at(node, case_event_from)
 
 
 def _before(node: Node) -> tuple[CaseEvent, ...]:
@@ -128,7 +126,7 @@ def _files(node: Node) -> dict[str, str]:
     return dict(plain(node))
 
 
-def _at(node: Node, key: str, build: Callable[[Any], T]) -> T:
+def _at(node: Node, build: Callable[[Any], T]) -> T:
     """Build a value from a node; an error gets the line of the key that is wrong."""
     try:
         return build(plain(node))

@@ -1,7 +1,6 @@
 """Run cases with a real runtime: its worker process, its engine and its commands."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,18 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.handlers.worker.client import Worker
 from snell.model.decision import Decision, Skipped
-from snell.model.hooks import Hook
+from snell.model.errors import HookError, SettingsError
+from snell.model.hooks import Hook, PythonFile, Scope, Switches
 from snell.runtime.app import Runtime
-from snell.runtime.python_hook_files import PythonFiles
-from snell.testing.case_errors import CaseError
-from snell.testing.case_event import case_event_from
+from snell.runtime.hook_loader import PythonFiles
+from snell.settings.locate import SettingsFile
+from snell.settings.packs import MANIFEST, is_builtin, pack_hooks, read_pack
+from snell.settings.parse import read_file
+from snell.testing.case_event import CaseError, case_event_from
 from snell.testing.case_files import case_files, subject_of
 from snell.testing.cases import Case, cases_in
-from snell.testing.compare import differences, hint, in_words
-from snell.testing.hooks_under_test import UnderTest, under_test
+from snell.testing.expectation import differences, hint, in_words
 
 
 class Result(Struct, frozen=True):
@@ -37,6 +39,14 @@ class Result(Struct, frozen=True):
     @property
     def passed(self) -> bool:
         return not self.differences
+
+
+class UnderTest(Struct, frozen=True):
+    """The hooks that a case file tests, alone: no user settings, no policy, no other pack."""
+
+    hooks: tuple[Hook, ...]
+    switches: Switches = Switches()
+    project: str = ""  # the folder of a settings file's project; empty = each case has a temporary folder
 
 
 def run_path(path: Path | str) -> list[Result]:
@@ -89,11 +99,8 @@ def decide_with(
     The fields are those of a case file's `event`. The hooks run in this process.
     """
     event = case_event_from({"on": on, **fields}).to_event(os.fspath(cwd) or os.getcwd(), "test")
-    runtime = Runtime.embed(*hooks)
-    try:
+    with Runtime.embed(*hooks) as runtime:
         return runtime.decide(event)
-    finally:
-        runtime.close()
 
 
 @contextmanager
@@ -105,19 +112,14 @@ def _runtime_for(subject: Path) -> Iterator[tuple[Runtime, UnderTest]]:
     except BaseException:
         worker.close()
         raise
-    try:
+    with runtime:
         yield runtime, tested
-    finally:
-        runtime.close()
 
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="snell-test-")))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="snell-test-", ignore_cleanup_errors=True) as folder:
+        yield Path(os.path.realpath(folder))
 
 
 def _case_folder(case: Case, folder: Path, tested: UnderTest | None) -> str:
@@ -127,13 +129,70 @@ def _case_folder(case: Case, folder: Path, tested: UnderTest | None) -> str:
     folder.mkdir(exist_ok=True)
     for name, text in case.files.items():
         try:
-            _write(folder / name, text)
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         except OSError as error:
             message = f"`{name}` of the case's files cannot be written: {error.strerror}"
             raise CaseError(message, where=f"{case.file}:{case.line}", advice="rename it") from None
     return str(folder)
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+def under_test(subject: Path, files: PythonFiles) -> UnderTest:
+    """Load the hooks of a Python file, a settings file or a pack. Raises HookError or SettingsError."""
+    if is_builtin(subject):
+        folder = subject if subject.is_dir() else subject.parent
+        hooks = pack_hooks(read_pack(folder).name)
+        if subject.is_dir():
+            return UnderTest(hooks)
+        return UnderTest(tuple(hook for hook in hooks if Path(hook.source.file).stem == subject.stem))
+    if subject.is_dir():
+        pack = read_pack(subject)
+        return UnderTest(tuple(hook for path in pack.files for hook in _from_python(path, pack.name, files)))
+    if subject.suffix == ".py":
+        # As the hook loader does, a file outside a pack is named by itself.
+        pack_name = read_pack(subject.parent).name if subject.with_name(MANIFEST).is_file() else subject.stem
+        return UnderTest(_from_python(subject, pack_name, files))
+    return _from_settings(subject, files)
+
+
+def _from_python(path: Path, pack: str, files: PythonFiles) -> tuple[Hook, ...]:
+    found = files.load(path.absolute(), scope=Scope.SESSION, layer="test", pack=pack)
+    if found.problem:
+        raise HookError(found.problem)
+    return found.hooks
+
+
+def _from_settings(path: Path, files: PythonFiles) -> UnderTest:
+    path = path.absolute()
+    parsed = read_file(_settings_file(path))
+    for problem in parsed.problems:
+        if problem.severity == "error":
+            where = f"{problem.file}:{problem.line}"
+            raise SettingsError(problem.message, where=where, advice=problem.advice)
+    hooks = tuple(_with_function(each.hook, files) for each in parsed.declared)
+    if not hooks:
+        raise SettingsError("the file has no hooks to test", where=str(path), advice="add one with [[hooks]]")
+    switches = {each.name: each.value for each in parsed.values if each.name in Switches.__struct_fields__}
+    project = path.parent.parent if path.parent.name in (".snell", ".claude") else path.parent
+    return UnderTest(hooks, Switches(**switches), str(project))
+
+
+def _settings_file(path: Path) -> SettingsFile:
+    """Return the file with its layer: a policy is recognised by its name, a client's file by its folder."""
+    if path.stem == "policy":
+        return SettingsFile(path, "policy", Scope.POLICY)
+    layer = "local" if path.stem.endswith(".local") else "project"
+    return SettingsFile(path, layer, is_foreign=path.parent.name == ".claude")
+
+
+def _with_function(hook: Hook, files: PythonFiles) -> Hook:
+    """Load the Python function that a hook of a settings file names. Raises SettingsError."""
+    handler = hook.handler
+    if not isinstance(handler, PythonFile):
+        return hook
+    for each in _from_python(Path(handler.path), "settings", files):
+        if isinstance(each.handler, PythonFile) and each.handler.function == handler.function:
+            return replace(hook, handler=each.handler)
+    message = f"`{handler.path}` has no hook `{handler.function}`"
+    raise SettingsError(message, where=str(hook.source), advice="name a function with @judges, @informs, ...")

@@ -2,30 +2,48 @@
 
 import json
 import keyword
+import re
 import shlex
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from snell.model.catalogue import CATALOGUE, TURN_ENDS, EventRow, canonical, nearest
+from snell.model.catalogue import TURN_ENDS, EventRow
 from snell.model.errors import SnellError
-from snell.model.tools import ALL_KINDS
-from snell.settings.pack_manifest import MANIFEST
-from snell.testing.case_errors import did_you_mean
-from snell.testing.case_event import case_event_from
+from snell.settings.packs import MANIFEST
+from snell.testing.case_event import case_event_from, checked_kind, did_you_mean, event_row
 from snell.testing.cases import ENDING
-from snell.testing.scaffold_examples import Example, example_for
-from snell.testing.scaffold_templates import CASES, HOOK, PACK, WATCHER
 
+TEMPLATES = Path(__file__).with_name("templates")
 ROLES = ("judges", "rewrites", "informs", "watches")
 PACKS_FIRST_HOOK = "first_hook"
+_REGISTRY_LINE = re.compile(r'    "(\w+)": \(.*\),\n')
 
 Files = dict[Path, str]
+_NEEDS = {"judges": {"deny"}, "rewrites": {"rewrite"}, "informs": {"note", "tell"}}
 
 
-class NewHook(msgspec.Struct, frozen=True):
+class Example(Struct, frozen=True):
+    """What a new hook is about; `templates/examples.toml` describes the fields."""
+
+    type: str
+    asks: str
+    yes: Mapping[str, str]
+    no: Mapping[str, str]
+    what: str
+    why: str
+    instead: str
+    change: str = ""
+    changed: Any = None
+    parameter: str = "call"
+
+
+class NewHook(Struct, frozen=True):
     """The checked description of a hook that is to be written."""
 
     name: str
@@ -35,12 +53,12 @@ class NewHook(msgspec.Struct, frozen=True):
 
     @property
     def example(self) -> Example:
-        return example_for(self.row, self.kind)
-
-    @property
-    def can_note(self) -> bool:
-        """Return whether a note is useful: one given when the agent stops would wait for the next prompt."""
-        return "note" in self.row.can and self.row.name not in TURN_ENDS
+        """Return the example for the kind of tool, else for the event, else for its subject."""
+        examples, row = _examples(), self.row
+        if self.kind:
+            return examples["kind"][self.kind]
+        found = examples["event"].get(row.name) or examples["subject"].get(row.subject)
+        return found or _any(row.matches or "example")
 
     @property
     def new_text(self) -> str:
@@ -59,13 +77,11 @@ class NewHook(msgspec.Struct, frozen=True):
 
 def new_hook(name: str, event: str = "PreToolUse", kind: str = "", role: str = "") -> NewHook:
     """Check the options and fill in defaults. Raises SnellError."""
-    row = _row(event)
+    row = event_row(event)
     about_tool = row.matches == "tool_name"
     if kind and not about_tool:
         raise SnellError(f"{row.name} has no tool, so it has no `--kind`", advice="leave it out")
-    if kind and kind not in ALL_KINDS:
-        advice = did_you_mean(kind, ALL_KINDS, f"use one of {', '.join(ALL_KINDS)}")
-        raise SnellError(f"unknown tool kind `{kind}`", advice=advice)
+    checked_kind(kind or "shell")
     return NewHook(checked_name(name), row, (kind or "shell") if about_tool else "", _role(role, row))
 
 
@@ -81,12 +97,42 @@ def checked_name(name: str, what: str = "function") -> str:
 
 def files_of_hook(hook: NewHook, folder: Path) -> Files:
     """Return the hook's file and its case file."""
-    return {folder / f"{hook.name}.py": _source(hook), folder / f"{hook.name}{ENDING}": _cases(hook)}
+    example, (effect, arguments, expected) = hook.example, _effect(hook)
+    does, result = _WORDS[hook.role]
+    values = {
+        "name": hook.name,
+        "role": hook.role,
+        "declared": f'"{hook.row.name}", kind="{hook.kind}"' if hook.kind else f'"{hook.row.name}"',
+        "imports": ", ".join([*sorted({effect, example.type} - {""}), hook.role]),
+        "parameter": example.parameter,
+        "type": example.type,
+        "effect": effect,
+        "asks": example.asks,
+        "answer": "\n".join([f"{effect}(", *(f"            {each}," for each in arguments), "        )"]),
+        "does": f"{does} {example.what}.",
+        "why": f"It {example.why}.",
+        "instead": f"{example.instead[0].upper()}{example.instead[1:]}.",
+        "what": example.what,
+        "yes": f"{example.what} {result}",
+        "yes_event": _toml(hook.event(example.yes)),
+        "yes_expect": _toml(expected),
+        "no_event": _toml(hook.event(example.no)),
+    }
+    source = fill("watcher.py" if hook.role == "watches" else "hook.py", **values)
+    return {folder / f"{hook.name}.py": source, folder / f"{hook.name}{ENDING}": fill("cases.toml", **values)}
+
+
+_WORDS = {
+    "judges": ("Denies", "is denied"),
+    "rewrites": ("Changes", "is changed"),
+    "informs": ("Adds a note about", "gets a note"),
+    "watches": ("Logs", "is logged"),
+}
 
 
 def files_of_pack(name: str, folder: Path) -> Files:
     """Return the files of a pack with one hook and its cases."""
-    return {folder / MANIFEST: PACK.format(name=name), **files_of_hook(new_hook(PACKS_FIRST_HOOK), folder)}
+    return {folder / MANIFEST: fill("pack.toml", name=name), **files_of_hook(new_hook(PACKS_FIRST_HOOK), folder)}
 
 
 def write_new(files: Files) -> None:
@@ -101,6 +147,11 @@ def write_new(files: Files) -> None:
                 file.write(text)
         except OSError as error:
             raise SnellError(f"`{path}` cannot be written: {error.strerror}") from None
+
+
+def fill(template: str, **values: str) -> str:
+    """Return the text of a template with these values."""
+    return Template((TEMPLATES / f"{template}.template").read_text(encoding="utf-8")).substitute(values)
 
 
 def fire_command(hook: NewHook) -> str:
@@ -120,16 +171,26 @@ def fire_command(hook: NewHook) -> str:
     return shlex.join(words)
 
 
-def _row(event: str) -> EventRow:
-    row = CATALOGUE.get(canonical(event))
-    if row is None:
-        near = nearest(event)
-        raise SnellError(f"unknown event `{event}`", advice=f"did you mean `{near}`?" if near else "")
-    return row
+@cache
+def _examples() -> dict[str, dict[str, Example]]:
+    return msgspec.toml.decode((TEMPLATES / "examples.toml").read_bytes(), type=dict[str, dict[str, Example]])
+
+
+def _any(field: str) -> Example:
+    return Example(
+        type="Event",
+        parameter="event",
+        asks=f'event.payload.get("{field}") == "example"',
+        yes={field: "example"},
+        no={field: "other"},
+        what="the example",
+        why="is only an example",
+        instead="write what to do instead here",
+    )
 
 
 def _role(role: str, row: EventRow) -> str:
-    fits = [each for each in ROLES if _fits(each, row)]
+    fits = [each for each in ROLES if each == "watches" or _NEEDS[each] & row.can]
     if role and role not in ROLES:
         advice = did_you_mean(role, ROLES, f"use one of {', '.join(ROLES)}")
         raise SnellError(f"unknown role `{role}`", advice=advice)
@@ -138,85 +199,52 @@ def _role(role: str, row: EventRow) -> str:
     return role or next(each for each in ("judges", "informs", "rewrites", "watches") if each in fits)
 
 
-def _fits(role: str, row: EventRow) -> bool:
-    needs = {"judges": {"deny"}, "rewrites": {"rewrite"}, "informs": {"note", "tell"}}
-    return role == "watches" or bool(needs[role] & row.can)
-
-
-def _source(hook: NewHook) -> str:
-    example = hook.example
-    effect, answer = _answer(hook)
-    names = sorted({effect, example.type} - {""})
-    return (WATCHER if hook.role == "watches" else HOOK).format(
-        name=hook.name,
-        role=hook.role,
-        declared=f'"{hook.row.name}", kind="{hook.kind}"' if hook.kind else f'"{hook.row.name}"',
-        imports=", ".join([*names, hook.role]),
-        parameter=example.parameter,
-        type=example.type,
-        effect=effect,
-        asks=example.asks,
-        answer=answer,
-        does=f"{_DOES[hook.role]} {example.what}.",
-        why=f"It {example.why}.",
-        instead=f"{example.instead[0].upper()}{example.instead[1:]}.",
-        what=example.what,
-    )
-
-
-_DOES = {"judges": "Denies", "rewrites": "Changes", "informs": "Adds a note about", "watches": "Logs"}
-
-
-def _answer(hook: NewHook) -> tuple[str, str]:
-    """Return the hook's effect, as a name and as code."""
+def _effect(hook: NewHook) -> tuple[str, list[str], Any]:
+    """Return the name of the hook's effect, its arguments as code, and what the first case expects."""
     example = hook.example
     about = f"{hook.name}: {example.what} {example.why}"
     if hook.role == "judges":
-        return "Deny", _call("Deny", _text(about), f"instead={_text(example.instead)}")
+        return "Deny", [_toml(about), f"instead={_toml(example.instead)}"], {"deny": example.why}
     if hook.role == "rewrites":
-        change = _text(hook.new_text) if hook.new_text else example.change
-        return "Rewrite", _call("Rewrite", change, f"because={_text(about)}")
+        change = _toml(hook.new_text) if hook.new_text else example.change
+        return "Rewrite", [change, f"because={_toml(about)}"], {"rewrite": hook.new_text or example.changed}
     if hook.role == "informs":
-        effect = "Note" if hook.can_note else "Tell"
-        return effect, _call(effect, _text(f"{about}; {example.instead}"))
-    return "", ""
-
-
-def _call(name: str, *arguments: str) -> str:
-    return "\n".join([f"{name}(", *(f"            {each}," for each in arguments), "        )"])
-
-
-def _cases(hook: NewHook) -> str:
-    example = hook.example
-    return CASES.format(
-        name=hook.name,
-        yes=f"{example.what} {_RESULTS[hook.role]}",
-        yes_event=_toml(hook.event(example.yes)),
-        yes_expect=_toml(_expectation(hook)),
-        no_event=_toml(hook.event(example.no)),
-    )
-
-
-_RESULTS = {"judges": "is denied", "rewrites": "is changed", "informs": "gets a note", "watches": "is logged"}
-
-
-def _expectation(hook: NewHook) -> Any:
-    example = hook.example
-    if hook.role == "judges":
-        return {"deny": example.why}
-    if hook.role == "rewrites":
-        return {"rewrite": hook.new_text or example.changed}
-    if hook.role == "informs":
-        return {"note" if hook.can_note else "tell": example.why}
-    return "no_opinion"
+        # A note given when the agent stops would wait for the next prompt.
+        effect = "Note" if "note" in hook.row.can and hook.row.name not in TURN_ENDS else "Tell"
+        return effect, [_toml(f"{about}; {example.instead}")], {effect.lower(): example.why}
+    return "", [], "no_opinion"
 
 
 def _toml(value: Any) -> str:
-    """Return a value as TOML on one line."""
+    """Return a value as TOML on one line; a text is the same in Python."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)
 
 
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def files_of_client(name: str, checkout: Path) -> Files:
+    """Return the new files of a client: its table and a golden file. Raises SnellError outside a checkout."""
+    clients = _registry(checkout).parent
+    name = checked_name(name, "client")
+    return {
+        clients / f"{name}.toml": fill("client.toml", name=name, title=name.replace("_", " ").title()),
+        checkout / "tests" / "golden" / name / "PreToolUse.json": fill("client_golden.json", name=name),
+    }
+
+
+def add_to_registry(name: str, checkout: Path) -> Path:
+    """Add the client's line to the registry, in alphabetical order, and return the registry's path."""
+    path = _registry(checkout)
+    text = path.read_text(encoding="utf-8")
+    lines = list(_REGISTRY_LINE.finditer(text))
+    after = next((line.start() for line in lines if line[1] > name), lines[-1].end())
+    path.write_text(f'{text[:after]}    "{name}": (),\n{text[after:]}', encoding="utf-8")
+    return path
+
+
+def _registry(checkout: Path) -> Path:
+    path = checkout / "src" / "snell" / "clients" / "__init__.py"
+    if not path.is_file():
+        advice = "a client is part of Snell: run this command at the top of a clone of it"
+        raise SnellError(f"`{checkout}` is not a checkout of Snell", advice=advice)
+    return path

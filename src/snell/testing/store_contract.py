@@ -6,7 +6,7 @@ returns a database; called again with the same place, it returns one with the sa
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -18,21 +18,26 @@ from snell.records import decisions, marks, retention
 from snell.records.decisions import Row
 
 MakeDatabase = Callable[[str], Database]
+Open = Callable[[], Database]  # the same database each time
 MakeStore = Callable[[], Store]
 
 
 def store_contract(make: MakeDatabase) -> None:
     """Run every check, each with its own database."""
     for name in DATABASE_CHECKS:
-        check_database(name, partial(_in_place, make, name))
+
+        def make_own(place: str, name: str = name) -> Database:
+            return make(f"{name}-{place}")
+
+        check_database(name, make_own)
 
 
 def check_database(name: str, make: MakeDatabase) -> None:
     """Run one check and close its databases."""
     opened: list[Database] = []
 
-    def open_database(place: str) -> Database:
-        opened.append(make(place))
+    def open_database() -> Database:
+        opened.append(make("a"))
         return opened[-1]
 
     try:
@@ -47,61 +52,61 @@ def do(database: Database, function: Callable[..., T], *args: Any, **options: An
     return database.run(lambda tx: function(tx, *args, **options))
 
 
-def work_that_returns_is_kept(make: MakeDatabase) -> None:
+def work_that_returns_is_kept(make: Open) -> None:
     def works(tx: Transaction) -> str:
         marks.put(tx, "s", "n", 1)
         return "answer"
 
-    first = make("a")
+    first = make()
     assert first.run(works) == "answer"
     assert do(first, marks.get, "s", "n") == 1
     first.close()
-    assert make("a").run(lambda tx: marks.get(tx, "s", "n")) == 1
+    assert make().run(lambda tx: marks.get(tx, "s", "n")) == 1
 
 
-def work_that_raises_is_undone(make: MakeDatabase) -> None:
-    database = make("a")
+def work_that_raises_is_undone(make: Open) -> None:
+    database = make()
 
     def fails(tx: Transaction) -> None:
         marks.put(tx, "s", "n", 1)
         raise KeyError("mine")
 
-    assert _error_name(lambda: database.run(fails)) == "KeyError"
+    assert isinstance(_error(lambda: database.run(fails)), KeyError)
     assert do(database, marks.in_scope, "s") == {}
 
 
-def wrong_sql_is_a_store_error_and_the_database_goes_on(make: MakeDatabase) -> None:
-    database = make("a")
+def wrong_sql_is_a_store_error_and_the_database_goes_on(make: Open) -> None:
+    database = make()
     assert isinstance(_error(lambda: database.run(lambda tx: tx.rows("SELECT nothing FROM nowhere"))), StoreError)
     assert database.run(lambda tx: tx.rows("SELECT 1")) == [(1,)]
 
 
-def a_transaction_inside_another_is_refused(make: MakeDatabase) -> None:
-    database = make("a")
+def a_transaction_inside_another_is_refused(make: Open) -> None:
+    database = make()
     error = _error(lambda: database.run(lambda tx: database.run(lambda inner: inner.rows("SELECT 1"))))
     assert "inside another" in str(error)
     assert database.run(lambda tx: tx.rows("SELECT 1")) == [(1,)]
 
 
-def a_closed_database_opens_again(make: MakeDatabase) -> None:
-    database = make("a")
+def a_closed_database_opens_again(make: Open) -> None:
+    database = make()
     do(database, marks.put, "s", "n", 1)
     database.close()
     database.close()
     assert do(database, marks.get, "s", "n") == 1
 
 
-def changes_are_counted(make: MakeDatabase) -> None:
-    database = make("a")
+def changes_are_counted(make: Open) -> None:
+    database = make()
     insert = "INSERT INTO marks (scope, name, value, updated_at) VALUES (?, ?, '1', 0) ON CONFLICT DO NOTHING"
     counts = database.run(lambda tx: [tx.do(insert, "s", "a"), tx.do(insert, "s", "a"), tx.do(insert, "s", "b")])
     assert counts == [1, 0, 1]
     assert database.run(lambda tx: tx.do("DELETE FROM marks WHERE scope = ?", "s")) == 2
 
 
-def any_text_comes_back_as_it_went(make: MakeDatabase) -> None:
+def any_text_comes_back_as_it_went(make: Open) -> None:
     texts = ["", "'; DROP TABLE marks; --", "100%", "what? %s", "Zürich 東京 🎣", "a\nb\tc\\d", "x" * 100_000]
-    database = make("a")
+    database = make()
     for number, text in enumerate(texts):
         do(database, marks.put, text[:50], str(number), text)
     assert [do(database, marks.in_scope, text[:50]) for text in texts] == [
@@ -109,9 +114,9 @@ def any_text_comes_back_as_it_went(make: MakeDatabase) -> None:
     ]
 
 
-def marks_are_replaced_and_dropped(make: MakeDatabase) -> None:
+def marks_are_replaced_and_dropped(make: Open) -> None:
     values: list[Any] = [None, True, 0, 2**53, -1.5, "text", [1, ["two"]], {"three": {"four": None}}]
-    database = make("a")
+    database = make()
     for value in values:
         do(database, marks.put, "s", "n", value)
         assert do(database, marks.get, "s", "n") == value
@@ -123,27 +128,21 @@ def marks_are_replaced_and_dropped(make: MakeDatabase) -> None:
     assert do(database, marks.in_scope, "t") == {"n": 1}
 
 
-def a_decision_is_kept_once_and_found_by_its_beginning(make: MakeDatabase) -> None:
-    database = make("a")
+def a_decision_is_kept_once_and_found_by_its_beginning(make: Open) -> None:
+    database = make()
     rows = [_row(number) for number in range(3)]
-    assert [do(database, decisions.add, row) for row in (*rows, rows[0])] == [
-        True,
-        True,
-        True,
-        False,
-    ]
+    assert [do(database, decisions.add, row) for row in (*rows, rows[0])] == [True] * 3 + [False]
     found = do(database, decisions.find, rows[1].id)
     assert found == replace(rows[1], seq=found.seq if found else 0)
     asked = [do(database, decisions.find, wanted) for wanted in ("last", "1a-0001", "1a", "zz")]
-    assert [_id(row) for row in asked] == [rows[2].id, rows[1].id, rows[2].id, ""]
+    assert [row and row.id for row in asked] == [rows[2].id, rows[1].id, rows[2].id, None]
 
 
-def decisions_are_listed_newest_first_by_what_is_asked(make: MakeDatabase) -> None:
-    database = make("a")
+def decisions_are_listed_newest_first_by_what_is_asked(make: Open) -> None:
+    database = make()
     for number in range(6):
-        row = _row(
-            number, session_id="even" if number % 2 == 0 else "odd", verdict="deny" if number > 3 else "no_opinion"
-        )
+        verdict = "deny" if number > 3 else "no_opinion"
+        row = _row(number, session_id="odd" if number % 2 else "even", verdict=verdict)
         do(database, decisions.add, row)
         body = f'{{"rounds":[{{"hook":"pack/h{number}","role":"judges"}}]}}'
         do(database, decisions.add_trace, row.id, body)
@@ -152,18 +151,15 @@ def decisions_are_listed_newest_first_by_what_is_asked(make: MakeDatabase) -> No
         return [row.at - 1000 for row in do(database, decisions.recent, **asked)]
 
     assert recent() == [5, 4, 3, 2, 1, 0]
-    assert (recent(session="even"), recent(verdict="deny"), recent(client="c", event="PreToolUse", limit=2)) == (
-        [4, 2, 0],
-        [5, 4],
-        [5, 4],
-    )
+    assert (recent(session="even"), recent(verdict="deny")) == ([4, 2, 0], [5, 4])
+    assert recent(client="c", event="PreToolUse", limit=2) == [5, 4]
     assert (recent(hook="pack/h3"), recent(hook="pack/h%"), recent(session="odd", hook="pack/h4")) == ([3], [], [])
     page = do(database, decisions.recent, limit=2)
     assert recent(limit=2, before=page[-1].seq) == [3, 2]
 
 
-def traces_keep_what_came_late_in_whatever_order(make: MakeDatabase) -> None:
-    database = make("a")
+def traces_keep_what_came_late_in_whatever_order(make: Open) -> None:
+    database = make()
     one, two = _row(1).id, _row(2).id
     do(database, decisions.add_many, [_row(1), _row(2)])
     do(database, decisions.add_trace, one, '{"a":1}')
@@ -179,15 +175,15 @@ def traces_keep_what_came_late_in_whatever_order(make: MakeDatabase) -> None:
     ]
 
 
-def a_trace_without_its_decision_is_refused(make: MakeDatabase) -> None:
-    database = make("a")
+def a_trace_without_its_decision_is_refused(make: Open) -> None:
+    database = make()
     error = _error(lambda: do(database, decisions.add_trace, "missing", "{}"))
     assert isinstance(error, StoreError)
     assert do(database, decisions.traces_after, 0, 10) == []
 
 
-def rows_that_are_sent_twice_count_once(make: MakeDatabase) -> None:
-    database = make("a")
+def rows_that_are_sent_twice_count_once(make: Open) -> None:
+    database = make()
     rows = [_row(number) for number in range(150)]
     trace = decisions.Trace(seq=7, decision_id=rows[0].id, body="{}", late="[]")
     gone = replace(trace, decision_id="missing")
@@ -198,11 +194,12 @@ def rows_that_are_sent_twice_count_once(make: MakeDatabase) -> None:
     assert len(do(database, decisions.traces_after, 0, 10)) == 1
 
 
-def old_rows_go_in_small_steps_and_the_newest_stays(make: MakeDatabase) -> None:
-    database = make("a")
+def old_rows_go_in_small_steps_and_the_newest_stays(make: Open) -> None:
+    database = make()
     rows = [replace(_row(number), at=number * retention.DAY_MS) for number in range(250)]
     do(database, decisions.add_many, rows)
-    do(database, decisions.put_traces, [_trace_of(row) for row in rows])
+    traces = [decisions.Trace(seq=0, decision_id=row.id, body="{}", late="[]") for row in rows]
+    do(database, decisions.put_traces, traces)
     now = 1_000 * retention.DAY_MS
 
     def until_done(expire: Callable[..., int], **options: Any) -> list[int]:
@@ -222,25 +219,21 @@ def old_rows_go_in_small_steps_and_the_newest_stays(make: MakeDatabase) -> None:
     assert do(database, decisions.rows_after, left[0][0].seq, 10)[0].id == _row(999).id
 
 
-def threads_take_turns(make: MakeDatabase) -> None:
-    database = make("a")
+def threads_take_turns(make: Open) -> None:
+    database = make()
     do(database, marks.put, "s", "n", 0)
 
     def count() -> None:
         for _ in range(50):
             database.run(lambda tx: marks.put(tx, "s", "n", marks.get(tx, "s", "n") + 1))
 
-    threads = [threading.Thread(target=count) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    _run_together([count] * 4)
     assert do(database, marks.get, "s", "n") == 200
 
 
-def two_that_open_at_once_agree_on_the_schema(make: MakeDatabase) -> None:
+def two_that_open_at_once_agree_on_the_schema(make: Open) -> None:
     errors: list[Exception] = []
-    made = [make("a") for _ in range(4)]
+    made = [make() for _ in range(4)]
 
     def use(database: Database) -> None:
         try:
@@ -248,11 +241,7 @@ def two_that_open_at_once_agree_on_the_schema(make: MakeDatabase) -> None:
         except StoreError as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=use, args=(database,)) for database in made]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    _run_together([partial(use, database) for database in made])
     assert errors == []
 
 
@@ -274,31 +263,10 @@ def check_store(make: MakeStore) -> None:
     assert [store.get("s", "m"), store.get("t", "n")] == [None, 3]
 
 
-DATABASE_CHECKS: dict[str, Callable[[MakeDatabase], None]] = {
-    check.__name__: check
-    for check in (
-        work_that_returns_is_kept,
-        work_that_raises_is_undone,
-        wrong_sql_is_a_store_error_and_the_database_goes_on,
-        a_transaction_inside_another_is_refused,
-        a_closed_database_opens_again,
-        changes_are_counted,
-        any_text_comes_back_as_it_went,
-        marks_are_replaced_and_dropped,
-        a_decision_is_kept_once_and_found_by_its_beginning,
-        decisions_are_listed_newest_first_by_what_is_asked,
-        traces_keep_what_came_late_in_whatever_order,
-        a_trace_without_its_decision_is_refused,
-        rows_that_are_sent_twice_count_once,
-        old_rows_go_in_small_steps_and_the_newest_stays,
-        threads_take_turns,
-        two_that_open_at_once_agree_on_the_schema,
-    )
+# Every check above: the public functions that take a way to open the database.
+DATABASE_CHECKS: dict[str, Callable[[Open], None]] = {
+    name: each for name, each in list(vars().items()) if getattr(each, "__annotations__", {}).get("make") is Open
 }
-
-
-def _in_place(make: MakeDatabase, name: str, place: str) -> Database:
-    return make(f"{name}-{place}")
 
 
 def _row(number: int, **fields: Any) -> Row:
@@ -306,12 +274,12 @@ def _row(number: int, **fields: Any) -> Row:
     return Row(**{"id": f"1a-{number:04}", **known, **fields})
 
 
-def _trace_of(row: Row) -> decisions.Trace:
-    return decisions.Trace(seq=0, decision_id=row.id, body="{}", late="[]")
-
-
-def _id(row: Row | None) -> str:
-    return row.id if row else ""
+def _run_together(functions: Iterable[Callable[[], None]]) -> None:
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
 
 
 def _error(call: Callable[[], object]) -> Exception | None:
@@ -320,7 +288,3 @@ def _error(call: Callable[[], object]) -> Exception | None:
     except Exception as error:  # noqa: BLE001 - the check examines any error
         return error
     return None
-
-
-def _error_name(call: Callable[[], object]) -> str:
-    return type(_error(call)).__name__

@@ -4,19 +4,62 @@ Read and write agents: their effort, status, coordinator and lease.
 The id of an agent comes from its environment (AGENT_ID); a process id never identifies an owner.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
-from snell.model.protocols import Transaction
-from snell.work.errors import WorkError, invalid, not_found
-from snell.work.rows import Record, json_of, now_ms, select, update
+from msgspec import Struct
 
-COLUMNS = "id label claims targeted_claims manages parent effort_id status status_at pane signal holder held_until"
+from snell.model.events import Event, text_in
+from snell.model.protocols import Transaction
+from snell.work.errors import WorkError, invalid
+from snell.work.rows import Record, WorkTable, now_ms, update, upsert
+
+_AGENTS = WorkTable(
+    "agents",
+    "id label claims targeted_claims manages parent effort_id status status_at pane signal holder held_until",
+    "agent",
+)
+_FLEET = WorkTable(
+    "fleet_status",
+    "id label status status_at parent manages pane holder held_until effort_id skill ordinal current_phase"
+    " lifecycle task_id title session_id heartbeat_counter context_usage last_heartbeat",
+)
 
 # By urgency: the first status that one of several agents has is shown for all of them.
 STATUSES = ("error", "attention", "working", "checked", "done", "idle")
 WAKES = frozenset({"error", "attention", "done"})  # statuses that a coordinator is told at once
-SETTLE_MS = 200  # how long a less urgent status must last before it is shown
 LEASE_MS = 30_000
+_ATTENTION = frozenset({"permission_prompt", "idle_prompt", "elicitation_dialog"})
+_STATUS_AFTER = {
+    "SessionStart": "idle",
+    "UserPromptSubmit": "working",
+    "PreToolUse": "working",
+    "PostToolUse": "working",
+    "PermissionRequest": "attention",
+    "Stop": "done",
+    "SessionEnd": "done",
+}
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """The calling agent, as its environment names it."""
+
+    agent_id: str = ""
+    parent: str = ""
+    manages: str = ""
+    claims: str = ""
+    targeted_claims: str = ""
+
+
+_VARIABLES = {name: f"AGENT_{name.upper()}" for name in Caller.__struct_fields__[1:]}
+
+
+def caller_in(env: Mapping[str, str]) -> Caller:
+    """Return the agent of an environment; without an id of its own it has no id."""
+    agent_id = env.get("AGENT_ID", "")
+    if not agent_id or agent_id == "default":
+        return Caller()
+    return Caller(agent_id=agent_id, **{name: env.get(variable, "") for name, variable in _VARIABLES.items()})
 
 
 def register(
@@ -33,59 +76,43 @@ def register(
     """Insert or update an agent; values that are not given stay."""
     if not id.strip():
         raise invalid("id: must not be empty")
-    given = {
-        "label": label,
-        "claims": json_of(claims),
-        "targeted_claims": json_of(targeted_claims),
-        "manages": json_of(manages),
-        "parent": parent,
-        "effort_id": effort_id,
-    }
-    keep = ", ".join(f"{name} = COALESCE(excluded.{name}, agents.{name})" for name in given)
-    tx.do(
-        f"INSERT INTO agents (id, {', '.join(given)}, pane) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE"
-        f" SET {keep}, pane = CASE WHEN excluded.pane = '' THEN agents.pane ELSE excluded.pane END",
-        *(id, *given.values(), pane),
-    )
-    return get(tx, id)
+    given = {"label": label, "claims": claims, "targeted_claims": targeted_claims, "manages": manages}
+    upsert(tx, "agents", {"id": id}, {**given, "parent": parent, "effort_id": effort_id}, {})
+    return _AGENTS.change(tx, id, pane=pane) if pane else get(tx, id)
+
+
+def bind(tx: Transaction, agent_id: str, effort_id: int) -> None:
+    """Register that an agent with an id of its own works on an effort, on this machine."""
+    if agent_id and agent_id != "default":
+        clear_expired_lease(tx, find(tx, agent_id))
+        register(tx, agent_id, effort_id=effort_id)
 
 
 def get(tx: Transaction, id: str) -> Record:  # noqa: A002 - the name in the protocol
-    found = find(tx, id)
-    if found is None:
-        raise not_found("agent", id)
-    return found
+    return _AGENTS.require(find(tx, id), id)
 
 
 def find(tx: Transaction, id_: str) -> Record | None:
-    found = select(tx, "agents", COLUMNS, "WHERE id = ?", id_)
-    return found[0] if found else None
+    return _AGENTS.first(tx, "WHERE id = ?", id_)
 
 
 def list_(tx: Transaction, status: str | None = None) -> list[Record]:
-    where, values = ("WHERE status = ?", [status]) if status is not None else ("", [])
-    return select(tx, "agents", COLUMNS, f"{where} ORDER BY id", *values)
+    return _AGENTS.matching(tx, "id", status=status)
 
 
 def find_by_effort(tx: Transaction, effort_id: int) -> list[Record]:
-    return select(tx, "agents", COLUMNS, "WHERE effort_id = ? ORDER BY id", effort_id)
+    return _AGENTS.matching(tx, "id", effort_id=effort_id)
 
 
 def update_status(tx: Transaction, id: str, status: str) -> Record:  # noqa: A002 - the name in the protocol
     if status not in STATUSES:
         raise invalid(f"status: must be one of {', '.join(STATUSES)}")
-    if not tx.do("UPDATE agents SET status = ?, status_at = ? WHERE id = ?", status, now_ms(), id):
-        raise not_found("agent", id)
-    return get(tx, id)
+    return _AGENTS.change(tx, id, status=status, status_at=now_ms())
 
 
 def fleet(tx: Transaction) -> list[Record]:
     """Return all agents with a valid lease or none, with their effort and open session."""
-    columns = (
-        "id label status status_at parent manages pane holder held_until effort_id skill ordinal current_phase"
-        " lifecycle task_id title session_id heartbeat_counter context_usage last_heartbeat"
-    )
-    return select(tx, "fleet_status", columns, "WHERE holder = '' OR held_until > ? ORDER BY id", now_ms())
+    return _FLEET.read(tx, "WHERE holder = '' OR held_until > ? ORDER BY id", now_ms())
 
 
 def signal(tx: Transaction, agent: Record, status: str, text: str = "") -> str | None:
@@ -97,6 +124,45 @@ def signal(tx: Transaction, agent: Record, status: str, text: str = "") -> str |
     sent = {"agent": agent["id"], "status": status, "text": text, "at": now_ms()}
     update(tx, "agents", "id", coordinator["id"], {"signal": [*waiting, sent][-100:]})
     return str(coordinator["id"])
+
+
+def status_after(event: str, payload: Mapping[str, Any], trouble: Any = "") -> str | None:
+    """Return the agent's status after an event; None if the event does not change it."""
+    if event == "Notification":
+        return "attention" if payload.get("notification_type") in _ATTENTION else None
+    if event == "PostToolUseFailure":
+        return None if payload.get("is_interrupt") is True else "error"
+    return "error" if event == "Stop" and trouble else _STATUS_AFTER.get(event)
+
+
+def set_status(
+    tx: Transaction, caller: Caller, status: str, effort_id: int | None = None, pane: str = ""
+) -> Record | None:
+    """
+    Set the status of the calling agent and register it; an agent without an id of its own is not registered.
+
+    Returns the agent if its status changed, with the coordinator that was signalled; else None.
+    """
+    if not caller.agent_id:
+        return None
+    known = find(tx, caller.agent_id)
+    clear_expired_lease(tx, known)
+    if known and known["status"] == status and (not pane or known["pane"] == pane):
+        return None
+    given = {name: getattr(caller, name) or None for name in _VARIABLES}
+    register(tx, caller.agent_id, effort_id=effort_id, pane=pane, **given)
+    agent = update_status(tx, caller.agent_id, status)
+    signalled = signal(tx, agent, status) if status in WAKES else None
+    return {**agent, "before": known["status"] if known else "idle", "signalled": signalled}
+
+
+def teammate_idle(tx: Transaction, event: Event, caller: Caller) -> Record:
+    """Set the teammate that an event names to done and signal its coordinator."""
+    teammate = find(tx, text_in(event.payload, "teammate_name"))
+    if teammate is None:
+        return {"updated": False, "signalled": None}
+    update_status(tx, teammate["id"], "done")
+    return {"updated": True, "signalled": signal(tx, teammate, "done", text_in(event.payload, "team_name"))}
 
 
 def take_signals(tx: Transaction, id_: str) -> list[Any]:
@@ -137,10 +203,6 @@ def clear_expired_lease(tx: Transaction, agent: Record | None) -> None:
     """Free an agent whose lease of another machine has expired: it works on this machine now."""
     if agent and agent["holder"] and agent["heldUntil"] < now_ms():
         tx.do("UPDATE agents SET holder = '', held_until = 0 WHERE id = ?", agent["id"])
-
-
-def release(tx: Transaction, id_: str, holder: str) -> bool:
-    return tx.do("UPDATE agents SET holder = '', held_until = 0 WHERE id = ? AND holder = ?", id_, holder) == 1
 
 
 def most_urgent(statuses: list[str]) -> str:

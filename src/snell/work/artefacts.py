@@ -8,6 +8,7 @@ import stat
 import time
 from typing import Any
 
+from snell.system.files import names_in
 from snell.work.errors import WorkError
 from snell.work.rows import Record
 
@@ -37,7 +38,8 @@ def append(path: str, text: str) -> int:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | _FLAGS, 0o644)
         with os.fdopen(descriptor, "ab") as file:
-            _require_file(descriptor)
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError(errno.EINVAL, "it is not a file")
             file.write(data)
     except OSError as error:
         message = f"`{path}` cannot be written: {error.strerror}"
@@ -47,17 +49,13 @@ def append(path: str, text: str) -> int:
 
 def files_of_effort(effort: Record) -> list[str]:
     """Return the effort's Markdown files by name; none if the directory does not exist."""
-    return [
-        path for path in markdown_files(effort["taskId"]) if os.path.basename(path).startswith(f"{effort['ordinal']}_")
-    ]
+    ordinal = f"{effort['ordinal']}_"
+    return [path for path in markdown_files(effort["taskId"]) if os.path.basename(path).startswith(ordinal)]
 
 
 def markdown_files(folder: str) -> list[str]:
-    try:
-        names = sorted(os.listdir(folder))[:MOST_FOUND]
-    except OSError:
-        return []
-    return [path for name in names if name.endswith(".md") and _is_file(path := os.path.join(folder, name))]
+    paths = (os.path.join(folder, name) for name in sorted(names_in(folder))[:MOST_FOUND] if name.endswith(".md"))
+    return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
 
 
 def renumber(effort: Record, ordinal: int) -> None:
@@ -78,18 +76,6 @@ def read_text(path: Any, most: int) -> str:
             return file.read(most).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except (OSError, ValueError, TypeError):
         return ""
-
-
-def _require_file(descriptor: int) -> None:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise OSError(errno.EINVAL, "it is not a file")
-
-
-def _is_file(path: str) -> bool:
-    try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
-    except OSError:
-        return False
 
 
 def _plain(text: str) -> str:

@@ -33,12 +33,9 @@ def validate_payload(given: Any) -> tuple[Record, list[str]]:
         raise invalid(*issues)
     files = list(dict.fromkeys(given["requiredFiles"]))
     warnings = [f"requiredFiles: the first {MOST_FILES} of {len(files)} are kept"] if len(files) > MOST_FILES else []
-    kept = {name: given[name] for name in ("summary", "lastAction", "nextSteps")}
-    return {
-        **kept,
-        "requiredFiles": files[:MOST_FILES],
-        **{name: given[name] for name in optional if name in given},
-    }, warnings
+    names = ("summary", "lastAction", "nextSteps", "requiredFiles", *optional)
+    kept = {name: given[name] for name in names if name in given}
+    return {**kept, "requiredFiles": files[:MOST_FILES]}, warnings
 
 
 def from_artefacts(task: Record, effort: Record, files: Sequence[str]) -> Record:

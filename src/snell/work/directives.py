@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 
+from snell.system.files import names_in
 from snell.work.projects import path_and_parents
 from snell.work.rows import Record
 
@@ -27,15 +28,10 @@ def resolve(name: str, folder: str, root: str) -> str | None:
     wanted = name if name.endswith(".md") else f"{name}.md"
     if os.sep in wanted:
         return None
-    for place in _up_to(os.path.normpath(folder), os.path.normpath(root)):
-        for path in (
-            os.path.join(place, ".directives", wanted),
-            os.path.join(place, ".directives", "commands", wanted),
-            os.path.join(place, wanted),
-        ):
-            if os.path.isfile(path):
-                return path
-    return None
+    inside = ((".directives",), (".directives", "commands"), ())
+    places = _up_to(os.path.normpath(folder), os.path.normpath(root))
+    tried = (os.path.join(place, *folders, wanted) for place in places for folders in inside)
+    return next(filter(os.path.isfile, tried), None)
 
 
 def dereference(references: Iterable[str], folder: str, root: str) -> list[Record]:
@@ -57,8 +53,5 @@ def _rules_in(place: str, names: Sequence[str]) -> list[str]:
 
 def _commands_in(place: str) -> list[str]:
     folder = os.path.join(place, ".directives", "commands")
-    try:
-        names = sorted(os.listdir(folder))[:MOST_COMMANDS]
-    except OSError:
-        return []
+    names = sorted(names_in(folder))[:MOST_COMMANDS]
     return [os.path.join(folder, name) for name in names if name.startswith("CMD_") and name.endswith(".md")]

@@ -7,6 +7,7 @@ from snell.model.protocols import Transaction
 from snell.work import agents, artefacts, efforts, lookup, project_moves, projects, sessions, skills, tasks
 from snell.work.errors import WorkError, invalid
 from snell.work.rows import Record, now_ms
+from snell.work.skill_files import ReadSkill
 
 
 def start_effort(
@@ -20,6 +21,7 @@ def start_effort(
     title: str | None = None,
     description: str | None = None,
     client_session_id: str | None = None,
+    read_skill: ReadSkill | None = None,
 ) -> Record:
     """Create project, task, effort and session if they are missing; resume an active effort of the same skill."""
     if not task_name.strip() or not skill.strip():
@@ -28,13 +30,14 @@ def start_effort(
     folder = task_name if os.path.isabs(task_name) else tasks.folder_for(project["path"], task_name)
     task = tasks.upsert(tx, folder, project["id"], title=title or task_name, description=description)
     active = [each for each in efforts.list_(tx, task["dirPath"], "active") if each["skill"] == skill]
-    effort = (
-        active[-1]
-        if active
-        else efforts.start(tx, task["dirPath"], skill, mode, _with_skill_phases(tx, project, skill, metadata))
-    )
+    config, problem = skills.load(tx, project["id"], skill, cwd, read_skill)
+    if active:
+        effort = active[-1]
+    else:
+        effort = efforts.start(tx, task["dirPath"], skill, mode, _with_skill_phases(config, metadata))
     opened = _open_session(tx, effort, agent_id, client_session_id)
-    return {**opened, "task": tasks.get(tx, task["dirPath"]), "resumed": bool(active)}
+    found = {"skillConfig": config, "skillProblem": problem, "resumed": bool(active)}
+    return {**opened, "task": tasks.get(tx, task["dirPath"]), **found}
 
 
 def resume_effort(
@@ -44,11 +47,9 @@ def resume_effort(
     project_moves.follow_move(tx, cwd)
     if effort_id is not None:
         project_moves.move_to(tx, tasks.get(tx, efforts.get(tx, effort_id)["taskId"]), cwd)
-    effort = (
-        efforts.get(tx, effort_id)
-        if effort_id is not None
-        else lookup.look_up(tx, cwd, agent_id, client_session_id or "").effort
-    )
+        effort: Record | None = efforts.get(tx, effort_id)
+    else:
+        effort = lookup.look_up(tx, cwd, agent_id, client_session_id or "").effort
     if effort is None:
         raise no_effort()
     if effort_id is not None and agent_id in ("", "default"):
@@ -80,9 +81,8 @@ def reset_heartbeat(tx: Transaction, effort_id: int) -> None:
 
 
 def no_effort() -> WorkError:
-    return WorkError(
-        "NO_ACTIVE_EFFORT", "no active effort in this project", advice="`snell effort start TASK SKILL` starts one"
-    )
+    advice = "`snell effort start TASK SKILL` starts one"
+    return WorkError("NO_ACTIVE_EFFORT", "no active effort in this project", advice=advice)
 
 
 def _unbind_agent(tx: Transaction, effort_id: int) -> None:
@@ -93,9 +93,7 @@ def _unbind_agent(tx: Transaction, effort_id: int) -> None:
 
 
 def _open_session(tx: Transaction, effort: Record, agent_id: str, client_session_id: str | None) -> Record:
-    if agent_id and agent_id != "default":
-        agents.clear_expired_lease(tx, agents.find(tx, agent_id))
-        agents.register(tx, agent_id, effort_id=effort["id"])
+    agents.bind(tx, agent_id, effort["id"])
     open_ = sessions.find(tx, effort["id"])
     is_here = open_ is not None and not open_["host"]
     is_ours = open_ and is_here and (not client_session_id or open_["clientSessionId"] in (None, client_session_id))
@@ -103,8 +101,7 @@ def _open_session(tx: Transaction, effort: Record, agent_id: str, client_session
     return {"effort": effort, "session": session}
 
 
-def _with_skill_phases(tx: Transaction, project: Record, skill: str, metadata: dict[str, Any] | None) -> dict[str, Any]:
+def _with_skill_phases(skill: Record | None, metadata: dict[str, Any] | None) -> dict[str, Any]:
     """Return the metadata with the skill's phases: a later change of the skill does not affect the effort."""
-    known = skills.find(tx, project["id"], skill)
-    phases = known["phases"] if known and isinstance(known["phases"], list) else None
+    phases = skill["phases"] if skill and isinstance(skill["phases"], list) else None
     return {**({"phases": phases} if phases else {}), **(metadata or {})}

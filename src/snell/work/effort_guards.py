@@ -12,6 +12,7 @@ from operator import eq, ge, gt, le, lt
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {"gte": ge, "gt": gt, "lte": le, "lt": lt, "eq": eq}
 PRIMARY_INPUT = ("command", "file_path", "path", "pattern", "url", "skill", "prompt")
@@ -70,26 +71,25 @@ def is_listed(entry: str, tool: str, given: Mapping[str, Any]) -> bool:
 
 def _short(rule: Mapping[str, Any]) -> ActiveRule:
     text, files = _contents(rule.get("payload"))
-    return ActiveRule(
-        rule_id=str(rule.get("ruleId") or rule.get("id") or ""), payload=rule.get("payload"), text=text, files=files
-    )
+    return ActiveRule(rule_id=_id(rule), payload=rule.get("payload"), text=text, files=files)
 
 
 def _long(rule: Mapping[str, Any]) -> ActiveRule:
-    text, files = _contents(rule.get("payload"))
-    trigger = rule["trigger"] if isinstance(rule["trigger"], Mapping) else {}
-    urgency = rule.get("urgency")
-    return ActiveRule(
-        rule_id=str(rule.get("id") or rule.get("ruleId") or ""),
-        payload=rule.get("payload"),
-        text=text or str(rule.get("description") or ""),
-        files=files,
+    found, urgency = _short(rule), rule.get("urgency")
+    blocks = urgency in ("block", "interrupt")
+    return replace(
+        found,
+        text=found.text or str(rule.get("description") or ""),
         mode=str(rule.get("mode") or "inline"),
-        urgency=urgency if urgency in ("block", "interrupt") else "allow",
+        urgency=urgency if blocks else "allow",
         once=rule.get("inject") == "once",
-        is_overflow=trigger.get("type") == "contextThreshold" and urgency in ("block", "interrupt"),
+        is_overflow=blocks and rule["trigger"].get("type") == "contextThreshold",
         whitelist=tuple(each for each in _as_list(rule.get("whitelist")) if isinstance(each, str)),
     )
+
+
+def _id(rule: Mapping[str, Any]) -> str:
+    return str(rule.get("id") or rule.get("ruleId") or "")
 
 
 def _holds(condition: Any, facts: Facts) -> bool:
@@ -111,13 +111,11 @@ def _is_triggered(rule: Mapping[str, Any], facts: Facts) -> bool:
     holds = _TRIGGERS.get(str(trigger.get("type"))) if isinstance(trigger, Mapping) else None
     if holds is None:
         return False
-    id_ = str(rule.get("id") or rule.get("ruleId") or "")
-    if rule.get("inject") == "once" and id_ in facts.told:
+    if rule.get("inject") == "once" and _id(rule) in facts.told:
         return False
-    condition = trigger.get("condition")
-    return _passes(rule.get("toolFilter"), facts.tool) and holds(
-        condition if isinstance(condition, Mapping) else {"value": condition}, facts
-    )
+    given = trigger.get("condition")
+    condition = given if isinstance(given, Mapping) else {"value": given}
+    return _passes(rule.get("toolFilter"), facts.tool) and holds(condition, facts)
 
 
 def _matches_threshold(condition: Mapping[str, Any], facts: Facts) -> bool:
@@ -144,17 +142,13 @@ def _matches_count(condition: Mapping[str, Any], facts: Facts) -> bool:
     return _compare(facts.heartbeat_counter, "gte", _first(condition, "gte", "value"))
 
 
-def _matches_discovery(condition: Mapping[str, Any], facts: Facts) -> bool:
-    return bool(facts.discovered)
-
-
 _TRIGGERS: Mapping[str, Callable[[Mapping[str, Any], Facts], bool]] = {
     "contextThreshold": _matches_threshold,
     "lifecycle": _matches_lifecycle,
     "phase": _matches_phase,
     "toolCount": _matches_count,
     "perTranscriptToolCount": _matches_count,
-    "discovery": _matches_discovery,
+    "discovery": lambda _condition, facts: bool(facts.discovered),
 }
 
 

@@ -4,13 +4,16 @@ from typing import Any
 
 from snell.model.protocols import Transaction
 from snell.work import tasks
-from snell.work.errors import WorkError, not_found
-from snell.work.rows import Record, now_ms, select, update
+from snell.work.errors import WorkError
+from snell.work.rows import Record, WorkTable, now_ms, update
 
-COLUMNS = (
+EFFORTS = WorkTable(
+    "efforts",
     "id task_id skill mode ordinal lifecycle current_phase discovered_directives discovered_directories loaded_files"
-    " metadata created_at finished_at host"
+    " metadata created_at finished_at host",
+    "effort",
 )
+get = EFFORTS.get
 
 
 def start(
@@ -21,13 +24,16 @@ def start(
     # Lock the task, so that two efforts that start at once on a shared server never get the same ordinal.
     tx.do("UPDATE tasks SET dir_path = dir_path WHERE dir_path = ?", task["dirPath"])
     ((last,),) = tx.rows("SELECT COALESCE(MAX(ordinal), 0) FROM efforts WHERE task_id = ?", task["dirPath"])
-    ((id_,),) = tx.rows(
-        "INSERT INTO efforts (task_id, skill, mode, ordinal, created_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
-        *(task["dirPath"], skill, mode, last + 1, now_ms()),
-    )
-    if metadata:
-        update(tx, "efforts", "id", id_, {"metadata": metadata})
-    return get(tx, id_)
+    given = {"task_id": task["dirPath"], "skill": skill, "mode": mode, "ordinal": last + 1, "created_at": now_ms()}
+    return EFFORTS.insert(tx, **given, **({"metadata": metadata} if metadata else {}))
+
+
+def get_unfinished(tx: Transaction, id_: int) -> Record:
+    """Return an effort that can still change. Raises EFFORT_FINISHED."""
+    effort = get(tx, id_)
+    if effort["lifecycle"] == "finished":
+        raise WorkError("EFFORT_FINISHED", f"effort {id_} is finished", advice="start a new one")
+    return effort
 
 
 def finish(tx: Transaction, id: int, keywords: str | None = None) -> Record:  # noqa: A002 - the name in the protocol
@@ -50,17 +56,8 @@ def finish(tx: Transaction, id: int, keywords: str | None = None) -> Record:  # 
     return get(tx, id)
 
 
-def get(tx: Transaction, id: int) -> Record:  # noqa: A002 - the name in the protocol
-    found = select(tx, "efforts", COLUMNS, "WHERE id = ?", id)
-    if not found:
-        raise not_found("effort", id)
-    return found[0]
-
-
 def list_(tx: Transaction, task_id: str | None = None, lifecycle: str | None = None) -> list[Record]:
-    wanted = [(name, value) for name, value in (("task_id", task_id), ("lifecycle", lifecycle)) if value is not None]
-    where = "WHERE " + " AND ".join(f"{name} = ?" for name, _ in wanted) if wanted else ""
-    return select(tx, "efforts", COLUMNS, f"{where} ORDER BY id", *(value for _, value in wanted))
+    return EFFORTS.matching(tx, "id", task_id=task_id, lifecycle=lifecycle)
 
 
 def find_active(tx: Transaction, project_id: int, agent_id: str | None = None) -> Record | None:
@@ -90,16 +87,13 @@ def update_metadata(tx: Transaction, id: int, metadata: dict[str, Any]) -> Recor
 def _effort_of_agent(tx: Transaction, project_id: int, agent_id: str | None) -> Record | None:
     if not agent_id or agent_id == "default":
         return None
-    found = select(
+    return EFFORTS.first(
         tx,
-        "efforts",
-        COLUMNS,
         "WHERE lifecycle = 'active'"
         " AND id = (SELECT effort_id FROM agents WHERE id = ? AND (holder = '' OR held_until < ?))"
         " AND task_id IN (SELECT dir_path FROM tasks WHERE project_id = ?)",
         *(agent_id, now_ms(), project_id),
     )
-    return found[0] if found else None
 
 
 def _without_others(agent_id: str | None) -> tuple[str, list[Any]] | None:
@@ -119,12 +113,9 @@ _NOT_TAKEN = (
 def _newest(tx: Transaction, project_id: int, others: tuple[str, list[Any]] | None) -> Record | None:
     """INVARIANT: an effort that another machine works on is only returned when it is requested by id."""
     left_out, values = others or ("", [])
-    found = select(
+    return EFFORTS.first(
         tx,
-        "efforts",
-        COLUMNS,
         "WHERE lifecycle = 'active' AND host = '' AND task_id IN (SELECT dir_path FROM tasks WHERE project_id = ?)"
         f"{left_out} ORDER BY id DESC LIMIT 1",
         *(project_id, *values),
     )
-    return found[0] if found else None

@@ -1,9 +1,12 @@
-"""Errors of requests to the work layer: a code for programs and a message for users."""
+"""Errors of requests to the work layer: a code for programs and a message for users; and how hooks ignore them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from snell.model.errors import SnellError
+from snell.model.errors import SnellError, StoreError
+from snell.model.protocols import Database, T, Transaction
+
+ANSWERED = "work-answered"  # a flag of events from a remote call, which has called the work layer itself
 
 
 class WorkError(SnellError):
@@ -22,6 +25,13 @@ def not_found(what: str, which: object) -> WorkError:
 
 
 def invalid(*issues: str) -> WorkError:
-    return WorkError(
-        "VALIDATION_ERROR", f"the call is not valid: {'; '.join(issues)}", details={"issues": list(issues)}
-    )
+    message = f"the call is not valid: {'; '.join(issues)}"
+    return WorkError("VALIDATION_ERROR", message, details={"issues": list(issues)})
+
+
+def run_or_none(database: Database | None, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T | None:
+    """Run this in a transaction; None without a store or when it cannot be used, so that the agent can go on."""
+    try:
+        return database.run(work, only_reads=only_reads) if database else None
+    except (StoreError, WorkError):
+        return None

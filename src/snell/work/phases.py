@@ -13,7 +13,9 @@ from msgspec import Struct
 from snell.model.protocols import Transaction
 from snell.work import efforts
 from snell.work.errors import WorkError, invalid
-from snell.work.rows import Record, json_of, now_ms, select, update
+from snell.work.rows import Record, WorkTable, now_ms, update
+
+HISTORY = WorkTable("phase_history", "id effort_id phase_label proof created_at", "phase")
 
 
 class Move(Struct, frozen=True):
@@ -25,31 +27,24 @@ class Move(Struct, frozen=True):
 
 
 def change(
-    tx: Transaction,
-    effort_id: int,
-    phase: str,
-    proof: dict[str, Any] | None = None,
-    reason: str | None = None,
+    tx: Transaction, effort_id: int, phase: str, proof: dict[str, Any] | None = None, reason: str | None = None
 ) -> Record:
     """Change to a phase, store the proof in the history and reset the heartbeat."""
-    effort = efforts.get(tx, effort_id)
-    if effort["lifecycle"] == "finished":
-        raise WorkError("EFFORT_FINISHED", f"effort {effort_id} is finished", advice="start a new one")
+    effort = efforts.get_unfinished(tx, effort_id)
     declared = list_phases(effort["metadata"].get("phases"))
     move = check_move(declared, effort["currentPhase"], phase, reason)
     if move.is_change:
         update(tx, "efforts", "id", effort_id, {"current_phase": move.phase})
         if list(move.phases) != list(declared):
             efforts.update_metadata(tx, effort_id, {"phases": list(move.phases)})
-        _write_history(tx, effort_id, move.phase, proof, reason)
+        kept = {**(proof or {}), **({"reason": reason} if reason else {})}
+        HISTORY.insert(tx, effort_id=effort_id, phase_label=move.phase, proof=kept or None, created_at=now_ms())
         tx.do("UPDATE sessions SET heartbeat_counter = 0 WHERE effort_id = ? AND ended_at IS NULL", effort_id)
     return {"effort": efforts.get(tx, effort_id), "phase": move.phase, "changed": move.is_change}
 
 
 def history(tx: Transaction, effort_id: int) -> list[Record]:
-    return select(
-        tx, "phase_history", "id effort_id phase_label proof created_at", "WHERE effort_id = ? ORDER BY id", effort_id
-    )
+    return HISTORY.matching(tx, "id", effort_id=effort_id)
 
 
 def check_move(declared: Sequence[Any], current: str | None, wanted: str, reason: str | None = None) -> Move:
@@ -59,9 +54,10 @@ def check_move(declared: Sequence[Any], current: str | None, wanted: str, reason
     if not label:
         raise invalid("phase: must not be empty")
     if not phases:  # a skill without phases allows any
-        return Move(phase_label({"label": label, "name": name}), phase_label({"label": label, "name": name}) != current)
+        phase = phase_label({"label": label, "name": name})
+        return Move(phase, phase != current)
     known = _index(phases, label)
-    at = _index(phases, _label(current)) if current else -1
+    at = _index(phases, current.partition(":")[0].strip()) if current else -1
     if known is None:
         return _insert_part(phases, at, label, name)
     if known == at:
@@ -79,12 +75,8 @@ def check_move(declared: Sequence[Any], current: str | None, wanted: str, reason
 def list_phases(declared: Any) -> list[Record]:
     """Return the valid phases of a declaration, with labels as text."""
     given = declared if isinstance(declared, list | tuple) else ()
-    found = (each for each in given if isinstance(each, dict))
-    return [{**each, "label": str(each["label"])} for each in found if _is_label(each.get("label"))]
-
-
-def _is_label(value: Any) -> bool:
-    return isinstance(value, str | int | float) and bool(str(value).strip())
+    found = (each for each in given if isinstance(each, dict) and isinstance(each.get("label"), str | int | float))
+    return [{**each, "label": str(each["label"])} for each in found if str(each["label"]).strip()]
 
 
 def phase_label(phase: Record) -> str:
@@ -128,17 +120,3 @@ def _parts(label: str) -> tuple[str, int]:
 
 def _index(phases: Sequence[Record], label: str) -> int | None:
     return next((index for index, each in enumerate(phases) if str(each["label"]) == label), None)
-
-
-def _label(phase: str | None) -> str:
-    return (phase or "").partition(":")[0].strip()
-
-
-def _write_history(
-    tx: Transaction, effort_id: int, phase: str, proof: dict[str, Any] | None, reason: str | None
-) -> None:
-    kept = {**(proof or {}), **({"reason": reason} if reason else {})}
-    tx.do(
-        "INSERT INTO phase_history (effort_id, phase_label, proof, created_at) VALUES (?, ?, ?, ?)",
-        *(effort_id, phase, json_of(kept or None), now_ms()),
-    )

@@ -5,7 +5,8 @@ import os
 from snell.model.protocols import Transaction
 from snell.work import projects
 from snell.work.errors import WorkError
-from snell.work.rows import Record, select
+from snell.work.projects import PROJECTS
+from snell.work.rows import Record
 from snell.work.shared_names import move_task, task_name
 
 MOST_MISSING = 200  # projects without a directory that are compared
@@ -16,7 +17,7 @@ def follow_move(tx: Transaction, cwd: str) -> None:
     if not os.path.isabs(cwd) or "\0" in cwd or projects.find_enclosing(tx, cwd):
         return
     places = projects.path_and_parents(os.path.normpath(cwd))[:-1]
-    for project in _missing_projects(tx):
+    for project in [each for each in PROJECTS.read(tx, "ORDER BY id DESC") if _is_gone(each)][:MOST_MISSING]:
         inside = [rest for folder in _folders(tx, project) if (rest := _relative(folder, project["path"]))]
         place = next((each for each in places if any(os.path.isdir(os.path.join(each, rest)) for rest in inside)), None)
         if place:
@@ -26,7 +27,7 @@ def follow_move(tx: Transaction, cwd: str) -> None:
 
 def move_to(tx: Transaction, task: Record, cwd: str) -> None:
     """Move a project without a directory to where the user resumes one of its efforts."""
-    project = _project_of(tx, task)
+    project = PROJECTS.get(tx, task["projectId"])
     if _is_gone(project) and os.path.isabs(cwd) and not projects.find_enclosing(tx, cwd):
         places = projects.path_and_parents(os.path.normpath(cwd))
         _move(tx, project, next((each for each in places if os.path.exists(os.path.join(each, ".git"))), places[0]))
@@ -34,7 +35,7 @@ def move_to(tx: Transaction, task: Record, cwd: str) -> None:
 
 def require_folder(tx: Transaction, effort: Record, task: Record) -> None:
     """Raise WorkError if the project's directory is missing, or the task's directory is a link out of it."""
-    project = _project_of(tx, task)
+    project = PROJECTS.get(tx, task["projectId"])
     if _leads_out(task["dirPath"], project["path"]):
         message = f"`{task['dirPath']}` is a link out of the project"
         raise WorkError("COMMAND_ERROR", message, advice="name the directory itself as the task, or remove the link")
@@ -46,18 +47,9 @@ def require_folder(tx: Transaction, effort: Record, task: Record) -> None:
         )
 
 
-def _missing_projects(tx: Transaction) -> list[Record]:
-    known = select(tx, "projects", projects.COLUMNS, "ORDER BY id DESC")
-    return [each for each in known if _is_gone(each)][:MOST_MISSING]
-
-
 def _is_gone(project: Record) -> bool:
     """Whether the directory is missing. A project of another machine has a name for a path and is not missing."""
     return os.path.isabs(project["path"]) and not os.path.isdir(project["path"])
-
-
-def _project_of(tx: Transaction, task: Record) -> Record:
-    return select(tx, "projects", projects.COLUMNS, "WHERE id = ?", task["projectId"])[0]
 
 
 def _folders(tx: Transaction, project: Record) -> list[str]:

@@ -3,28 +3,24 @@
 import os
 
 from snell.model.protocols import Transaction
+from snell.model.tables import blanks
 from snell.work.errors import invalid
-from snell.work.rows import Record, now_ms, select
+from snell.work.rows import Record, WorkTable, now_ms
+from snell.work.rows import upsert as upsert_row
 
-COLUMNS = "id path name created_at"
+PROJECTS = WorkTable("projects", "id path name created_at", "project")
 
 
 def upsert(tx: Transaction, path: str, name: str | None = None) -> Record:
     """Insert a project, or update the name of an existing one."""
     path = absolute_path("path", path)
-    tx.do(
-        "INSERT INTO projects (path, name, created_at) VALUES (?, ?, ?)"
-        " ON CONFLICT (path) DO UPDATE SET name = COALESCE(excluded.name, projects.name)",
-        path,
-        name,
-        now_ms(),
-    )
-    return select(tx, "projects", COLUMNS, "WHERE path = ?", path)[0]
+    upsert_row(tx, "projects", {"path": path}, {"name": name}, {"created_at": now_ms()})
+    return PROJECTS.read(tx, "WHERE path = ?", path)[0]
 
 
 def find(tx: Transaction, path: str) -> Record | None:
     """Return the project with this path."""
-    return next(iter(select(tx, "projects", COLUMNS, "WHERE path = ?", os.path.normpath(path))), None)
+    return PROJECTS.first(tx, "WHERE path = ?", os.path.normpath(path))
 
 
 def find_enclosing(tx: Transaction, cwd: str) -> Record | None:
@@ -32,9 +28,7 @@ def find_enclosing(tx: Transaction, cwd: str) -> Record | None:
     if not os.path.isabs(cwd) or "\0" in cwd:
         return None
     places = path_and_parents(os.path.normpath(cwd))
-    blanks = ", ".join("?" for _ in places)
-    found = select(tx, "projects", COLUMNS, f"WHERE path IN ({blanks}) ORDER BY LENGTH(path) DESC LIMIT 1", *places)
-    return found[0] if found else None
+    return PROJECTS.first(tx, f"WHERE path IN ({blanks(places)}) ORDER BY LENGTH(path) DESC LIMIT 1", *places)
 
 
 def absolute_path(name: str, path: str) -> str:

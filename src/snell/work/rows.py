@@ -1,56 +1,68 @@
 """Read and write rows as dictionaries with camelCase names and decoded JSON columns."""
 
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from snell.model.protocols import Transaction
+from snell.model.tables import assignments, blanks
+from snell.system import wall_clock
+from snell.work.errors import not_found
 
 Record = dict[str, Any]
+now_ms = wall_clock.now_ms
 
-# Columns with JSON, in any table.
-JSON_COLUMNS = frozenset(
-    (
-        "phases",
-        "modes",
-        "templates",
-        "cmd_dependencies",
-        "next_skills",
-        "directives",
-        "discovered_directives",
-        "discovered_directories",
-        "loaded_files",
-        "metadata",
-        "preloaded_files",
-        "pending_injections",
-        "told",
-        "dehydration_payload",
-        "interaction",
-        "proof",
-        "signal",
-        "claims",
-        "targeted_claims",
-        "manages",
-    )
-)
+_JSON = """
+    phases modes templates cmd_dependencies next_skills directives discovered_directives discovered_directories
+    loaded_files metadata preloaded_files pending_injections told dehydration_payload interaction proof signal claims
+    targeted_claims manages
+"""
+JSON_COLUMNS = frozenset(_JSON.split())  # in any table
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
+class WorkTable(Struct, frozen=True):
+    """A table or view: the columns that are read, separated by spaces, and what one row is called in messages."""
 
+    name: str
+    columns: str
+    noun: str = ""
 
-def select(tx: Transaction, table: str, columns: str, rest: str = "", *values: Any) -> list[Record]:
-    """Return rows of a table or view; `columns` are separated by spaces."""
-    names = columns.split()
-    found = tx.rows(f"SELECT {', '.join(names)} FROM {table} {rest}", *values)
-    return [record_of(names, row) for row in found]
+    def read(self, tx: Transaction, rest: str = "", *values: Any) -> list[Record]:
+        """Return the rows that a `WHERE ... ORDER BY ...` selects."""
+        names = self.columns.split()
+        found = tx.rows(f"SELECT {', '.join(names)} FROM {self.name} {rest}", *values)
+        return [{camel(name): read(name, value) for name, value in zip(names, row, strict=True)} for row in found]
 
+    def first(self, tx: Transaction, rest: str = "", *values: Any) -> Record | None:
+        return next(iter(self.read(tx, rest, *values)), None)
 
-def record_of(names: Iterable[str], row: Iterable[Any]) -> Record:
-    return {camel(name): read(name, value) for name, value in zip(names, row, strict=True)}
+    def matching(self, tx: Transaction, order: str, **asked: Any) -> list[Record]:
+        """Return the rows whose columns have these values, in this order; None asks nothing."""
+        given = {name: value for name, value in asked.items() if value is not None}
+        clause = " AND ".join(f"{name} = ?" for name in given)
+        return self.read(tx, f"{f'WHERE {clause}' if given else ''} ORDER BY {order}", *given.values())
+
+    def get(self, tx: Transaction, id: int) -> Record:  # noqa: A002 - the name in the protocol
+        """Return the row with this id. Raises NOT_FOUND."""
+        return self.require(self.first(tx, "WHERE id = ?", id), id)
+
+    def require(self, found: Record | None, which: object) -> Record:
+        if found is None:
+            raise not_found(self.noun, which)
+        return found
+
+    def insert(self, tx: Transaction, **columns: Any) -> Record:
+        sql = f"INSERT INTO {self.name} ({', '.join(columns)}) VALUES ({blanks(columns)}) RETURNING id"
+        ((id_,),) = tx.rows(sql, *(to_column(name, value) for name, value in columns.items()))
+        return self.get(tx, id_)
+
+    def change(self, tx: Transaction, id_: Any, **columns: Any) -> Record:
+        """Set columns of a row and return it. Raises NOT_FOUND."""
+        update(tx, self.name, "id", id_, columns)
+        return self.get(tx, id_)
 
 
 def read(name: str, value: Any) -> Any:
@@ -69,8 +81,24 @@ def json_of(value: Any) -> str | None:
 
 def update(tx: Transaction, table: str, key: str, id_: Any, changes: Mapping[str, Any]) -> int:
     """Set columns of one row; values of JSON columns are encoded."""
-    names = ", ".join(f"{name} = ?" for name in changes)
-    return tx.do(f"UPDATE {table} SET {names} WHERE {key} = ?", *(to_column(n, v) for n, v in changes.items()), id_)
+    values = (to_column(name, value) for name, value in changes.items())
+    return tx.do(f"UPDATE {table} SET {assignments(changes)} WHERE {key} = ?", *values, id_)
+
+
+def upsert(tx: Transaction, table: str, key: Record, given: Record, once: Record, *, keeps: bool = True) -> None:
+    """
+    Insert a row, or change the one with this key to the given values.
+
+    `once` is written to a new row only. With `keeps` a value that is None leaves the column as it is.
+    """
+    new = {name: to_column(name, value) for name, value in {**key, **once, **given}.items()}
+    value = f"COALESCE(excluded.{{0}}, {table}.{{0}})" if keeps else "excluded.{0}"
+    change = ", ".join(f"{name} = {value.format(name)}" for name in given)
+    tx.do(
+        f"INSERT INTO {table} ({', '.join(new)}) VALUES ({blanks(new)})"
+        f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {change}",
+        *new.values(),
+    )
 
 
 def to_column(name: str, value: Any) -> Any:

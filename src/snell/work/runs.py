@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from snell.model.events import persistent_scope
 from snell.model.protocols import Store, Transaction
+from snell.model.tables import Table, assignments, blanks
 
 MINUTES, STEPS, CALLS = 90, 50, 250
 LEASE_MS = 60_000
 MARK = "runs/run"  # the mark of a session, resumed or not, that names its run
 ENDED = ("cancelled", "succeeded", "failed")
-STATUSES = ("queued", "running", "waiting_for_human", "cancel_requested", *ENDED)
 MINUTE_MS = 60_000
 
 
@@ -49,58 +49,45 @@ class Run(Struct, frozen=True, kw_only=True):
     finished_at: int = 0
 
 
-FIELDS = Run.__struct_fields__
-_SELECT = f"SELECT {', '.join(FIELDS)} FROM runs"
+_RUNS = Table("runs", Run)
+_INSERT = _RUNS.insert("ON CONFLICT (run_id) DO NOTHING")
 
 
 def start(tx: Transaction, run: Run) -> bool:
     """Insert a run; False if its id exists."""
-    blanks = ", ".join("?" for _ in FIELDS)
-    sql = f"INSERT INTO runs ({', '.join(FIELDS)}) VALUES ({blanks}) ON CONFLICT (run_id) DO NOTHING"
-    return tx.do(sql, *(getattr(run, name) for name in FIELDS)) == 1
+    return tx.do(_INSERT, *_RUNS.values(run)) == 1
 
 
 def find(tx: Transaction, run_id: str) -> Run | None:
-    found = tx.rows(f"{_SELECT} WHERE run_id = ?", run_id)
-    return _run(found[0]) if found else None
+    return _RUNS.first(tx, "WHERE run_id = ?", run_id)
 
 
 def recent(tx: Transaction, limit: int = 20) -> list[Run]:
-    return [_run(row) for row in tx.rows(f"{_SELECT} ORDER BY created_at DESC, run_id DESC LIMIT ?", limit)]
+    return _RUNS.read(tx, "ORDER BY created_at DESC, run_id DESC LIMIT ?", limit)
 
 
-def change(tx: Transaction, run_id: str, now: int, **changes: Any) -> bool:
-    """Set some fields of a run."""
-    sets = ", ".join(f"{name} = ?" for name in changes)
-    return tx.do(f"UPDATE runs SET {sets}, updated_at = ? WHERE run_id = ?", *changes.values(), now, run_id) == 1
+def change(tx: Transaction, run_id: str, now: int, only_if: str = "1 = 1", **changes: Any) -> bool:
+    """Set some fields of a run, if it exists and a condition in SQL holds."""
+    sets = assignments({**changes, "updated_at": now})
+    return tx.do(f"UPDATE runs SET {sets} WHERE run_id = ? AND {only_if}", *changes.values(), now, run_id) == 1
 
 
 def cancel(tx: Transaction, run_id: str, now: int, reason: str = "") -> bool:
     """Request that a run ends: none of its tools runs any more. Returns False for a run that has ended."""
-    ended = ", ".join(f"'{status}'" for status in ENDED)
-    sql = (
-        "UPDATE runs SET status = 'cancel_requested', cancel_requested_at = ?, cancel_reason = ?, updated_at"
-        f" = ? WHERE run_id = ? AND status NOT IN ({ended})"
-    )
-    return tx.do(sql, now, reason, now, run_id) == 1
+    given = {"status": "cancel_requested", "cancel_requested_at": now, "cancel_reason": reason}
+    return change(tx, run_id, now, f"status NOT IN {ENDED}", **given)
 
 
 def wait_for_human(tx: Transaction, run_id: str, now: int, why: str) -> bool:
-    sql = (
-        "UPDATE runs SET status = 'waiting_for_human', waiting_for = ?, updated_at = ? WHERE run_id = ? AND"
-        " status IN ('queued', 'running')"
-    )
-    return tx.do(sql, why, now, run_id) == 1
+    given = {"status": "waiting_for_human", "waiting_for": why}
+    return change(tx, run_id, now, "status IN ('queued', 'running')", **given)
 
 
 def approve(tx: Transaction, run_id: str, now: int) -> bool:
     """Let a waiting run continue and free its lease, so that any session can take it."""
     was_held = free(tx, run_id)
-    sql = (
-        "UPDATE runs SET status = 'running', waiting_for = '', updated_at = ? WHERE run_id = ? AND status ="
-        " 'waiting_for_human'"
-    )
-    return tx.do(sql, now, run_id) == 1 or was_held
+    given = {"status": "running", "waiting_for": ""}
+    return change(tx, run_id, now, "status = 'waiting_for_human'", **given) or was_held
 
 
 def finish(tx: Transaction, run_id: str, now: int, status: str) -> bool:
@@ -116,14 +103,12 @@ def finish(tx: Transaction, run_id: str, now: int, status: str) -> bool:
 def over_budget(run: Run, now: int) -> str:
     """Return the budget that is used up; empty if none is. A clock that was set back uses no budget."""
     minutes = max(0, now - run.created_at) / MINUTE_MS
-    for used, most, unit in (
-        (minutes, run.max_minutes, "minutes"),
-        (run.steps, run.max_steps, "steps"),
-        (run.calls, run.max_calls, "tool calls"),
-    ):
-        if used >= most if unit == "tool calls" else used > most:
-            return f"{most} {unit}"
-    return ""
+    used_up = {
+        f"{run.max_minutes} minutes": minutes > run.max_minutes,
+        f"{run.max_steps} steps": run.steps > run.max_steps,
+        f"{run.max_calls} tool calls": run.calls >= run.max_calls,
+    }
+    return next((budget for budget, is_used in used_up.items() if is_used), "")
 
 
 def count_call(tx: Transaction, run_id: str) -> None:
@@ -137,33 +122,28 @@ class Step(Struct, frozen=True):
     step_id: str
     run_id: str
     index: int
-    status: str
-    phase: str
+    status: str = "running"
+    phase: str = ""
+
+
+_STEPS = Table("run_steps", Step, renamed={"index": "step_index"})
 
 
 def next_step(tx: Transaction, run_id: str, now: int) -> Step:
     """End the open step and begin another one."""
-    tx.do(
-        "UPDATE run_steps SET status = 'succeeded', updated_at = ? WHERE run_id = ? AND status = 'running'", now, run_id
-    )
+    ended = "UPDATE run_steps SET status = 'succeeded', updated_at = ? WHERE run_id = ? AND status = 'running'"
+    tx.do(ended, now, run_id)
     index = int(tx.rows("SELECT COALESCE(MAX(step_index), 0) + 1 FROM run_steps WHERE run_id = ?", run_id)[0][0])
-    step = Step(f"{run_id}#{index}", run_id, index, "running", "")
-    sql = (
-        "INSERT INTO run_steps (step_id, run_id, step_index, created_at, updated_at, status, phase, error)"
-        " VALUES (?, ?, ?, ?, ?, 'running', '', '')"
-    )
-    tx.do(sql, step.step_id, run_id, index, now, now)
-    tx.do("UPDATE runs SET steps = ?, updated_at = ? WHERE run_id = ?", index, now, run_id)
+    step = Step(f"{run_id}#{index}", run_id, index)
+    columns = f"{_STEPS.columns}, created_at, updated_at, error"
+    sql = f"INSERT INTO run_steps ({columns}) VALUES ({blanks(_STEPS.fields)}, ?, ?, '')"
+    tx.do(sql, *_STEPS.values(step), now, now)
+    change(tx, run_id, now, steps=index)
     return step
 
 
 def open_step(tx: Transaction, run_id: str) -> Step | None:
-    sql = (
-        "SELECT step_id, run_id, step_index, status, phase FROM run_steps WHERE run_id = ? AND status ="
-        " 'running' ORDER BY step_index DESC LIMIT 1"
-    )
-    found = tx.rows(sql, run_id)
-    return Step(*found[0]) if found else None
+    return _STEPS.first(tx, "WHERE run_id = ? AND status = 'running' ORDER BY step_index DESC LIMIT 1", run_id)
 
 
 def checkpoint(tx: Transaction, run: Run, step_id: str, kind: str, now: int, cursor: Any) -> bool:
@@ -181,10 +161,8 @@ def checkpoint(tx: Transaction, run: Run, step_id: str, kind: str, now: int, cur
 
 def checkpoints(tx: Transaction, run_id: str) -> list[tuple[str, str, Any]]:
     """Return step, kind and snapshot of each checkpoint, in order."""
-    sql = (
-        "SELECT step_id, checkpoint_type, snapshot FROM checkpoints WHERE run_id = ? ORDER BY created_at,"
-        " step_id, checkpoint_type"
-    )
+    order = "ORDER BY created_at, step_id, checkpoint_type"
+    sql = f"SELECT step_id, checkpoint_type, snapshot FROM checkpoints WHERE run_id = ? {order}"
     return [(step, kind, msgspec.json.decode(snapshot)) for step, kind, snapshot in tx.rows(sql, run_id)]
 
 
@@ -202,18 +180,15 @@ def lease(tx: Transaction, run_id: str, owner: str, now: int, length: int = LEAS
 
 
 def release(tx: Transaction, run_id: str, owner: str) -> bool:
-    sql = "UPDATE runs SET lease_owner = '', lease_expires_at = 0 WHERE run_id = ? AND lease_owner = ?"
-    return tx.do(sql, run_id, owner) == 1
+    return tx.do(f"{_FREE} AND lease_owner = ?", run_id, owner) == 1
 
 
 def free(tx: Transaction, run_id: str) -> bool:
     """End the lease of a run, whichever owner has it."""
-    sql = "UPDATE runs SET lease_owner = '', lease_expires_at = 0 WHERE run_id = ? AND lease_owner <> ''"
-    return tx.do(sql, run_id) == 1
+    return tx.do(f"{_FREE} AND lease_owner <> ''", run_id) == 1
 
 
-def _run(row: tuple[Any, ...]) -> Run:
-    return Run(**dict(zip(FIELDS, row, strict=True)))
+_FREE = "UPDATE runs SET lease_owner = '', lease_expires_at = 0 WHERE run_id = ?"
 
 
 def _json(value: Any) -> str:

@@ -4,17 +4,19 @@ from typing import Any
 
 from snell.model.protocols import Transaction
 from snell.work import efforts
-from snell.work.errors import WorkError, not_found
-from snell.work.rows import Record, now_ms, select, union, update
+from snell.work.errors import WorkError
+from snell.work.rows import Record, WorkTable, now_ms, union, update
 
-COLUMNS = (
+SESSIONS = WorkTable(
+    "sessions",
     "id task_id effort_id prev_session_id parent_session_id client_session_id subagent_id pid heartbeat_counter"
     " heartbeat_interval last_heartbeat context_usage loaded_files preloaded_files pending_injections"
     " discovered_directives discovered_directories told dehydration_payload rehydrated_at transcript_path"
-    " transcript_offset cost interaction created_at ended_at end_reason host"
+    " transcript_offset cost interaction created_at ended_at end_reason host",
+    "session",
 )
+get = SESSIONS.get
 NEW_EFFORT = "another effort was begun"  # in column `told`: the window must look up its effort again
-_OPEN = "WHERE effort_id = ? AND ended_at IS NULL AND subagent_id = '' ORDER BY id DESC LIMIT 1"
 
 
 def start(
@@ -25,10 +27,8 @@ def start(
     transcript_path: str | None = None,
 ) -> Record:
     """Insert a session; the open one of the effort ends and becomes its previous one."""
-    effort = efforts.get(tx, effort_id)
-    if effort["lifecycle"] == "finished":
-        raise WorkError("EFFORT_FINISHED", f"effort {effort_id} is finished", advice="start a new one")
-    before = _last(tx, effort_id)
+    effort = efforts.get_unfinished(tx, effort_id)
+    before = SESSIONS.first(tx, "WHERE effort_id = ? AND subagent_id = '' ORDER BY id DESC LIMIT 1", effort_id)
     ended = "UPDATE sessions SET ended_at = ?, end_reason = 'replaced' WHERE effort_id = ? AND ended_at IS NULL"
     tx.do(ended, now_ms(), effort_id)
     if effort["host"]:
@@ -71,21 +71,13 @@ def finish(
         raise WorkError("ALREADY_ENDED", f"session {id} has ended")
     changes = {"ended_at": now_ms(), "end_reason": end_reason}
     payload = {"dehydration_payload": dehydration_payload} if dehydration_payload is not None else {}
-    update(tx, "sessions", "id", id, {**changes, **payload})
-    return get(tx, id)
-
-
-def get(tx: Transaction, id: int) -> Record:  # noqa: A002 - the name in the protocol
-    found = select(tx, "sessions", COLUMNS, "WHERE id = ?", id)
-    if not found:
-        raise not_found("session", id)
-    return found[0]
+    return SESSIONS.change(tx, id, **changes, **payload)
 
 
 def find(tx: Transaction, effort_id: int) -> Record | None:
     """Return the open session of an effort, without those of sub-agents."""
-    found = select(tx, "sessions", COLUMNS, _OPEN, effort_id)
-    return found[0] if found else None
+    where = "WHERE effort_id = ? AND ended_at IS NULL AND subagent_id = '' ORDER BY id DESC LIMIT 1"
+    return SESSIONS.first(tx, where, effort_id)
 
 
 def find_open(tx: Transaction, client_session_id: str, subagent_id: str = "") -> Record | None:
@@ -93,53 +85,48 @@ def find_open(tx: Transaction, client_session_id: str, subagent_id: str = "") ->
     if not client_session_id:
         return None
     where = "WHERE client_session_id = ? AND subagent_id = ? AND ended_at IS NULL ORDER BY id DESC LIMIT 1"
-    found = select(tx, "sessions", COLUMNS, where, client_session_id, subagent_id)
-    return found[0] if found else None
+    return SESSIONS.first(tx, where, client_session_id, subagent_id)
 
 
 def last_of_window(tx: Transaction, client_session_id: str) -> Record | None:
     """Return the open session of a window; its last one if another window has replaced it."""
     where = "WHERE client_session_id = ? AND subagent_id = '' ORDER BY ended_at IS NULL DESC, id DESC LIMIT 1"
-    found = select(tx, "sessions", COLUMNS, where, client_session_id)
-    return found[0] if found else None
+    return SESSIONS.first(tx, where, client_session_id)
 
 
 def store_payload(tx: Transaction, id: int, dehydration_payload: dict[str, Any]) -> Record:  # noqa: A002 - as above
     """Store the payload of a window whose session another window has replaced, and end the session."""
     left = {"dehydration_payload": dehydration_payload, "ended_at": now_ms(), "end_reason": "dehydrated"}
-    return _update(tx, id, **left)
+    return SESSIONS.change(tx, id, **left)
 
 
 def list_(tx: Transaction, effort_id: int | None = None, open_only: bool = False) -> list[Record]:
-    wanted = [f"effort_id = {int(effort_id)}"] if effort_id is not None else []
-    wanted += ["ended_at IS NULL"] if open_only else []
-    where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
-    return select(tx, "sessions", COLUMNS, f"{where} ORDER BY id")
+    found = SESSIONS.matching(tx, "id", effort_id=effort_id)
+    return [each for each in found if each["endedAt"] is None] if open_only else found
 
 
 def heartbeat(tx: Transaction, id: int, reset: bool = False) -> Record:  # noqa: A002 - the name in the protocol
     """Count one call, or reset the counter after the agent wrote into its log."""
     count = "0" if reset else "heartbeat_counter + 1"
-    if not tx.do(f"UPDATE sessions SET heartbeat_counter = {count}, last_heartbeat = ? WHERE id = ?", now_ms(), id):
-        raise not_found("session", id)
+    tx.do(f"UPDATE sessions SET heartbeat_counter = {count}, last_heartbeat = ? WHERE id = ?", now_ms(), id)
     return get(tx, id)
 
 
 def update_context_usage(tx: Transaction, id: int, usage: float) -> Record:  # noqa: A002 - the name in the protocol
     """Set the fraction of the context that is used, from 0 to 1."""
-    return _update(tx, id, context_usage=min(max(usage, 0.0), 1.0))
+    return SESSIONS.change(tx, id, context_usage=min(max(usage, 0.0), 1.0))
 
 
 def update_loaded_files(tx: Transaction, id: int, files: list[Any]) -> Record:  # noqa: A002 - the name in the protocol
-    return _update(tx, id, loaded_files=files)
+    return SESSIONS.change(tx, id, loaded_files=files)
 
 
 def update_preloaded_files(tx: Transaction, id: int, files: list[Any]) -> Record:  # noqa: A002 - the name in the protocol
-    return _update(tx, id, preloaded_files=files)
+    return SESSIONS.change(tx, id, preloaded_files=files)
 
 
 def set_transcript(tx: Transaction, id: int, path: str, offset: int = 0) -> Record:  # noqa: A002 - the name in the protocol
-    return _update(tx, id, transcript_path=path, transcript_offset=offset)
+    return SESSIONS.change(tx, id, transcript_path=path, transcript_offset=offset)
 
 
 def get_injections(tx: Transaction, id: int) -> list[Any]:  # noqa: A002 - the name in the protocol
@@ -148,7 +135,7 @@ def get_injections(tx: Transaction, id: int) -> list[Any]:  # noqa: A002 - the n
 
 
 def update_injections(tx: Transaction, id: int, injections: list[Any]) -> Record:  # noqa: A002 - the name in the protocol
-    return _update(tx, id, pending_injections=injections)
+    return SESSIONS.change(tx, id, pending_injections=injections)
 
 
 def take_new_effort_notice(tx: Transaction, session: Record) -> bool:
@@ -171,12 +158,6 @@ def chain(tx: Transaction, session: Record) -> list[Record]:
     return found
 
 
-def _last(tx: Transaction, effort_id: int) -> Record | None:
-    where = "WHERE effort_id = ? AND subagent_id = '' ORDER BY id DESC LIMIT 1"
-    found = select(tx, "sessions", COLUMNS, where, effort_id)
-    return found[0] if found else None
-
-
 def _notify_windows(tx: Transaction, effort: Record) -> None:
     """Mark the open sessions of other windows in this project, so that one of them takes the new session."""
     where = (
@@ -184,20 +165,11 @@ def _notify_windows(tx: Transaction, effort: Record) -> None:
         " AND task_id IN (SELECT dir_path FROM tasks"
         " WHERE project_id = (SELECT project_id FROM tasks WHERE dir_path = ?))"
     )
-    for each in select(tx, "sessions", "id told", where, effort["id"], effort["taskId"]):
+    for each in SESSIONS.read(tx, where, effort["id"], effort["taskId"]):
         update(tx, "sessions", "id", each["id"], {"told": union(each["told"], [NEW_EFFORT])})
 
 
 def _insert(tx: Transaction, effort: Record, **columns: Any) -> Record:
     now = now_ms()
-    ((id_,),) = tx.rows(
-        "INSERT INTO sessions (task_id, effort_id, created_at, last_heartbeat) VALUES (?, ?, ?, ?) RETURNING id",
-        *(effort["taskId"], effort["id"], now, now),
-    )
-    return _update(tx, id_, **columns)
-
-
-def _update(tx: Transaction, id_: int, **columns: Any) -> Record:
-    if not update(tx, "sessions", "id", id_, columns):
-        raise not_found("session", id_)
-    return get(tx, id_)
+    known = {"task_id": effort["taskId"], "effort_id": effort["id"], "created_at": now, "last_heartbeat": now}
+    return SESSIONS.insert(tx, **known, **columns)

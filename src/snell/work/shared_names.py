@@ -31,7 +31,8 @@ def name_project(tx: Transaction, id_: int, path: str, name: str) -> None:
     if found and found[0][1] != name:
         name = path  # a second checkout of a repository is another project, with its own tasks
     elif found and name != path:
-        _move_tasks(tx, found[0][0], id_, name, path)
+        for folder, uid in tx.rows("SELECT dir_path, uid FROM tasks WHERE project_id = ?", found[0][0]):
+            move_task(tx, folder, task_folder(uid or folder, path, name), id_, uid)
         tx.do("UPDATE projects SET rev = (SELECT rev FROM projects WHERE id = ?) WHERE id = ?", found[0][0], id_)
         tx.do("DELETE FROM projects WHERE id = ?", found[0][0])
     tx.do("UPDATE projects SET uid = ? WHERE id = ?", name, id_)
@@ -57,12 +58,6 @@ def task_name(folder: str, project_path: str, project_name: str) -> str:
 def task_folder(name: str, project_path: str, project_name: str) -> str:
     """Return the local directory of a task of this name."""
     return task_name(name, project_name, project_path)
-
-
-def _move_tasks(tx: Transaction, from_: int, to: int, name: str, path: str) -> None:
-    for folder, uid in tx.rows("SELECT dir_path, uid FROM tasks WHERE project_id = ?", from_):
-        here = task_folder(uid or folder, path, name)
-        move_task(tx, folder, here, to, uid)
 
 
 def move_task(tx: Transaction, folder: str, here: str, project_id: int, uid: str | None) -> None:

@@ -3,12 +3,12 @@
 from typing import Any
 
 from snell.model.protocols import Transaction
-from snell.work.errors import not_found
-from snell.work.rows import Record, json_of, now_ms, select
+from snell.work.rows import Record, WorkTable, camel, now_ms
+from snell.work.rows import upsert as upsert_row
+from snell.work.skill_files import LoadedSkill, ReadSkill
 
-COLUMNS = (
-    "id project_id name phases modes templates cmd_dependencies next_skills directives version description updated_at"
-)
+_DECLARED = "phases modes templates cmd_dependencies next_skills directives version description"
+_SKILLS = WorkTable("skills", f"id project_id name {_DECLARED} updated_at", "skill")
 
 
 def upsert(
@@ -24,40 +24,34 @@ def upsert(
     version: str | None = None,
     description: str | None = None,
 ) -> Record:
-    given = {
-        "phases": json_of(phases),
-        "modes": json_of(modes),
-        "templates": json_of(templates),
-        "cmd_dependencies": json_of(cmd_dependencies),
-        "next_skills": json_of(next_skills),
-        "directives": json_of(directives),
-        "version": version,
-        "description": description,
-    }
-    blanks = ", ".join("?" for _ in range(len(given) + 3))
-    change = ", ".join(f"{column} = excluded.{column}" for column in (*given, "updated_at"))
-    tx.do(
-        f"INSERT INTO skills (project_id, name, {', '.join(given)}, updated_at) VALUES ({blanks})"
-        f" ON CONFLICT (project_id, name) DO UPDATE SET {change}",
-        *(project_id, name, *given.values(), now_ms()),
-    )
+    values = (phases, modes, templates, cmd_dependencies, next_skills, directives, version, description)
+    given = {**dict(zip(_DECLARED.split(), values, strict=True)), "updated_at": now_ms()}
+    upsert_row(tx, "skills", {"project_id": project_id, "name": name}, given, {}, keeps=False)
     return get(tx, project_id, name)
 
 
+def load(
+    tx: Transaction, project_id: int, name: str, cwd: str, read_skill: ReadSkill | None
+) -> tuple[Record | None, str | None]:
+    """Return a skill as its file declares it now, else as a program stored it; or why there is none."""
+    found = read_skill(name, cwd) if read_skill else LoadedSkill()
+    if config := found.config:
+        declared = {name: config[camel(name)] for name in _DECLARED.split()}
+        return {**upsert(tx, project_id, name, **declared), "path": config["path"]}, None
+    stored = None if found.is_untrusted else find(tx, project_id, name)
+    return stored, None if stored else found.problem or None
+
+
 def get(tx: Transaction, project_id: int, name: str) -> Record:
-    found = find(tx, project_id, name)
-    if found is None:
-        raise not_found("skill", name)
-    return found
+    return _SKILLS.require(find(tx, project_id, name), name)
 
 
 def find(tx: Transaction, project_id: int, name: str) -> Record | None:
-    found = select(tx, "skills", COLUMNS, "WHERE project_id = ? AND name = ?", project_id, name)
-    return found[0] if found else None
+    return _SKILLS.first(tx, "WHERE project_id = ? AND name = ?", project_id, name)
 
 
 def list_(tx: Transaction, project_id: int) -> list[Record]:
-    return select(tx, "skills", COLUMNS, "WHERE project_id = ? ORDER BY name", project_id)
+    return _SKILLS.matching(tx, "name", project_id=project_id)
 
 
 def delete(tx: Transaction, project_id: int, name: str) -> bool:

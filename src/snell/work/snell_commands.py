@@ -1,39 +1,27 @@
 """
-Recognise shell lines that contain only commands of Snell: the work layer neither counts nor refuses them.
+Recognise shell lines that contain only commands of Snell: the sessions pack neither counts nor refuses them.
 
 Allowed besides are `cd` before a command, input from `echo`, `printf`, `cat`, a file or a heredoc, and several commands
 in a row. Any other command or a substitution makes the line a foreign one.
 """
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
 
 NAMES = ("snell", "engine")
 FEEDS = ("echo", "printf", "cat")
-_LOGS = (["snell", "effort", "log"], ["engine", "log"])
+_LOGS = (("snell", "effort", "log"), ("engine", "log"))
 _OPTIONS_WITH_VALUE = ("--log", "--effort")
-_SEPARATORS = frozenset({"&&", "||", ";", "\n", "|"})
-_OUTPUT = frozenset({">", ">>", "&>", ">&"})
-_END = ("", "")
-_OWN_VARIABLE = re.compile(r"(?:AGENT|SNELL)_\w*=")
-_TOKEN = re.compile(
-    r"""
-      (?P<space> [ \t]+ | \\\n )
-    | (?P<heredoc> <<(?!<)-?[ \t]* (?P<quote>['"\\]?) (?P<mark>\w+) ['"]? )
-    | (?P<operator> \n | && | \|\| | <<< | >> | >& | &> | [|&;<>()] )
-    | (?P<word> (?: '[^']*' | "(?: [^"\\`$] | \\. | \$(?!\() )*" | \\. | \$(?!['(]) | [^\s'"\\`$|&;<>()] )+ )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_SUBSTITUTES = re.compile(r"(?:^|[^\\])(?:`|\$\()")
+_SEPARATORS = ("", "&&", "||", ";", "|")  # empty: a new line, or the end
+_INPUT = ("<", "<<", "<<-", "<<<")
+_NO_OUTPUT = ("/dev/null", "1", "2")
 
 
-class Command(Struct):
-    words: list[str]
-    has_input: bool = False
-    separator: str = ""  # the operator after it
+class _Command(Struct, frozen=True):
+    words: tuple[str, ...]
+    has_input: bool
+    separator: str  # the operator after it
 
 
 def is_snell_command(command: str) -> bool:
@@ -46,30 +34,28 @@ def writes_log_entry(command: str) -> bool:
     return any(_is_log_entry(each) for each in _snell_commands(command))
 
 
-def _snell_commands(command: str) -> list[Command]:
+def _snell_commands(line: str) -> list[_Command]:
     """Return the commands of Snell in a line; none if the line contains anything else."""
-    if not any(name in command for name in NAMES):
+    if not any(name in line for name in NAMES):
         return []
     try:
-        found = list(_commands(command.strip()))
+        found = list(_commands(line))
     except ValueError:
         return []
     roles = [_role(each, after) for each, after in zip(found, [*found, None][1:], strict=True)]
     return [each for each, role in zip(found, roles, strict=True) if role == "snell"] if all(roles) else []
 
 
-def _role(command: Command, after: Command | None) -> str:
-    name = command.words[0]
+def _role(command: _Command, after: _Command | None) -> str:
+    name, is_piped = command.words[0], command.separator == "|"
     if name in NAMES:
-        return "snell" if command.separator != "|" else ""
+        return "" if is_piped else "snell"
     if name == "cd":
-        return "leads" if after and command.separator != "|" else ""
-    return (
-        "feeds" if after and name in FEEDS and command.separator == "|" and after.words[0] in (*FEEDS, *NAMES) else ""
-    )
+        return "leads" if after and not is_piped else ""
+    return "feeds" if after and name in FEEDS and is_piped and after.words[0] in (*FEEDS, *NAMES) else ""
 
 
-def _is_log_entry(command: Command) -> bool:
+def _is_log_entry(command: _Command) -> bool:
     start = next((start for start in _LOGS if command.words[: len(start)] == start), None)
     if start is None:
         return False
@@ -81,66 +67,28 @@ def _is_log_entry(command: Command) -> bool:
         elif word.startswith("-") and word not in ("--json", "--"):
             return False
         elif word != "--json":
-            text += word.strip("'\"")
+            text += word
     return bool(text.strip()) or command.has_input
 
 
-def _commands(line: str) -> Iterator[Command]:
+def _commands(line: str) -> Iterator[_Command]:
     """Return the commands of a line. Raises ValueError at anything but words, input and separators."""
-    now = Command([])
-    tokens = _tokens(line)
-    for kind, text in tokens:
-        if kind == "word":
-            if now.words or not _OWN_VARIABLE.match(text):
-                now.words.append(text)
-        elif text in _SEPARATORS:
-            yield from _end_command(now, text)
-            now = Command([], has_input=text == "|")
-        else:
-            _read_redirection(now, text, tokens)
-    if now.words:
-        yield now
+    from snell.shell.reader import read  # slow to import, and most lines do not name Snell
 
-
-def _end_command(command: Command, separator: str) -> Iterator[Command]:
-    if command.words:
-        command.separator = separator
-        yield command
-    elif separator != "\n":
-        raise ValueError(separator)
-
-
-def _read_redirection(command: Command, operator: str, tokens: Iterator[tuple[str, str]]) -> None:
-    if operator in ("<", "<<<", "<<"):
-        command.has_input = operator == "<<" or next(tokens, _END)[0] == "word"
-    elif operator not in _OUTPUT or next(tokens, _END)[1] not in ("/dev/null", "1", "2"):
-        raise ValueError(operator)
-
-
-def _tokens(line: str) -> Iterator[tuple[str, str]]:
-    """Return words and operators as written, without the text of heredocs."""
-    at, marks = 0, []
-    while at < len(line):
-        found = _TOKEN.match(line, at)
-        if found is None:
-            raise ValueError(line[at:])
-        at = found.end()
-        if found["heredoc"]:
-            marks.append((found["mark"], bool(found["quote"])))
-            yield "operator", "<<"
-        elif found["operator"] == "\n" and marks:
-            for mark, is_literal in marks:
-                at = _after_heredoc(line, at, mark, is_literal)
-            marks = []
-            yield "operator", "\n"
-        elif kind := next((name for name in ("operator", "word") if found[name]), ""):
-            yield kind, found[kind]
-    if marks:
-        raise ValueError(marks)
-
-
-def _after_heredoc(line: str, at: int, mark: str, is_literal: bool) -> int:
-    end = re.compile(rf"^\t*{mark}[ \t]*$", re.MULTILINE).search(line, at)
-    if end is None or (not is_literal and _SUBSTITUTES.search(line[at : end.start()])):
-        raise ValueError(mark)
-    return end.end()
+    found = read(line)
+    if not found.understood or found.dynamic or found.substitutes:
+        raise ValueError(line)
+    ends = [*(each.start for each in found.commands[1:]), len(line)]
+    is_fed = False
+    for command, end in zip(found.commands, ends, strict=True):
+        between = line[command.end : end].partition("\n")[0]  # the text of a heredoc follows the new line
+        separator = between.partition("#")[0].strip()
+        is_ours = all(name.startswith(("AGENT_", "SNELL_")) for name, _ in command.assignments)
+        is_plain = not (command.depth or command.embedded or command.negated) and bool(command.words)
+        if separator not in _SEPARATORS or not is_ours or not is_plain:
+            raise ValueError(command.text)
+        inputs = [each.operator in _INPUT for each in command.redirects]
+        if not all(given or each.target in _NO_OUTPUT for given, each in zip(inputs, command.redirects, strict=True)):
+            raise ValueError(command.text)
+        yield _Command(command.words, is_fed or any(inputs), separator)
+        is_fed = separator == "|"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from snell.model.events import Event, persistent_scope
 from snell.model.protocols import Store
+from snell.work.rows import Record
 
 SUPERVISOR = "SNELL_SUPERVISOR"  # the variable of a supervised agent with the run's id
 
@@ -25,14 +26,19 @@ def ask_for_restart(event: Event, marks: Store, env: Mapping[str, str], reason: 
         marks.put(scope, "restart", {"reason": reason, "prompt": prompt})
 
 
+def restart_prompt(effort: Record | None) -> str:
+    """Return the first prompt of a window that replaces a full one."""
+    what = f"`{effort['skill']}` in {effort['taskId']}" if effort else "your work"
+    return f"Your context was full, and this is a new window. Continue with {what} as the recovery block says."
+
+
 def take_over(event: Event, marks: Store, env: Mapping[str, str], mark: str) -> bool:
     """Move a persistent mark from the replaced window to this one; returns whether there was one."""
-    before = marks.get(f"supervisor:{env.get(SUPERVISOR, '')}", "replaced") if env.get(SUPERVISOR) else None
-    value = (
-        marks.get(persistent_scope(before), mark) if isinstance(before, str) and before != event.session_id else None
-    )
-    if value is None:
+    before = marks.get(f"supervisor:{env[SUPERVISOR]}", "replaced") if env.get(SUPERVISOR) else None
+    if not isinstance(before, str) or before == event.session_id:
         return False
-    marks.put(persistent_scope(event.session_id), mark, value)
-    marks.drop(persistent_scope(str(before)), mark)
-    return True
+    value = marks.get(persistent_scope(before), mark)
+    if value is not None:
+        marks.put(persistent_scope(event.session_id), mark, value)
+        marks.drop(persistent_scope(before), mark)
+    return value is not None

@@ -5,9 +5,13 @@ import os
 from snell.model.protocols import Transaction
 from snell.work.errors import WorkError
 from snell.work.projects import absolute_path
-from snell.work.rows import Record, now_ms, select
+from snell.work.rows import Record, WorkTable, now_ms
+from snell.work.rows import upsert as upsert_row
 
-COLUMNS = "dir_path project_id workspace title description keywords created_at effort_count active_count last_activity"
+_TASKS = WorkTable(
+    "task_summary",
+    "dir_path project_id workspace title description keywords created_at effort_count active_count last_activity",
+)
 
 
 def upsert(
@@ -20,19 +24,15 @@ def upsert(
     keywords: str | None = None,
 ) -> Record:
     """Insert or update a task; values that are not given stay."""
-    named = ("workspace", "title", "description", "keywords")
-    keep = ", ".join(f"{name} = COALESCE(excluded.{name}, tasks.{name})" for name in named)
-    tx.do(
-        "INSERT INTO tasks (dir_path, project_id, workspace, title, description, keywords, created_at)"
-        f" VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (dir_path) DO UPDATE SET {keep}",
-        *(absolute_path("dirPath", dir_path), project_id, workspace, title, description, keywords, now_ms()),
-    )
+    given = {"workspace": workspace, "title": title, "description": description, "keywords": keywords}
+    key, once = {"dir_path": absolute_path("dirPath", dir_path)}, {"project_id": project_id, "created_at": now_ms()}
+    upsert_row(tx, "tasks", key, given, once)
     return get(tx, dir_path)
 
 
 def find(tx: Transaction, dir_path: str) -> Record | None:
-    found = select(tx, "task_summary", COLUMNS, "WHERE dir_path = ?", os.path.normpath(dir_path))
-    return _with_state(found[0]) if found else None
+    found = _TASKS.first(tx, "WHERE dir_path = ?", os.path.normpath(dir_path))
+    return _with_state(found) if found else None
 
 
 def get(tx: Transaction, dir_path: str) -> Record:
@@ -44,9 +44,7 @@ def get(tx: Transaction, dir_path: str) -> Record:
 
 def list_(tx: Transaction, project_id: int | None = None) -> list[Record]:
     """Return tasks, the most recently active first."""
-    where, values = ("WHERE project_id = ?", [project_id]) if project_id is not None else ("", [])
-    found = select(tx, "task_summary", COLUMNS, f"{where} ORDER BY last_activity DESC, dir_path", *values)
-    return [_with_state(task) for task in found]
+    return [_with_state(task) for task in _TASKS.matching(tx, "last_activity DESC, dir_path", project_id=project_id)]
 
 
 def folder_for(project_path: str, name: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
+from snell.system.json_input import json_or_none
 
 LAST_LINES = 50
 
@@ -101,11 +101,7 @@ def _client_error(row: dict[str, Any]) -> str:
 
 
 def _row(line: bytes) -> dict[str, Any]:
-    try:
-        row = msgspec.json.decode(line) if line.strip() else {}
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return {}
-    return row if isinstance(row, dict) else {}
+    return _dict(json_or_none(line))
 
 
 def _texts(value: Any) -> Iterable[str]:

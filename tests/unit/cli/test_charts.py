@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 
 from snell.cli.charts import Bar, Chart, shorten_middle, svg_charts, terminal_chart
-from snell.cli.colours import Colours
+from snell.cli.terminal import Colours
 
 PLAIN = Colours(on=False)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.cli.colours import Colours
+from snell.cli.terminal import Colours
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,6 @@ from snell.records.ledger import Call
 )
 def test_no_cell_is_a_formula(name: str, cell: str):
     out = io.BytesIO()
-    assert write_csv(iter([[Call(tool_call_id="s/1", raw_tool_name=name, duration_ms=-5)]]), out) == 1
+    write_csv(iter([[Call(tool_call_id="s/1", raw_tool_name=name, duration_ms=-5)]]), out)
     (row,) = csv.DictReader(io.StringIO(out.getvalue().decode(), newline=""))
     assert (row["raw_tool_name"], row["duration_ms"]) == (cell, "-5")

@@ -2,8 +2,8 @@
 
 import io
 
-from snell.cli.memory_browser import PAGE, browse
-from snell.cli.memory_view import show_map, show_stats
+from snell.cli.commands.memory import PAGE, browse, show_map
+from snell.cli.views import show
 
 LINES = "\n".join(f"line {each} of what was said" for each in range(4_000))
 MEMORY = {"id": "a", "content": LINES, "namespace": "n", "created_at": 0, "source": "x", "tags": []}
@@ -30,5 +30,5 @@ def test_a_map_says_what_is_not_on_it_beside_the_picture(capsys):
 
 def test_stats_of_a_daemon_of_an_earlier_version_are_shown_as_far_as_they_go(capsys) -> None:
     answer = {"memories": 3, "project": "p", "namespaces": {"a": 3}, "capturing": True}
-    show_stats(answer)
+    show("memory.stats", answer, as_json=False)
     assert capsys.readouterr().out == "3 memories of p\n       3  a\ncapturing is on in this folder\n"

@@ -21,7 +21,7 @@ COPILOT_ENV = {"COPILOT_CLI": "1", "CLAUDE_PROJECT_DIR": "/home/dev/project"}
 def received(file: str, claimed: str, env: dict[str, str] | None = None, event: str = "") -> tuple[str, Event]:
     words = ["--client", claimed, *(["--event", event] if event else [])]
     client, found = parse_hook_args(words).decode_payload(raw_payload(FOLDER / f"{file}.json"), "/home/dev", env or {})
-    return client.NAME, found
+    return client.name, found
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_payload_names_its_event_better_than_the_command_line() -> None:
             ["--client", "antigravity", "--event=PreToolUse"],
             b"",
             False,
-            Reply(b'{"decision":"allow"}', b"snell: broken"),
+            Reply(b'{"decision":"ask"}', b"snell: broken"),
         ),
         (["--client", "windsurf"], b"\xff", True, Reply(stderr=b"snell: broken", exit_code=2)),
         (["--client", "unheard-of"], b"", False, Reply(stderr=b"snell: broken\n", exit_code=1)),
@@ -133,8 +133,8 @@ def test_a_guard_that_blocks_when_it_fails_blocks_what_cannot_be_read_in_every_c
 
 
 def test_a_client_is_found_without_loading_the_others() -> None:
-    assert client_named("Gemini CLI").NAME == "gemini"
-    assert client_named("copilot").NAME == "copilot"
+    assert client_named("Gemini CLI").name == "gemini"
+    assert client_named("copilot").name == "copilot"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_client_that_leaves_our_arguments_out_is_known_by_its_payload(
     file: str, env: dict[str, str], caller: str, name: str
 ) -> None:
     client, event = parse_hook_args([]).decode_payload(raw_payload(FOLDER / f"{file}.json"), "/home/dev", env)
-    assert (client.NAME, event.client, event.name) == (caller, caller, name)
+    assert (client.name, event.client, event.name) == (caller, caller, name)
 
 
 def test_what_is_not_json_comes_from_no_known_client() -> None:

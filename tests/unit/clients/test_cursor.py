@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from snell.clients.cursor import decode, encode
+from snell.clients import client_named
 from snell.model.effects import Deny, Env, Note
 from snell.model.events import Event
 from tests.golden.reading import FOLDER, event_in
 from tests.helpers import decide_event, hook
 
+CURSOR = client_named("cursor")
 BASE = {
     "conversation_id": "c-1",
     "cursor_version": "3.12.17",
@@ -21,11 +22,11 @@ BASE = {
 
 
 def event(name: str, **fields: Any) -> Event:
-    return decode(json.dumps({**BASE, "hook_event_name": name, **fields}).encode())
+    return CURSOR.decode(json.dumps({**BASE, "hook_event_name": name, **fields}).encode())
 
 
 def said(given: Event, *effects: Any) -> Any:
-    return json.loads(encode(decide_event(given, hook("h", effects, on=given.name))).stdout)
+    return json.loads(CURSOR.encode(decide_event(given, hook("h", effects, on=given.name))).stdout)
 
 
 @pytest.mark.proves("S4-30")
@@ -96,7 +97,8 @@ def test_a_payload_goes_in_and_a_reply_comes_out() -> None:
 @pytest.mark.proves("S4-111")
 def test_translating_a_payload_loads_nothing_heavy() -> None:
     program = (
-        'import sys; from snell.clients.cursor import decode; decode(b\'{"hook_event_name": "stop"}\');'
+        "import sys; from snell.clients import client_named;"
+        'client_named("cursor").decode(b\'{"hook_event_name": "stop"}\');'
         "heavy = 'numpy mcp httpx2 asyncio apsw rich ruamel snell.memory snell.store snell.handlers snell.settings';"
         "sys.exit(', '.join(name for name in heavy.split() if name in sys.modules) or None)"
     )

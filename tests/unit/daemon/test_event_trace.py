@@ -1,5 +1,6 @@
 """How many files one tool call goes through in the warm daemon before its reply is sent."""
 
+import gc
 import json
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ import pytest
 
 import snell
 from snell.daemon.request_handler import RequestHandler
-from snell.daemon.wire import Request, join_environment
+from snell.daemon.shim_connection import join_environment
+from snell.daemon.wire import Request
 from snell.model.effects import Deny, Note
 from snell.runtime.app import Runtime
 from snell.sdk.decorators import informs, judges, watches
@@ -42,7 +44,8 @@ class Trace:
     """
     The files of all calls until the reply is sent.
 
-    A hop is a call in another file than the call before it; calls in packs are left out, as if they were not there.
+    A hop is a call in another file than the call before it. Calls in packs, and in the reader of command lines with its
+    table of programs, which only packs call here, are left out, as if they were not there.
     """
 
     def __init__(self) -> None:
@@ -59,7 +62,7 @@ class Trace:
 
     @property
     def outside_packs(self) -> list[str]:
-        return [file for file in self.files if not file.startswith("packs/")]
+        return [file for file in self.files if not file.startswith(("packs/", "shell/"))]
 
     @property
     def hops_outside_packs(self) -> list[tuple[str, str]]:
@@ -78,11 +81,13 @@ class Daemon:
 
     def trace(self, command: str) -> Trace:
         trace, request = Trace(), self.request(command)
+        gc.disable()  # Python 3.11.2 crashes when it collects garbage in a generator that is profiled
         sys.setprofile(trace)
         try:
             waiting = self.handler.serve(request, trace.send)
         finally:
             sys.setprofile(None)
+            gc.enable()
         assert (waiting, trace.is_sent) == (None, True)
         return trace
 
@@ -98,7 +103,7 @@ class Daemon:
             "tool_input": {"command": command, "description": "look"},
             "tool_use_id": f"toolu_{self.calls}",
         }
-        env = join_environment(f"{name}={value}" for name, value in self.env.items())
+        env = join_environment(f"{name}={value}".encode() for name, value in self.env.items())
         id_ = f"{self.calls:032x}"
         return Request("1 0.1.0", id_, str(self.project), ("--client", "claude"), env, json.dumps(payload).encode())
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.daemon.listener import Listener, adopt, is_ours, is_served, listen, socket_path
+from snell.daemon.listener import Listener, adopt, is_served, listen, socket_path
+from snell.daemon.shim_connection import is_ours
 from snell.system.paths import PlaceError
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.daemon import memory_catch_up
-from snell.daemon.memory_catch_up import CatchUp, catch_up
-from snell.daemon.memory_timer import MemoryTimer
+from snell.daemon import memory_timer
+from snell.daemon.memory_timer import CatchUp, MemoryTimer, catch_up
 from snell.memory import rows
 from snell.memory.service import memories_of
 from snell.memory.transcript_capture import bytes_unread, capture_new
@@ -40,7 +39,7 @@ def remembered(remembering: RememberRuntime) -> list[str]:
 
 
 def test_a_process_reads_what_is_long_while_the_timer_only_looks(remembering: RememberRuntime, monkeypatch) -> None:
-    monkeypatch.setattr(memory_catch_up, "LONG", 10_000)
+    monkeypatch.setattr(memory_timer, "LONG", 10_000)
     texts = said(remembering, 300)
     assert bytes_unread(remembering.where.state) > 10_000
     timer = MemoryTimer(remembering.runtime, every=0.0)
@@ -69,7 +68,7 @@ _CATCH_UP = """
 import os, sys
 from pathlib import Path
 from snell.system.paths import Places
-from snell.daemon.memory_catch_up import catch_up
+from snell.daemon.memory_timer import catch_up
 catch_up(Places(*map(Path, sys.argv[1:])), os.getppid())
 """
 
@@ -107,9 +106,9 @@ def test_it_stops_reading_when_capturing_was_switched_off(remembering: RememberR
 
 
 def test_one_that_fails_is_told_of_and_the_daemon_goes_on_itself(remembering: RememberRuntime, monkeypatch) -> None:
-    monkeypatch.setattr(memory_catch_up, "MANY", 1)
+    monkeypatch.setattr(memory_timer, "MANY", 1)
     texts = said(remembering, 2)
-    monkeypatch.setattr(memory_catch_up.sys, "executable", "/bin/false")
+    monkeypatch.setattr(memory_timer.sys, "executable", "/bin/false")
     timer = MemoryTimer(remembering.runtime, every=0.0)
     timer._is_first = False
     asyncio.run(timer.run_if_due())

@@ -11,6 +11,7 @@ from snell.embed import (
     Error,
     HookExecuted,
     IterationEnd,
+    Notice,
     PromptResult,
     SessionInfo,
     Status,
@@ -21,7 +22,6 @@ from snell.embed import (
     WorkProduct,
 )
 from snell.embed.runner import CLOSED
-from snell.embed.stream import NOTICES
 from snell.handlers.command import Command
 from snell.model.catalogue import CATALOGUE
 from snell.model.hooks import Hook
@@ -290,7 +290,7 @@ def test_there_is_a_type_for_everything_a_loop_reports():
     for notice in given:
         runner.emit(notice)
     assert shown == [msgspec.structs.replace(each, session_id="s1") for each in given]
-    assert [type(each) for each in given] == list(NOTICES)
+    assert [type(each) for each in given] == Notice.__subclasses__()
     assert [msgspec.json.decode(msgspec.json.encode(each))["type"] for each in given] == [
         "session_info",
         "status",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from snell.engine.text_budget import CUT, LIMIT, cut_to_budget
+from snell.engine.aggregate import CUT, LIMIT, cut_to_budget
 from snell.model.decision import Reason
 from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Scope

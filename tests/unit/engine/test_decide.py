@@ -165,18 +165,6 @@ def test_a_known_rewriter_saves_the_judges_a_look_and_changes_nothing() -> None:
     assert passes(second) == [("judge", ["r"], INPUT), ("judge", ["j"], {"command": "make"})]
 
 
-def test_a_rewrite_during_the_second_look_is_a_failure_that_asks() -> None:
-    hooks = [hook("r", becomes("make")), hook("late", lambda on: becomes("rm") if on.tool_input != INPUT else None)]
-    decision = decide_event(call(), *hooks)
-    why = "`late` would rewrite what had already been rewritten and judged"
-    assert summary_of(decision) == {
-        "verdict": "ask",
-        "reasons": [("late", why)],
-        "changes": [("r", {"command": "make"})],
-        "failures": ["late"],
-    }
-
-
 def test_what_was_allowed_before_a_rewrite_is_not_allowed_after_it() -> None:
     def only_ls(on: Event) -> Allow | None:
         return Allow("ls is fine") if on.tool_input["command"] == "ls" else None

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from snell.engine.aggregate import LIMIT
 from snell.engine.deferred_notes import hold
-from snell.engine.text_budget import LIMIT
 from snell.model.decision import Reason
 from snell.model.effects import Deny, Note, Stop
 from snell.model.events import Event

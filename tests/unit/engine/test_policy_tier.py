@@ -10,10 +10,33 @@ from tests.helpers import RecordingExecutor, call, decide_event, hook, policy, s
 from tests.unit.engine.rewriting import INPUT, adds, becomes, passes
 
 
-def test_a_policy_hook_that_rewrites_during_the_second_look_denies() -> None:
-    late = policy("late", lambda on: becomes("rm") if on.tool_input != INPUT else None, on_failure="allow")
-    decision = decide_event(call(), policy("r", becomes("make")), late)
-    assert (decision.verdict.name, decision.reasons[0].hook) == ("DENY", "late")
+@pytest.mark.parametrize("role", ["rewrites", None])
+def test_the_policy_rewrites_again_what_a_lower_scope_made_of_its_result(role: str | None) -> None:
+    def with_ci(on: Event) -> Rewrite | None:
+        return None if on.tool_input["command"].endswith(" CI=1") else becomes(f"{on.tool_input['command']} CI=1")
+
+    hooks = [
+        policy("ci", with_ci, role=role),
+        hook("r", becomes("make test"), role="rewrites"),
+        hook("j", role="judges"),
+    ]
+    decision = decide_event(call("pytest"), *hooks)
+    assert summary_of(decision)["verdict"] == "no_opinion"
+    assert decision.event.tool_input == {"command": "make test CI=1"}
+    assert passes(decision)[-1] == ("last", ["j"], {"command": "make test CI=1"})
+
+
+def test_who_would_change_what_the_policy_made_last_is_an_ask_and_of_the_policy_a_deny() -> None:
+    def never_2(on: Event) -> Rewrite | None:
+        return becomes("1") if on.tool_input["command"] == "2" else None
+
+    back = policy("back", lambda on: becomes("2") if on.tool_input["command"] == "3" else None, role="rewrites")
+    lower = hook("lower", becomes("3"), role="rewrites")
+    asked = decide_event(call(), back, lower, hook("late", never_2))
+    assert (asked.verdict.name, asked.reasons[0].hook, asked.event.tool_input) == ("ASK", "late", {"command": "2"})
+    two = [policy("x", lambda on: becomes("2") if on.tool_input["command"] == "3" else None), policy("y", never_2)]
+    denied = decide_event(call(), *two, lower)
+    assert (denied.verdict.name, denied.reasons[0].hook) == ("DENY", "y")
 
 
 @pytest.mark.proves("S1-93", "S1-103")

@@ -25,7 +25,7 @@ def command(id_: str, line: str = "true", **fields: Any) -> Hook:
 def picked(registry: Registry, on: Event | None = None, marks: InMemoryStore | None = None) -> list[str]:
     """The hooks that would run, in the order of tiers, rewriters before the others."""
     pick = registry.pick(on or call(), marks or InMemoryStore())
-    return [each.id for tier in pick.tiers for each in (*tier.rewriters, *tier.others)]
+    return [each.id for tier in pick.tiers for each in tier.hooks]
 
 
 @pytest.mark.proves("S1-36", "S1-91")

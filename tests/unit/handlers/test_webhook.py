@@ -129,7 +129,6 @@ def test_headers_are_filled_in_from_granted_variables_only_and_cannot_begin_a_ne
     env = {"TOKEN": "abc\r\nX-Evil: 1", "OTHER": "secret", "PLAIN": "p"}
     headers = {
         "Authorization": "Bearer ${TOKEN}",
-        "X-Other": "<${OTHER}>",
         "X-Short": "$PLAIN",
         "X-Fixed": "a\nb",
         "Host": "evil.example",
@@ -139,10 +138,9 @@ def test_headers_are_filled_in_from_granted_variables_only_and_cannot_begin_a_ne
     with serving(Answer()) as server:
         outcome_of(webhook(server, headers=headers, allowed_env=("TOKEN", "PLAIN")), context=Context(env=env))
     got = server.sent[0].headers
-    chosen = {name: got.get(name) for name in ("authorization", "x-other", "x-short", "x-fixed", "host", "x-evil")}
+    chosen = {name: got.get(name) for name in ("authorization", "x-short", "x-fixed", "host", "x-evil")}
     assert chosen == {
         "authorization": "Bearer abcX-Evil: 1",
-        "x-other": "<>",
         "x-short": "p",
         "x-fixed": "ab",
         "host": f"127.0.0.1:{server.port}",
@@ -151,14 +149,13 @@ def test_headers_are_filled_in_from_granted_variables_only_and_cannot_begin_a_ne
     assert "bad name" not in got
 
 
-def test_only_granted_variables_ever_leave():
-    env = {f"VAR_{n}": f"value-{n}" for n in range(50)}
-    headers = {f"X-{n}": f"${{VAR_{n}}}" for n in range(50)}
+@pytest.mark.parametrize("value", ["${VAR_8}", "<$VAR_8>", "${VAR_7}${VAR_8}"])
+def test_a_variable_that_is_not_granted_never_leaves_and_nothing_is_sent_without_it(value):
+    env = {"VAR_7": "7", "VAR_8": "8"}
     with serving(Answer()) as server:
-        outcome_of(webhook(server, headers=headers, allowed_env=("VAR_7",)), context=Context(env=env))
-    sent = server.sent[0]
-    left = [value for value in env.values() if value in str(sent.headers.values()) or value.encode() in sent.body]
-    assert left == ["value-7"]
+        outcome = outcome_of(webhook(server, headers={"X": value}, allowed_env=("VAR_7",)), context=Context(env=env))
+    why = 'header `X` uses `VAR_8`, which is not in `allowed_env`; add `allowed_env = ["VAR_8"]`'
+    assert (outcome, server.sent) == (Outcome(failure=Failure("launch", why)), [])
 
 
 def test_every_request_is_signed_with_id_and_time(tmp_path):

@@ -10,7 +10,7 @@ pytest.importorskip("numpy")
 
 _PROGRAM = """
 import os
-from snell.llm.embeddings.optional_numpy import numpy_or_none
+from snell.llm.embeddings import numpy_or_none
 
 before = dict(os.environ)
 numpy = numpy_or_none()

@@ -9,7 +9,7 @@ from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import InboxEntry, encode_entry
 from snell.memory.service import memories_of
 from snell.memory.types import NotRememberedError
-from snell.operations import call_for
+from snell.operations import call_for, find
 from tests.unit.packs.remember_runtime import DECIDED, SECRET, RememberRuntime
 
 OTHER = "We decided to keep the login cookie in `sid_v2` because of an audit."
@@ -96,7 +96,9 @@ def test_of_very_many_the_newest_are_looked_at_and_the_rest_is_told(remembering:
 def test_where_nothing_may_be_forgotten_no_capture_goes(remembering: RememberRuntime) -> None:
     capture(remembering.inbox)
     (memory_id,) = remembered(remembering)
+    forget = find("memory.forget")
+    assert forget
     with pytest.raises(NotRememberedError, match="belongs to another project"):
-        call(remembering, "forget", memory_id=memory_id, within="q")
+        forget.invoke(remembering.runtime, {"memory_id": memory_id}, {"CWD": "/elsewhere"}, is_agent=True)
     assert call(remembering, "forget_batch", memory_ids=["absent"]) == {"forgotten": [], "missing": ["absent"]}
     assert files_with(remembering, DECIDED) == ["processed"]

@@ -54,12 +54,12 @@ def test_some_vectors_are_made_anew_at_first_use_and_the_rest_by_the_timer(runti
 def test_few_are_made_anew_before_the_first_question_is_answered(runtime: Runtime) -> None:
     runtime.database.run(lambda tx: tx.do("DELETE FROM memories WHERE seq > 20"))
     question = {"query": "freight at the dock", "project": "p", "alpha": 1.0}
-    answer = call_for("memory.recall", runtime)(question, {"CWD": ""})
+    answer = call_for("memory.hybrid_recall", runtime)(question, {"CWD": ""})
     assert (len(answer["memories"]), old_ones(runtime)) == (5, 0)
 
 
 def test_health_says_that_the_table_is_damaged(runtime: Runtime, install) -> None:
     install(b"")
-    answer = call_for("tend.health", runtime)({}, {"CWD": ""})
+    answer = call_for("memory.health", runtime)({}, {"CWD": ""})
     assert (answer["status"], len(answer["problems"])) == ("degraded", 1)
     assert "the word table" in answer["problems"][0]

@@ -1,5 +1,6 @@
 """A project's memories stay with its repository, whatever happens to its remote; and with no other project."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -84,6 +85,20 @@ def test_pointing_at_another_project_for_a_moment_mixes_nothing(database, tmp_pa
     assert known(database, ours) == ["Their database is MySQL 8"]
     git(ours, "remote", "set-url", "origin", OLD)
     assert (known(database, ours), known(database, theirs)) == ([TEXT], ["Their database is MySQL 8"])
+
+
+@pytest.mark.parametrize("is_local", [False, True], ids=["another remote", "no remote"])
+def test_a_project_without_memories_takes_none_along_from_another_one(database, tmp_path: Path, is_local: bool) -> None:
+    ours, theirs = tmp_path / "ours", cloned(tmp_path / "theirs", NEW)
+    git(cloned(ours), "remote", "remove", "origin") if is_local else cloned(ours)
+    keep(database, theirs, "Their database is MySQL 8")
+    shutil.rmtree(theirs)  # their memories are all that is left on this machine
+    assert known(database, ours) == []
+    git(ours, "remote", *(("add",) if is_local else ("set-url",)), "origin", NEW)
+    assert known(database, ours) == ["Their database is MySQL 8"]
+    git(ours, "remote", *(("remove", "origin") if is_local else ("set-url", "origin", OLD)))
+    assert known(database, ours) == []
+    assert known(database, cloned(theirs, NEW)) == ["Their database is MySQL 8"]
 
 
 def test_two_clones_keep_what_they_know_when_one_is_renamed_first(database, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def rows(database: SqliteDatabase):
 
 
 def renewed():
-    return [(text, vector_of(text), signature_of(vector_of(text)), "static-2") for text in texts()]
+    return [(text, vector_of(text), signature_of(vector_of(text)), "static-3") for text in texts()]
 
 
 def test_they_are_made_anew_while_there_is_time_and_nothing_is_lost(database: SqliteDatabase) -> None:

@@ -3,14 +3,20 @@
 import pytest
 
 from snell.memory import rows
-from snell.memory.quality import quality
 from snell.memory.recall import Question, recall
-from snell.memory.remember import SIMILAR, near_duplicate_outcome, remember
+from snell.memory.remember import MAYBE, SIMILAR, remember
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft, Kept, NotRememberedError
+from snell.memory.validation import quality
 from snell.model.protocols import Database
 
 GOOD = "We decided to use PostgreSQL for billing because SQLite locks under load, see `src/store.py`"
+
+LATER = (
+    "invoices, refunds, reports, exports and yearly statements of every customer move together with the accounts, then"
+    " printers, warehouses, couriers and shops get their own queues, dashboards, alerts and nightly summaries, and the"
+    " telephone, mail and chat channels receive shared calendars, holiday rules, language packs and training videos"
+)
 
 
 def kept(database: Database, content: str, *, similar: float = SIMILAR, is_gated: bool = True, **fields) -> Kept:
@@ -55,12 +61,21 @@ def test_what_is_nearly_the_same_is_not_stored_again(database) -> None:
 
 
 @pytest.mark.proves("S4-80", "S4-81")
-def test_between_the_two_thresholds_it_is_a_possible_duplicate() -> None:
-    assert near_duplicate_outcome("m", 0.85) == Kept(status="rejected_similar", id="m", similarity=0.85)
-    assert near_duplicate_outcome("m", 0.8499) == Kept(status="potential_duplicate", id="m", similarity=0.8499)
-    assert near_duplicate_outcome("m", 0.80) == Kept(status="potential_duplicate", id="m", similarity=0.80)
-    assert near_duplicate_outcome("m", 0.7999) is None
-    assert near_duplicate_outcome("m", 0.84, is_gated=False) is None
+def test_between_the_two_thresholds_it_is_a_possible_duplicate(database) -> None:
+    assert (SIMILAR, MAYBE) == (0.85, 0.80)
+    first = kept(database, GOOD)
+    near, far = f"{GOOD} tomorrow", f"{GOOD}; {LATER}"
+    similarity = kept(database, near, similar=1.0).similarity
+    assert similarity > MAYBE
+    assert kept(database, near, similar=similarity) == Kept(
+        status="rejected_similar", id=first.id, similarity=similarity
+    )
+    assert kept(database, near, similar=similarity + 0.0001) == Kept(
+        status="potential_duplicate", id=first.id, similarity=similarity
+    )
+    stored = kept(database, far)
+    assert (stored.status, 0.6 < stored.similarity < MAYBE) == ("stored", True)
+    assert kept(database, near, similar=1.0, is_gated=False).status == "stored"
 
 
 def test_a_possible_duplicate_is_not_stored(database) -> None:

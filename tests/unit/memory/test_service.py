@@ -16,7 +16,7 @@ from snell.llm.embeddings.endpoint import Endpoint, embedder_from
 from snell.memory import rows
 from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import InboxEntry, encode_entry
-from snell.memory.project_identity import earlier_name, project_of
+from snell.memory.project_identity import checkout_of, project_of
 from snell.memory.recall import Question
 from snell.memory.service import Memories, memories_of
 from snell.memory.types import Draft, NotRememberedError
@@ -24,6 +24,7 @@ from snell.model.errors import SnellError
 from snell.operations import call_for
 from snell.runtime.app import Runtime, database_of
 from snell.system.paths import Places
+from snell.system.wall_clock import now_ms
 
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 TEXT = "We decided to use uv for packages because pip was slow, see `uv.lock`"
@@ -182,15 +183,14 @@ def test_a_batch_keeps_what_can_be_kept(runtime: Runtime) -> None:
 @pytest.mark.parametrize(
     ("verb", "arguments", "problem"),
     [
-        ("remember", {}, "`content` is missing"),
-        ("remember", {"content": 5}, "`content` is not valid"),
+        ("remember", {}, "content: is missing"),
+        ("remember", {"content": 5}, "content: Expected `str`, got `int`"),
         ("remember", {"content": "x", "project": "*"}, "`*` is not a project for a new memory"),
-        ("recall", {"query": "x", "limit": "many"}, "`limit` is not valid"),
+        ("recall", {"query": "x", "limit": "many"}, "limit: Expected `int`, got `str`"),
         ("recall", {"query": "x", "namespace": "a b"}, "is not a name for a namespace"),
         ("forget", {"memory_id": "absent"}, "there is no memory `absent`"),
-        ("list", {"limit": 0}, "`limit` must be from 1 to 1000"),
-        ("export", {"output_path": "x.parquet"}, "parquet needs a library"),
-        ("export", {"output_path": "x.xml"}, "`xml` is not a format for memories; use json or csv"),
+        ("list", {"limit": 0}, "limit: Expected `int` >= 1"),
+        ("export", {"output_path": "x.xml"}, "`xml` is not a format for memories; use json or csv or parquet"),
         ("import", {"source_path": "/nowhere.json"}, "cannot be read"),
     ],
 )
@@ -240,7 +240,7 @@ def test_the_timer_looks_again_soon_while_more_waits_and_no_caller_asks(runtime:
         return memories.inbox.count(), timer.is_behind
 
     assert (looked(), looked(is_busy=True), looked()) == ((5, True), (5, True), (3, True))
-    assert call_for("tend.health", runtime)({}, {"CWD": ""}) == {"status": "healthy", "problems": [], "waiting": 3}
+    assert call_for("memory.health", runtime)({}, {"CWD": ""}) == {"status": "healthy", "problems": [], "waiting": 3}
     assert (looked(), looked()) == ((1, True), (0, False))
 
 
@@ -306,7 +306,7 @@ def test_what_was_kept_before_there_was_a_remote_comes_along(memories: Memories,
     memories.inbox.deliver(encode_entry(waiting))
     (folder / ".git/config").write_text('[remote "origin"]\n\turl = git@example.com:team/work.git\n')
     after = project_of(str(folder))
-    assert (after, earlier_name(str(folder))) == ("example.com/team/work", before)
+    assert (after, checkout_of(str(folder)).earlier_name) == ("example.com/team/work", before)
     assert memories.remember(Draft(content=TEXT, project=after)).status == "rejected_exact"  # the capture led the way
     memories.follow_rename(str(folder))
     memories.drain()
@@ -345,9 +345,7 @@ def test_a_file_cannot_take_the_place_of_a_memory_or_come_from_the_future(runtim
     assert call(runtime, "import", source_path=str(path), dry_run=False)["statuses"] == {"stored": 2}
     found = call(runtime, "list", project="p")["memories"]
     assert {kept["id"], "../x"} & {each["id"] for each in found} == set()
-    assert all(
-        0 < each[name] <= rows.now_ms() for each in found for name in ("created_at", "updated_at", "accessed_at")
-    )
+    assert all(0 < each[name] <= now_ms() for each in found for name in ("created_at", "updated_at", "accessed_at"))
 
 
 def test_what_failed_three_times_is_told(runtime: Runtime) -> None:
@@ -356,7 +354,7 @@ def test_what_failed_three_times_is_told(runtime: Runtime) -> None:
     for _ in range(3):
         memories_of(runtime).drain()
     assert call(runtime, "stats")["quarantined"] == 1
-    assert "failed three times" in call_for("tend.health", runtime)({}, {"CWD": ""})["problems"][0]
+    assert "failed three times" in call_for("memory.health", runtime)({}, {"CWD": ""})["problems"][0]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-from snell.memory.statements import LONGEST, MOST, Statement, statements
+from snell.memory.signals import LONGEST_STATEMENT, MOST_STATEMENTS, Statement, statements
 
 TEXT = """Hello, how are you today? I looked at the code for a while.
 
@@ -24,5 +24,5 @@ def test_only_those_that_are_sure_enough_are_found():
 
 def test_a_text_of_very_many_statements_gives_some_and_a_long_one_is_cut():
     many = "\n\n".join(f"We decided to use tool number {number} for this." for number in range(500))
-    assert len(statements(many)) == MOST
-    assert len(statements("We decided to use " + "x" * 5_000)[0].text) == LONGEST
+    assert len(statements(many)) == MOST_STATEMENTS
+    assert len(statements("We decided to use " + "x" * 5_000)[0].text) == LONGEST_STATEMENT

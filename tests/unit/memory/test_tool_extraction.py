@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from snell.memory.tool_extraction import OWN_TOOLS, content_of, is_skipped
-from snell.operations.mcp.tools import BY_NAME
+from snell.operations.mcp.tools import tools
 from tests.golden.reading import FOLDER, golden, name_of
 
 
@@ -108,6 +108,6 @@ def test_a_command_that_only_names_us_is_captured(command: str) -> None:
 
 
 def test_our_tools_are_known_where_a_client_does_not_say_whose_they_are() -> None:
-    assert set(BY_NAME) == OWN_TOOLS
+    assert {each.tool for each in tools()} == set(OWN_TOOLS)
     assert is_skipped("mcp__unknown__recall")
     assert not is_skipped("mcp__unknown__query")

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from snell.memory.transcript_formats import Message, agent_message
 from snell.memory.transcript_position import (
+    Message,
     Position,
+    agent_message,
     is_session,
     is_transcript,
     keep_position,
-    lines_since,
     position,
 )
+from snell.system.transcripts import lines_since
 
 
 def lines(path: Path, offset: int = 0, **most) -> list[tuple[bytes, int]]:

@@ -10,7 +10,7 @@ from snell.memory.inbox_entry import InboxEntry, decode_entry
 from snell.model.context import Context
 from snell.model.events import Event, event_from
 from snell.runtime.app import Runtime, database_of
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from snell.system.paths import Places
 
 DECIDED = "We decided to use uv for packages because pip was slow."

@@ -4,20 +4,21 @@ import time
 
 import pytest
 
-from snell.operations.guard import COMMANDS
+from snell.operations import call_for
 from snell.packs.guard.judge import judge
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.one_time_allow import allow_once, last_denied, record_denied, use_allowance
 from snell.packs.guard.presets import apply_presets
-from snell.packs.guard.rules import RULES
+from snell.packs.guard.rules import RULES, read_cases
 from snell.packs.guard.session_state import check_send_after_secret, known_files, record_files, record_secret
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import builtin_hooks, pack_hooks
+from snell.settings.packs import builtin_hooks, pack_hooks
 from snell.store.in_memory import InMemoryStore
 
 CWD, HOME = "/home/user/project", "/home/user"
-FLAGGED = [(rule.name, command) for rule in RULES.values() for command in rule.flagged]
-FINE = [(rule.name, command) for rule in RULES.values() for command in rule.fine]
+CASES = read_cases()
+FLAGGED = [(rule, command) for rule, cases in CASES.items() for command in cases.flagged]
+FINE = [(rule, command) for rule, cases in CASES.items() for command in cases.fine]
 
 
 def _rules(command: str) -> set[str]:
@@ -41,10 +42,9 @@ def test_a_rule_lets_its_look_alikes_pass(rule: str, command: str):
 
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_every_rule_has_cases_and_says_what_to_do_instead(name: str):
-    rule = RULES[name]
-    assert rule.flagged
-    assert rule.fine
-    assert rule.instead
+    assert CASES[name].flagged
+    assert CASES[name].fine
+    assert RULES[name].instead
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ def test_a_word_that_cannot_be_read_allows_nothing(tmp_path, text: bytes):
 
 def test_what_was_denied_last_can_be_asked_for():
     with Runtime.embed(*pack_hooks("guard")) as runtime:
-        assert COMMANDS["guard.denied"](runtime, {}, {}) == {}
+        assert call_for("guard.denied", runtime)({}, {}) == {}
         runtime.fire("PreToolUse", session_id="s", tool_name="Bash", tool_input={"command": "git reset --hard"})
-        told = COMMANDS["guard.denied"](runtime, {}, {})
+        told = call_for("guard.denied", runtime)({}, {})
     assert (told["session"], told["command"]) == ("s", "git reset --hard")
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from snell.clients.codex import decode
+from snell.clients import client_named
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
 
 CWD = "/home/user/project"
@@ -236,7 +236,7 @@ def test_a_folder_is_found_in_whatever_form_it_comes(given: Any):
 def test_only_a_field_that_the_client_reads_takes_a_command_elsewhere(tool: str, given: Any, expected: str):
     told = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": CWD, "tool_name": tool, "tool_input": given}
     with Runtime.embed(*pack_hooks("guard"), marks=InMemoryStore()) as runtime:
-        assert runtime.decide(decode(json.dumps(told).encode())).verdict.name.lower() == expected
+        assert runtime.decide(client_named("codex").decode(json.dumps(told).encode())).verdict.name.lower() == expected
 
 
 def test_a_command_counts_as_run_in_the_folder_where_it_ran():

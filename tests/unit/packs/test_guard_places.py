@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from snell.packs.guard.judge import judge
 from snell.runtime.app import Runtime
 
 OFF = "printf '[pack.guard]\\nenabled = false\\n' > "
@@ -125,3 +126,18 @@ def test_a_link_that_is_made_between_two_calls_is_seen(tmp_path: Path, linked: d
     before = _verdict(linked, tmp_path / "work", "Bash", given)
     (tmp_path / "work/later.txt").symlink_to("../home/.ssh/id_rsa")
     assert (before, _verdict(linked, tmp_path / "work", "Bash", given)) == ("no_opinion", "deny")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "heroku run ls >> ~/.ssh/authorized_keys",
+        "multipass exec vm ls > /etc/passwd",
+        "pdsh -w h ls >> ~/.ssh/authorized_keys",
+        "time cd /var && rm -rf lib/dpkg",
+        'time -p export X=/etc; rm -rf "$X"',
+        "command cd / && rm -rf etc",
+    ],
+)
+def test_what_a_wrapper_leaves_on_this_machine_is_judged(line: str):
+    assert judge(line, "/home/user/project", "/home/user").verdict == "deny"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from snell.model.call_contents import patched_text
 from snell.packs.guard.session_state import known_files
-from snell.packs.guard.shell.program_files import text_by_file
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
 
 CWD, HOME = "/home/user/project", "/home/user"
@@ -236,9 +236,9 @@ def test_files_that_are_written_at_the_same_time_are_all_remembered():
 
 def test_a_patch_names_its_files_and_what_it_adds():
     unified = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n--- a/y\n+++ /dev/null\n-c\n"
-    assert text_by_file(unified) == {"x.py": "b"}
-    assert text_by_file(PATCH) == {"go.sh": "#!/bin/sh\nrm -rf ~"}
-    assert text_by_file("no patch") == {}
+    assert patched_text(unified) == {"x.py": "b"}
+    assert patched_text(PATCH) == {"go.sh": "#!/bin/sh\nrm -rf ~"}
+    assert patched_text("no patch") == {}
 
 
 @pytest.mark.parametrize("made", ["cp .env x.txt", "ln -s ~/.ssh/id_rsa x.txt"])

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from snell.model.context import HandlerSettings, ModelSettings
 from snell.runtime.app import Runtime, database_of
 from snell.runtime.database_journal import StoreJournal
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from snell.system.paths import Places
 from tests.model_server import Line, ModelServer, model
 

@@ -173,6 +173,17 @@ def test_of_what_runs_longer_than_any_client_allows_a_person_decides(ledger_clie
     assert (asked.verdict, "it is unknown whether it happened" in said(asked)) == (Verdict.ASK, True)
 
 
+@pytest.mark.proves("S3-35")
+@pytest.mark.parametrize(("cap", "is_cut"), [(100, True), (1_000_000, False)])
+def test_the_cap_of_what_is_stored_of_an_output_can_be_set(ledger_client: Open, cap: int, is_cut: bool):
+    at = ledger_client(most_characters=cap)
+    at.before("t1", tool="Bash", given={"command": "seq 99999"})
+    at.after("t1", "1234567 " * 50_000, tool="Bash", given={"command": "seq 99999"})
+    reference = at.calls()["t1"].response_ref
+    stored, _ = at.database.run(lambda tx: ledger.body(tx, reference))
+    assert (len(stored) < 1_000, len(stored) >= 400_000) == (is_cut, not is_cut)
+
+
 @pytest.mark.proves("S3-46")
 def test_a_sub_agent_starts_anew_every_time(ledger_client: Open):
     at = ledger_client()

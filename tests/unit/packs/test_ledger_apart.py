@@ -18,8 +18,8 @@ Open = Callable[..., LedgerClient]
 def ledger_client(tmp_path: Path) -> Iterator[Open]:
     opened: list[LedgerClient] = []
 
-    def make(mode: str = "durable") -> LedgerClient:
-        opened.append(LedgerClient(tmp_path, mode))
+    def make(mode: str = "durable", **options: Any) -> LedgerClient:
+        opened.append(LedgerClient(tmp_path, mode, **options))
         return opened[-1]
 
     yield make
@@ -112,3 +112,11 @@ def test_after_a_loss_runs_that_may_be_older_wait_for_a_person(ledger_client: Op
     assert at.before("t6", session_id="new").verdict is Verdict.DENY
     assert at.database.run(lost_ledger.acknowledge_loss)
     assert at.before("t7").verdict is Verdict.NO_OPINION
+
+
+@pytest.mark.proves("S3-45")
+def test_with_no_limit_a_call_without_an_end_is_refused_for_ever(ledger_client: Open):
+    at = ledger_client(running_minutes=0)
+    at.before("t1")
+    at.database.run(lambda tx: tx.do("UPDATE tool_claims SET at = at - ?", 60 * 24 * 60_000))
+    assert at.before("t2").verdict is Verdict.DENY

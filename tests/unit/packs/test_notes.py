@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from snell.packs.notes.notes import asks_for_notes
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import builtin_packs, pack_hooks
+from snell.settings.packs import builtin_packs, pack_hooks
 
 TRIGGERS = builtin_packs()["notes"].options["triggers"]
 

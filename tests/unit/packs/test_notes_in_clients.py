@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from snell.clients import client_named
 from snell.model.events import Event
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from tests.golden.reading import FOLDER, event_in, event_of, golden_files
 
 CLIENTS = sorted(folder.name for folder in FOLDER.iterdir() if any(folder.glob("*.json")))
@@ -47,7 +47,7 @@ def test_local_notes_reach_the_model_with_the_first_prompt_or_soon_after(runtime
     events = sent(client, *AFTER)
     assert events, f"there is no event of {client} to try"
     told = answered(runtime, client, events)
-    assert ("we deploy on Fridays" in told) is client_named(client).CAPABILITIES.note
+    assert ("we deploy on Fridays" in told) is client_named(client).capabilities.note
     assert "we deploy on Fridays" not in answered(runtime, client, sent(client, *AFTER))
 
 

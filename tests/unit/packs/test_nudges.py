@@ -11,7 +11,7 @@ from snell.packs.nudges.prompts import COMMIT_RULES, DOCUMENT_RULES
 from snell.packs.nudges.routes import route_of
 from snell.runtime.app import Runtime
 from snell.sdk.words import distance, is_typo_of
-from snell.settings.builtin_packs import builtin_hooks, builtin_packs, pack_hooks
+from snell.settings.packs import builtin_hooks, builtin_packs, pack_hooks
 from snell.testing import decide_with
 
 OPTIONS = builtin_packs()["nudges"].options

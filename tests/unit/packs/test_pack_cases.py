@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from snell.model.hooks import Hook
-from snell.settings.builtin_packs import FOLDER, builtin_hooks, builtin_packs, pack_hooks
+from snell.settings.packs import FOLDER, builtin_hooks, builtin_packs, pack_hooks
 from snell.testing.case_files import case_files
 from snell.testing.run_cases import run_file
 

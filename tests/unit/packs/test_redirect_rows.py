@@ -23,15 +23,17 @@ LANGUAGES = {
 
 @pytest.mark.proves("S0-33")
 @pytest.mark.parametrize(("typed", "there"), list(itertools.permutations(LANGUAGES, 2)))
-def test_no_command_is_answered_in_another_language(tmp_path: Path, typed: str, there: str):
+def test_no_command_is_answered_in_another_language_except_by_a_target(tmp_path: Path, typed: str, there: str):
     (files, own), command = LANGUAGES[there], LANGUAGES[typed][1]
     for job in (command, command.replace("test", "build"), command.replace("test", "lint")):
         assert becomes(tmp_path, files, job) is None
-        assert becomes(tmp_path, {**files, "Makefile": f"test build lint:\n\t{own}\n"}, job) is None
-    # where both are at home, the command stays in its language unless the target is about it
-    both = {**files, **LANGUAGES[typed][0], "Makefile": f"test:\n\t{own}\n"}
+    # where both are at home, the command stays in its language unless there is a target
+    both = {**files, **LANGUAGES[typed][0]}
     expected = {"node": "pnpm test", "python": "uv run pytest"}.get(typed)
     assert becomes(tmp_path / "both", both, command) == expected
+    makefile = {"Makefile": f"test build lint:\n\t{own}\n"}
+    assert becomes(tmp_path / "one", {**files, **makefile}, command) == "make test"
+    assert becomes(tmp_path / "all", {**both, **makefile}, command) == "make test"
 
 
 def rows() -> list[Any]:

@@ -14,7 +14,7 @@ from snell.memory.types import Draft
 from snell.model.events import event_from
 from snell.packs.remember.capture import capture_tool, capture_transcript
 from snell.packs.remember.recall import age, memories_text
-from snell.settings.builtin_packs import builtin_packs
+from snell.settings.packs import builtin_packs
 from tests.unit.llm import tiny_bert
 from tests.unit.packs.remember_runtime import DECIDED, SECRET, RememberRuntime
 
@@ -107,6 +107,24 @@ def test_a_compaction_and_a_stop_never_queue_the_same_twice(remembering) -> None
     assert sorted(each.context.get("trigger") for each in remembering.captures()) == ["auto", "session_end"]
 
 
+@pytest.mark.proves("S4-87")
+def test_with_a_timer_a_running_session_is_captured_with_a_tool_call_after_ten_minutes(
+    remembering, monkeypatch
+) -> None:
+    remembering = remembering(every_minutes=10)
+    remembering.say(DECIDED)
+    minutes, call = [1_000_000], {"transcript_path": str(remembering.transcript), **bash("3 files changed")}
+    monkeypatch.setattr("snell.packs.remember.capture.now_ms", lambda: minutes[0] * 60_000)
+    remembering.fire("PostToolUse", tool_use_id="t1", **call)
+    remembering.finish()
+    minutes[0] += 9
+    remembering.fire("PostToolUse", tool_use_id="t2", **call)
+    assert remembering.captures() == []
+    minutes[0] += 1
+    remembering.fire("PostToolUse", tool_use_id="t3", **call)
+    assert [each.context.get("trigger") for each in remembering.captures()] == ["timer"]
+
+
 @pytest.mark.proves("S4-10", "S4-118")
 def test_a_stop_that_a_hook_held_back_is_not_captured_and_loses_nothing(remembering) -> None:
     remembering = remembering()
@@ -194,8 +212,10 @@ def test_an_inbox_that_cannot_be_written_costs_no_caller_an_answer(remembering) 
     (remembering.where.state / "memory").write_text("in the way", encoding="utf-8")
     decision = remembering.fire("PostToolUse", **bash(DECIDED))
     assert (decision.notes, decision.tells, decision.failures, decision.verdict.name) == ((), (), (), "NO_OPINION")
+    remembering.finish()
     following = remembering.fire("PostToolUse", **bash("3 files changed"))
-    assert (following.notes, following.tells) == ((), ())
+    assert following.notes == ()
+    assert ["is not a directory; move it away" in each.text for each in following.tells] == [True]  # once, as a warning
 
 
 @pytest.mark.proves("S4-06", "S4-07", "S4-90")

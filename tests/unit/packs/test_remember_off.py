@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from snell.daemon.memory_catch_up import catch_up
+from snell.daemon.memory_timer import catch_up
 from snell.memory.transcript_capture import capture_new
 from snell.memory.transcript_position import position
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import builtin_hooks
+from snell.settings.packs import builtin_hooks
 from snell.settings.trust import approve, review
 from snell.system.paths import Places
 from tests.unit.packs.remember_runtime import DECIDED, RememberRuntime

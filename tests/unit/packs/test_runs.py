@@ -128,6 +128,21 @@ def test_tests_that_fail_leave_the_run_as_it_is(ledger_client: LedgerClient):
     assert run_of(ledger_client).status == "running"
 
 
+@pytest.mark.proves("S3-55")
+def test_a_run_can_wait_after_any_failure_that_may_have_changed_something(tmp_path: Path):
+    at = LedgerClient(tmp_path, "durable", packs=("runs",), wait_after_failure="any")
+    at.runtime.store.put(persistent_scope("s"), runs.MARK, "r")
+    begin(at)
+    looks, writes = {"command": "ls missing"}, {"command": "pytest -q > log.txt"}
+    at.before("t1", tool="Bash", given=looks)
+    at.failed("t1", "exit code 1", tool="Bash", given=looks)
+    assert run_of(at).status == "running"
+    at.before("t2", tool="Bash", given=writes)
+    at.failed("t2", "exit code 1", tool="Bash", given=writes)
+    assert run_of(at).status == "waiting_for_human"
+    at.close()
+
+
 def test_a_sub_agents_answer_is_not_a_tool(ledger_client: LedgerClient):
     begin(ledger_client)
     assert refusal(ledger_client.before("t1", tool="TaskOutput", given={})) == "the result of a sub-agent is not a tool"

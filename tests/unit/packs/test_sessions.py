@@ -14,11 +14,11 @@ from snell.model.events import event_from
 from snell.model.protocols import Transaction
 from snell.operations import call_for
 from snell.packs.sessions.caller import usage_of
-from snell.packs.sessions.tool_calls import read_transcript
+from snell.packs.sessions.tool_results import read_transcript
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
 from snell.store.replication import work_rows
 from snell.store.sqlite import SqliteDatabase
@@ -165,6 +165,7 @@ def test_how_full_the_context_is_comes_from_the_transcript_where_no_status_line_
     ]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_a_whole_call_costs_no_more_than_a_few_rows(
     runtime: Runtime, tmp_path: Path, figure: Callable[..., None], is_shared: bool

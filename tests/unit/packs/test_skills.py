@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from snell.packs.skills.ranking import rank_skills, select_skills
-from snell.packs.skills.skill_files import front_matter, skills_in
-from snell.packs.skills.skill_folders import folders_for
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
+from snell.settings.skill_files import front_matter, skills_in
+from snell.settings.skill_folders import folders_for
 
 SKILLS = {
     "pdf": "Extract text and tables from PDF documents, fill in forms, merge and split pages.",
@@ -54,6 +54,7 @@ def notes(runtime: Runtime, event: str = "UserPromptSubmit", **fields: Any) -> l
         ("use the deploy skill", ["deploy"]),
         ("merge these two PDF files and split the last pages", ["pdf"]),
         ("analyse the charts in this spreadsheet", ["spreadsheets"]),
+        ("create a spreadsheet", ["spreadsheets"]),
         ("redeployed it yesterday", []),
         ("write a haiku", []),
         ("check the error", []),

@@ -12,7 +12,7 @@ from snell.model.effects import Verdict
 from snell.packs.tool_inputs.input_check import Faults, example_text, find_faults, repair_input
 from snell.packs.tool_inputs.tool_schemas import KNOWN, entry_for, entry_from
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 
 NOTHING: dict[str, Any] = {}
 LONG = "long enough to be a text"
@@ -223,7 +223,10 @@ def test_the_calls_inside_a_batch_are_checked_one_by_one():
         ("PostToolUseFailure", {"error": "InputValidationError: x"}, "A call that would pass"),
         ("PostToolUseFailure", {"error": "Missing required argument"}, "A call that would pass"),
         ("PostToolUseFailure", {"error": "No such tool available: Wrte"}, "There is no tool"),
-        ("PostToolUseFailure", {"error": "disk full"}, ""),
+        ("PostToolUseFailure", {"error": "disk full"}, "The disk is full."),
+        ("PostToolUseFailure", {"error": "ENOENT: no such file or directory"}, "Check the path"),
+        ("PostToolUseFailure", {"error": "something odd"}, "Read the error and change what caused it"),
+        ("PostToolUseFailure", {"error": "something odd", "is_interrupt": True}, ""),
         ("PostToolUseFailure", {"error": None}, ""),
         ("PostToolUse", {"tool_response": {"is_error": True, "content": "field required"}}, "A call that would pass"),
         ("PostToolUse", {"tool_response": {"content": "docs on validation error, field required"}}, ""),

@@ -8,12 +8,13 @@ import pytest
 from snell.model.effects import Verdict
 from snell.packs.toolchain.projects import Project
 from snell.packs.toolchain.rewrite_line import Redirection, redirect_line
-from snell.packs.toolchain.seed_mode import DETECTORS, action_of, project_command
-from snell.packs.toolchain.targets import just_recipes, make_targets, recipe_text, task_names
-from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS, Toolchain, command_for_job, toolchains_from
+from snell.packs.toolchain.seed_mode import action_of, project_command
+from snell.packs.toolchain.targets import just_recipes, make_targets, task_names
+from snell.packs.toolchain.toolchains import ACTIONS, Toolchain, command_for_job, table, toolchains, toolchains_from
 from snell.runtime.app import Runtime
 from snell.sdk.decorators import GATE_TIMEOUT
-from snell.settings.builtin_packs import builtin_hooks, pack_hooks
+from snell.settings.packs import builtin_hooks, pack_hooks
+from snell.shell.build_targets import recipe_lines
 from snell.testing import decide_with
 from tests.unit.packs.project_files import (
     CARGO,
@@ -33,7 +34,7 @@ from tests.unit.packs.project_files import (
 def whose(folder: Path, files: dict[str, str], action: str, family: str = "") -> str | None:
     """The project's own command for a job, for a user who types in the language that the project is in."""
     project = Project(lay_out(folder, files))
-    families = [family] if family else [each.family for each in TOOLCHAINS if each.family and each.is_here(project)]
+    families = [family] if family else [each.family for each in toolchains() if each.family and each.is_here(project)]
     answer = command_for_job(action, families[0] if families else "python", project)
     return answer.command or None if answer and not answer.is_foreign else None
 
@@ -272,7 +273,7 @@ def test_the_time_limit_is_five_seconds():
 
 @pytest.mark.proves("S0-27", "S0-28")
 def test_in_seed_mode_the_detectors_are_tried_in_order():
-    assert len(DETECTORS) == 19
+    assert len(table().seed) == 19
     asked = {
         "npm run test": "test",
         "PYTEST -k e2e": "test",
@@ -327,7 +328,7 @@ def test_mistyped_options_are_named_with_what_was_meant():
     problems: list[str] = []
     builtin_hooks({"toolchain": said}, problems)
     families = "c, dotnet, elixir, go, java, node, python, rust"
-    names = ", ".join(dict.fromkeys(each.name for each in TOOLCHAINS))
+    names = ", ".join(dict.fromkeys(each.name for each in toolchains()))
     start = "[pack.toolchain]: `toolchains`: `bazel`: "
     assert problems == [
         "[pack.toolchain]: `mode` must be one of seed, careful; `careful` is used",
@@ -361,10 +362,10 @@ def test_targets_are_read_as_rules():
     )
     expected = {"all", "build", "lint", "smoke", "sub/dir.x"}
     assert make_targets(Text("Makefile", makefile)).keys() == expected
-    assert recipe_text("all", make_targets(Text("Makefile", makefile))).strip() == "@echo deploy:"
+    assert recipe_lines(["all"], make_targets(Text("Makefile", makefile))) == ["\t@echo deploy:"]
     assert make_targets(Text("makefile", "")) == {}
     just = "set shell := ['x']\nv := 'a'\nalias t := test\n@test a b='c': dep\n  echo hi: there\n_hidden:\n"
     assert just_recipes(Text("justfile", just)).keys() == {"t", "test", "_hidden"}
-    assert recipe_text("t", just_recipes(Text("justfile", just))) == "  echo hi: there"
+    assert recipe_lines(["t"], just_recipes(Text("justfile", just))) == ["  echo hi: there"]
     tasks = "version: '3'\nvars:\n  NOT: x\ntasks:\n  test:\n    cmds:\n      - x\n  'build:all': y\nother:\n  z: 1\n"
     assert task_names(Text("Taskfile.yml", tasks)).keys() == {"test", "build:all"}

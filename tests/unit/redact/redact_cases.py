@@ -97,8 +97,17 @@ BREAKS: dict[str, tuple[str, str, str]] = {
 def examples(count: int, seed: int) -> list[tuple[Format, str]]:
     """So many made-up secrets of every form."""
     random = Random(seed)
-    made = [(each, each.example(random)) for each in formats() for _ in range(count)]
+    made = [(each, _example(each, random)) for each in formats() for _ in range(count)]
     return [(each, secret) for each, secret in made if not each.is_sample(secret)]
+
+
+def _example(form: Format, random: Random) -> str:
+    return "".join(each.literal or "".join(random.choices(each.chars, k=each.least)) for each in form.parts)
+
+
+def mask(form: Format) -> str:
+    """What documentation shows in place of a secret."""
+    return "".join(each.literal or "x" * each.least for each in form.parts)
 
 
 def survives(secret: str, text: str, redact: Disguise) -> bool:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from snell import Allow, Deny, McpCall, Rewrite, ShellCall, judges, rewrites
-from snell.clients.cline import decode, encode
+from snell.clients import client_named
 from snell.handlers.command import Command
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.hooks import Hook
 from snell.runtime.app import Runtime
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from tests.ledger_client import LedgerClient
 
 FORMS: list[tuple[str, Any, str]] = [
@@ -161,10 +161,10 @@ def test_a_change_that_has_no_single_field_refuses_the_call(before: Any):
 
 
 def test_cline_gets_a_changed_list_of_commands_back_as_the_text_that_it_sent():
-    given = {"name": "run_commands", "input": {"commands": '["npm test"]'}}
+    given, cline = {"name": "run_commands", "input": {"commands": '["npm test"]'}}, client_named("cline")
     with Runtime.embed(to_make) as runtime:
-        event = decode(json.dumps({"hookName": "tool_call", "taskId": "t", "tool_call": given}).encode())
-        reply = json.loads(encode(runtime.decide(event)).stdout)
+        event = cline.decode(json.dumps({"hookName": "tool_call", "taskId": "t", "tool_call": given}).encode())
+        reply = json.loads(cline.encode(runtime.decide(event)).stdout)
     assert reply == {"overrideInput": {"commands": '["make test"]'}}
 
 

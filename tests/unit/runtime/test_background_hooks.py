@@ -12,7 +12,7 @@ from snell.model.effects import Tell
 from snell.model.hooks import Hook, Inline
 from snell.runtime.app import Runtime
 from snell.runtime.background_hooks import BackgroundHooks
-from snell.runtime.executor import BACKGROUND_THREADS
+from snell.runtime.executor import LATER_THREADS
 from tests.helpers import call
 from tests.loopback import Answer, serving
 
@@ -129,7 +129,7 @@ def test_a_session_that_ends_keeps_its_background_hooks_from_beginning():
     blocking = hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True)
     behind = hook("behind", Inline(lambda event: ran.append(event.session_id)), is_async=True, matcher="Read")
     runtime = Runtime.embed(blocking, behind)
-    for _ in range(BACKGROUND_THREADS):
+    for _ in range(LATER_THREADS["background"]):
         runtime.decide(call(session_id="other"))
     runtime.decide(call(tool="Read"))
     runtime.decide(call(name="SessionEnd"))
@@ -142,16 +142,16 @@ def test_what_did_not_get_its_turn_before_the_end_is_cancelled_and_on_record(mon
     monkeypatch.setattr("snell.runtime.executor.CLOSE_SECONDS", 0.0)
     release = threading.Event()
     runtime = Runtime.embed(hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True))
-    for _ in range(BACKGROUND_THREADS + 3):
+    for _ in range(LATER_THREADS["background"] + 3):
         runtime.decide(call())
     assert runtime.executor.backlog == 3
     closing = threading.Thread(target=runtime.close)
     closing.start()
-    assert eventually(lambda: len(runtime.background.pending()), BACKGROUND_THREADS)
+    assert eventually(lambda: len(runtime.background.pending()), LATER_THREADS["background"])
     release.set()
     closing.join(HANG_BOUND)
     states = [each.state for each in runtime.background.all()]
-    assert (states.count("completed"), states.count("cancelled")) == (BACKGROUND_THREADS, 3)
+    assert (states.count("completed"), states.count("cancelled")) == (LATER_THREADS["background"], 3)
 
 
 def eventually(look, wanted) -> bool:

@@ -211,8 +211,10 @@ def test_hashes_are_the_same_after_a_restart_and_differ_between_machines(tmp_pat
     for place in ("one", "one", "two"):
         database = SqliteDatabase(tmp_path / place / "snell.db")
         journal = StoreJournal(database)
-        journal.commit(Decision(event=call(), id=f"1a-{len(found)}"), payload=b"payload", reply=b"reply")
-        found.append((journal.recent()[0].payload_hash, journal.recent()[0].reply_hash))
+        change = {"field": "command", "before": "ls", "after": "ls -l"}
+        journal.record({"id": f"1a-{len(found)}", "event": "PreToolUse", "changes": [change]})
+        (kept,) = journal.find()["changes"]
+        found.append((kept["before_hash"], kept["after_hash"]))
         database.close()
     assert found[0] == found[1]
     assert {len(text) for pair in found for text in pair} == {32}

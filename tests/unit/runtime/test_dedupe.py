@@ -2,7 +2,8 @@
 
 from snell.model.decision import Decision
 from snell.model.events import event_from
-from snell.runtime.dedupe import KEPT, MOST_BYTES, PAIRS, TOGETHER, DecisionCache, TwinFilter, delivery_key
+from snell.runtime.event_flow import KEPT, MOST_BYTES, DecisionCache, delivery_key
+from snell.runtime.hook_request import PAIRS, TOGETHER, TwinFilter
 
 EVENT = event_from({"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
 

@@ -11,7 +11,7 @@ from snell.model.effects import Rewrite, Verdict
 from snell.model.events import Event
 from snell.runtime.app import Runtime
 from snell.sdk.decorators import rewrites
-from snell.settings.builtin_packs import pack_hooks
+from snell.settings.packs import pack_hooks
 from tests.ledger_client import MAIL, LedgerClient
 
 

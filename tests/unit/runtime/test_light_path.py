@@ -33,7 +33,7 @@ OURS = (
     "snell.embed.adapters",
     "snell.embed.embedded_agent",
     "snell.embed.tool_call",
-    "snell.embed.tool_drivers",
+    "snell.embed.twins",
 )
 
 

@@ -14,7 +14,6 @@ from snell.sdk.decorators import (
     caller_for,
     declarations,
     declared_in,
-    hook_id,
     hooks_of,
     informs,
     judges,
@@ -101,8 +100,8 @@ def test_one_function_may_react_to_several_events_and_in_several_roles() -> None
 
 @pytest.mark.proves("S1-40")
 def test_a_hook_is_named_after_its_pack_and_function() -> None:
-    (one,) = declarations(no_force_push)
-    assert (hook_id("", "f", one), hook_id("pack", "f", one)) == ("f", "pack/f")
+    made = [hooks_of([no_force_push], pack=pack)[0].id for pack in ("", "pack")]
+    assert made == ["no_force_push", "pack/no_force_push"]
 
 
 def test_the_annotation_of_the_call_says_the_kind() -> None:
@@ -167,7 +166,7 @@ def test_only_decorated_functions_of_a_module_are_hooks_in_the_order_of_the_file
     assert list(declared_in(namespace)) == ["no_force_push", "second"]
 
 
-KINDS = "shell, edit, write, read, search, web, mcp, agent, skill, other"
+KINDS = "shell, edit, write, read, search, web, database, mcp, agent, skill, other"
 
 
 def bad(decorator: Any, source: str = "def hook(): ...") -> str:

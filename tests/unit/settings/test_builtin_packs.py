@@ -1,7 +1,6 @@
 """The packs that come with Snell."""
 
-from snell.settings.builtin_packs import FOLDER, builtin_packs
-from snell.settings.pack_manifest import read_pack
+from snell.settings.packs import FOLDER, builtin_packs, read_pack
 
 
 def test_our_own_manifests_are_parsed_as_they_read():

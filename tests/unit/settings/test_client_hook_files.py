@@ -87,8 +87,8 @@ def test_a_matcher_by_the_clients_names_of_tools_matches_in_every_client(
 
 
 @pytest.mark.parametrize("name", [name for name in CLIENT_FORMATS if CLIENT_FORMATS[name].tools])
-def test_the_names_of_tools_are_those_that_the_client_module_has(name: str) -> None:
-    tools = client_named(name).TABLE.tools  # type: ignore[attr-defined] # these have one
+def test_the_names_of_tools_are_those_that_the_table_of_the_client_has(name: str) -> None:
+    tools = client_named(name).table.tools
     assert {theirs: tools[theirs].name for theirs in CLIENT_FORMATS[name].tools} == CLIENT_FORMATS[name].tools
 
 

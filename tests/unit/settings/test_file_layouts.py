@@ -83,9 +83,8 @@ def as_dict(hook: Hook) -> dict:
 @pytest.mark.proves("S1-114", "S1-115", "S1-36")
 def test_toml_entries_have_an_event_a_matcher_and_a_table_for_the_handler():
     found = parse_text(SEED_TOML, "hooks.toml")
-    assert messages_of(found.problems) == [
-        "hooks.toml:2: `allow_managed_hooks_only` has no effect in user settings; only policy settings may set it"
-    ]
+    why = "header `Authorization` uses `EDIT_TOKEN`, which is not in `allowed_env`"
+    assert messages_of(found.problems) == [f'hooks.toml:23: {why}; add `allowed_env = ["EDIT_TOKEN"]`']
     assert found.values == (Value("disable_all_hooks", False, "user", "hooks.toml", 1),)
     assert hooks(found) == [
         {

@@ -6,8 +6,7 @@ import pytest
 
 from snell.handlers.command import Command
 from snell.model.hooks import Scope, Source
-from snell.settings.front_matter import LONGEST, parse_front_matter
-from snell.settings.skill_hooks import skill_hooks
+from snell.settings.skill_hooks import LONGEST, parse_front_matter, skill_hooks
 from snell.settings.trust import approve, review
 from tests.unit.settings.settings_files import World, messages_of, write_file
 

@@ -4,7 +4,7 @@ import pytest
 
 from snell.handlers.command import Command
 from snell.handlers.webhook import Webhook
-from snell.settings.schema import fold_spelling
+from snell.model.catalogue import fold_name
 from tests.unit.settings.settings_files import hook_of, messages_of, parse_text
 
 ENTRY = '[[hooks]]\nevent = "PreToolUse"\n'
@@ -163,7 +163,7 @@ def test_every_field_can_be_set_in_every_spelling_in_the_entry_or_in_the_handler
     values |= {"onfailure": '"ask"', "kind": '["shell", "edit"]', "kinds": '["shell", "edit"]'}
 
     def lines(names):
-        return "".join(f"{name} = {values.get(fold_spelling(name), 'true')}\n" for name in names.split())
+        return "".join(f"{name} = {values.get(fold_name(name), 'true')}\n" for name in names.split())
 
     handler = f'[hooks.command]\ncommand = "x"\n{lines(table)}' if table else 'command = "x"\n'
     hook = hook_of(f'{ENTRY}role = "judges"\nif = "Bash(git *)"\n{lines(text)}{handler}')

@@ -6,7 +6,7 @@ import pytest
 
 from snell.handlers.command import Command
 from snell.model.hooks import Scope, Source
-from snell.settings.plugins import PackSource
+from snell.settings.parse_types import PackSource
 from snell.settings.trust import approve
 from tests.unit.settings.settings_files import World, command, ids, inert, messages_of, write_file
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snell.settings.problems import InvalidValueError
 from snell.settings.read_json import read_json
-from snell.settings.value_tree import Node, plain, text_of
+from snell.settings.value_tree import InvalidValueError, Node, plain, text_of
 
 JSON = st.recursive(
     st.none()
@@ -54,7 +53,7 @@ def test_a_byte_order_mark_is_skipped():
         ("{}\n\n{}", 3, "there is text after the end of the JSON value; remove it"),
         ('{\n// x\n"a": 1}', 2, "JSON has no comments; remove the comment, or write this file as TOML"),
         ('{"a": 1}\n# x', 2, "JSON has no comments; remove the comment, or write this file as TOML"),
-        ("[1,\n]", 2, "there is a `,` before `]`; remove that comma"),
+        ("[1,\n]", 1, "there is a `,` before `]`; remove that comma"),
         ("{'a': 1}", 1, "a key in double quotes or `}` is missing here; quote the key"),
         ('{"a" 1}', 1, "a `:` is missing after the key `a`"),
         ("[1\n2]", 2, "a `,` or `]` is missing here; check commas and brackets"),

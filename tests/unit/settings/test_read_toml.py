@@ -4,9 +4,8 @@ import tomllib
 
 import pytest
 
-from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
-from snell.settings.value_tree import Node, plain
+from snell.settings.value_tree import InvalidValueError, Node, plain
 
 EVERYTHING = '''\
 # a comment [not] a = "table"

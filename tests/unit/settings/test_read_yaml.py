@@ -2,9 +2,8 @@
 
 import pytest
 
-from snell.settings.problems import InvalidValueError
 from snell.settings.read_yaml import read_yaml
-from snell.settings.value_tree import Node, plain
+from snell.settings.value_tree import InvalidValueError, Node, plain
 
 
 def test_every_value_knows_its_line_in_the_file():

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snell.model.hooks import Scope
-from snell.settings.front_matter import parse_front_matter
 from snell.settings.parse import parse
 from snell.settings.parse_types import Parsed, ParseState
+from snell.settings.skill_hooks import parse_front_matter
 from snell.settings.unreadable_policy import failing_hooks
 from tests.case_counts import cases
 from tests.unit.settings.test_file_layouts import CLIENT_JSON, SEED_TOML

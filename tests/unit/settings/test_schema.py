@@ -4,7 +4,7 @@ import pytest
 
 from snell.settings.handler_types import handler_types
 from snell.settings.json_schema import docs_rows, json_schema, spellings
-from snell.settings.schema import ENTRY, HOOK_KEYS, TOP, TOP_KEYS
+from snell.settings.schema import ENTRY, HOOK_KEYS, TABLES, TOP, TOP_KEYS
 from snell.settings.value_check import READERS
 
 HANDLERS = handler_types().all
@@ -17,6 +17,7 @@ ALL_KEYS = [
 
 
 def test_every_key_has_a_reader_and_a_line_about_it():
+    assert READERS.keys() == TABLES.shapes.keys()
     assert [key.name for key in ALL_KEYS if key.type not in READERS] == []
     assert [key.name for key in ALL_KEYS if not key.help and not key.ignored] == []
 

@@ -98,9 +98,11 @@ def test_a_review_shows_everything_that_the_project_would_bring(tmp_path):
         ("settings", "rewrites_from", ".snell/snell.local.toml", 1, "", "rewrites_from = policy", "new"),
         ("python", "mine", ".snell/hooks/mine.py", 1, "", ".snell/hooks/mine.py", "new"),
         ("hook", found.items[3].title, ".claude/skills/tidy/SKILL.md", 4, "Stop", "tidy", "new"),
+        ("notes", ".claude/skills (tidy)", ".claude/skills", 1, "", found.items[4].shows, "new"),
     ]  # fmt: skip
     assert found.items[0].pins == (os.path.realpath("/bin/sh"), "check.sh")
-    assert len({item.digest for item in found.items} | {found.digest}) == 5
+    assert "given to the model" in found.items[4].shows
+    assert len({item.digest for item in found.items} | {found.digest}) == 6
     assert (found.root, found.is_approved, found.problems) == (str(world.project), False, ())
     assert python.exists()
 

@@ -1,6 +1,7 @@
 """Edits of other people's files: only what is ours changes, twice is once, and out again is as before."""
 
 import json
+import re
 import shlex
 import subprocess
 import time
@@ -14,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snell.model.installs import FileEdit, Format, ListEntries, Member, OwnFile, TextBlock, TomlTables, WrappedCommand
-from snell.settings.problems import InvalidValueError
 from snell.settings.snell_commands import runs_shim, wrapped_command
+from snell.settings.value_tree import InvalidValueError
 from snell.setup.apply_edits import insert_edits, is_snell_file, other_hooks, remove_edits
 from snell.setup.edit_json import JsonText
 from tests.case_counts import cases
@@ -113,7 +114,7 @@ def test_a_command_that_only_mentions_the_shim_is_not_ours() -> None:
         ("json", '{\n  // no\n  "a": 1\n}', 2, "the client does not accept comments"),
         ("json", '{"a": 1}\n{"b": 2}', 2, "text after the end"),
         ("json", '{"a": 1,\n "a": 2}', 2, "given twice"),
-        ("json", '{"a": "x', 1, "a string has no end"),
+        ("json", '{"a": "x', 1, "bad text: unterminated string"),
         ("json", "[1]", 1, "does not contain a JSON object"),
         ("json", '{\n"hooks": []}', 2, "`hooks` is not an object"),
         ("json", '{"hooks": {"PreToolUse": 1}}', 1, "`hooks.PreToolUse` is not a list"),
@@ -215,6 +216,17 @@ def test_toml_of_others_means_the_same_before_and_after() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("before", "left"),
+    [
+        ("a = 1\r\n[mcp_servers.snell]\r\ncommand = 'snell'", "a = 1"),
+        ('a = 1\n[mcp_servers.snell]\ncommand = \'snell\'\nx = """\n[b]\n# """\n[c]\n', "a = 1\n[c]\n"),
+    ],
+)
+def test_a_toml_table_of_ours_is_removed_however_it_ends(before: str, left: str) -> None:
+    assert remove_edits(before.encode(), file("toml")) == left.encode()
+
+
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | TEXT,
@@ -237,6 +249,43 @@ def test_any_json_comes_back_byte_for_byte(value: dict[str, Any], indent: Any, a
         "statusLine": 0,
     }
     assert remove_edits(after, file("json")) == before
+
+
+# Whole lines, as people write them: comments, and texts that look like headers, comments and quotes.
+PIECES = {
+    "toml": (
+        ("# [not.a.table]", 'a = "[x]" # one', "b = [", "  [1, 2], # two", "]", "d = 1", "", "  "),
+        ("[t{n}]", '["q {n}".r]  # why', "[[rows]]", 'k{n} = """', "[[hooks]]", '# no remark """', "l{n} = '''", "'''"),
+    ),
+    "yaml": (
+        ("# a remark", "a{n}: 1", "b{n}:", "  - x", "  - 'y: z'", "", "c{n}: |", "  extensions:", "    snell: no"),
+        ("extensions:", "  other:  # mine", "    cmd: x", '    args: [1, "# no"]', "  'more':", "    cmd: y"),
+    ),
+}
+PIECES_OF = {
+    kind: st.lists(st.sampled_from([*usual, *special]), max_size=12) for kind, (usual, special) in PIECES.items()
+}
+
+
+@pytest.mark.parametrize("kind", PIECES)
+@settings(max_examples=cases(150, 2000), deadline=None)
+@given(data=st.data(), newline=st.sampled_from(["\n", "\r\n"]), has_last=st.booleans())
+def test_any_lines_of_toml_and_yaml_come_back_byte_for_byte(
+    kind: Format, data: st.DataObject, newline: str, has_last: bool
+) -> None:
+    lines = [line.replace("{n}", str(number)) for number, line in enumerate(data.draw(PIECES_OF[kind]))]
+    before = "".join(f"{line}{newline}" for line in lines)
+    before = (before if has_last else before.removesuffix(newline)).encode()
+    try:
+        after = insert_edits(before, file(kind))
+    except InvalidValueError:
+        return  # not valid, or of a form to which nothing can be added
+    assert insert_edits(after, file(kind)) == after
+    left = remove_edits(after, file(kind))
+    assert left is not None
+    # Without a record of before, a last line without its end may get one, and an empty `extensions:` is removed.
+    emptied = rb"(?m)^extensions:(?: *#[^\r\n]*)?\r?\n?(?=[^ ]|\Z)"
+    assert left.rstrip() == before.rstrip() or re.sub(emptied, b"", before).rstrip() == left.rstrip()
 
 
 def test_thirty_lists_in_a_large_file_cost_a_few_readings_of_it_not_thirty() -> None:

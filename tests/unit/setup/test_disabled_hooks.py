@@ -6,7 +6,7 @@ import pytest
 
 from snell.clients import client_names
 from snell.model.installs import Install, Switch
-from snell.setup.disabled_hooks import disabled_hooks
+from snell.setup.client_gates import disabled_hooks, hook_digests
 from snell.setup.plan import Options, find_install
 from snell.setup.status import client_checks, state_of
 from tests.unit.runtime.runtime_helpers import set_up, site_in
@@ -73,3 +73,17 @@ def test_doctor_says_that_they_are_off_and_where(tmp_path: Path) -> None:
     row = next(row for row in client_checks(env, site.project) if row[0] == "client: codex")
     assert row[1] == "warn"
     assert f"`features.hooks` in `{settings}` disables them" in row[2]
+
+
+def test_the_digest_of_a_hook_is_the_one_that_codex_computes() -> None:
+    entry = {"type": "command", "command": "exec /opt/snell-hook --client codex"}
+    lists = {
+        "PreToolUse": [{"matcher": "*", "hooks": [{**entry, "timeout": 600}]}],
+        "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}],
+        "SessionEnd": [{"hooks": [{**entry, "timeout": 3}]}],
+        "PostToolUse": [None, {"hooks": None}],
+    }
+    assert dict(hook_digests(lists)) == {
+        "pre_tool_use:0:0": "sha256:da7b6da28a32755176fbed1f85ad0d6994c8390bb127953ff8b3fc222f44f1f4",
+        "session_end:0:0": "sha256:139b2ce9359c7ead0588065a8128db17cefca8c89fd91f673e257d31de83062b",
+    }

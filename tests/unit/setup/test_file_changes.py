@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from snell.clients import client_names
+from snell.model.catalogue import CATALOGUE
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, FileEdit, Member, SetupScope
 from snell.setup.file_changes import find_other_hooks, install, plan_change, plan_removal, records, uninstall
 from snell.setup.plan import Options, find_install, plan
 from tests.unit.runtime.runtime_helpers import every_install, places_in, set_up, site_in, snapshot, take_out
 
-EVERYTHING = Options(mcp=True, rules=True, worktrees=True)
+EVERYTHING = Options(mcp=True, rules=True, wanted=frozenset(CATALOGUE))
 
 
 def member(path: Path, version: int = 1) -> FileEdit:
@@ -167,7 +168,7 @@ def test_a_folder_that_is_a_file_is_a_clear_error(tmp_path: Path) -> None:
 def test_a_malformed_file_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(b'{\n  "a": \n}')
-    with pytest.raises(SetupError, match=r"settings\.json:3: a JSON value is missing here; correct the JSON first$"):
+    with pytest.raises(SetupError, match=r"settings\.json:3: a value is missing here; use text in double quotes"):
         plan_change(member(path))
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from snell.clients import client_names
+from snell.clients import client_named, client_names
 from snell.model.catalogue import CATALOGUE
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import Install
@@ -45,10 +46,10 @@ def test_a_clients_set_up_is_complete(client: Install) -> None:
 
 
 @pytest.mark.proves("S4-17", "S4-18")
-def test_claude_code_calls_the_shim_without_a_shell_on_every_event_but_worktrees(tmp_path: Path) -> None:
+def test_claude_code_calls_the_shim_without_a_shell_on_every_event_that_needs_no_hook(tmp_path: Path) -> None:
     entry = {"type": "command", "command": PROGRAMS.shim, "args": ["--client", "claude-code"]}
     short = {"SessionEnd": 10, "MessageDisplay": 10}
-    events = [name for name in CATALOGUE if not name.startswith("Worktree")]
+    events = [name for name, row in CATALOGUE.items() if not row.registered_for]
     expected = {name: [{"hooks": [{**entry, "timeout": short.get(name, 600)}]}] for name in events}
     line = {
         "type": "command",
@@ -58,9 +59,32 @@ def test_claude_code_calls_the_shim_without_a_shell_on_every_event_but_worktrees
     assert found == {".claude/settings.json": {"hooks": expected, "statusLine": line}}
 
 
-def test_worktrees_come_only_with_a_hook_that_makes_them(tmp_path: Path) -> None:
-    hooks = written("claude_code", site_in(tmp_path), worktrees=True)[".claude/settings.json"]["hooks"]
-    assert set(hooks) == set(CATALOGUE)
+def test_some_events_come_only_with_a_hook_that_wants_them(tmp_path: Path) -> None:
+    usual = {name for name, row in CATALOGUE.items() if not row.registered_for}
+    assert set(CATALOGUE) - usual == {"MessageDisplay", "PostToolBatch", "WorktreeCreate", "WorktreeRemove"}
+    for wanted, more in (
+        ("MessageDisplay", {"MessageDisplay"}),
+        ("WorktreeCreate", {"WorktreeCreate", "WorktreeRemove"}),
+        ("WorktreeRemove", set()),  # an entry replaces git's own worktrees
+    ):
+        options = {"wanted": frozenset({wanted})}
+        hooks = written("claude_code", site_in(tmp_path), **options)[".claude/settings.json"]["hooks"]
+        assert set(hooks) == usual | more
+
+
+@pytest.mark.parametrize(("version", "missing"), [("0.140.2", {"SessionEnd"}), ("0.166.0", set()), ("unknown", set())])
+def test_only_events_that_the_installed_version_knows_are_written(
+    tmp_path: Path, version: str, missing: set[str]
+) -> None:
+    package = tmp_path / "lib/node_modules/@openai/codex"
+    (package / "bin").mkdir(parents=True)
+    (package / "package.json").write_text(json.dumps({"version": version}), encoding="utf-8")
+    (package / "bin/codex.js").touch(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/codex").symlink_to(package / "bin/codex.js")
+    site = replace(site_in(tmp_path), env={"PATH": str(tmp_path / "bin")})
+    hooks = written("codex", site)[".codex/hooks.json"]["hooks"]
+    assert set(client_named("codex").install.events) - set(hooks) == missing
 
 
 def test_an_event_with_a_hook_that_may_wake_the_agent_is_reported_a_second_time(tmp_path: Path) -> None:
@@ -290,7 +314,7 @@ def test_a_state_says_whether_ours_is_there_and_current(tmp_path: Path) -> None:
     site, client = site_in(tmp_path), find_install("codex")
     assert state_of(client, Options(), site).installed == "no"
     set_up(client, Options(), site, tmp_path / "state")
-    assert state_of(client, Options(), site).installed == "yes"
+    assert state_of(client, Options(), site).installed == "not approved"
     assert state_of(client, Options(session_start=False), site).installed == "outdated"
     (site.home / ".codex" / "hooks.json").write_bytes(b"{")
     broken = state_of(client, Options(), site)

@@ -39,7 +39,7 @@ CHANGES = [
     ("env A=1 timeout 5 touch x", "x"),
     ("bash -c 'echo x > y'", "y"),
     ("for i in 1 2; do touch f$i; done", "f$i"),
-    ("(cd a && echo x > y)", "y"),
+    ("(cd a && echo x > y)", "a/y"),
     ("find . -name x -exec touch {} +", "{}"),
 ]
 

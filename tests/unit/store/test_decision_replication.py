@@ -7,7 +7,8 @@ import pytest
 from snell.model.errors import StoreError
 from snell.records import decisions, marks, retention
 from snell.records.decisions import Row
-from snell.store.replication.decisions import DecisionReplicator, ReplicationPosition
+from snell.store.replication.decisions import Decisions, ReplicationPosition, position
+from snell.store.replication.replicator import Replicator
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 
@@ -36,28 +37,28 @@ def ids(database: SqliteDatabase) -> list[str]:
 
 def test_everything_goes_once_and_in_order(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 1_203, traces=True)
-    spool = DecisionReplicator(local, server)
-    assert (spool.feed(), spool.feed()) == (2_406, 0)
+    spool = Decisions(local, server)
+    assert (spool.exchange(), spool.exchange()) == (2_406, 0)
     assert ids(server) == ids(local)
     assert do(server, decisions.traces_after, 0, 10_000) == do(local, decisions.traces_after, 0, 10_000)
-    assert spool.position() == ReplicationPosition(decisions=1_203, traces=1_203)
+    assert do(local, position) == ReplicationPosition(decisions=1_203, traces=1_203)
 
 
 def test_what_is_sent_again_after_a_crash_counts_once(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 70, traces=True)
-    DecisionReplicator(local, server).feed()
+    Decisions(local, server).exchange()
     do(local, marks.drop, "spool")
-    assert DecisionReplicator(local, server).feed() == 140
+    assert Decisions(local, server).exchange() == 140
     assert ids(server) == ids(local)
     assert len(do(server, decisions.traces_after, 0, 1_000)) == 70
 
 
 def test_what_comes_late_follows(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 3, traces=True)
-    spool = DecisionReplicator(local, server)
-    spool.feed()
+    spool = Decisions(local, server)
+    spool.exchange()
     do(local, decisions.add_late, "id-000001", {"hook": "slow"})
-    assert spool.feed() == 1
+    assert spool.exchange() == 1
     found = do(server, decisions.trace, "id-000001")
     assert found
     assert (found.body, found.late) == ('{"id":"id-000001"}', '[{"hook":"slow"}]')
@@ -67,25 +68,25 @@ def test_a_server_that_is_away_costs_nothing_but_time(local: SqliteDatabase, tmp
     place = tmp_path / "server"
     place.write_text("no directory", encoding="utf-8")
     server = SqliteDatabase(place / "snell.db")
-    spool = DecisionReplicator(local, server)
+    spool = Decisions(local, server)
     for first in (0, 60):
         write(local, first, 60, traces=True)
         with pytest.raises(StoreError):
-            spool.feed()
+            spool.exchange()
     place.unlink()
-    assert spool.feed() == 240
+    assert spool.exchange() == 240
     assert ids(server) == ids(local)
 
 
 def test_retention_leaves_what_the_server_does_not_have(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 20)
-    spool = DecisionReplicator(local, server)
-    spool.feed()
+    spool = Decisions(local, server)
+    spool.exchange()
     write(local, 20, 20)
     now = 1_000 * retention.DAY_MS
-    assert do(local, retention.expire_decisions, now=now, up_to=spool.position().decisions) == 20
+    assert do(local, retention.expire_decisions, now=now, up_to=do(local, position).decisions) == 20
     assert ids(local) == [f"id-{each:06}" for each in range(20, 40)]
-    spool.feed()
+    spool.exchange()
     assert len(ids(server)) == 40
 
 
@@ -93,24 +94,23 @@ def test_traces_of_decisions_that_the_server_has_dropped_are_left_out(
     local: SqliteDatabase, server: SqliteDatabase
 ) -> None:
     write(local, 0, 2)
-    spool = DecisionReplicator(local, server)
-    spool.feed()
+    spool = Decisions(local, server)
+    spool.exchange()
     server.run(lambda tx: tx.do("DELETE FROM decisions WHERE id = 'id-000000'"))
     for each in ("id-000000", "id-000001"):
         do(local, decisions.add_trace, each, "{}")
-    assert spool.feed() == 2
+    assert spool.exchange() == 2
     assert [trace.decision_id for trace in do(server, decisions.traces_after, 0, 10)] == ["id-000001"]
 
 
 def test_the_thread_is_woken_by_enough_rows_and_ends_when_told(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 50)
-    spool = DecisionReplicator(local, server)
+    spool = Replicator(Decisions(local, server))
     spool.start()
-    spool.count_rows(50)
-    thread = spool._thread
-    assert thread
+    spool.notify_change(50)
+    (thread,) = spool._threads
     for _ in range(2_000):
-        if spool.position().decisions == 50:
+        if do(local, position).decisions == 50:
             break
         thread.join(0.005)
     spool.stop()

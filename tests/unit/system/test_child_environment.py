@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snell.system.child_environment import DROPPED, environment, is_dropped
+from snell.system.child_environment import dropped_rows, environment, is_dropped
 
-NAMES = [name for row in DROPPED for name in row.names]
+NAMES = [name for row in dropped_rows() for name in row["names"]]
 
 
 def test_variables_that_run_foreign_code_are_dropped_and_the_rest_is_kept() -> None:
@@ -49,7 +49,7 @@ def test_the_parent_is_not_changed() -> None:
 
 def test_every_row_of_the_table_counts_and_has_a_reason() -> None:
     assert [name for name in NAMES if not is_dropped(name.replace("*", "ANYTHING"))] == []
-    assert [row.names for row in DROPPED if not row.reason] == []
+    assert [row["names"] for row in dropped_rows() if not row["reason"]] == []
     assert len(NAMES) == len(set(NAMES))
 
 

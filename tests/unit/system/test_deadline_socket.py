@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
-from snell.system.deadline_socket import connect
+from snell.system.http_client import connect
 from tests.stalling import HANG_SECONDS, black_hole, stalling
 
 LONG = b"x" * 30_000_000

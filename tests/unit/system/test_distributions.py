@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.system.distributions import any_declares, version_of
+from snell.system.version import any_declares, version_of
 
 
 def test_our_own_version_is_what_the_slow_way_says() -> None:

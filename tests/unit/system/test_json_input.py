@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from snell.model.errors import PayloadError
+from snell.model.errors import PayloadError, UnjudgedPayloadError
 from snell.model.events import TOO_DEEP
 from snell.system.json_input import (
     DEEPEST,
@@ -16,6 +16,7 @@ from snell.system.json_input import (
     MOST_CONTAINERS,
     MOST_KEYS,
     odd_fields,
+    read_object,
     read_payload,
 )
 from tests.case_counts import cases
@@ -58,7 +59,7 @@ def test_anything_but_an_object_is_refused_by_name(raw: bytes, word: str) -> Non
 
 @pytest.mark.parametrize(
     "raw",
-    [b"{", b'{"a"}', b'{"a": 1,}', b"{'a': 1}", b"{} {}", b'{"a": 01}', b'{"a": "\n"}', b"hello", b'{"a": 1}\x00'],
+    [b"{", b'{"a"}', b'{"a": 1,}', b"{'a': 1}", b'{"a": 01}', b'{"a": "\n', b"hello", b"\x01{}", b"{\x01}"],
 )
 def test_what_is_not_json_is_refused_with_its_place(raw: bytes) -> None:
     message = refusal(raw)
@@ -66,9 +67,27 @@ def test_what_is_not_json_is_refused_with_its_place(raw: bytes) -> None:
     assert "(line " in message
 
 
-def test_utf_16_is_refused_by_name() -> None:
-    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
-        assert refusal('{"a": 1}'.encode(encoding)) == "the payload is not UTF-8 but looks like UTF-16; send UTF-8"
+def test_utf_16_is_read_and_flagged() -> None:
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
+        assert read_payload('{"a": "ü"}'.encode(encoding)) == ({"a": "ü"}, ("not-utf8",))
+
+
+@pytest.mark.parametrize(("rest"), [b"x", b"\x00", b", 1", b"]", b"null"])
+def test_text_after_the_object_is_flagged_and_a_second_object_is_not_judged(rest: bytes) -> None:
+    assert read_payload(b'{"a": 1} ' + rest) == ({"a": 1}, ("text-after-json",))
+    with pytest.raises(UnjudgedPayloadError, match="more than one object"):
+        read_payload(b'{"a": 1} ' + rest + b'{"a": 2}')
+
+
+def test_control_characters_in_a_text_are_kept_and_flagged() -> None:
+    assert read_payload(b'{"a": "x\n\ty\x00"}') == ({"a": "x\n\ty\x00"}, ("control-characters",))
+
+
+@pytest.mark.parametrize("raw", [b'{"a": 1} x', b'{"a": NaN}', b'{"a": "\n"}', b'{"a": 1} {}', b"{"])
+def test_what_a_program_or_user_wrote_has_no_such_mistakes(raw: bytes) -> None:
+    with pytest.raises(PayloadError):
+        read_object(raw)
+    assert read_object(b'{"a": {"b": 1}, "a": "\\ud800"}') == {"a": "\ufffd"}
 
 
 def test_a_byte_order_mark_is_accepted_and_flagged() -> None:
@@ -105,21 +124,18 @@ def test_all_kinds_of_damage_are_flagged_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "key"),
+    ("raw", "read"),
     [
-        (b'{"a": 1, "a": 1}', "a"),
-        (b'{"a": 1, "b": {"c": [{"d": 1, "e": 2, "d": 3}]}}', "d"),
-        (rb'{"tool_input": 1, "\u0074ool_input": 2}', "tool_input"),
-        (rb'{"a": "x:y", "b": ":", "a": "\u003a\u003a"}', "a"),
-        (rb'{"a": {"b": 1}, "a": "\u003a"}', "a"),
-        (rb'{"\ud800": 1, "\ud801": 2}', "\\ufffd"),
-        (b'{"\xff": 1, "\xfe": 2}', "\\ufffd"),
-        (b'{"": 1, "": 2}', ""),
-        (rb'{"\n": 1, "\n": 2}', "\\n"),
+        (b'{"a": 1, "a": 2}', {"a": 2}),
+        (b'{"a": 1, "b": {"c": [{"d": 1, "e": 2, "d": 3}]}}', {"a": 1, "b": {"c": [{"d": 3, "e": 2}]}}),
+        (rb'{"tool_input": 1, "\u0074ool_input": 2}', {"tool_input": 2}),
+        (rb'{"\ud800": 1, "\ud801": 2}', {"\ufffd": 2}),
+        (b'{"\xff": 1, "\xfe": 2}', {"\ufffd": 2}),
+        (b'{"": 1, "": 2}', {"": 2}),
     ],
 )
-def test_a_key_given_twice_is_refused_by_name(raw: bytes, key: str) -> None:
-    assert refusal(raw) == f"the key `{key}` is given twice in one object; send every key once"
+def test_of_a_key_given_twice_the_last_value_counts(raw: bytes, read: Any) -> None:
+    assert read_payload(raw)[0] == read
 
 
 def test_the_same_key_in_different_objects_is_fine() -> None:
@@ -142,22 +158,15 @@ def test_what_was_written_is_read_back(payload: dict[str, Any], ascii_only: bool
 
 @settings(max_examples=cases(30, 150), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", ":", "", "é"]), JSON), max_size=4), st.booleans())
-def test_a_repeated_key_never_gets_through(pairs: list[tuple[str, Any]], ascii_only: bool) -> None:
+def test_of_repeated_keys_the_last_value_counts_everywhere(pairs: list[tuple[str, Any]], ascii_only: bool) -> None:
     written = ",".join(f"{dumped(key, ascii_only)}:{dumped(value, ascii_only)}" for key, value in pairs)
     raw = b'{"outer":[{%s}]}' % written.encode()
-    if len(dict(pairs)) == len(pairs):
-        assert read_payload(raw) == ({"outer": [dict(pairs)]}, ())
-    else:
-        assert "is given twice" in refusal(raw)
+    assert read_payload(raw) == ({"outer": [dict(pairs)]}, ())
 
 
-@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity"])
-def test_nan_and_infinity_are_refused(number: bytes) -> None:
-    assert refusal(b'{"a": %s}' % number) == f"the payload contains `{number.decode()}`, which is not JSON"
-
-
-def test_a_number_too_large_for_a_float_is_refused() -> None:
-    assert refusal(b'{"a": 1e999}') == "the number `1e999` is out of range"
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999", b"9" * 5000])
+def test_a_number_that_json_does_not_have_is_null_and_flagged(number: bytes) -> None:
+    assert read_payload(b'{"a": [%s, 1.5, 2]}' % number) == ({"a": [None, 1.5, 2]}, ("not-finite",))
 
 
 @pytest.mark.parametrize("number", [2**63, 2**64 - 1, 2**64, -(2**63) - 1, 10**40, -(10**400)])
@@ -166,10 +175,6 @@ def test_integers_of_any_size_stay_exact(number: int) -> None:
         value = read_payload(raw)[0]["a"]
         assert type(value) is int
         assert value == number
-
-
-def test_an_integer_that_python_will_not_read_is_refused() -> None:
-    assert refusal(b'{"a": ' + b"9" * 5000 + b"}") == "the payload contains a number with too many digits"
 
 
 def test_what_is_nested_beyond_the_limit_becomes_text_there() -> None:
@@ -256,7 +261,8 @@ def test_no_bytes_raise_anything_but_a_payload_error(raw: bytes) -> None:
     except PayloadError:
         return
     assert isinstance(payload, dict)
-    assert set(flags) <= {"bom", "invalid-utf8", "lone-surrogates", "many-keys"}
+    repaired = {"bom", "not-utf8", "invalid-utf8", "lone-surrogates", "not-finite"}
+    assert set(flags) <= {*repaired, "control-characters", "text-after-json", "many-keys"}
 
 
 def test_fields_of_another_type_are_named() -> None:
@@ -297,7 +303,3 @@ def test_an_input_with_too_many_parts_is_refused_whatever_its_tool_brought():
     many = {f"k{number}": number for number in range(MOST_KEYS + 1)}
     raw = json.dumps({"tool_input": many, "tool_response": many}).encode()
     assert "keys; send at most" in refusal(raw)
-    given_twice = (
-        json.dumps({"tool_response": 1})[:-1].encode() + b", " + json.dumps({"tool_response": many})[1:].encode()
-    )
-    assert refusal(given_twice) == "the key `tool_response` is given twice in one object; send every key once"

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -17,6 +18,7 @@ from snell.system.process_table import (
     tags_of,
     ticks_now,
 )
+from tests.waiting import wait_until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux")
 
@@ -95,6 +97,7 @@ def test_a_signal_never_reaches_another_process_that_got_the_same_pid(child: sub
 @linux
 def test_signs_of_a_run_are_read_from_environment_and_pipes(child: subprocess.Popen[bytes]) -> None:
     assert child.stdin is not None
+    wait_until(Path(f"/proc/{child.pid}/environ").read_bytes)  # the kernel fills it in at the end of an exec
     pipe = f"pipe:[{os.fstat(child.stdin.fileno()).st_ino}]"
     assert tags_of(child.pid, b"SIGN") == frozenset({"abc", "def", pipe})
     assert tags_of(child.pid, b"OTHER") == frozenset({pipe})

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from snell.model.errors import StoreError
-from snell.system.timeout_lock import BoundedLock
+from snell.system.deadline import BoundedLock
 
 
 def test_the_same_thread_may_enter_again_and_another_one_is_told_after_its_time() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from snell.model.errors import SettingsError
-from snell.settings.pack_manifest import Pack, read_pack
+from snell.settings.packs import Pack, read_pack
 
 
 def pack(folder: Path, text: str) -> Path:

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from snell.model.errors import SnellError
-from snell.settings.builtin_packs import options_in
 from snell.settings.load import load
+from snell.settings.packs import options_in
 from snell.system.paths import places
+
+Row = dict[str, Any]
 
 
 def text_in(row: Mapping[str, Any], field: str, default: str | None = None) -> str:

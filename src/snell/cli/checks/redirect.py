@@ -1,53 +1,33 @@
 """Show how the toolchain pack would rewrite a command in a project with given files."""
 
-import argparse
 import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from snell.cli.checks import options_of_pack, text_in
+from snell.cli.checks import Row, options_of_pack, text_in
 from snell.model.errors import SnellError
-from snell.packs.toolchain.rewrite_line import Redirection, redirect_command
-
-EXAMPLE = "snell check redirect 'npm test -- --watch'"
-ROWS = "{id, files: {name: text}, cwd?, command}"
-ANSWER = "{command, why}; the command is null if it is not rewritten"
+from snell.packs.toolchain.rewrite_line import redirect_command
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("command", nargs="?", help="the command line, as run in the current folder")
-
-
-def check_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Rewrite the command of one row, in a temporary project with its files."""
-    command = text_in(row, "command")
+def check_row(row: Row) -> Row:
+    """Rewrite the command of one row, in a temporary project with its files; one of the command line in its folder."""
+    command, options = text_in(row, "command"), options_of_pack("toolchain")
+    if "here" in row:
+        result = redirect_command(options, command, row["here"])
+        return {"command": result.command, "why": result.why}
     with tempfile.TemporaryDirectory(prefix="snell-check-") as folder:
         root = os.path.realpath(folder)
         _write_files(row.get("files") or {}, Path(root))
-        folder = str(_inside(Path(root), text_in(row, "cwd", "")))
-        result = redirect_command(options_of_pack("toolchain"), command, folder, ceiling=root)
+        result = redirect_command(options, command, str(_inside(Path(root), text_in(row, "cwd", ""))), ceiling=root)
     return {"command": result.command, "why": result.why}
 
 
-def check_arguments(args: argparse.Namespace) -> dict[str, Any]:
-    """Rewrite the command on the command line, in the current folder."""
-    result = _redirect_args(args)
-    return {"command": result.command, "why": result.why}
-
-
-def print_result(args: argparse.Namespace) -> int:
-    """Print the command as it would run, and why."""
-    result = _redirect_args(args)
-    print(result.command if result.command is not None else args.command)
-    print(f"  {'changed' if result.command is not None else 'unchanged'}: {result.why}")
-    return 0
-
-
-def _redirect_args(args: argparse.Namespace) -> Redirection:
-    if args.command is None:
-        raise SnellError("no command was given", advice=f"for example: {EXAMPLE}")
-    return redirect_command(options_of_pack("toolchain"), args.command, os.getcwd())
+def lines(row: Row, answer: Row) -> list[str]:
+    """Return the command as it would run, and why."""
+    is_changed = answer["command"] is not None
+    first = answer["command"] if is_changed else row["command"]
+    return [first, f"  {'changed' if is_changed else 'unchanged'}: {answer['why']}"]
 
 
 def _write_files(files: Any, root: Path) -> None:

@@ -6,16 +6,11 @@ import sys
 
 from snell.cli.call_operation import call_operation
 from snell.cli.confirmation import confirm, require_terminal
+from snell.cli.terminal import visible
 from snell.model.errors import SnellError
 from snell.packs.guard.one_time_allow import allow_once
-from snell.runtime.admin_log import record_admin_action
+from snell.runtime.app import record_admin_action
 from snell.system.paths import make_private, places
-
-EXAMPLE = "snell allow"
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--show", action="store_true", help="only show the command that was denied last")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,4 +37,4 @@ def run(args: argparse.Namespace) -> int:
 
 def _printable(text: str) -> str:
     """Replace control characters and indent the lines."""
-    return "\n    ".join("".join(char if char.isprintable() else "?" for char in line) for line in text.splitlines())
+    return "\n    ".join(visible(line, "?") for line in text.splitlines())

@@ -2,36 +2,26 @@
 
 import argparse
 import os
+from contextlib import closing
 
-import msgspec
-
-from snell.cli.colours import Colours
+from snell.cli.terminal import Colours, print_json
 from snell.records.audit_check import Findings
 from snell.records.audit_log import AuditLog
 from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.system.paths import places
 
-EXAMPLE = "snell audit verify"
 SHOWN = 20
 WAIT_SECONDS = 15.0  # new records are chained within ten seconds
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["verify"], help="verify the chain of records")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
-
-
 def run(args: argparse.Namespace) -> int:
     where = places(os.environ)
-    database = database_of(where)
-    try:
+    with closing(database_of(where)) as database:
         StoreJournal(database).take_in()  # records of a process that was killed
         found = AuditLog(database, where.state).verify(deadline=WAIT_SECONDS)
-    finally:
-        database.close()
     if args.json:
-        print(msgspec.json.encode(found).decode())
+        print_json(found)
     else:
         _show(found, Colours.for_stdout())
     return 0 if found.is_good else 1

@@ -1,87 +1,69 @@
 """
 Test one component directly; with --jsonl many rows at once, answered in order.
 
-A component is a module of `cli/checks`: EXAMPLE, ROWS, ANSWER, `arguments(parser)`, `check_row(row)` for --jsonl,
-`check_arguments(args)` for --json, `print_result(args)` for people, and `exit_code(answer)` if an answer can be a
-failed check.
+A component is a verb in `commands.json` and a module of `cli/checks`, or of its pack: `check_row(row)`, `lines(row,
+answer)` for people, and `exit_code(answer)` if an answer can be a failed check. A row has the arguments by name.
 """
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import msgspec
 
+from snell.cli.command_table import ROWS
 from snell.model.errors import SnellError
 from snell.system.json_output import json_bytes
 
-EXAMPLE = "snell check match 'Edit|Write' Write --event PreToolUse"
-
 Row = dict[str, Any]
-
-COMPONENTS: Mapping[str, str] = {
-    "command": "judge a command with the guard",
-    "match": "test a matcher against a name",
-    "nudge": "show what the nudges pack would add to a prompt",
-    "redirect": "show how the toolchain pack would rewrite a command",
-    "skill": "show which skills a prompt would load",
-    "secrets": "find secrets in a text",
-    "signal": "test whether a text is worth remembering",
-}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parts = parser.add_subparsers(dest="component", required=True, metavar="COMPONENT")
-    for name, says in COMPONENTS.items():
-        part = parts.add_parser(name, help=says, description=says[0].upper() + says[1:])
-        component = import_module(f"snell.cli.checks.{name}")
-        part.epilog = f"example:\n  {component.EXAMPLE}"
-        part.formatter_class = argparse.RawDescriptionHelpFormatter
-        component.arguments(part)
-        formats = part.add_mutually_exclusive_group()
-        formats.add_argument("--json", action="store_true", help=f"print one JSON object: {component.ANSWER}")
-        rows = f"read rows from stdin: {component.ROWS}; print one line per row: its id and the fields of --json"
+    (parts,) = (each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
+    for name, row in ROWS["check"].verbs.items():
+        formats = parts.choices[name].add_mutually_exclusive_group()
+        formats.add_argument("--json", action="store_true", help=f"print one JSON object: {row.answer}")
+        rows = f"read rows from stdin: {row.row}; print one line per row: its id and the fields of --json"
         formats.add_argument("--jsonl", action="store_true", help=rows)
-        part.set_defaults(part=part)
 
 
 def run(args: argparse.Namespace) -> int:
-    component = import_module(f"snell.cli.checks.{args.component}")
-    if args.json:
-        return _print_answer(component, args)
-    if not args.jsonl:
-        return int(component.print_result(args))
-    _refuse_words_beside_rows(args)
-    for line in _answers(sys.stdin.buffer, component.check_row):
-        sys.stdout.write(line + "\n")
-    return 0
-
-
-def _print_answer(component: ModuleType, args: argparse.Namespace) -> int:
-    answer = component.check_arguments(args)
-    print(json_bytes(answer).decode())
+    component = import_module(ROWS["check"].verbs[args.component].run or f"snell.cli.checks.{args.component}")
+    if args.jsonl:
+        # With --jsonl all input comes from stdin.
+        given = [each.metavar or each.dest for each in _questions(args) if getattr(args, each.dest) != each.default]
+        if given:
+            advice = "put it into the rows, or leave out --jsonl"
+            raise SnellError(f"`{given[0]}` cannot be combined with --jsonl", advice=advice)
+        for line in filter(bytes.strip, sys.stdin.buffer):
+            print(json_bytes(_answer(line, component.check_row)).decode())
+        return 0
+    row = _row(args)
+    answer = component.check_row(row)
+    print(json_bytes(answer).decode() if args.json else "\n".join(component.lines(row, answer)))
     exit_code = getattr(component, "exit_code", None)
     return int(exit_code(answer)) if exit_code else 0
 
 
-def _refuse_words_beside_rows(args: argparse.Namespace) -> None:
-    """Raise SnellError if the command line has arguments too: with --jsonl all input comes from stdin."""
-    questions = [each for each in args.part._actions if each.dest not in ("help", "json", "jsonl")]
-    given = [each.metavar or each.dest for each in questions if getattr(args, each.dest) != each.default]
-    if given:
+def _row(args: argparse.Namespace) -> Row:
+    """Return the arguments as a row; a text is read from standard input if it is missing."""
+    row = {"here": os.getcwd(), **{each.dest: getattr(args, each.dest) for each in _questions(args)}}
+    if "text" in row and row["text"] is None:
+        row["text"] = sys.stdin.read()
+    missing = [each.dest for each in _questions(args) if not each.option_strings and row[each.dest] is None]
+    if missing:
         raise SnellError(
-            f"`{given[0]}` cannot be combined with --jsonl", advice="put it into the rows, or leave out --jsonl"
+            f"no {missing[0]} was given", advice=f"for example: {ROWS['check'].verbs[args.component].example}"
         )
+    return row
 
 
-def _answers(lines: Any, check_row: Callable[[Row], Row]) -> Iterator[str]:
-    for line in lines:
-        if line.strip():
-            yield json_bytes(_answer(line, check_row)).decode()
+def _questions(args: argparse.Namespace) -> list[argparse.Action]:
+    return [each for each in args.verb_parser._actions if each.dest not in ("help", "json", "jsonl")]
 
 
 def _answer(line: bytes, check_row: Callable[[Row], Row]) -> Row:

@@ -9,52 +9,15 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-import msgspec
-
 from snell.cli.daemon_process import ensure_started, running_status, wait_until
 from snell.cli.health.daemon import describe_journal_problem
-from snell.daemon.client import HungDaemonError, ask
-from snell.daemon.hung_daemon import end_if_hung
+from snell.cli.templates import template
+from snell.cli.terminal import print_json
+from snell.daemon.client import HungDaemonError, ask, end_if_hung
 from snell.system.paths import places
 
-EXAMPLE = "snell daemon status"
-
 WHERE = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
-UNITS = {
-    "systemd": """\
-[Unit]
-Description=Snell, hooks for coding agents
-
-[Service]
-ExecStart="{python}" -I -m snell.daemon.main
-{environment}Restart=on-failure
-
-[Install]
-WantedBy=default.target
-""",
-    "launchd": """\
-<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0"><dict>
-  <key>Label</key><string>snell</string>
-  <key>ProgramArguments</key>
-  <array><string>{python}</string><string>-I</string><string>-m</string><string>snell.daemon.main</string></array>
-{environment}  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
-</dict></plist>
-""",
-}
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "what",
-        choices=["start", "stop", "status", "run", "unit"],
-        help="`run` runs it in the foreground; `unit` prints a service file",
-    )
-    parser.add_argument(
-        "--kind", choices=sorted(UNITS), default="systemd", help="the kind of service file that `unit` prints"
-    )
-    parser.add_argument("--json", action="store_true", help="print the status as JSON")
+UNITS = {"launchd": "snell.plist", "systemd": "snell.service"}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,7 +29,14 @@ def run(args: argparse.Namespace) -> int:
         from snell.daemon.main import main
 
         return main()
-    return {"start": _start, "stop": _stop, "status": _status}[args.what](where, args)
+    if args.what == "stop":
+        return _stop(where)
+    found = ensure_started(where) if args.what == "start" else ask(where, "status")
+    if args.json:
+        print_json(found)
+    else:
+        print("\n".join(_lines(found)))
+    return 0
 
 
 def _unit(kind: str) -> str:
@@ -74,21 +44,17 @@ def _unit(kind: str) -> str:
     given = {name: os.environ[name] for name in WHERE if os.environ.get(name)}
     if kind == "systemd":
         lines = "".join(f'Environment="{name}={_for_systemd(value)}"\n' for name, value in given.items())
-        return UNITS[kind].format(python=_for_systemd(sys.executable), environment=lines)
+        return template(UNITS[kind]).format(python=_for_systemd(sys.executable), environment=lines)
     pairs = "".join(f"<key>{name}</key><string>{escape(value)}</string>" for name, value in given.items())
     dictionary = f"  <key>EnvironmentVariables</key><dict>{pairs}</dict>\n" if pairs else ""
-    return UNITS[kind].format(python=escape(sys.executable), environment=dictionary)
+    return template(UNITS[kind]).format(python=escape(sys.executable), environment=dictionary)
 
 
 def _for_systemd(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
-def _start(where: Path, args: argparse.Namespace) -> int:
-    return _show(ensure_started(where), args)
-
-
-def _stop(where: Path, _args: argparse.Namespace) -> int:
+def _stop(where: Path) -> int:
     try:
         pid = ask(where, "stop")["pid"]
     except HungDaemonError:
@@ -102,24 +68,11 @@ def _stop(where: Path, _args: argparse.Namespace) -> int:
     return 0
 
 
-def _status(where: Path, args: argparse.Namespace) -> int:
-    return _show(ask(where, "status"), args)
-
-
-def _show(found: Any, args: argparse.Namespace) -> int:
-    if args.json:
-        print(msgspec.json.encode(found).decode())
-    else:
-        since = time.strftime("%F %T", time.localtime(found["since"]))
-        print(f"running since {since}, pid {found['pid']}, version {found['version']}, {found['served']} events")
-        print(f"socket {found['socket']}")
-        for line in _optional_lines(found):
-            print(line)
-    return 0
-
-
-def _optional_lines(found: Any) -> Iterator[str]:
-    """Yield the parts of the status that not every daemon has; an older version may have fewer."""
+def _lines(found: Any) -> Iterator[str]:
+    """Yield the status as text; some parts are optional, and an older daemon has fewer."""
+    since = time.strftime("%F %T", time.localtime(found["since"]))
+    yield f"running since {since}, pid {found['pid']}, version {found['version']}, {found['served']} events"
+    yield f"socket {found['socket']}"
     if found.get("paused"):
         yield f"{found['paused']}: only policy hooks run"
     if (journal := found.get("journal")) and (journal["problem"] or journal["lost"]):

@@ -11,76 +11,19 @@ import shutil
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.cli.colours import Colour, Colours
 from snell.cli.demo_environment import DemoEnvironment, is_native
-from snell.daemon.shim_paths import LONGEST_ADDRESS
+from snell.cli.templates import template
+from snell.cli.terminal import Colour, Colours
+from snell.daemon.shim_connection import LONGEST_ADDRESS
 from snell.engine.explain import explain, shorten, wrap
 from snell.settings.trust import approve, review
 
-EXAMPLE = "snell demo"
-
-# What the simulated agent does, each with a title.
-SESSION: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("the session starts", {"hook_event_name": "SessionStart", "source": "startup"}),
-    (
-        "the user writes a vague prompt, with a typo",
-        {"hook_event_name": "UserPromptSubmit", "prompt": "improov the error handling"},
-    ),
-    (
-        "the agent runs the tests without the project's flags",
-        {"tool_name": "Bash", "tool_input": {"command": "CI=1 pytest 2>&1 | tail -3"}},
-    ),
-    (
-        "the agent edits a file, and a hook crashes",
-        {"tool_name": "Edit", "tool_input": {"file_path": "app.py", "old_string": "1", "new_string": "2"}},
-    ),
-    (
-        "the agent writes a secret into .env",
-        {"tool_name": "Write", "tool_input": {"file_path": ".env", "content": "API_TOKEN=..."}},
-    ),
-    (
-        "the agent runs a deletion that is hidden by an encoding",
-        {"tool_name": "Bash", "tool_input": {"command": "D=~; echo cm0gLXJmICREIC8= | base64 -d | sh"}},
-    ),
-    (
-        "the agent runs a harmless command with such a deletion as text",
-        {"tool_name": "Bash", "tool_input": {"command": "grep -rn 'rm -rf /' docs && rm -rf build"}},
-    ),
-    (
-        "the agent commits without the project's checks",
-        {"tool_name": "Bash", "tool_input": {"command": "cd api && git commit -n -m wip"}},
-    ),
-)
-
-# What one session learns, and a later one needs.
-LEARNED: tuple[str, dict[str, Any]] = (
-    "the agent reads a decision in the notes",
-    {
-        "hook_event_name": "PostToolUse",
-        "tool_name": "Bash",
-        "tool_input": {"command": "cat notes.txt"},
-        "tool_response": {
-            "stdout": "We decided to use Valkey instead of Redis because of its license, see infra/cache.tf"
-        },
-    },
-)
-ASKED: tuple[str, dict[str, Any]] = (
-    "a later session asks about the same subject",
-    {"hook_event_name": "UserPromptSubmit", "session_id": "later", "prompt": "set up the redis cache for the api"},
-)
-
 SHORT_FOLDER = "/tmp"
-
-# The event that is measured: no hook has an opinion about it, like about most events.
-MEASURED = {"tool_name": "Bash", "tool_input": {"command": "git status"}}
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--keep", action="store_true", help="keep the demo's folder and print its path")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -102,34 +45,35 @@ def _parent_folder() -> str:
 
 
 def _show_session(folder: Path, paint: Colours, *, is_removed: bool) -> int:
-    demo = DemoEnvironment(folder)
+    demo, told = DemoEnvironment(folder), tomllib.loads(template("demo_session.toml"))
     try:
         _introduce(demo, paint)
         start = time.perf_counter()
-        records = [_show_event(demo, title, event, paint) for title, event in SESSION]
+        records = [_show_event(demo, each, paint) for each in told["session"]]
         record = records[-1]
         print(paint.bold("\n$ snell why") + paint.dim("      explains any decision; this is the last one"))
         print(explain(record, paint.of(record)).replace(f"{demo.project}/", ""))
-        count = len(records) + _show_memory(demo, paint)
-        hooks = sum(len(each["runs"]) for each in demo.send(MEASURED)[0]["rounds"])
-        _show_costs(demo.measure_costs(MEASURED), hooks, paint)
+        count = len(records) + _show_memory(demo, told, paint)
+        measured = told["measured"]["event"]
+        hooks = sum(len(each["runs"]) for each in demo.send(measured)[0]["rounds"])
+        _show_costs(demo.measure_costs(measured), hooks, paint)
         print(f"\n{count} events shown in {time.perf_counter() - start:.1f} s.")
     finally:
         demo.close()
     print("The daemon was stopped, and the demo's files were removed." if is_removed else "The daemon was stopped.")
     print(f"Write your own hook: {paint.bold('snell new hook NAME')}, then {paint.bold('snell test')}.")
-    if not _is_on_path():
+    if not shutil.which("snell", path=_path_of_the_shell(Path(sys.executable).parent)):
         print("The `snell` command is not on your PATH yet: see README.md for how to install it.")
     return 0
 
 
-def _show_memory(demo: DemoEnvironment, paint: Colours) -> int:
+def _show_memory(demo: DemoEnvironment, told: Mapping[str, Any], paint: Colours) -> int:
     """Show that a later session recalls what an earlier one learned; return the number of events."""
     print(paint.bold("\nLater sessions know what earlier ones decided") + paint.dim("      if you enable memory"))
-    _show_event(demo, *LEARNED, paint)
+    _show_event(demo, told["learned"], paint)
     if not demo.wait_for_memory():
         return 1
-    _show_event(demo, *ASKED, paint)
+    _show_event(demo, told["asked"], paint)
     return 2
 
 
@@ -145,23 +89,20 @@ def _introduce(demo: DemoEnvironment, paint: Colours) -> None:
     print(f"From now on the agent runs {paint.bold('snell-hook')} for every event ({program}).\n")
 
 
-def _show_event(demo: DemoEnvironment, title: str, event: dict[str, Any], paint: Colours) -> dict[str, Any]:
+def _show_event(demo: DemoEnvironment, told: Mapping[str, Any], paint: Colours) -> dict[str, Any]:
+    title, event = told["title"], told["event"]
     record, seconds = demo.send(event)
     started = ", including the start of the daemon" if event.get("source") == "startup" else ""
     print(f"{paint.bold('-')} {title} {paint.dim(f'({seconds * 1000:.1f} ms{started})')}")
     if "tool_input" in event:
-        print(f"    {event['tool_name']} {_subject(event['tool_input'])}")
+        subject = shorten(next(iter(event["tool_input"].values())))  # the command or the file
+        print(f"    {event['tool_name']} {subject}")
     elif "prompt" in event:
         print(f"    {event['prompt']}")
     for colour, label, text in _answer(record, paint):
         first, *rest = wrap(f"{label} {text}".replace(f"{demo.project}/", ""), 4)
         print("\n".join([first.replace(label, colour(label), 1), *rest]))
     return record
-
-
-def _subject(tool_input: dict[str, Any]) -> str:
-    """Return the command or the file of a tool call."""
-    return shorten(next(iter(tool_input.values())))
 
 
 def _answer(record: Mapping[str, Any], paint: Colours) -> list[tuple[Colour, str, str]]:
@@ -189,10 +130,6 @@ def _show_costs(costs: Mapping[str, float], hooks: int, paint: Colours) -> None:
         print(f"  {colour(f'{costs[name] * 1000:8.2f} ms {ratio:>8}')}   {what}")
     times = costs["python"] / costs["snell"]
     print(f"  Snell ran {hooks} hooks; the script is one hook and takes {times:.0f} times as long.")
-
-
-def _is_on_path() -> bool:
-    return bool(shutil.which("snell", path=_path_of_the_shell(Path(sys.executable).parent)))
 
 
 def _path_of_the_shell(added: Path) -> str:

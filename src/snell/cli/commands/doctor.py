@@ -5,17 +5,9 @@ import os
 import sys
 from pathlib import Path
 
-import msgspec
-
-from snell.cli.colours import Colours
-
-EXAMPLE = "snell doctor"
+from snell.cli.terminal import Colours, print_json, visible
 
 _NO_WINDOWS = "Snell needs the sockets and processes of Linux or macOS; use it inside WSL"
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON object with all checks")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,19 +25,14 @@ def run(args: argparse.Namespace) -> int:
         found.append(check)
         if not args.json:
             colour = {"ok": paint.green, "warn": paint.yellow, "fail": paint.red}[check.status]
-            print(f"{colour(f'{check.status:<4}')}  {check.name}: {_visible(check.detail)}", flush=True)
+            print(f"{colour(f'{check.status:<4}')}  {check.name}: {visible(check.detail)}", flush=True)
             if check.advice and check.status != "ok":
-                print(f"      {_visible(check.advice)}")
+                print(f"      {visible(check.advice)}")
     failed = any(check.status == "fail" for check in found)
     if args.json:
-        print(msgspec.json.encode({"ok": not failed, "checks": found}).decode())
+        print_json({"ok": not failed, "checks": found})
     return 1 if failed else 0
 
 
 def is_supported(platform: str) -> bool:
     return not platform.startswith(("win", "cygwin"))
-
-
-def _visible(text: str) -> str:
-    """Replace control characters: names of hooks and files must not steer the terminal."""
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)

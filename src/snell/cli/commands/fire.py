@@ -7,51 +7,26 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.colours import Colours
+from snell.cli.terminal import Colours
 from snell.clients import client_named
 from snell.engine.explain import explain, headline
-from snell.model.catalogue import CATALOGUE, canonical, nearest
+from snell.model.catalogue import CATALOGUE, canonical, did_you_mean
 from snell.model.decision import Decision
 from snell.model.errors import PayloadError, SnellError
 from snell.model.events import Event
 from snell.runtime.app import Runtime
-from snell.system.json_input import read_payload
+from snell.system.json_input import read_object
 from snell.system.json_output import json_bytes
 from snell.system.run_program import adopt_orphans
-
-EXAMPLE = """snell fire PreToolUse --tool Bash --input '{"command": "git push --force"}'"""
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "event",
-        nargs="?",
-        help="the event, such as PreToolUse (default: PreToolUse with --command, --tool or --input, UserPromptSubmit "
-        "with --prompt; else a payload is read from stdin)",
-    )
-    parser.add_argument("--tool", help="the tool's name, such as Bash")
-    parser.add_argument("--input", metavar="JSON", help="the tool's input; `-` reads it from stdin")
-    parser.add_argument("--command", metavar="TEXT", help="short for --tool Bash with this command")
-    parser.add_argument("--prompt", help="the prompt, for UserPromptSubmit")
-    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="any other payload field")
-    parser.add_argument("--session", default="", help="the session id (default: a new one)")
-    parser.add_argument("--cwd", default="", help="the working directory (default: the current one)")
-    parser.add_argument("--client", default="generic", help="the client whose payload and reply format is used")
-    parser.add_argument("--reply", action="store_true", help="print only the reply that the client would get")
-    parser.add_argument("--why", action="store_true", help="print the full explanation")
-    parser.add_argument("--json", action="store_true", help="print the decision as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     client = client_named(args.client)
     event = _event(args, client)
     adopt_orphans()
-    runtime = Runtime.for_user()
-    try:
+    with Runtime.for_user() as runtime:
         decision = runtime.decide(event)
         record = runtime.record_of(decision)
-    finally:
-        runtime.close()
     for problem in record.get("problems", ()):
         print(f"snell: {problem}", file=sys.stderr)
     _show(args, client, decision, record)
@@ -59,30 +34,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _event(args: argparse.Namespace, client: Any) -> Event:
-    name = args.event or _implied_event(args)
+    about_tool = args.command or args.tool or args.input
+    name = args.event or ("PreToolUse" if about_tool else "UserPromptSubmit" if args.prompt is not None else "")
     if not name:
-        return client.decode(_from_stdin())  # type: ignore[no-any-return] # clients are modules
+        if sys.stdin.isatty():
+            advice = "try `snell fire --command 'git push --force'`, or pipe in a payload"
+            raise SnellError("no event was given", advice=advice)
+        return client.decode(sys.stdin.buffer.read())  # type: ignore[no-any-return] # clients are modules
     if canonical(name) not in CATALOGUE:
-        near = nearest(name)
-        raise SnellError(f"unknown event `{name}`", advice=f"did you mean `{near}`?" if near else "")
+        raise SnellError(f"unknown event `{name}`", advice=did_you_mean(name))
     if args.cwd and not os.path.isdir(args.cwd):
         print(f"snell: --cwd: `{args.cwd}` is not a folder; the event is sent anyway", file=sys.stderr)
     payload = _payload(args, canonical(name))
     return client.decode(json_bytes(payload))  # type: ignore[no-any-return] # clients are modules
-
-
-def _implied_event(args: argparse.Namespace) -> str:
-    """Return the event that the options imply when none is named."""
-    if args.command or args.tool or args.input:
-        return "PreToolUse"
-    return "UserPromptSubmit" if args.prompt is not None else ""
-
-
-def _from_stdin() -> bytes:
-    if sys.stdin.isatty():
-        advice = "try `snell fire --command 'git push --force'`, or pipe in a payload"
-        raise SnellError("no event was given", advice=advice)
-    return sys.stdin.buffer.read()
 
 
 def _payload(args: argparse.Namespace, name: str) -> dict[str, Any]:
@@ -110,7 +74,7 @@ def _payload(args: argparse.Namespace, name: str) -> dict[str, Any]:
 def _tool_input(text: str) -> dict[str, Any]:
     raw = sys.stdin.buffer.read() if text == "-" else text.encode("utf-8", "surrogateescape")
     try:
-        return read_payload(raw)[0]
+        return read_object(raw)
     except PayloadError as error:
         advice = """write it like --input '{"command": "ls"}'"""
         raise SnellError(f"--input: {error.message.replace('payload', 'input')}", advice=advice) from None

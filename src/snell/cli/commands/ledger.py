@@ -6,15 +6,16 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
 from snell.cli.call_operation import call_operation
 from snell.cli.charts import LONGEST_NAME, WIDEST, Bar, Chart, shorten_middle, svg_charts, terminal_chart
-from snell.cli.colours import Colours
 from snell.cli.confirmation import require_person
-from snell.cli.ledger_export import FORMATS, export
+from snell.cli.ledger_export import export
+from snell.cli.terminal import Colours, print_json, visible_lines
 from snell.model.errors import SnellError
 from snell.model.protocols import Database
 from snell.records import ledger, resume
@@ -23,44 +24,32 @@ from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.system.paths import places
 
-EXAMPLE = "snell ledger stats --svg tools.svg"
 TOOLS_SHOWN = 15
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["list", "show", "stats", "export", "release"], help=_WHAT)
-    parser.add_argument("id", nargs="?", default="last", help=_ID)
-    parser.add_argument("-n", "--limit", type=int, default=20, help="for `list`: the maximum number (default: 20)")
-    parser.add_argument("--session", default="", help="filter by session id")
-    parser.add_argument("--run", default="", help="filter by run")
-    parser.add_argument("--tool", default="", help="filter by tool")
-    parser.add_argument(
-        "--status", default="", choices=["", *ledger.OPEN, *ledger.ENDED], metavar="STATUS", help=_STATUS
-    )
-    parser.add_argument("--svg", metavar="FILE", help="for `stats`: write the charts to this file")
-    parser.add_argument(
-        "--as", dest="form", default="json", choices=list(FORMATS), help="for `export`: the format (default: json)"
-    )
-    parser.add_argument("--to", default="-", metavar="FILE", help="for `export`: the file (default: stdout)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+STATUSES = ("", *ledger.OPEN, *ledger.ENDED)
 
 
 def run(args: argparse.Namespace) -> int:
     if args.what == "release":
-        return _release(args)
-    database = database_of(places(os.environ))
-    StoreJournal(database).take_in()  # records of a process that was killed
-    try:
+        require_person(os.environ, "`snell ledger release`")
+        answer = call_operation("ledger.release", {"id": args.id})
+        if args.id == "lost":
+            print("ledger loss acknowledged; calls are allowed again" if answer["released"] else "no ledger was lost")
+            return 0
+        print(f"{answer['id']} may be repeated" if answer["released"] else f"{answer['id']} was not held back")
+        return 0
+    with closing(database_of(places(os.environ))) as database:
+        StoreJournal(database).take_in()  # records of a process that was killed
         return {"list": _list, "show": _show, "stats": _stats, "export": _export}[args.what](args, database)
-    finally:
-        database.close()
 
 
 def _list(args: argparse.Namespace, database: Database) -> int:
     if not 1 <= args.limit <= 10_000:
         raise SnellError("--limit must be between 1 and 10,000", where=f"`{args.limit}`")
-    asked = {"session": args.session, "run": args.run, "tool": args.tool, "status": args.status, "limit": args.limit}
-    calls = [*database.run(lambda tx: ledger.recent(tx, **asked)), *_only_claimed(args, database)]
+    asked = _filters(args)
+    calls = database.run(lambda tx: ledger.recent(tx, asked, args.limit))
+    # Calls that were claimed, but have no ledger row yet or lost it in a crash.
+    claimed = database.run(lambda tx: resume.calls_from_claims(tx, args.limit, args.run or args.session))
+    calls += [call for call in claimed if all(getattr(call, name) == value for name, value in asked.items() if value)]
     calls = sorted(calls, key=lambda call: (call.created_at, call.tool_call_id))[-args.limit :]
     paint = Colours.for_stdout()
     for call in calls:
@@ -70,11 +59,8 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     return 0
 
 
-def _only_claimed(args: argparse.Namespace, database: Database) -> list[Call]:
-    """Return calls that were claimed, but have no ledger row yet or lost it in a crash."""
-    wanted = {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
-    found = database.run(lambda tx: resume.calls_from_claims(tx, args.limit, args.run or args.session))
-    return [call for call in found if all(getattr(call, name) == value for name, value in wanted.items() if value)]
+def _filters(args: argparse.Namespace) -> dict[str, str]:
+    return {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
 
 
 def _show(args: argparse.Namespace, database: Database) -> int:
@@ -86,57 +72,43 @@ def _show(args: argparse.Namespace, database: Database) -> int:
     input_, output = database.run(lambda tx: (ledger.body(tx, call.request_ref), ledger.body(tx, call.response_ref)))
     bodies = {"input": input_[0] if input_ else "", "output": output[0] if output else ""}
     if args.json:
-        print(msgspec.json.encode({**msgspec.to_builtins(call), **bodies}).decode())
+        print_json({**msgspec.to_builtins(call), **bodies})
         return 0
     for name in call.__struct_fields__:
         value = getattr(call, name)
         if value not in ("", 0, "[]"):
-            print(f"{name.replace('_', ' '):<24} {_when(value) if name.endswith('_at') else _printable(str(value))}")
+            print(f"{name.replace('_', ' '):<24} {_when(value) if name.endswith('_at') else visible_lines(str(value))}")
     for name, body in (("input", input_), ("output", output)):
         if body:
-            print(f"\n{name} ({body[1]:,} bytes)\n{_printable(body[0])}")
+            print(f"\n{name} ({body[1]:,} bytes)\n{visible_lines(body[0])}")
     return 0
 
 
 def _stats(args: argparse.Namespace, database: Database) -> int:
     stats = database.run(lambda tx: ledger.stats(tx, session=args.session, run=args.run))
     if args.json:
-        print(msgspec.json.encode(stats).decode())
-    charts = _charts(stats)
+        print_json(stats)
+    failing = [each for each in stats if each.failed]
+    charts = [
+        _chart("calls by tool", stats, lambda each: each.calls, _calls_bar),
+        _chart("failures by tool", failing, lambda each: each.failed, _failures_bar),
+        _chart("time by tool", stats, lambda each: each.total_ms, _time_bar),
+    ]
     if args.svg:
         Path(args.svg).write_text(svg_charts(charts), encoding="utf-8")
         print(f"written to {args.svg}", file=sys.stderr)
     if not args.json and not args.svg:
-        paint, width = Colours.for_stdout(), _bar_width()
+        # The bars get the width that names and labels leave.
+        paint, width = Colours.for_stdout(), max(10, min(WIDEST, shutil.get_terminal_size((120, 24)).columns - 76))
         print("\n\n".join("\n".join(terminal_chart(chart, paint, width)) for chart in charts))
     return 0
 
 
 def _export(args: argparse.Namespace, database: Database) -> int:
-    asked = {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
-    count = export(database, asked, args.form, args.to)
+    count = export(database, _filters(args), args.form, args.to)
     if args.to != "-":
         print(f"{count} calls written to {args.to}", file=sys.stderr)
     return 0
-
-
-def _release(args: argparse.Namespace) -> int:
-    require_person(os.environ, "`snell ledger release`")
-    answer = call_operation("ledger.release", {"id": args.id})
-    if args.id == "lost":
-        print("ledger loss acknowledged; calls are allowed again" if answer["released"] else "no ledger was lost")
-        return 0
-    print(f"{answer['id']} may be repeated" if answer["released"] else f"{answer['id']} was not held back")
-    return 0
-
-
-def _charts(stats: list[ToolStats]) -> list[Chart]:
-    failing = [each for each in stats if each.failed]
-    return [
-        _chart("calls by tool", stats, lambda each: each.calls, _calls_bar),
-        _chart("failures by tool", failing, lambda each: each.failed, _failures_bar),
-        _chart("time by tool", stats, lambda each: each.total_ms, _time_bar),
-    ]
 
 
 def _chart(
@@ -163,22 +135,12 @@ def _time_bar(each: ToolStats) -> Bar:
     return Bar(each.tool, each.total_ms, label=f"{_seconds(each.total_ms)}{parts}")
 
 
-def _bar_width() -> int:
-    """Return the terminal width that names and labels leave for bars."""
-    return max(10, min(WIDEST, shutil.get_terminal_size((120, 24)).columns - 76))
-
-
 def _line(call: Call, paint: Colours) -> str:
     colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
     status = colour(f"{call.status:<20}")
     took = f"{_seconds(call.duration_ms):>9}"
     what = f"{shorten_middle(call.raw_tool_name, LONGEST_NAME):<24} {call.tool_call_id}"
     return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}"
-
-
-def _printable(text: str) -> str:
-    """Replace control characters: a tool's output must not steer the terminal."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def _when(ms: int) -> str:
@@ -191,8 +153,3 @@ def _seconds(ms: int) -> str:
     if ms < 600_000:
         return f"{ms / 1000:.1f} s"
     return f"{ms / 60_000:.0f} min" if ms < 36_000_000 else f"{ms / 3_600_000:,.1f} h"
-
-
-_ID = "for `show` and `release`: the call (default: the last); `release lost` acknowledges the loss of a ledger"
-_WHAT = "`release` lets a held-back call be repeated; the others only read"
-_STATUS = f"filter by status: {', '.join((*ledger.OPEN, *ledger.ENDED))}"

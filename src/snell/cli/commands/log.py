@@ -1,4 +1,4 @@
-"""List recent decisions from the journal, newest last."""
+"""List recent decisions from the journal, newest last, or explain one."""
 
 import argparse
 import os
@@ -7,10 +7,13 @@ from collections.abc import Mapping
 
 import msgspec
 
-from snell.cli.colours import Colours, visible
+from snell.cli.terminal import COLOURS_OF_VERDICTS, Colours, visible
 from snell.clients import canonical_name
+from snell.engine.explain import explain
 from snell.model.effects import Verdict
 from snell.model.errors import SnellError
+from snell.model.protocols import Database
+from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
@@ -18,32 +21,39 @@ from snell.settings.pause import current_pause
 from snell.system.paths import places
 
 LONGEST = 160  # characters of a reason
-EXAMPLE = "snell log --verdict deny"
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", "--limit", type=int, default=20, help="the maximum number (default: 20)")
-    parser.add_argument("--session", default="", help="filter by session id prefix")
-    parser.add_argument("--hook", default="", help="filter by hook that ran, with or without its pack's name")
-    parser.add_argument("--verdict", default="", choices=[*map(str, Verdict)], metavar="VERDICT", help=_VERDICTS)
-    parser.add_argument("--client", default="", help="filter by client")
-    parser.add_argument("--event", default="", help="filter by event")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per decision")
+VERDICTS = tuple(map(str, Verdict))
+_FILTERS = ("session", "hook", "verdict", "client", "event")
 
 
 def run(args: argparse.Namespace) -> int:
     if not 1 <= args.limit <= 10_000:
         raise SnellError("--limit must be between 1 and 10,000", where=f"`{args.limit}`")
-    journal = StoreJournal(database_of(places(os.environ)))
+    database = database_of(places(os.environ))
+    journal = StoreJournal(database)
     filters = {name: value for name in _FILTERS if (value := getattr(args, name))}
     rows = _find(journal, filters, args.limit)
     paint = Colours.for_stdout()
     for row in rows:
-        print(msgspec.json.encode(row).decode() if args.json else _line(row, paint, _reason(journal, row)))
+        print(_json(row, database) if args.json else _line(row, paint, _reason(journal, row)))
     if not rows and not args.json:
         print(_nothing(journal, filters))
     if (pause := current_pause(places(os.environ))) and not args.json:
         print(paint.yellow(f"{pause}: only policy hooks run"))
+    return 0
+
+
+def _json(row: Row, database: Database) -> str:
+    """Return a decision as JSON, with the sub-agent that the event is about."""
+    trace = database.run(lambda tx: decisions.trace(tx, row.id), only_reads=True)
+    record = msgspec.json.decode(trace.body) if trace and trace.body else {}
+    agent = {name: record.get(name, "") for name in ("agent_id", "agent_type")}
+    return msgspec.json.encode({**msgspec.structs.asdict(row), **agent}).decode()
+
+
+def explain_decision(args: argparse.Namespace) -> int:
+    record = StoreJournal(database_of(places(os.environ))).find(args.id)
+    mark = Colours.for_stdout().of(record)
+    print(msgspec.json.encode(record).decode() if args.json else explain(record, mark))
     return 0
 
 
@@ -68,24 +78,14 @@ def _reason(journal: StoreJournal, row: Row) -> str:
     if row.verdict == "no_opinion":
         return ""
     runs = [run for each in journal.find(row.id).get("rounds", ()) for run in each["runs"]]
-    reasons = (
-        f"{run['hook']}: {effect}" for run in runs for effect in run.get("effects", ()) if _is_decisive(effect, row)
-    )
+    effects = ((run["hook"], str(effect)) for run in runs for effect in run.get("effects", ()))
+    reasons = (f"{hook}: {effect}" for hook, effect in effects if effect.partition(":")[0] == row.verdict)
     return visible(next(reasons, "")).replace(f": {row.verdict}: ", ": ")
-
-
-def _is_decisive(effect: object, row: Row) -> bool:
-    return str(effect).partition(":")[0] == row.verdict
 
 
 def _line(row: Row, paint: Colours, reason: str) -> str:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(row.at / 1000))
     signs = ("rewritten " if row.rewritten else "") + (f"{row.failures} failed" if row.failures else "")
-    colour = {"deny": paint.red, "ask": paint.yellow, "allow": paint.green}.get(row.verdict, paint.dim)
-    verdict = colour(f"{row.verdict:<10}")
+    verdict = getattr(paint, COLOURS_OF_VERDICTS.get(row.verdict, "dim"))(f"{row.verdict:<10}")
     start = f"{when}  {verdict} {row.event:<18} {row.tool:<14} {row.ms:>7.1f} ms  {row.session_id[:8]:<8}  {row.id}"
     return f"{start}  {signs}{reason[:LONGEST]}".rstrip()
-
-
-_FILTERS = ("session", "hook", "verdict", "client", "event")
-_VERDICTS = "filter by verdict: no_opinion, allow, ask, defer or deny"

@@ -8,12 +8,6 @@ from pathlib import Path
 from snell.model.errors import SnellError
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 
-EXAMPLE = "claude mcp add snell -- snell mcp"
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = f"{parser.description}; an MCP client starts it"
-
 
 def run(args: argparse.Namespace) -> int:
     if not is_installed("mcp"):

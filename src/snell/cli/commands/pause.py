@@ -7,25 +7,20 @@ import time
 
 from snell.cli.confirmation import require_terminal
 from snell.model.errors import SnellError
-from snell.runtime.admin_log import record_admin_action
+from snell.runtime.app import record_admin_action
 from snell.settings.pause import LONGEST_MINUTES, begin_pause, current_pause, end_pause
 from snell.system.paths import Places, places
-
-EXAMPLE = 'snell pause 15 --why "the formatter hook hangs"'
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "minutes", nargs="?", type=float, help=f"for how long, at most {LONGEST_MINUTES} (default: show the pause)"
-    )
-    parser.add_argument("--why", default="", metavar="TEXT", help="the reason, stored in the journal")
-    parser.add_argument("--end", action="store_true", help="enable all hooks again now")
 
 
 def run(args: argparse.Namespace) -> int:
     where = places(os.environ)
     if args.end:
-        return _resume(where)
+        if not end_pause(where):
+            print("hooks are not paused")
+            return 0
+        print("all hooks are enabled again")
+        _record(where, "Resume", "all hooks are enabled again")
+        return 0
     if args.minutes is None:
         print(current_pause(where) or "hooks are not paused")
         return 0
@@ -37,15 +32,6 @@ def run(args: argparse.Namespace) -> int:
     print(f"only policy hooks run until {until}; `snell pause --end` ends the pause earlier")
     text = f"only policy hooks run for {pause.minutes:g} minutes"
     _record(where, "Pause", f"{text}: {pause.why}" if pause.why else text)
-    return 0
-
-
-def _resume(where: Places) -> int:
-    if not end_pause(where):
-        print("hooks are not paused")
-        return 0
-    print("all hooks are enabled again")
-    _record(where, "Resume", "all hooks are enabled again")
     return 0
 
 

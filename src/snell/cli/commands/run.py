@@ -3,35 +3,29 @@
 import argparse
 import os
 import sys
+from contextlib import suppress
 
 from snell.cli.call_operation import call_operation
+from snell.cli.command_table import ROWS
 from snell.daemon.client import DaemonError, NoDaemonError, ask
 from snell.model.errors import SnellError
 from snell.system.paths import places
 from snell.system.supervisor import Restart, Run, supervise
 from snell.system.transcripts import tail_of
-from snell.work.session_events import restart_prompt
+from snell.work.supervisor_state import restart_prompt
 from snell.work.transcript_end import find_failure
-
-EXAMPLE = "snell run -- claude"
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--restarts", type=int, default=10, help="the maximum number of restarts (default: 10)")
-    parser.add_argument("--fleet", action="store_true", help="give the agent a generated name (AGENT_ID)")
-    parser.add_argument("--agent", default="", help="the agent's name (default: AGENT_ID)")
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- AGENT ...", help="the command to run")
 
 
 def run(args: argparse.Namespace) -> int:
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not command:
-        raise SnellError("no command was given", advice=f"for example `{EXAMPLE}`")
+        raise SnellError("no command was given", advice=f"for example `{ROWS['run'].example}`")
     id_ = os.urandom(6).hex()
+    name = args.agent or os.environ.get("AGENT_ID") or (f"agent-{id_[:6]}" if args.fleet else "")
     code = supervise(
         Run(
             command=command,
-            env=_environment(id_, args),
+            env={**os.environ, "SNELL_RUN": "1", "SNELL_SUPERVISOR": id_, **({"AGENT_ID": name} if name else {})},
             wanted=lambda: _restart(_poll(id_)),
             left=lambda: _restart_after_exit(id_),
             tell=lambda text: print(f"snell: {text}", file=sys.stderr, flush=True),
@@ -42,36 +36,26 @@ def run(args: argparse.Namespace) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _environment(id_: str, args: argparse.Namespace) -> dict[str, str]:
-    name = args.agent or os.environ.get("AGENT_ID") or (f"agent-{id_[:6]}" if args.fleet else "")
-    return {**os.environ, "SNELL_RUN": "1", "SNELL_SUPERVISOR": id_, **({"AGENT_ID": name} if name else {})}
-
-
 def _poll(id_: str) -> dict[str, object]:
     """Return what the daemon knows about this run; nothing without a daemon, since then no hook ran."""
-    try:
-        answer = ask(places(os.environ).run, "run.poll", {"run": id_})
-    except DaemonError:
-        return {}
-    return answer if isinstance(answer, dict) else {}
+    with suppress(DaemonError):
+        return _mapping(ask(places(os.environ).run, "run.poll", {"run": id_}))
+    return {}
 
 
 def _restart_after_exit(id_: str) -> Restart | None:
     """Return how to restart an agent that exited: if a restart was requested, or if its context was full."""
-    known = _poll(id_) or _poll_store(id_)
+    known = _poll(id_)
+    with suppress(NoDaemonError):
+        known = known or _mapping(call_operation("run.poll", {"run": id_}))
     restart = _restart(known)
-    session = known.get("session")
-    transcript = session.get("transcript") if isinstance(session, dict) else ""
+    transcript = _mapping(known.get("session")).get("transcript")
     if restart is None and isinstance(transcript, str) and find_failure(tail_of(transcript)) == "exhausted":
         return Restart("exhausted", restart_prompt(None))
     return restart
 
 
-def _poll_store(id_: str) -> dict[str, object]:
-    try:
-        answer = call_operation("run.poll", {"run": id_})
-    except NoDaemonError:
-        return {}
+def _mapping(answer: object) -> dict[str, object]:
     return answer if isinstance(answer, dict) else {}
 
 

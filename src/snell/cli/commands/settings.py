@@ -8,30 +8,20 @@ from typing import Any
 
 import msgspec
 
+from snell.cli.active_hooks import folder_context
+from snell.cli.terminal import print_json
 from snell.engine.explain import wrap
 from snell.model.context import Context
-from snell.model.events import Event
 from snell.model.hooks import Hook
-from snell.runtime.app import Runtime
 from snell.settings.json_schema import json_schema
 from snell.settings.load import Loaded, load
 from snell.settings.locate import FOLDER, Located, locate
 from snell.settings.parse_types import Value
-from snell.settings.problems import Problem
+from snell.settings.value_tree import Problem
 from snell.store import display_address
 from snell.system.paths import Places, places
-from snell.system.run_program import adopt_orphans
-
-EXAMPLE = "snell settings --effective"
 
 File = tuple[str, Path]  # the layer and the path
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--effective", action="store_true", help="show the effective settings (the default)")
-    parser.add_argument("--cwd", default="", help="the folder to show them for (default: the current one)")
-    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of a settings file")
-    parser.add_argument("--json", action="store_true", help="print as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     env = dict(os.environ)
     found = _load(places(env), Path(args.cwd or os.getcwd()).absolute(), env)
     if args.json:
-        print(msgspec.json.encode(found.as_data()).decode())
+        print_json(found.as_data())
     else:
         print("\n".join(found.lines()))
     return 1 if any(problem.severity == "error" for problem in found.problems) else 0
@@ -55,7 +45,9 @@ class _Found(msgspec.Struct, frozen=True):
 
     def as_data(self) -> dict[str, Any]:
         return {
-            "files": [{"layer": layer, "path": str(path), "found": _is_there(path)} for layer, path in self.files],
+            "files": [
+                {"layer": layer, "path": str(path), "found": os.path.lexists(path)} for layer, path in self.files
+            ],
             "values": [
                 {"name": each.name, "value": _public_value(each), "from": _origin(each)} for each in self.loaded.values
             ],
@@ -67,25 +59,23 @@ class _Found(msgspec.Struct, frozen=True):
     def lines(self) -> Iterator[str]:
         yield "settings files"
         for layer, path in self.files:
-            yield f"  {layer:<8} {'found    ' if _is_there(path) else 'not found'}  {path}"
+            yield f"  {layer:<8} {'found    ' if os.path.lexists(path) else 'not found'}  {path}"
         if not self.loaded.project_root:
             yield f"  project  not found  no `{FOLDER}` folder in this folder or above it"
         yield "settings"
         for value in self.loaded.values:
-            yield f"  {value.name:<26} {_as_json(_public_value(value)):<8} {_origin(value)}"
+            yield f"  {value.name:<26} {msgspec.json.encode(_public_value(value)).decode():<8} {_origin(value)}"
         yield "active hooks by event, in execution order" if self.hooks else "no active hooks"
         for hook in self.hooks:
             yield from _hook_lines(hook, self.loaded.switches.why_disabled(hook))
         if self.problems:
             yield "problems"
-            yield from (f"  {_describe(problem)}" for problem in self.problems)
+            yield from (f"  {problem if problem.file else problem.message}" for problem in self.problems)
 
 
 def _load(where: Places, cwd: Path, env: Mapping[str, str]) -> _Found:
     loaded = load(where, cwd, env)
-    adopt_orphans()
-    with Runtime.for_user(env, where) as runtime:
-        context = runtime.context_for(Event(name="SessionStart", payload={"cwd": str(cwd)}))
+    context = folder_context(where, cwd, env)
     files = tuple(_files(locate(where, cwd, env), loaded))
     return _Found(loaded, files, tuple(context.registry.hooks()), _problems(loaded, context))
 
@@ -105,10 +95,6 @@ def _files(located: Located, loaded: Loaded) -> Iterator[File]:
         yield "project", project.root / FOLDER / "hooks"
     for pack in loaded.packs:
         yield "pack", Path(pack.folder)
-
-
-def _is_there(path: Path) -> bool:
-    return os.path.lexists(path)
 
 
 def _hook_data(hook: Hook) -> dict[str, Any]:
@@ -138,17 +124,9 @@ def _hook_lines(hook: Hook, off: str) -> Iterator[str]:
         yield from wrap(f"does not run: {why}", 6)
 
 
-def _describe(problem: Problem) -> str:
-    return str(problem) if problem.file else problem.message
-
-
 def _public_value(value: Value) -> Any:
     """Return the value without secrets, such as the password in a database address."""
     return display_address(value.value) if value.name == "database" and value.value else value.value
-
-
-def _as_json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def _origin(value: Value) -> str:

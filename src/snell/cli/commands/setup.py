@@ -6,67 +6,23 @@ Only for a person at a terminal: a process that can change a client's hooks can 
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
-from snell.cli.colours import Colours
+from snell.cli.active_hooks import needed_options
 from snell.cli.confirmation import confirm, is_agent, require_terminal_nearby
 from snell.cli.diff_view import render_change
+from snell.cli.embedding_model import choose_model, offer_model
 from snell.cli.memory_switch import ask_to_enable, disabling_file, file_for, is_answered, switch
+from snell.cli.terminal import Colours, print_json
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.settings.locate import home_of
 from snell.setup.file_changes import Change, install, plan_change, uninstall
 from snell.setup.plan import Options, Site, check_scope, find_install, find_installed_clients, generate
 from snell.setup.plugin_folder import plugin_files, write_plugin
-from snell.setup.status import ClientState, mcp_problem, names_mcp, removal_of, state_of, with_needed_options
+from snell.setup.status import NOT_APPROVED, ClientState, mcp_problem, names_mcp, removal_of, state_of
 from snell.system.paths import Places, places
-
-EXAMPLE = "snell setup claude-code"
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("client", nargs="*", help="the clients (default: all that are found on this machine)")
-    parser.add_argument("--scope", choices=SCOPES, default="user", help="which configuration (default: user)")
-    parser.add_argument("--print", action="store_true", help="only show the changes, write nothing")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--check", action="store_true", help="check whether it is installed and up to date (exit code 0 or 1)"
-    )
-    what.add_argument("--uninstall", action="store_true", help="remove everything Snell installed")
-    what.add_argument("--plugin", metavar="DIR", help="write a Claude Code plugin into this folder instead")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--include-session-start", action="store_true", default=True, help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--no-session-start",
-        action="store_false",
-        dest="include_session_start",
-        help="do not install a hook for the start of sessions",
-    )
-    parser.add_argument(
-        "--include-mcp",
-        action=argparse.BooleanOptionalAction,
-        help="also configure Snell's MCP server (default: only for clients without hooks)",
-    )
-    parser.add_argument(
-        "--include-rules",
-        action=argparse.BooleanOptionalAction,
-        help="also write rules for the model (default: only for clients without hooks)",
-    )
-    parser.add_argument(
-        "--memory",
-        action=argparse.BooleanOptionalAction,
-        help="enable or disable memory (default: ask; without a terminal: off)",
-    )
-    parser.add_argument("--no-status-line", action="store_true", help="do not change status line and file suggestion")
-    parser.add_argument(
-        "--fail-closed",
-        action="store_true",
-        help="deny tool calls that cannot be checked, even if Snell is missing; stays set until --uninstall",
-    )
-    parser.add_argument("--json", action="store_true", help="print the configuration as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,7 +38,10 @@ def run(args: argparse.Namespace) -> int:
         advice = "change to a project, or use --scope user"
         raise SetupError(f"`{site.project}` is your home directory, not a project", advice=advice)
     if not installs:
-        return _without_clients(args, where, site)
+        print("no client was found on this machine; `snell clients` lists the supported clients")
+        # Only --memory takes effect, for clients that are installed later.
+        is_look = args.print or args.check or args.json or args.uninstall
+        return 0 if args.memory is not None and not is_look and _set_memory(args, where, site) else 1
     options = _options(args, where, env)
     if args.json:
         return _json(args, installs, site)
@@ -96,38 +55,43 @@ def run(args: argparse.Namespace) -> int:
     return _apply(args, states, where, site)
 
 
-def _without_clients(args: argparse.Namespace, where: Places, site: Site) -> int:
-    """Handle a machine without clients: only --memory takes effect, for clients that are installed later."""
-    print("no client was found on this machine; `snell clients` lists the supported clients")
-    is_look = args.print or args.check or args.json or args.uninstall
-    return 0 if args.memory is not None and not is_look and _set_memory(args, where, site) else 1
-
-
 def _apply(args: argparse.Namespace, states: Sequence[ClientState], where: Places, site: Site) -> int:
     """Show the changes, ask, write them and print the next steps."""
-    env = site.env
     for state in states:
         _show(state)
     if not args.uninstall:
         _warn(args, states, site)
-    wanted = [state for state in states if any(change.changes for change in state.changes)]
-    has_problems = any(state.problem for state in states)
     if args.print:
-        return 1 if has_problems else 0
-    if not wanted and not args.uninstall:
-        is_settled = _set_memory(args, where, site)
-        has_nothing = bool(args.client) and not any(state.changes for state in states)
-        is_well = not has_problems and not has_nothing and not any(state.off for state in states)
-        print("everything is installed and up to date" if is_well else "nothing was changed")
-        return 0 if is_well and is_settled else 1
-    require_terminal_nearby(env, "changing a client's configuration")
-    if wanted and not args.yes and not confirm("Remove these entries?" if args.uninstall else "Write these changes?"):
+        return int(_has_problems(states))
+    has_changes = any(_is_changed(state) for state in states)
+    if not has_changes and not args.uninstall:
+        return _report_unchanged(args, states, where, site)
+    require_terminal_nearby(site.env, "changing a client's configuration")
+    question = "Remove these entries?" if args.uninstall else "Write these changes?"
+    if has_changes and not args.yes and not confirm(question):
         print("nothing was changed")
         return 1
     touched: set[str] = set()
-    failed = [state for state in states if not _write(args, state, where, touched)]
-    is_settled = _set_memory(args, where, site)
-    return 1 if has_problems or failed or not is_settled else 0
+    are_written = [_write(args, state, where, touched) for state in states]
+    is_settled = _set_memory(args, where, site, states)
+    return 0 if all(are_written) and is_settled and not _has_problems(states) else 1
+
+
+def _report_unchanged(args: argparse.Namespace, states: Sequence[ClientState], where: Places, site: Site) -> int:
+    """Set memory and print that no file of a client changes; return 0 if everything is as it should be."""
+    is_settled = _set_memory(args, where, site, states)
+    has_nothing = bool(args.client) and not any(state.changes for state in states)
+    is_well = not has_nothing and not _has_problems(states) and not any(state.off for state in states)
+    print("everything is installed and up to date" if is_well else "nothing was changed")
+    return 0 if is_well and is_settled else 1
+
+
+def _has_problems(states: Sequence[ClientState]) -> bool:
+    return any(state.problem for state in states)
+
+
+def _is_changed(state: ClientState) -> bool:
+    return any(change.changes for change in state.changes)
 
 
 def _warn(args: argparse.Namespace, states: Sequence[ClientState], site: Site) -> None:
@@ -138,22 +102,27 @@ def _warn(args: argparse.Namespace, states: Sequence[ClientState], site: Site) -
         print(f"warning: the MCP server in these files cannot start: {problem}")
 
 
-def _set_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
+def _set_memory(args: argparse.Namespace, where: Places, site: Site, states: Sequence[ClientState] = ()) -> bool:
     """Ask about memory if needed and write the answer; return whether that succeeded."""
     env, scope = site.env, args.scope
     project = None if scope == "user" else site.project
     if args.uninstall or (args.memory is None and is_answered(where, env, project)):
-        return True
+        return args.uninstall or offer_model(args, where, site)
     wanted = args.memory
     if wanted is None and not args.yes and not is_agent(env):
         wanted = ask_to_enable(scope, where, site.project, env)
+        if wanted and states:  # they were planned without the MCP server
+            args.embedding_model = choose_model(args, where, site)
+            args.memory = args.yes = True
+            options = _options(args, where, env)
+            return not _apply(args, [state_of(each.install, options, site) for each in states], where, site)
     path = file_for(scope, where, site.project)
     if wanted is None:
         print(
             f"memory: off. To store decisions and findings of sessions (without secrets, in `{where.state}`), run"
             f" `snell setup --memory`, or set `enabled = true` under `[pack.remember]` in `{path}`"
         )
-        return True
+        return offer_model(args, where, site)
     require_terminal_nearby(env, "changing the memory setting")
     try:
         switch(path, on=wanted)
@@ -164,7 +133,7 @@ def _set_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
     print(f"memory: {'on' if wanted else 'off'}{trust}, set in `{path}`")
     if wanted and not trust and (file := disabling_file(where, site.project, env)):
         print(f"memory: still off in `{site.project}`, because `{file}` disables it")
-    return True
+    return offer_model(args, where, site)
 
 
 def _write(args: argparse.Namespace, state: ClientState, where: Places, touched: set[str]) -> bool:
@@ -202,8 +171,8 @@ def _check(states: Sequence[ClientState]) -> int:
         for change in state.changes:
             if change.changes:
                 print(f"  {change.file.path}: {change.file.purpose} missing or out of date")
-        if state.off:
-            print(f"  hooks are disabled in this client: {state.off}")
+        if gate := _gate(state):
+            print(f"  {gate}")
         for name in state.other_hooks:
             print(f"  other hook program: {name}")
     current = ("yes", "nothing to install")
@@ -213,9 +182,19 @@ def _check(states: Sequence[ClientState]) -> int:
 _IN_WORDS = {
     "yes": "installed and up to date",
     "off": "installed and up to date, but disabled",
+    "not approved": "installed and up to date, but not approved",
     "outdated": "installed, but out of date; run `snell setup {client}`",
     "no": "not installed; run `snell setup {client}`",
 }
+
+
+def _gate(state: ClientState) -> str:
+    """Return what keeps the client from running the hooks, and what to do; empty if nothing does."""
+    if state.off:
+        return f"hooks are disabled in this client: {state.off}; change that, or no hook will run"
+    if state.installed != "not approved":
+        return ""
+    return f"{NOT_APPROVED}; the approval is missing in {state.unapproved}; {'; '.join(state.install.after)}"
 
 
 def _show(state: ClientState) -> None:
@@ -227,11 +206,11 @@ def _show(state: ClientState) -> None:
     for change in state.changes:
         for line in render_change(change, paint):
             print(f"  {line}")
-    if state.changes and not any(change.changes for change in state.changes):
+    if state.changes and not _is_changed(state):
         print("  nothing to change")
-    if state.off:
-        print(f"  {paint.red('hooks are disabled in this client')}: {state.off}; change that, or no hook will run")
-    for remark in state.install.remarks if any(change.changes for change in state.changes) else ():
+    if gate := _gate(state):
+        print(f"  {paint.red(gate)}")
+    for remark in state.install.remarks if _is_changed(state) else ():
         print(f"  note: {remark}")
     if not state.changes and not state.problem:
         known = [scope for scope in SCOPES if scope in state.install.hooks]
@@ -252,7 +231,7 @@ def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> 
         for each in installs
     ]
     data = found[0] if len(found) == 1 else found
-    print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+    print_json(data, indent=2)
     return 0
 
 
@@ -269,16 +248,17 @@ def _plugin(args: argparse.Namespace, where: Places, env: dict[str, str]) -> int
     return 0
 
 
-def _options(args: argparse.Namespace, where: Places, env: dict[str, str]) -> Options:
+def _options(args: argparse.Namespace, where: Places, env: Mapping[str, str]) -> Options:
     options = Options(
         scope=args.scope,
         session_start=args.include_session_start,
-        mcp=args.include_mcp,
+        mcp=True if args.memory and args.include_mcp is None else args.include_mcp,
         rules=args.include_rules,
         status_line=not args.no_status_line,
+        command=not args.no_command,
         fail_closed=args.fail_closed,
     )
-    return with_needed_options(options, where, Path.cwd(), env)
+    return needed_options(options, where, Path.cwd(), env)
 
 
 def _project(env: dict[str, str]) -> Path:

@@ -5,11 +5,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
-import msgspec
-
-from snell.cli.colours import Colours, visible
+from snell.cli.terminal import Colours, print_json, visible
 from snell.engine.explain import explain
 from snell.engine.record import record_of
 from snell.model.errors import SnellError
@@ -20,24 +19,8 @@ from snell.testing.case_files import case_files, own_case_files
 from snell.testing.cases import Case
 from snell.testing.run_cases import Result, run_file
 
-EXAMPLE = "snell test .snell/hooks/no_force_push.py"
-
 _NAME_IT = "name a file or folder, as in `snell test FOLDER`"
 ADVICE = "write NAME.cases.toml next to a hook, or create both with `snell new hook NAME`"
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        help="case files, hooks, settings files or folders (default: this project's .snell)",
-    )
-    parser.add_argument(
-        "-k", dest="text", default="", metavar="TEXT", help="only cases whose name or file contains this text"
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", help="show every case, and explain the failed ones")
-    parser.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,10 +58,8 @@ def _refuse_other_owner(folder: Path, shown: Path) -> None:
     owner, user = folder.stat().st_uid, os.geteuid()
     sudo = os.environ.get("SUDO_UID", "")
     if owner not in {user, 0} and not (user == 0 and sudo == str(owner)):
-        raise SnellError(
-            f"`{shown}` belongs to another user, so no case was run",
-            advice=f"read it, then name it: `snell test {shown}`",
-        )
+        advice = f"read it, then name it: `snell test {shown}`"
+        raise SnellError(f"`{shown}` belongs to another user, so no case was run", advice=advice)
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
@@ -124,7 +105,8 @@ class _Report:
     def finish(self) -> None:
         passed = sum(result.passed for result in self.results)
         if self._quiet:
-            print(msgspec.json.encode(self._as_data(passed)).decode())
+            cases = [_row(result) for result in self.results]
+            print_json({"passed": passed, "failed": self.failed, "errors": self.errors, "cases": cases})
             return
         total = f"{passed} passed, {self.failed} failed"
         print(self._paint.red(total) if self.failed else self._paint.green(total))
@@ -132,49 +114,23 @@ class _Report:
     def _show(self, result: Result) -> None:
         case = result.case
         if not result.passed:
-            self._print(f"{self._paint.red('FAIL')}  {case.file}:{case.line}  {case.name}: {_differences(result)}")
+            differences = "; ".join(result.differences) + (f" ({result.hint})" if result.hint else "")
+            self._print(f"{self._paint.red('FAIL')}  {case.file}:{case.line}  {case.name}: {differences}")
             for problem in result.problems:
-                self._print_once(f"      {problem}")
+                text = f"      {problem}"
+                if text not in self._shown:
+                    self._shown.add(text)
+                    self._print(text)
             if self._verbose:
-                self._print(_indent(explain(record_of(result.decision, result.not_run))))
+                self._print(indent(explain(record_of(result.decision, result.not_run)), " " * 6))
         elif self._verbose:
             self._print(f"{self._paint.green('ok')}    {case.file}:{case.line}  {case.name}: {result.happened}")
-
-    def _as_data(self, passed: int) -> dict[str, Any]:
-        return {
-            "passed": passed,
-            "failed": self.failed,
-            "errors": self.errors,
-            "cases": [_row(result) for result in self.results],
-        }
 
     def _print(self, text: str) -> None:
         if not self._quiet:
             print(text.replace(self._here, ""), flush=True)
 
-    def _print_once(self, text: str) -> None:
-        if text not in self._shown:
-            self._shown.add(text)
-            self._print(text)
-
-
-def _differences(result: Result) -> str:
-    text = "; ".join(result.differences)
-    return f"{text} ({result.hint})" if result.hint else text
-
-
-def _indent(text: str) -> str:
-    return "\n".join(f"      {line}" for line in text.splitlines())
-
 
 def _row(result: Result) -> dict[str, Any]:
-    return {
-        "file": result.case.file,
-        "line": result.case.line,
-        "name": result.case.name,
-        "passed": result.passed,
-        "happened": result.happened,
-        "differences": list(result.differences),
-        "hint": result.hint,
-        "problems": list(result.problems),
-    }
+    case = {name: getattr(result.case, name) for name in ("file", "line", "name")}
+    return case | {name: getattr(result, name) for name in ("passed", "happened", "differences", "hint", "problems")}

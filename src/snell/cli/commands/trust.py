@@ -1,33 +1,29 @@
-"""Review a project's hooks, skills and notes, and approve their exact content."""
+"""Review a project's hooks, skills and notes, and approve their exact content. No file is executed for that."""
 
 import argparse
+import ast
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from snell.cli.confirmation import confirm, require_person
-from snell.cli.python_source import review_source, visible
-from snell.cli.table import plural
+from snell.cli.terminal import escape, plural, print_json
 from snell.engine.explain import wrap
-from snell.model.errors import TrustError
-from snell.settings.locate import folder_with_notes, locate
+from snell.model.errors import SnellError, TrustError
+from snell.settings.locate import folder_with_texts, locate
 from snell.settings.pins import Pin
 from snell.settings.trust import Review, ReviewItem, approve, review, revoke, status
+from snell.system.files import read_capped
 from snell.system.paths import Places, places
 
-EXAMPLE = "snell trust"
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", nargs="?", help="the project's folder (default: the project of the current folder)")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="only list what needs approval")
-    what.add_argument("--revoke", action="store_true", help="revoke all approvals of the project")
-    what.add_argument("--hash", metavar="DIGEST", action="append", help="approve exactly this content without asking")
-    parser.add_argument("--json", action="store_true", help="print the review as JSON")
+MOST_LINES = 60  # of a file that are shown
+LARGEST = 1_000_000
+ROLES = frozenset({"judges", "rewrites", "informs", "watches"})
 
 
 def run(args: argparse.Namespace) -> int:
@@ -40,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     found = review(where, root, env)
     if args.json:
-        print(msgspec.json.encode(found).decode())
+        print_json(found)
     elif not args.hash:
         _show(found, status(where, root).approved)
     if args.list or (args.json and not args.hash):
@@ -56,7 +52,8 @@ def _ask(found: Review, where: Places, root: Path, env: dict[str, str]) -> int:
         return 0
     require_person(env, "approving hooks")
     if not confirm("Approve these, exactly as they are now?"):
-        print("nothing was approved" + ("" if sys.stdin.isatty() else _without_terminal(found)))
+        hint = "" if sys.stdin.isatty() else f"; without a terminal: snell trust --hash {found.digest}"
+        print(f"nothing was approved{hint}")
         return 1
     return _approve(where, root, [found.digest], env)
 
@@ -75,23 +72,19 @@ def _root(path: str | None, where: Places, env: dict[str, str]) -> Path:
     if path:
         return Path(path).resolve()
     project = locate(where, Path.cwd(), env).project
-    root = project.root if project else folder_with_notes(Path.cwd(), env)
+    root = project.root if project else folder_with_texts(Path.cwd(), env)
     if root is None:
-        advice = "a project has a `.snell` folder or a LOCAL.md"
+        advice = "a project has a `.snell` folder, skills or agents of a client, a LOCAL.md or a mission.json"
         raise TrustError("no project was found in this folder or above it", advice=advice)
     return root
-
-
-def _without_terminal(found: Review) -> str:
-    return f"; without a terminal: snell trust --hash {found.digest}"
 
 
 def _show(found: Review, approved: tuple[Pin, ...]) -> None:
     print(f"{found.root} contains {plural(len(found.items), 'item')} to approve")
     for item in found.items:
-        print(f"\n  {visible(item.title)}  [{item.state}]  {visible(item.file)}:{item.line}")
+        print(f"\n  {escape(item.title)}  [{item.state}]  {escape(item.file)}:{item.line}")
         for line in _details(item, Path(found.root), approved):
-            print(f"      {visible(line)}".rstrip())
+            print(f"      {escape(line)}".rstrip())
     for problem in found.problems:
         print("\n".join(wrap(str(problem))))
     print()
@@ -99,7 +92,8 @@ def _show(found: Review, approved: tuple[Pin, ...]) -> None:
 
 def _details(item: ReviewItem, root: Path, approved: tuple[Pin, ...]) -> Iterator[str]:
     if item.changes:
-        yield f"changed since you approved it: {', '.join(map(_describe, item.changes))}"
+        changed = [f"the content of {each}" if each.startswith("`") else each for each in item.changes]
+        yield f"changed since you approved it: {', '.join(changed)}"
         yield from _changed_fields(item, approved)
     if item.cannot:
         yield f"cannot be approved: {item.cannot}"
@@ -113,10 +107,6 @@ def _details(item: ReviewItem, root: Path, approved: tuple[Pin, ...]) -> Iterato
         yield f"files: {', '.join(item.pins)}"
 
 
-def _describe(change: str) -> str:
-    return f"the content of {change}" if change.startswith("`") else change
-
-
 def _changed_fields(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str]:
     """Yield the fields of a definition that have changed since it was approved."""
     pins = [pin for pin in approved if (pin.kind, pin.file, pin.title) == (item.kind, item.file, item.title)]
@@ -128,7 +118,7 @@ def _changed_fields(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str
 
 
 def _json(value: object) -> str:
-    return "absent" if value is None else visible(msgspec.json.encode(value, order="sorted").decode())
+    return "absent" if value is None else escape(msgspec.json.encode(value, order="sorted").decode())
 
 
 def _code(item: ReviewItem, root: Path) -> Iterator[str]:
@@ -142,3 +132,47 @@ def _code(item: ReviewItem, root: Path) -> Iterator[str]:
         yield from (f"| {line}" for line in source.lines)
         if source.further:
             yield f"| ... and {source.further} more lines in {item.file}"
+
+
+class SourceReview(Struct, frozen=True):
+    lines: tuple[str, ...] = ()  # at most MOST_LINES
+    further: int = 0  # the number of lines after these
+    hooks: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def review_source(path: Path) -> SourceReview:
+    """Return what a person should see of a Python file before approving it: its text, hooks and syntax errors."""
+    try:
+        source = read_capped(path, LARGEST)
+    except (OSError, SnellError) as error:
+        return SourceReview(problem=f"cannot be shown: {error}")
+    lines = [line.removesuffix("\r").expandtabs(4) for line in source.decode("utf-8", "replace").split("\n")]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    hooks, problem = _find_hooks(source)
+    return SourceReview(tuple(lines[:MOST_LINES]), max(len(lines) - MOST_LINES, 0), hooks, problem)
+
+
+def _find_hooks(source: bytes) -> tuple[tuple[str, ...], str]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as an invalid escape in a string
+            compile(source, "<hook>", "exec", dont_inherit=True)
+            tree = ast.parse(source)
+    except SyntaxError as error:
+        return (), f"syntax error{f' in line {error.lineno}' if error.lineno else ''}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return (), f"cannot be parsed: {error}"
+    return tuple(_hooks(tree)), ""
+
+
+def _hooks(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for decorator in node.decorator_list:
+                called = decorator.func if isinstance(decorator, ast.Call) else None
+                role = getattr(called, "attr", getattr(called, "id", ""))  # `snell.judges(...)`, or `judges(...)`
+                if isinstance(decorator, ast.Call) and role in ROLES:
+                    events = [str(each.value) for each in decorator.args if isinstance(each, ast.Constant)]
+                    yield f"{node.name} {role} {', '.join(events)}"

@@ -10,12 +10,13 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from snell.cli.colours import Colours, visible
 from snell.cli.follow_decisions import Follower, SeenDecision
+from snell.cli.terminal import COLOURS_OF_VERDICTS, Colours, visible
 from snell.model.errors import SnellError
 from snell.runtime.app import database_of
 from snell.settings.pause import current_pause
@@ -24,31 +25,15 @@ from snell.system.paths import places
 if TYPE_CHECKING:
     from rich.table import Table
 
-EXAMPLE = "snell watch --session 4f2a"
-
 EVERY = 0.1  # seconds between two reads
 MOST = 1_000
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-n", "--last", type=int, default=10, help="show this many earlier decisions first (default: 10)"
-    )
-    parser.add_argument("--session", default="", help="filter by session id prefix")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per decision")
-    parser.add_argument("--plain", action="store_true", help="print lines instead of a table")
 
 
 def run(args: argparse.Namespace) -> int:
     if not 0 <= args.last <= MOST:
         raise SnellError(f"--last must be between 0 and {MOST:,}", where=f"`{args.last}`")
-    database = database_of(places(os.environ))
-    try:
+    with closing(database_of(places(os.environ))) as database, suppress(KeyboardInterrupt):  # the normal end
         _display(args)(_follow(Follower(database, args.session), args.last))
-    except KeyboardInterrupt:
-        return 0  # Ctrl-C is the normal end
-    finally:
-        database.close()
     return 0
 
 
@@ -90,7 +75,7 @@ def _as_lines(batches: Iterator[list[SeenDecision]]) -> None:
 
 def _line(seen: SeenDecision, paint: Colours) -> str:
     when, what, tool, verdict, ms, session, hooks = _cells(seen)
-    colour = {"deny": paint.red, "ask": paint.yellow, "allow": paint.green}.get(seen.verdict, paint.dim)
+    colour = getattr(paint, COLOURS_OF_VERDICTS.get(seen.verdict, "dim"))
     return f"{when}  {colour(f'{verdict:<10}')} {what:<18} {tool:<14} {ms:>8}  {session:<8}  {hooks}".rstrip()
 
 
@@ -121,22 +106,17 @@ def _table(rows: list[SeenDecision], height: int) -> "Table":
         table.add_column(name, justify="right" if name == "ms" else "left", no_wrap=True, min_width=width)
     table.add_column("hooks", overflow="ellipsis", no_wrap=True, ratio=1)
     for seen in rows[-max(height, 1) :]:
-        style = {"deny": "red", "ask": "yellow", "allow": "green"}.get(seen.verdict, "dim")
+        style = COLOURS_OF_VERDICTS.get(seen.verdict, "dim")
         table.add_row(*(Text(cell, style=style if place == 3 else "") for place, cell in enumerate(_cells(seen))))
     return table
 
 
 def _cells(seen: SeenDecision) -> tuple[str, ...]:
     when = time.strftime("%H:%M:%S", time.localtime(seen.at / 1000))
-    hooks = _hooks(seen)
-    verdict = f"{seen.verdict}*" if seen.rewritten else seen.verdict
-    return when, seen.event, seen.tool, verdict, f"{seen.ms:.1f}", seen.session_id[:8], visible(hooks)
-
-
-def _hooks(seen: SeenDecision) -> str:
-    """Name the hooks with a result, the deciding one first, and count the others."""
     with_result = [run for run in seen.hooks if run.said or run.failed]
     ordered = sorted(with_result, key=lambda run: run.said != seen.verdict)
     names = [f"{run.hook}: {run.said or 'failed'} {run.ms:.1f} ms" for run in ordered]
     others = len(seen.hooks) - len(with_result)
-    return ", ".join([*names, *([f"{others} without opinion"] if others else [])])
+    hooks = ", ".join([*names, *([f"{others} without opinion"] if others else [])])
+    verdict = f"{seen.verdict}*" if seen.rewritten else seen.verdict
+    return when, seen.event, seen.tool, verdict, f"{seen.ms:.1f}", seen.session_id[:8], visible(hooks)

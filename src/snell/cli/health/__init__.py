@@ -1,7 +1,7 @@
 """
-The checks of `snell doctor`: one module per part, whose `checks(installation)` yields `Check`s.
+The checks of `snell doctor`: for each part a function `PART_checks(installation)` that yields `Check`s.
 
-PARTS lists them in order: the daemon is asked after an event has been sent through it.
+PARTS lists them in order, with their modules: the daemon is asked after an event has been sent through it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,17 @@ from msgspec import Struct
 from snell.model.errors import SnellError
 from snell.system.paths import Places
 
-PARTS = ("shim", "folders", "store", "memory", "settings", "synthetic", "daemon", "activity", "clients")
+PARTS = {
+    "shim": "program",
+    "folders": "files",
+    "store": "files",
+    "memory": "files",
+    "settings": "settings",
+    "synthetic": "program",
+    "daemon": "daemon",
+    "activity": "activity",
+    "clients": "activity",
+}
 
 Status = Literal["ok", "warn", "fail"]
 
@@ -38,12 +48,11 @@ class Installation(Struct, frozen=True):
 
 def examine(installation: Installation) -> Iterator[Check]:
     """Run all checks; an error in one part does not stop the others."""
-    for part in PARTS:
+    for part, module in PARTS.items():
         try:
-            yield from import_module(f"{__name__}.{part}").checks(installation)
+            yield from getattr(import_module(f"{__name__}.{module}"), f"{part}_checks")(installation)
         except SnellError as error:
-            yield Check(
-                part, "fail", error.message if not error.where else f"{error.where}: {error.message}", error.advice
-            )
+            detail = f"{error.where}: {error.message}" if error.where else error.message
+            yield Check(part, "fail", detail, error.advice)
         except OSError as error:
             yield Check(part, "fail", str(error), "check that it exists, and its permissions")

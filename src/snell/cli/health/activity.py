@@ -1,17 +1,21 @@
-"""When each client and hook was last active: one that never runs would otherwise go unnoticed."""
+"""The clients on this machine, and when each client and hook was last active: one that never runs goes unnoticed."""
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from contextlib import closing
+from typing import cast
 
-import msgspec
 from msgspec import Struct
 
-from snell.cli.health import Check, Installation
-from snell.cli.table import plural
+from snell.cli.active_hooks import active_hooks, folder_context
+from snell.cli.follow_decisions import runs_in
+from snell.cli.health import Check, Installation, Status
+from snell.cli.terminal import plural
 from snell.model.protocols import Transaction
 from snell.records.decisions import SELF_TEST
 from snell.runtime.app import database_of
+from snell.settings.load import load
+from snell.setup.status import client_checks
 
 DECISIONS, TRACES = 20_000, 2_000  # how many recent ones are read
 SHOWN = 40
@@ -25,15 +29,12 @@ class Fired(Struct):
     failed_last: bool = False
 
 
-def checks(installation: Installation) -> Iterator[Check]:
+def activity_checks(installation: Installation) -> Iterator[Check]:
     if not (installation.where.state / "snell.db").exists():
         yield Check("last fired", "ok", "no events yet")
         return
-    database = database_of(installation.where)
-    try:
+    with closing(database_of(installation.where)) as database:
         clients, hooks = database.run(lambda tx: (_clients(tx), _hooks(tx)), only_reads=True)
-    finally:
-        database.close()
     if not clients:
         advice = "`snell setup` connects your clients; then run a tool in one of them"
         yield Check("last fired", "warn", "no client has sent an event yet", advice)
@@ -46,17 +47,11 @@ def checks(installation: Installation) -> Iterator[Check]:
 
 def _hook_check(name: str, fired: Fired) -> Check:
     detail = f"last run {_ago(fired.last)}, {plural(fired.times, 'recent run')}"
-    if not fired.failures:
+    detail += f", {fired.failures} failed" if fired.failures else ""
+    if not fired.failed_last:
         return Check(f"hook {name}", "ok", detail)
-    detail += f", {fired.failures} failed"
-    if fired.failed_last:
-        return Check(
-            f"hook {name}",
-            "warn",
-            f"{detail}, including the last one",
-            f"`snell log --hook {name}`, then `snell why ID`",
-        )
-    return Check(f"hook {name}", "ok", detail)
+    advice = f"`snell log --hook {name}`, then `snell why ID`"
+    return Check(f"hook {name}", "warn", f"{detail}, including the last one", advice)
 
 
 def _clients(tx: Transaction) -> list[tuple[str, int, int]]:
@@ -76,17 +71,11 @@ def _hooks(tx: Transaction) -> dict[str, Fired]:
     )
     found: dict[str, Fired] = {}
     for at, body, late in tx.rows(sql, TRACES):
-        for run in _runs(body, late):
+        for run in runs_in(body, late):
             fired = found.setdefault(str(run["hook"]), Fired())
             fired.failed_last = "failure" in run
             fired.last, fired.times, fired.failures = at, fired.times + 1, fired.failures + fired.failed_last
     return found
-
-
-def _runs(body: str, late: str) -> list[dict[str, Any]]:
-    record: dict[str, Any] = msgspec.json.decode(body) if body else {}
-    at_once = [run for each in record.get("rounds", ()) for run in each["runs"]]
-    return [*at_once, *msgspec.json.decode(late)]
 
 
 def _ago(at: int) -> str:
@@ -95,3 +84,12 @@ def _ago(at: int) -> str:
         if seconds >= length:
             return f"{plural(int(seconds // length), name)} ago"
     return "just now"
+
+
+def clients_checks(installation: Installation) -> Iterator[Check]:
+    """Yield one line per client on this machine, and one per problem with it."""
+    where, cwd, env = installation.where, installation.cwd, installation.env
+    loaded = load(where, cwd, env)
+    hooks = active_hooks(folder_context(where, cwd, env), loaded)
+    for name, status, detail, advice in client_checks(env, cwd, loaded, hooks):
+        yield Check(name, cast(Status, status), detail, advice)

@@ -7,22 +7,16 @@ from snell.cli.health import Check, Installation
 from snell.daemon.client import DaemonError, HungDaemonError, ask
 from snell.system.version import our_version
 
+_IF_HUNG = "`snell daemon stop` kills it; the next hook starts a new one"
 
-def checks(installation: Installation) -> Iterator[Check]:
+
+def daemon_checks(installation: Installation) -> Iterator[Check]:
     try:
         status = ask(installation.where.run, "status")
-    except HungDaemonError as error:
-        yield Check(
-            "daemon", "fail", str(error.message), "`snell daemon stop` kills it; the next hook starts a new one"
-        )
-        return
     except DaemonError as error:
-        yield Check(
-            "daemon",
-            "warn",
-            str(error.message),
-            "the next hook starts one; if it does not, `snell daemon run` shows why",
-        )
+        is_hung = isinstance(error, HungDaemonError)
+        advice = _IF_HUNG if is_hung else "the next hook starts one; if it does not, `snell daemon run` shows why"
+        yield Check("daemon", "fail" if is_hung else "warn", error.message, advice)
         return
     who = f"pid {status['pid']}, version {status['version']}, {status['served']} events"
     if status["version"] == our_version():
@@ -34,12 +28,8 @@ def checks(installation: Installation) -> Iterator[Check]:
         detail = f"{status['shed']} traces of events without opinion were dropped under load"
         yield Check("daemon", "ok", detail)
     if (journal := status.get("journal")) and (journal["problem"] or journal["lost"]):
-        yield Check(
-            "journal",
-            "fail",
-            describe_journal_problem(journal),
-            "fix that; waiting decisions are then written by themselves",
-        )
+        advice = "fix that; waiting decisions are then written by themselves"
+        yield Check("journal", "fail", describe_journal_problem(journal), advice)
     yield from _optional_services(status)
 
 
@@ -52,20 +42,15 @@ def describe_journal_problem(journal: Mapping[str, Any]) -> str:
 
 def _optional_services(status: Mapping[str, Any]) -> Iterator[Check]:
     if http := status.get("http"):
-        if http.get("problem"):
-            yield Check(
-                "http endpoint", "fail", http["problem"], "choose another `port` in `[http]`, then `snell daemon stop`"
-            )
+        if problem := http.get("problem"):
+            advice = "choose another `port` in `[http]`, then `snell daemon stop`"
+            yield Check("http endpoint", "fail", problem, advice)
         else:
             yield Check("http endpoint", "ok", f"{http['address']}, {http['refused']} requests refused")
     if database := status.get("database"):
-        waiting = f"{database['address']}, {database['waiting']} decisions not sent yet"
-        if database["problem"]:
-            yield Check(
-                "database",
-                "warn",
-                f"{waiting}; {database['problem']}",
-                "nothing is lost: they are sent when the database is reachable again",
-            )
+        detail = f"{database['address']}, {database['waiting']} decisions not sent yet"
+        if problem := database["problem"]:
+            advice = "nothing is lost: they are sent when the database is reachable again"
+            yield Check("database", "warn", f"{detail}; {problem}", advice)
         else:
-            yield Check("database", "ok", waiting)
+            yield Check("database", "ok", detail)

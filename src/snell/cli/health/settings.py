@@ -3,36 +3,28 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from snell.cli.active_hooks import active_hooks, folder_context
 from snell.cli.health import Check, Installation, Status
 from snell.cli.memory_switch import is_on
 from snell.model.context import Context
-from snell.model.events import Event
 from snell.model.hooks import Broken, Scope
-from snell.runtime.app import Runtime
-from snell.runtime.missing_packages import missing_packages
+from snell.runtime.context import missing_packages
 from snell.settings.load import Loaded, load
 from snell.settings.pause import PAUSE_FILE
-from snell.system.run_program import adopt_orphans
 
 SHOWN = 20
 
 
-def checks(installation: Installation) -> Iterator[Check]:
+def settings_checks(installation: Installation) -> Iterator[Check]:
     loaded = load(installation.where, installation.cwd, installation.env)
-    adopt_orphans()
-    with Runtime.for_user(installation.env, installation.where) as runtime:
-        context = runtime.context_for(Event(name="SessionStart", payload={"cwd": str(installation.cwd)}))
+    context = folder_context(installation.where, installation.cwd, installation.env)
     yield from _switches(loaded)
     yield from _problems(loaded, context)
     yield from _hooks(loaded, context)
-    yield _memory(installation)
-
-
-def _memory(installation: Installation) -> Check:
-    """Report whether memory is on; both are fine."""
     if is_on(installation.where, installation.cwd, installation.env):
-        return Check("memory", "ok", f"on: sessions in this folder are captured, in {installation.where.state}")
-    return Check("memory", "ok", "off: sessions in this folder are not captured; `snell setup --memory` enables it")
+        yield Check("memory", "ok", f"on: sessions in this folder are captured, in {installation.where.state}")
+    else:
+        yield Check("memory", "ok", "off: sessions in this folder are not captured; `snell setup --memory` enables it")
 
 
 def _switches(loaded: Loaded) -> Iterator[Check]:
@@ -74,6 +66,6 @@ def _hooks(loaded: Loaded, context: Context) -> Iterator[Check]:
     broken = [hook for hook in hooks if isinstance(hook.handler, Broken)]
     for hook in broken[:SHOWN]:
         yield Check("hooks", "fail", f"{hook.id} ({hook.source}) cannot run", "fix the problems listed above")
-    running = [hook for hook in hooks if hook.enabled and not hook.untrusted and not loaded.switches.why_disabled(hook)]
+    running = active_hooks(context, loaded)
     policy = sum(hook.scope is Scope.POLICY for hook in running)
     yield Check("hooks", "ok", f"{len(running)} active hooks ({policy} from policy)")

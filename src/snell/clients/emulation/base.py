@@ -1,20 +1,25 @@
 """The base of all emulations: translate tool calls into a client's names, and changed calls back."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
 
 from snell.clients.protocol.table import ClientTable
 from snell.clients.protocol.tool_inputs import native_input
+from snell.engine.hook_output import outcome_of_object
 from snell.engine.match import compile_matcher
 from snell.model.decision import Failure, Outcome
+from snell.model.effects import Deny
 from snell.model.errors import PatternError, PayloadError
 from snell.model.events import Event, Payload, text_in
 from snell.model.hooks import Hook
 from snell.model.protocols import Said
 from snell.model.tools import KINDS, mcp_parts, names_of
-from snell.system.json_input import read_payload
+from snell.system.json_input import read_object
+
+_ABSENT = object()
 
 
 class Call(Struct, frozen=True):
@@ -34,6 +39,10 @@ class Emulation:
 
     def __init__(self, native: str) -> None:
         self.native = native
+
+    @property
+    def title(self) -> str:
+        return self.table.title
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
         raise NotImplementedError
@@ -101,14 +110,22 @@ class Emulation:
         gone = {keys.get(key, key) for key in call.input.keys() - changed.keys()} if is_complete else set()
         return {key: value for key, value in event.tool_input.items() if key not in gone} | new
 
+    def in_claude_form(self, event: Event, answer: Payload) -> Payload:
+        """Return an answer of this client under Claude Code's keys."""
+        raise NotImplementedError
 
-_ABSENT = object()
+    def outcome_of_text(self, event: Event, text: str, plain: Outcome) -> Outcome:
+        """Return the outcome of what a program printed; `plain`, if that is not JSON."""
+        try:
+            answer = parse_object(text)
+        except PayloadError as error:
+            return Outcome(failure=Failure("output", f"the answer is not valid JSON: {error}"))
+        return plain if answer is None else outcome_of_object(self.in_claude_form(event, answer), event)
 
-
-def refuse_change(title: str) -> Payload:
-    """Return a refusal in place of a changed input that cannot be translated back."""
-    why = f"a hook that was written for {title} changes this call, and Snell cannot translate that, so it is refused"
-    return {"decision": "deny", "reason": why}
+    def refuse_change(self) -> Payload:
+        """Return a refusal in place of a changed input that cannot be translated back."""
+        why = f"a hook that was written for {self.title} changes this call, and Snell cannot translate that"
+        return {"decision": "deny", "reason": f"{why}, so it is refused"}
 
 
 def edits_of(given: Payload) -> list[dict[str, str]]:
@@ -141,17 +158,8 @@ def plain_text(value: Any) -> str:
     return next((plain_text(value[key]) for key in _TEXTS if value.get(key) is not None), "")
 
 
-_TEXTS = (
-    "llmContent",
-    "textResultForLlm",
-    "text_result_for_llm",
-    "output_for_prompt",
-    "output",
-    "text",
-    "content",
-    "file",
-    "result",
-)
+_CLIENTS_TEXTS = ("llmContent", "textResultForLlm", "text_result_for_llm", "output_for_prompt")
+_TEXTS = (*_CLIENTS_TEXTS, "output", "text", "content", "file", "result")
 
 
 def result_text(event: Event) -> str:
@@ -162,7 +170,7 @@ def result_text(event: Event) -> str:
 def parse_object(text: str) -> Payload | None:
     """Return the JSON object that a program printed; None if it printed text. Raises PayloadError."""
     text = text.removeprefix("\ufeff").strip()
-    return read_payload(text.encode("utf-8", "replace"))[0] if text.startswith("{") else None
+    return read_object(text.encode("utf-8", "replace")) if text.startswith("{") else None
 
 
 def crash_outcome(said: Said) -> Outcome:
@@ -172,6 +180,17 @@ def crash_outcome(said: Said) -> Outcome:
     return Outcome(failure=Failure("crash", f"{how}: {first[:300]}" if first else how))
 
 
-def invalid_json_outcome(error: PayloadError) -> Outcome:
-    """Return the outcome of an answer that is not valid JSON."""
-    return Outcome(failure=Failure("output", f"the answer is not valid JSON: {error}"))
+def refusal_of(said: Said, keys: Sequence[str] = (), *, stdout_first: bool = False) -> Deny:
+    """Return the refusal of a program: with the text under one of these keys, else with what it printed."""
+    try:
+        answer = parse_object(said.stdout) or {}
+    except PayloadError:
+        answer = {}
+    printed = (said.stdout, said.stderr) if stdout_first else (said.stderr, said.stdout)
+    words = (*(text_in(answer, key) for key in keys), *printed)
+    return Deny(next(filter(None, map(str.strip, words)), "the hook refused without giving a reason"))
+
+
+def now_text() -> str:
+    """Return the time as clients write it into payloads."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from snell.clients.codex import TABLE, TITLE
-from snell.clients.emulation.base import Call, Emulation, parse_object, refuse_change, result_text
+from snell.clients.emulation.base import Call, Emulation, parse_object, result_text
 from snell.clients.emulation.patches import as_patch
+from snell.clients.protocol.client_file import read_client
 from snell.engine.hook_output import outcome_of_object
 from snell.model.decision import Outcome
 from snell.model.errors import PayloadError
@@ -26,7 +26,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 class Codex(Emulation):
     """Emulates Codex CLI."""
 
-    table = TABLE
+    table = read_client("codex").table
     matcher_type = None  # a list of names or a pattern, as in Claude Code
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
@@ -40,12 +40,11 @@ class Codex(Emulation):
         given |= {key: payload.get(key, "") for key in _FIELDS.get(self.native, ())}
         if self.native in ("Stop", "SubagentStop"):
             given["stop_hook_active"] = event.is_continuation
-        return [given | self._tool(event)] if event.tool else [given]
-
-    def _tool(self, event: Event) -> Payload:
-        call = self.call(event)
-        given: Payload = {"tool_name": call.name, "tool_input": call.input, "tool_use_id": event.tool_use_id}
-        return given | ({"tool_response": result_text(event)} if self.native == "PostToolUse" else {})
+        if event.tool:
+            call = self.call(event)
+            given |= {"tool_name": call.name, "tool_input": call.input, "tool_use_id": event.tool_use_id}
+            given |= {"tool_response": result_text(event)} if self.native == "PostToolUse" else {}
+        return [given]
 
     def call(self, event: Event) -> Call:
         """Return the call; Codex reports its shell as `Bash`, and every change of a file as a patch."""
@@ -71,7 +70,7 @@ class Codex(Emulation):
             return None
         changed = self.claude_input(event, inner["updatedInput"], is_complete=event.kind != "shell")
         if changed is None:
-            return outcome_of_object(refuse_change(TITLE), event)
+            return outcome_of_object(self.refuse_change(), event)
         return outcome_of_object({**answer, "hookSpecificOutput": {**inner, "updatedInput": changed}}, event)
 
 

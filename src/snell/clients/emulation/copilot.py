@@ -6,25 +6,16 @@ inside the input. VS Code reads files of the second kind, too, and exit code 2 b
 """
 
 import os
+import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from snell.clients.copilot import TABLE, TITLE
-from snell.clients.emulation.base import (
-    Emulation,
-    crash_outcome,
-    invalid_json_outcome,
-    parse_object,
-    refuse_change,
-    result_text,
-)
-from snell.engine.hook_output import outcome_of_object
+from snell.clients.emulation.base import Emulation, crash_outcome, now_text, result_text
+from snell.clients.protocol.client_file import read_client
 from snell.model.catalogue import canonical
 from snell.model.decision import Outcome
 from snell.model.effects import Deny
-from snell.model.errors import PayloadError
 from snell.model.events import Event, Payload, text_in
 from snell.model.hooks import Hook
 from snell.model.protocols import Said
@@ -47,7 +38,7 @@ _CAMEL: Mapping[str, str] = {
 class Copilot(Emulation):
     """Emulates Copilot CLI."""
 
-    table = TABLE
+    table = read_client("copilot").table
     also: Mapping[str, str] = {"MultiEdit": "edit"}
 
     @property
@@ -64,17 +55,16 @@ class Copilot(Emulation):
         if event.name == "PermissionRequest":
             return [self._permission(event)]
         if event.name == "SubagentStart":
-            return [self._subagent(event)]
-        given: Payload = {"session_id": event.session_id, "timestamp": self._now(), "cwd": event.cwd}
+            kind = text_in(event.payload, "agent_type")
+            named = {"sessionId": event.session_id, "timestamp": _milliseconds(), "cwd": event.cwd, "agentName": kind}
+            agent = {"agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": event.session_id}
+            return [{**named, **agent, "transcriptPath": event.transcript_path}]
+        now = _milliseconds() if self.is_camel else now_text()
+        given: Payload = {"session_id": event.session_id, "timestamp": now, "cwd": event.cwd}
         given |= {"hook_event_name": canonical(self.native)} | self._about(event)
         if not self.is_camel:
             return [given]
         return [{_CAMEL.get(key, key): value for key, value in given.items() if _CAMEL.get(key, key)}]
-
-    def _now(self) -> int | str:
-        now = datetime.now(UTC)
-        text = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        return int(now.timestamp() * 1000) if self.is_camel else text
 
     def _about(self, event: Event) -> Payload:
         payload = event.payload
@@ -107,16 +97,9 @@ class Copilot(Emulation):
     def _permission(self, event: Event) -> Payload:
         """Return the payload of a permission request, which is in camelCase for both spellings of its name."""
         call = Copilot("permissionRequest").call(event)
-        now = int(datetime.now(UTC).timestamp() * 1000)
-        named = {"hookName": "permissionRequest", "sessionId": event.session_id, "timestamp": now, "cwd": event.cwd}
-        return {**named, "toolName": call.name, "toolInput": event.tool_input, "permissionSuggestions": []}
-
-    def _subagent(self, event: Event) -> Payload:
-        """Return the payload of a started subagent, which has fields in both spellings."""
-        kind, now = text_in(event.payload, "agent_type"), int(datetime.now(UTC).timestamp() * 1000)
-        named = {"sessionId": event.session_id, "timestamp": now, "cwd": event.cwd, "agentName": kind}
-        agent = {"agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": event.session_id}
-        return {**named, **agent, "transcriptPath": event.transcript_path}
+        named = {"hookName": "permissionRequest", "sessionId": event.session_id, "timestamp": _milliseconds()}
+        tool = {"toolName": call.name, "toolInput": event.tool_input, "permissionSuggestions": []}
+        return {**named, "cwd": event.cwd, **tool}
 
     def match_values(self, event: Event, given: Payload) -> Sequence[str]:
         name = text_in(given, "toolName") or text_in(given, "tool_name") or text_in(event.payload, event.row.matches)
@@ -135,24 +118,15 @@ class Copilot(Emulation):
 
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
         if said.exit_code != 0:
-            return self._outcome_of_exit_code(event, said)
-        try:
-            answer = parse_object(said.stdout)
-        except PayloadError as error:
-            return invalid_json_outcome(error)
-        if answer is None:
-            remarks = (f"printed text, which {TITLE} does not read",) if said.stdout.strip() else ()
-            return Outcome(remarks=remarks)
-        return outcome_of_object(self._in_claude_form(event, answer), event)
+            outcome = crash_outcome(said)
+            if event.name == "PreToolUse" or (said.exit_code == 2 and not self.is_camel):
+                why = said.stderr.strip() or "the hook refused without giving a reason"
+                return replace(outcome, effects=(Deny(why),), failure=None if said.exit_code == 2 else outcome.failure)
+            return outcome
+        remarks = (f"printed text, which {self.title} does not read",) if said.stdout.strip() else ()
+        return self.outcome_of_text(event, said.stdout, Outcome(remarks=remarks))
 
-    def _outcome_of_exit_code(self, event: Event, said: Said) -> Outcome:
-        outcome = crash_outcome(said)
-        if event.name == "PreToolUse" or (said.exit_code == 2 and not self.is_camel):
-            why = said.stderr.strip() or "the hook refused without giving a reason"
-            return replace(outcome, effects=(Deny(why),), failure=None if said.exit_code == 2 else outcome.failure)
-        return outcome
-
-    def _in_claude_form(self, event: Event, answer: Payload) -> Payload:
+    def in_claude_form(self, event: Event, answer: Payload) -> Payload:
         inner = answer.get("hookSpecificOutput")
         inner = inner if isinstance(inner, dict) else {}
         result = answer.get("modifiedResult")
@@ -166,7 +140,11 @@ class Copilot(Emulation):
             kept = {key: value for key, value in inner.items() if key != "updatedInput"}
             ours["hookSpecificOutput"] = {**kept, "hookEventName": event.name}
         new = self.claude_input(event, changed, is_complete=True)
-        return ours | (refuse_change(TITLE) if new is None else {"updatedInput": new})
+        return ours | (self.refuse_change() if new is None else {"updatedInput": new})
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
 
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -3,33 +3,21 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
-from snell.clients.cursor import TABLE, TITLE
-from snell.clients.emulation.base import (
-    Emulation,
-    crash_outcome,
-    edits_of,
-    invalid_json_outcome,
-    parse_object,
-    plain_text,
-    refuse_change,
-    result_text,
-)
+from snell.clients.emulation.base import Emulation, crash_outcome, edits_of, plain_text, refusal_of, result_text
 from snell.clients.emulation.patches import edits_in_patch
+from snell.clients.protocol.client_file import read_client
+from snell.clients.protocol.messages import to_text
 from snell.clients.protocol.tool_inputs import ALL_FILES
-from snell.engine.hook_output import outcome_of_object
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
-from snell.model.errors import PayloadError
 from snell.model.events import Event, Payload, text_in
 from snell.model.hooks import Hook
 from snell.model.protocols import Said
 from snell.model.tools import mcp_parts
-from snell.system.files import FileError, read_capped
-from snell.system.json_output import json_bytes
+from snell.system.files import text_or_nothing
 
 VERSION = "3.12.17"  # the emulated version: a hook may require a minimum
 LONGEST_FILE = 1024 * 1024
@@ -59,7 +47,7 @@ _CLAUDES = ("decision", "reason", "hookSpecificOutput")
 class Cursor(Emulation):
     """Emulates Cursor."""
 
-    table = TABLE
+    table = read_client("cursor").table
     also: Mapping[str, str] = {"Edit": "Write", "MultiEdit": "Write", "NotebookEdit": "Write"}
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
@@ -113,61 +101,31 @@ class Cursor(Emulation):
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
         is_strict = self.native in _PERMISSION
         if said.exit_code == 2:
-            refuses = is_strict or self.native == "beforeSubmitPrompt"
-            remark = f"exit code 2 has no effect in {TITLE} at {self.native}"
-            return Outcome((Deny(_why(said)),)) if refuses else Outcome(remarks=(remark,))
+            if is_strict or self.native == "beforeSubmitPrompt":
+                return Outcome((refusal_of(said, ("agent_message", "user_message"), stdout_first=True),))
+            return Outcome(remarks=(f"exit code 2 has no effect in {self.title} at {self.native}",))
         if said.exit_code != 0:
             return crash_outcome(said)
         if not said.stdout.strip():
             return Outcome()
-        outcome = self._outcome_of_text(event, said.stdout)
+        if self.native not in _READ:
+            return Outcome(remarks=(f"{self.title} reads no answer at {self.native}",))
+        not_json = Outcome(failure=Failure("output", "the answer is not JSON"))
+        outcome = self.outcome_of_text(event, said.stdout, not_json)
         if self.native in _LOOPING and outcome.effects:
             _count(event, given["loop_count"] + 1)
         if outcome.failure is None or not is_strict:
             return outcome
-        return replace(outcome, effects=(Deny(f"{TITLE} refuses a call if the answer of such a hook is invalid"),))
+        return replace(outcome, effects=(Deny(f"{self.title} refuses a call if the answer of such a hook is invalid"),))
 
-    def _outcome_of_text(self, event: Event, text: str) -> Outcome:
-        if self.native not in _READ:
-            return Outcome(remarks=(f"{TITLE} reads no answer at {self.native}",))
-        try:
-            answer = parse_object(text)
-        except PayloadError as error:
-            return invalid_json_outcome(error)
-        if answer is None:
-            return Outcome(failure=Failure("output", "the answer is not JSON"))
-        return outcome_of_object(self._in_claude_form(event, answer), event)
-
-    def _in_claude_form(self, event: Event, answer: Payload) -> Payload:
+    def in_claude_form(self, event: Event, answer: Payload) -> Payload:
         read = {key: answer[key] for key in (*_READ[self.native], *_CLAUDES) if answer.get(key) is not None}
         if self.native == "beforeSubmitPrompt" and read.pop("continue", True) is not True:
             read |= {"decision": "deny", "reason": text_in(answer, "user_message") or "the hook blocks this prompt"}
         if "updated_input" in read:
             changed = self.claude_input(event, read.pop("updated_input"), is_complete=False)
-            read |= refuse_change(TITLE) if changed is None else {"updated_input": changed}
+            read |= self.refuse_change() if changed is None else {"updated_input": changed}
         return read
-
-
-def _why(said: Said) -> str:
-    try:
-        answer = parse_object(said.stdout) or {}
-    except PayloadError:
-        answer = {}
-    words = (text_in(answer, "agent_message"), text_in(answer, "user_message"), said.stdout, said.stderr)
-    return next(filter(None, map(str.strip, words)), "the hook refused without giving a reason")
-
-
-def _session(_emulation: Cursor, _event: Event) -> list[Payload]:
-    return [{"is_background_agent": False, "composer_mode": "agent"}]
-
-
-def _session_end(_emulation: Cursor, event: Event) -> list[Payload]:
-    reason = text_in(event.payload, "reason") or "completed"
-    return [{"reason": reason, "is_background_agent": False, "final_status": "completed"}]
-
-
-def _prompt(_emulation: Cursor, event: Event) -> list[Payload]:
-    return [{"prompt": event.prompt, "attachments": [], "composer_mode": "agent"}]
 
 
 def _tool(emulation: Cursor, event: Event) -> list[Payload]:
@@ -179,35 +137,18 @@ def _tool_done(emulation: Cursor, event: Event) -> list[Payload]:
     response = event.tool_response
     if event.kind == "shell":
         response = {"output": plain_text(response), "exitCode": _exit_code(event)}
-    return [{**_tool(emulation, event)[0], "tool_output": _json(response), "duration": _duration(event)}]
+    return [{**_tool(emulation, event)[0], "tool_output": to_text(response), "duration": _duration(event)}]
 
 
-def _tool_failed(emulation: Cursor, event: Event) -> list[Payload]:
-    more = {"error_message": result_text(event), "failure_type": "error", "duration": _duration(event)}
-    return [{**_tool(emulation, event)[0], **more, "is_interrupt": event.payload.get("is_interrupt") is True}]
-
-
-def _shell(_emulation: Cursor, event: Event) -> list[Payload]:
-    return [{"command": event.command, "cwd": event.cwd, "sandbox": False}]
-
-
-def _shell_done(_emulation: Cursor, event: Event) -> list[Payload]:
-    command, output = event.command, result_text(event)
-    return [{"command": command, "output": output, "duration": _duration(event), "sandbox": False}]
-
-
-def _mcp(_emulation: Cursor, event: Event) -> list[Payload]:
-    server, method = mcp_parts(event.tool)
-    return [{"tool_name": method, "tool_input": _json(event.tool_input), "command": server}]
-
-
-def _mcp_done(_emulation: Cursor, event: Event) -> list[Payload]:
-    given = {"tool_name": mcp_parts(event.tool)[1], "tool_input": _json(event.tool_input)}
-    return [{**given, "result_json": _json(event.tool_response), "duration": _duration(event)}]
+def _mcp(event: Event) -> Payload:
+    return {"tool_name": mcp_parts(event.tool)[1], "tool_input": to_text(event.tool_input)}
 
 
 def _read(_emulation: Cursor, event: Event) -> list[Payload]:
-    return [{"file_path": path, "content": _content(path), "attachments": []} for path in _files(event)]
+    return [
+        {"file_path": path, "content": text_or_nothing(Path(path), LONGEST_FILE), "attachments": []}
+        for path in _files(event)
+    ]
 
 
 def _file_edits(_emulation: Cursor, event: Event) -> list[Payload]:
@@ -243,11 +184,6 @@ def _turn(event: Event) -> tuple[str, str]:
     return event.session_id, event.agent_id
 
 
-def _response(_emulation: Cursor, event: Event) -> list[Payload]:
-    text = text_in(event.payload, "last_assistant_message")
-    return [{"text": text}] if text else []
-
-
 def _subagent(emulation: Cursor, event: Event) -> list[Payload]:
     """Return the payload of a subagent before it starts, while it can be refused."""
     given = event.tool_input
@@ -265,27 +201,11 @@ def _subagent_stop(emulation: Cursor, event: Event) -> list[Payload]:
     return [{**about, **each, **more} for each in _stop(emulation, event)]
 
 
-def _compact(_emulation: Cursor, event: Event) -> list[Payload]:
-    return [{"trigger": text_in(event.payload, "trigger") or "auto"}]
-
-
 def _files(event: Event) -> list[str]:
     several = event.tool_input.get(ALL_FILES)
     one = text_in(event.tool_input, "file_path") or text_in(event.tool_input, "notebook_path")
     paths = [each for each in several if isinstance(each, str)] if isinstance(several, list) else [one]
     return [os.path.normpath(os.path.join(event.cwd, path)) for path in paths if path]
-
-
-def _content(path: str) -> str:
-    """Return the content of a file; empty if it is too large or cannot be read."""
-    try:
-        return read_capped(Path(path), LONGEST_FILE).decode("utf-8", "replace")
-    except (OSError, ValueError, FileError):
-        return ""
-
-
-def _json(value: Any) -> str:
-    return value if isinstance(value, str) else json_bytes(value).decode("utf-8", "replace")
 
 
 def _duration(event: Event) -> float:
@@ -299,24 +219,38 @@ def _exit_code(event: Event) -> int:
     return found if isinstance(found, int) else 0
 
 
+# What each event adds to the common fields; an event without a payload is not sent.
 _ABOUT: Mapping[str, Callable[[Cursor, Event], list[Payload]]] = {
-    "sessionStart": _session,
-    "sessionEnd": _session_end,
-    "beforeSubmitPrompt": _prompt,
+    "sessionStart": lambda _, event: [{"is_background_agent": False, "composer_mode": "agent"}],
+    "sessionEnd": lambda _, event: [
+        {"reason": text_in(event.payload, "reason") or "completed", "is_background_agent": False}
+        | {"final_status": "completed"}
+    ],
+    "beforeSubmitPrompt": lambda _, event: [{"prompt": event.prompt, "attachments": [], "composer_mode": "agent"}],
     "preToolUse": _tool,
     "postToolUse": _tool_done,
-    "postToolUseFailure": _tool_failed,
-    "beforeShellExecution": _shell,
-    "afterShellExecution": _shell_done,
-    "beforeMCPExecution": _mcp,
-    "afterMCPExecution": _mcp_done,
+    "postToolUseFailure": lambda emulation, event: [
+        _tool(emulation, event)[0]
+        | {"error_message": result_text(event), "failure_type": "error", "duration": _duration(event)}
+        | {"is_interrupt": event.payload.get("is_interrupt") is True}
+    ],
+    "beforeShellExecution": lambda _, event: [{"command": event.command, "cwd": event.cwd, "sandbox": False}],
+    "afterShellExecution": lambda _, event: [
+        {"command": event.command, "output": result_text(event), "duration": _duration(event), "sandbox": False}
+    ],
+    "beforeMCPExecution": lambda _, event: [_mcp(event) | {"command": mcp_parts(event.tool)[0]}],
+    "afterMCPExecution": lambda _, event: [
+        _mcp(event) | {"result_json": to_text(event.tool_response), "duration": _duration(event)}
+    ],
     "beforeReadFile": _read,
     "afterFileEdit": _file_edits,
     "stop": _stop,
-    "afterAgentResponse": _response,
+    "afterAgentResponse": lambda _, event: [
+        {"text": text} for text in [text_in(event.payload, "last_assistant_message")] if text
+    ],
     "subagentStart": _subagent,
     "subagentStop": _subagent_stop,
-    "preCompact": _compact,
+    "preCompact": lambda _, event: [{"trigger": text_in(event.payload, "trigger") or "auto"}],
 }
 
 EMULATION = Cursor

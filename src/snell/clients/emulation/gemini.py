@@ -1,23 +1,12 @@
 """Emulate Gemini CLI 0.61.0."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
-from snell.clients.emulation.base import (
-    Emulation,
-    crash_outcome,
-    invalid_json_outcome,
-    parse_object,
-    plain_text,
-    refuse_change,
-    result_text,
-)
-from snell.clients.gemini import TABLE, TITLE
-from snell.engine.hook_output import outcome_of_object
+from snell.clients.emulation.base import Emulation, crash_outcome, now_text, plain_text, refusal_of, result_text
+from snell.clients.protocol.client_file import read_client
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Outcome
-from snell.model.effects import Deny, Tell
-from snell.model.errors import PayloadError
+from snell.model.effects import Tell
 from snell.model.events import Event, Payload, text_in
 from snell.model.protocols import Said
 from snell.model.tools import mcp_parts
@@ -38,34 +27,28 @@ _READ = ("additionalContext", "permissionDecision", "permissionDecisionReason")
 class Gemini(Emulation):
     """Emulates Gemini CLI."""
 
-    table = TABLE
+    table = read_client("gemini").table
     also: Mapping[str, str] = {"MultiEdit": "replace", "NotebookEdit": "replace"}
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         common: Payload = {
             "session_id": event.session_id,
             "transcript_path": event.transcript_path,
             "cwd": event.cwd,
             "hook_event_name": self.native,
-            "timestamp": now,
+            "timestamp": now_text(),
         }
         for field in _FIELDS.get(self.native, ()):
             common[field] = event.payload.get(field, "")
         if self.native == "AfterAgent":
             response = text_in(event.payload, "last_assistant_message")
             common |= {"prompt_response": response, "stop_hook_active": event.is_continuation}
-        return [common | self._tool(event)] if self.native in _TOOL_EVENTS else [common]
-
-    def _tool(self, event: Event) -> Payload:
-        call = self.call(event)
-        given: Payload = {"tool_name": call.name, "tool_input": call.input}
-        server, method = mcp_parts(event.tool)
-        if method:
-            given["mcp_context"] = {"server_name": server, "tool_name": method}
-        if self.native == "AfterTool":
-            given["tool_response"] = _response(event)
-        return given
+        if self.native in _TOOL_EVENTS:
+            call, (server, method) = self.call(event), mcp_parts(event.tool)
+            common |= {"tool_name": call.name, "tool_input": call.input}
+            common |= {"mcp_context": {"server_name": server, "tool_name": method}} if method else {}
+            common |= {"tool_response": _response(event)} if self.native == "AfterTool" else {}
+        return [common]
 
     def match_values(self, event: Event, given: Payload) -> Sequence[str]:
         field = "tool_name" if self.native in _TOOL_EVENTS else event.row.matches
@@ -86,23 +69,18 @@ class Gemini(Emulation):
 
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
         if said.exit_code == 2 or self._blocks_by_code(event, said):
-            return Outcome((Deny(_why(said)),))
+            return Outcome((refusal_of(said, ("reason",)),))
         if said.exit_code != 0:
             return crash_outcome(said)
-        try:
-            answer = parse_object(said.stdout)
-        except PayloadError as error:
-            return invalid_json_outcome(error)
-        if answer is None:
-            return Outcome((Tell(said.stdout.strip()),)) if said.stdout.strip() else Outcome()
-        return outcome_of_object(self._in_claude_form(event, answer), event)
+        shown = said.stdout.strip()
+        return self.outcome_of_text(event, said.stdout, Outcome((Tell(shown),)) if shown else Outcome())
 
     def _blocks_by_code(self, event: Event, said: Said) -> bool:
         """Return whether the exit code blocks: 3 or more with text on stderr, but never at the end of a turn."""
         is_high = said.exit_code is not None and said.exit_code > 2
         return is_high and bool(said.stderr.strip()) and event.name not in NEVER_BLOCKED_BY_FAILURE
 
-    def _in_claude_form(self, event: Event, answer: Payload) -> Payload:
+    def in_claude_form(self, event: Event, answer: Payload) -> Payload:
         inner = answer.get("hookSpecificOutput")
         if not isinstance(inner, dict):
             return answer
@@ -110,7 +88,7 @@ class Gemini(Emulation):
         outer |= {key: inner[key] for key in _READ if inner.get(key) is not None}
         if inner.get("tool_input") is not None:
             changed = self.claude_input(event, inner["tool_input"], is_complete=False)
-            outer |= refuse_change(TITLE) if changed is None else {"updatedInput": changed}
+            outer |= self.refuse_change() if changed is None else {"updatedInput": changed}
         return outer
 
 
@@ -121,15 +99,6 @@ def _response(event: Event) -> Payload:
     text = result_text(event)
     error = plain_text(event.payload.get("error")) if event.name == "PostToolUseFailure" else ""
     return {"llmContent": text, "returnDisplay": text, **({"error": {"message": error}} if error else {})}
-
-
-def _why(said: Said) -> str:
-    try:
-        answer = parse_object(said.stdout) or {}
-    except PayloadError:
-        answer = {}
-    words = (text_in(answer, "reason"), said.stderr, said.stdout)
-    return next(filter(None, map(str.strip, words)), "the hook refused without giving a reason")
 
 
 EMULATION = Gemini

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from snell.clients.protocol.table import ClientTable
+from snell.clients.protocol.table import ClientTable, Refinement
 from snell.clients.protocol.tool_inputs import claude_input, claude_tool
 from snell.model.catalogue import canonical
 from snell.model.errors import PayloadError
@@ -23,9 +23,9 @@ def decode_payload(table: ClientTable, payload: bytes, event: str = "") -> Event
         raise PayloadError("the payload names no event", advice=advice)
     shaped = _rename_fields(table, given)
     if table.adjust:
-        shaped = table.adjust(native, shaped)
+        shaped = table.adjust(table, native, shaped)
     check_tool_name(shaped)
-    name = _canonical(table, native, shaped)
+    name = refine_event(table, table.events.get(native) or canonical(native), shaped)
     shaped["hook_event_name"] = name
     tool, tool_name, ignored = _rename_tool(table, shaped)
     if own := _own_names(native=native, name=name, tool=tool, tool_name=tool_name):
@@ -55,6 +55,21 @@ def value_at(value: Any, path: str) -> Any:
     return value
 
 
+def refine_event(table: ClientTable, name: str, payload: Payload) -> str:
+    """Return the event that this one is by the fields of its payload."""
+    for row in table.refine:
+        if row.event == name and _applies(row, payload):
+            return row.becomes
+    return name
+
+
+def _applies(row: Refinement, payload: Payload) -> bool:
+    if not row.field:
+        return True
+    found = value_at(payload, row.field)
+    return bool(found) if row.equals is None else type(found) is type(row.equals) and found == row.equals
+
+
 def texts_in(parts: list[Any]) -> list[str]:
     """Return the texts in a list of content parts."""
     return [part if isinstance(part, str) else text_in(part, "text") for part in parts if isinstance(part, str | dict)]
@@ -67,11 +82,6 @@ def _event_name(table: ClientTable, given: Payload) -> str:
 
 def _event_by_fields(table: ClientTable, given: Payload) -> str:
     return next((name for name, fields in table.nameless.items() if fields <= given.keys()), "")
-
-
-def _canonical(table: ClientTable, native: str, shaped: Payload) -> str:
-    name = table.events.get(native) or canonical(native)
-    return table.refine(name, shaped) if table.refine else name
 
 
 def _rename_fields(table: ClientTable, given: Payload) -> Payload:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.clients.protocol.decode import texts_in
+from snell.clients.protocol.decode import refine_event, texts_in
 from snell.clients.protocol.messages import (
     cannot_ask,
     cannot_change,
@@ -49,14 +49,18 @@ def encode_decision(table: ClientTable, decision: Decision) -> Reply:
 def encode_error(table: ClientTable, event: str, text: str, *, blocks: bool) -> Reply:
     """Return the reply without a decision: no opinion, or a refusal if `blocks`."""
     name = table.events.get(event) or canonical(event)
-    name = table.refine(event, {}) if table.refine and name not in table.answers else name
+    name = refine_event(table, event, {}) if table.refine and name not in table.answers else name
     answers = _answers(table, event, name)
     cannot_deny = answers is not None and not answers.deny  # the form of another event would have no effect
     if name in NEVER_BLOCKED_BY_FAILURE or not blocks or cannot_deny:
         return _reply(table, answers, [], {}, text)
-    own = event if answers else next((each for each in table.answers if table.answers[each].deny), "")
+    own = event if answers else "PreToolUse"  # an event that the table does not know is refused like a tool call
     deny = table.answers.get(own, NO_ANSWERS).deny or (answers and answers.deny)
     return _reply(table, answers, [deny] if deny else [], {Slot.REASON: text, Slot.EVENT: own}, text)
+
+
+def _join(*texts: str) -> str:
+    return "\n".join(filter(None, texts))
 
 
 class _ReplyBuilder(Struct):
@@ -74,19 +78,16 @@ class _ReplyBuilder(Struct):
         undelivered: list[str] = []
         if refusal and answers.deny:
             # The model always gets the reason of a refusal, but not always a note beside it.
-            refusal, note = "\n".join(text for text in (refusal, note) if text), ""
+            refusal, note = _join(refusal, note), ""
             forms.append(answers.deny)
         elif refusal:
-            note = "\n".join(text for text in (cannot_deliver_note(decision.event.name, refusal), note) if text)
+            note = _join(cannot_deliver_note(decision.event.name, refusal), note)
         else:
-            note = "\n".join(text for text in (self._new_prompt(), note) if text)
+            note = _join(self._new_prompt(), note)
             forms += [answers.rewrite if self._rewrites else None, self._verdict_form()]
-        if note:
-            forms.append(answers.note)
-            undelivered += [] if answers.note else [note]
-        if tell:
-            forms.append(answers.tell)
-            undelivered += [] if answers.tell else [tell]
+        for text, form in ((note, answers.note), (tell, answers.tell)):
+            forms += [form] if text else []
+            undelivered += [text] if text and not form else []
         forms += [answers.stop if self._stop else None, answers.env if decision.env else None]
         undelivered += self._inexpressible()
         values = self._slot_values(refusal, note, tell)

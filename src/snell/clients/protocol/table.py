@@ -22,7 +22,7 @@ class Slot(Enum):
     ENV = "variables for later commands"
 
 
-class Form(Struct, frozen=True):
+class Form(Struct, frozen=True, forbid_unknown_fields=True):
     """How an answer is written: JSON with slots, or text on stdout or stderr with an exit code."""
 
     json: Mapping[str, Any] | None = None
@@ -31,7 +31,7 @@ class Form(Struct, frozen=True):
     exit_code: int = 0
 
 
-class Answers(Struct, frozen=True, kw_only=True):
+class Answers(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The forms of the answers that a client takes at one event. An answer without a form becomes a stricter one."""
 
     deny: Form | None = None
@@ -46,7 +46,7 @@ class Answers(Struct, frozen=True, kw_only=True):
     deny_replaces: bool = False  # the reason of a deny replaces the tool's output
 
 
-class Tool(Struct, frozen=True):
+class Tool(Struct, frozen=True, forbid_unknown_fields=True):
     """The name and the input keys that a client's tool has in Claude Code."""
 
     name: str
@@ -57,7 +57,16 @@ class Tool(Struct, frozen=True):
     creates: "Tool | None" = None  # used instead when the input has no old text: the call then creates a file
 
 
-class ClientTable(Struct, frozen=True, kw_only=True):
+class Refinement(Struct, frozen=True, forbid_unknown_fields=True):
+    """An event that is another one of Snell's if a field of its payload has a value."""
+
+    event: str
+    becomes: str
+    field: str = ""  # a path; empty: always
+    equals: str | bool | None = None  # None: any value but an empty one
+
+
+class ClientTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A client's protocol: how it reports events, and the answers that it takes."""
 
     name: str
@@ -72,8 +81,9 @@ class ClientTable(Struct, frozen=True, kw_only=True):
     tools: Mapping[str, Tool] = {}
     mcp_name: tuple[str, str] | None = None  # the names of MCP tools: their prefix, and what joins server and tool
     wraps_mcp: bool = False  # the input of an MCP tool is in an object with the tool's name
-    refine: Callable[[str, Payload], str] | None = None  # chooses the event by more than its name
-    adjust: Callable[[str, Payload], Payload] | None = None  # changes the payload where a table is not enough
+    refine: tuple[Refinement, ...] = ()  # the first one that applies
+    # Changes the payload of an event where a table is not enough: `adjust` of the client's Python module.
+    adjust: Callable[["ClientTable", str, Payload], Payload] | None = None
     answers: Mapping[str, Answers] = {}  # by the client's name of the event, else by Snell's
     neutral: Form = Form()  # for events that have no row
     response_text: tuple[str, ...] = ()  # the keys of the text in the client's `tool_response`

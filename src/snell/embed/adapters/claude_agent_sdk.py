@@ -54,17 +54,13 @@ def _output(reply: Reply, event: str) -> Output:
         output: Output = json.loads(text)
         return output
     reason = reply.stderr.decode("utf-8", "replace").strip()
+    if reply.exit_code == 2 and event == "PreToolUse":
+        specific = {"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": reason}
+        return {"hookSpecificOutput": specific}
     if reply.exit_code == 2:
-        return _refusal(event, reason)
+        return {"decision": "block", "reason": reason}
     message = text or reason
     return {"systemMessage": message} if message else {}
-
-
-def _refusal(event: str, reason: str) -> Output:
-    if event != "PreToolUse":
-        return {"decision": "block", "reason": reason}
-    specific = {"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": reason}
-    return {"hookSpecificOutput": specific}
 
 
 def _names(hint: Any) -> list[str]:

@@ -7,13 +7,12 @@ The hooks see prompts, tool calls and the end of a run, in `invoke` and in `ainv
 """
 
 import dataclasses
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
-
-from msgspec.structs import replace
 
 from snell.embed.embedded_agent import EmbeddedAgent, PromptResult, embedded_agent_for, library, reason_to_continue
 from snell.embed.tool_call import Input, Plan, Result
+from snell.embed.twins import Driver, twins
 from snell.runtime.app import Runtime
 from snell.system.json_output import json_bytes
 
@@ -27,8 +26,8 @@ def middleware(runtime: Runtime, **options: Any) -> Any:
     Options: session_id (default: the id of the thread), cwd, approve, known_as.
     """
     types = library("langchain.agents.middleware.types", PACKAGE)
-    at, named = embedded_agent_for(runtime, "langchain", options), "session_id" in options
-    agent = _CurrentAgent(at, is_named=named)
+    at = embedded_agent_for(runtime, "langchain", options)
+    may_end, may_continue = types.hook_config(can_jump_to=["end"]), types.hook_config(can_jump_to=["model"])
 
     class State(types.AgentState):  # type: ignore[misc, name-defined] # the library is optional, so it has no types
         snell_stop: str
@@ -37,107 +36,67 @@ def middleware(runtime: Runtime, **options: Any) -> Any:
     class Snell(types.AgentMiddleware):  # type: ignore[misc, name-defined] # the library is optional
         state_schema = State
 
-        @types.hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator] # the library is optional
-        def before_agent(self, state: Any, runtime: Any) -> Any:
-            prompt = _last_prompt(state)
-            update = _prompt_update(prompt, agent.now().submit(_text(prompt))) if prompt else None
-            return _with_reset(state, update)
+        async def check_prompt(self, driver: Driver, state: Any, runtime: Any) -> Any:
+            last = state["messages"][-1] if state["messages"] else None
+            prompt = last if getattr(last, "type", "") == "human" else None
+            update = _prompt_update(prompt, await _now(at).submit_by(driver, _text(prompt))) if prompt else None
+            # A mark of an earlier run in the same thread, after which a Stop hook made the agent continue, is reset.
+            return {**(update or {}), "snell_kept_going": False} if state.get("snell_kept_going") else update
 
-        @types.hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator] # the library is optional
-        async def abefore_agent(self, state: Any, runtime: Any) -> Any:
-            prompt = _last_prompt(state)
-            update = _prompt_update(prompt, await agent.now().submit_async(_text(prompt))) if prompt else None
-            return _with_reset(state, update)
+        before_agent, abefore_agent = map(may_end, twins(check_prompt))
 
-        @types.hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator] # the library is optional
+        @may_end  # type: ignore[untyped-decorator] # the library is optional
         def before_model(self, state: Any, runtime: Any) -> Any:
             """End the turn before the next model call, if a hook ended it during a tool call."""
             stop = state.get("snell_stop")
             return {"jump_to": "end", "snell_stop": "", "messages": [_message("AIMessage", stop)]} if stop else None
 
-        def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-            return _answer(request, agent.now().run(_plan(agent.now(), request, _execute_by(handler, request))))
+        async def run_tool(self, driver: Driver, request: Any, handler: Callable[[Any], Any]) -> Any:
+            def execute(value: Input) -> Any:
+                return handler(request.override(tool_call={**request.tool_call, "args": value}))
 
-        async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-            plan = _plan(agent.now(), request, _execute_by_async(handler, request))
-            return _answer(request, await agent.now().run_async(plan))
+            agent = _now(at)
+            return _answer(request, await agent.run_by(driver, _plan(agent, request, execute)))
 
-        @types.hook_config(can_jump_to=["model"])  # type: ignore[untyped-decorator] # the library is optional
-        def after_agent(self, state: Any, runtime: Any) -> Any:
-            return _continue_update(
-                reason_to_continue(agent.now().fire("Stop", stop_hook_active=_is_kept_going(state)))
-            )
+        wrap_tool_call, awrap_tool_call = twins(run_tool)
 
-        @types.hook_config(can_jump_to=["model"])  # type: ignore[untyped-decorator] # the library is optional
-        async def aafter_agent(self, state: Any, runtime: Any) -> Any:
-            return _continue_update(
-                reason_to_continue(await agent.now().fire_async("Stop", stop_hook_active=_is_kept_going(state)))
-            )
+        async def check_stop(self, driver: Driver, state: Any, runtime: Any) -> Any:
+            active = bool(state.get("snell_kept_going"))
+            reason = reason_to_continue(await _now(at).fire_by(driver, "Stop", stop_hook_active=active))
+            messages = [_message("HumanMessage", reason)]
+            return {"jump_to": "model", "messages": messages, "snell_kept_going": True} if reason else None
+
+        after_agent, aafter_agent = map(may_continue, twins(check_stop))
 
     return Snell()
 
 
-class _CurrentAgent:
-    def __init__(self, at: EmbeddedAgent, *, is_named: bool) -> None:
-        self._at = at
-        self._is_named = is_named
-
-    def now(self) -> EmbeddedAgent:
-        """Return the agent with the thread id of this run as its session id."""
-        try:
-            config = library("langgraph.config", PACKAGE).get_config()
-        except RuntimeError:
-            return self._at
-        thread = config.get("configurable", {}).get("thread_id")
-        return replace(self._at, session_id=str(thread)) if thread and not self._is_named else self._at
-
-
-class _ToolFailedError(Exception):
-    """A message about a failed tool; the library returns most failures as messages instead of raising them."""
-
-    def __init__(self, message: Any) -> None:
-        super().__init__(_text(message))
-        self.message = message
+def _now(at: EmbeddedAgent) -> EmbeddedAgent:
+    """Return the agent with the thread of this run as its session."""
+    try:
+        config = library("langgraph.config", PACKAGE).get_config()
+    except RuntimeError:
+        return at
+    return at.in_session(config.get("configurable", {}).get("thread_id"))
 
 
 def _plan(at: EmbeddedAgent, request: Any, execute: Callable[[Input], Any]) -> Plan:
     call = request.tool_call
-    passes = (library("langgraph.errors", PACKAGE).GraphBubbleUp,)
     return at.plan(
-        call["name"], call["args"], execute, call.get("id") or "", passes=passes, output_for_hooks=_output_for_hooks
+        call["name"],
+        call["args"],
+        execute,
+        call.get("id") or "",
+        passes=(library("langgraph.errors", PACKAGE).GraphBubbleUp,),
+        output_for_hooks=lambda returned: getattr(returned, "content", returned),  # of a message
+        failure_text=lambda returned: _text(returned) if getattr(returned, "status", "") == "error" else None,
+        blocks=False,
     )
 
 
-def _execute_by(handler: Callable[[Any], Any], request: Any) -> Callable[[Input], Any]:
-    return lambda value: _unless_failed(handler(_with_input(request, value)))
-
-
-def _execute_by_async(handler: Callable[[Any], Awaitable[Any]], request: Any) -> Callable[[Input], Awaitable[Any]]:
-    async def execute(value: Input) -> Any:
-        return _unless_failed(await handler(_with_input(request, value)))
-
-    return execute
-
-
-def _with_input(request: Any, value: Input) -> Any:
-    return request.override(tool_call={**request.tool_call, "args": value})
-
-
-def _unless_failed(returned: Any) -> Any:
-    if getattr(returned, "status", "") == "error":
-        raise _ToolFailedError(returned)
-    return returned
-
-
-def _output_for_hooks(returned: Any) -> Any:
-    """Return the content of a message; hooks see only that."""
-    return getattr(returned, "content", returned)
-
-
 def _answer(request: Any, result: Result) -> Any:
-    error = result.exception
-    if error and not isinstance(error, _ToolFailedError) and not result.stop:
-        raise error
+    if result.exception and not result.stop:
+        raise result.exception
     message, command = _tool_message(request, result), library("langgraph.types", PACKAGE).Command
     if not result.stop:
         return message
@@ -149,7 +108,7 @@ def _answer(request: Any, result: Result) -> Any:
 
 def _tool_message(request: Any, result: Result) -> Any:
     call = request.tool_call
-    given = result.exception.message if isinstance(result.exception, _ToolFailedError) else result.output
+    given = result.output if result.status == "done" else result.original
     if not hasattr(given, "content"):  # refused, or replaced by a hook, or a command of the graph
         if result.status == "done" and _is_graph_output(given):
             return given
@@ -180,11 +139,6 @@ def _with_notes(content: Any, notes: tuple[str, ...]) -> Any:
     return [*content, *({"type": "text", "text": note} for note in notes)]
 
 
-def _last_prompt(state: Any) -> Any:
-    last = state["messages"][-1] if state["messages"] else None
-    return last if getattr(last, "type", "") == "human" else None
-
-
 def _prompt_update(prompt: Any, done: PromptResult) -> Any:
     if done.refusal:
         return {"jump_to": "end", "messages": [_message("AIMessage", done.refusal)]}
@@ -193,21 +147,6 @@ def _prompt_update(prompt: Any, done: PromptResult) -> Any:
     others = [] if isinstance(prompt.content, str) else [part for part in prompt.content if not _is_text(part)]
     content = [{"type": "text", "text": done.text}, *others] if others else done.text
     return {"messages": [prompt.model_copy(update={"content": content})]}  # with the same id, so it replaces the prompt
-
-
-def _with_reset(state: Any, update: Any) -> Any:
-    """Reset the mark of an earlier run in the same thread, after which a Stop hook made the agent continue."""
-    return {**(update or {}), "snell_kept_going": False} if _is_kept_going(state) else update
-
-
-def _is_kept_going(state: Any) -> bool:
-    return bool(state.get("snell_kept_going"))
-
-
-def _continue_update(reason: str) -> Any:
-    if not reason:
-        return None
-    return {"jump_to": "model", "messages": [_message("HumanMessage", reason)], "snell_kept_going": True}
 
 
 def _message(kind: str, text: str) -> Any:

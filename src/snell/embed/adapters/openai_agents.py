@@ -11,20 +11,18 @@ changes is refused as well. Tools that run at the provider are not visible here.
 
 import copy
 import dataclasses
-import inspect
 import json
 import shlex
 from collections.abc import Awaitable, Callable
 from typing import Any
-
-from msgspec.structs import replace
 
 from snell.embed.embedded_agent import EmbeddedAgent, embedded_agent_for, library
 from snell.embed.tool_call import Input, Result
 from snell.runtime.app import Runtime
 
 PACKAGE = "openai-agents"
-Execute = Callable[[Input], Awaitable[Any]]
+Execute = Callable[[Input], Any]
+_PATCHES = {"create_file": "Write", "update_file": "Edit", "delete_file": "Delete"}
 
 
 def with_hooks(agent: Any, runtime: Runtime, **options: Any) -> Any:
@@ -47,17 +45,15 @@ def _function_tool(tool: Any, at: EmbeddedAgent) -> Any:
         if given is None:
             return "the arguments are not a JSON object, so the tool did not run"
 
-        async def execute(value: Input) -> Any:
-            return await invoke(context, json.dumps(value, ensure_ascii=False))
+        def execute(value: Input) -> Any:
+            return invoke(context, json.dumps(value, ensure_ascii=False))
 
         result = await _run(at, tool.name, given, execute, getattr(context, "tool_call_id", ""))
         if result.exception and (text := await told(context, result.exception)) is not None:
             return "\n".join([text, *result.notes])
         return _answer(result)
 
-    other = copy.copy(tool)
-    other.on_invoke_tool = on_invoke_tool
-    return other
+    return _copy_with(tool, on_invoke_tool=on_invoke_tool)
 
 
 def _raising(tool: Any) -> tuple[Any, Callable[[Any, BaseException], Awaitable[str | None]]]:
@@ -82,51 +78,49 @@ def _raising(tool: Any) -> tuple[Any, Callable[[Any, BaseException], Awaitable[s
 
 
 def _shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
+    """Return a tool that runs commands, with hooks that see it as Bash."""
     if tool.executor is None:  # it runs in a container of the provider
         return tool
 
     async def executor(request: Any) -> Any:
         action = request.data.action
-        given = {"command": "\n".join(action.commands)}
+        line = "\n".join(action.commands) if hasattr(action, "commands") else shlex.join(action.command)
 
-        async def execute(value: Input) -> Any:
-            commands = action.commands if value == given else [value["command"]]
-            data = dataclasses.replace(request.data, action=dataclasses.replace(action, commands=commands))
-            return await _await_if_needed(tool.executor(dataclasses.replace(request, data=data)))
+        def execute(value: Input) -> Any:
+            return tool.executor(request if value == {"command": line} else _with_command(request, value["command"]))
 
-        return _answer(await _run(_as(at, tool.name, "Bash"), tool.name, given, execute, request.data.call_id))
-
-    return dataclasses.replace(tool, executor=executor)
-
-
-def _local_shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
-    async def executor(request: Any) -> Any:
-        action = request.data.action
-        given = {"command": shlex.join(action.command)}
-
-        async def execute(value: Input) -> Any:
-            command = action.command if value == given else ["/bin/sh", "-c", value["command"]]
-            data = request.data.model_copy(update={"action": action.model_copy(update={"command": command})})
-            return await _await_if_needed(tool.executor(dataclasses.replace(request, data=data)))
-
-        return _answer(await _run(_as(at, tool.name, "Bash"), tool.name, given, execute, request.data.call_id))
+        bash = at.with_alias(tool.name, "Bash")
+        return _answer(await _run(bash, tool.name, {"command": line}, execute, request.data.call_id))
 
     return dataclasses.replace(tool, executor=executor)
+
+
+def _with_command(request: Any, line: str) -> Any:
+    data, action = request.data, request.data.action
+    if hasattr(action, "commands"):
+        data = dataclasses.replace(data, action=dataclasses.replace(action, commands=[line]))
+    else:  # of a LocalShellTool, which has one program with its arguments
+        command = {"command": ["/bin/sh", "-c", line]}
+        data = data.model_copy(update={"action": action.model_copy(update=command)})
+    return dataclasses.replace(request, data=data)
 
 
 def _custom_tool(tool: Any, at: EmbeddedAgent) -> Any:
     async def on_invoke_tool(context: Any, text: str) -> Any:
-        async def execute(value: Input) -> Any:
-            return await _await_if_needed(tool.on_invoke_tool(context, value["input"]))
+        def execute(value: Input) -> Any:
+            return tool.on_invoke_tool(context, value["input"])
 
         return _answer(await _run(at, tool.name, {"input": text}, execute, getattr(context, "tool_call_id", "")))
 
-    other = copy.copy(tool)
-    other.on_invoke_tool = on_invoke_tool
+    return _copy_with(tool, on_invoke_tool=on_invoke_tool)
+
+
+def _copy_with(given: Any, **attributes: Any) -> Any:
+    """Return a copy of an object with other attributes; some classes of the library cannot be made again."""
+    other = copy.copy(given)
+    for name, value in attributes.items():
+        setattr(other, name, value)
     return other
-
-
-_PATCHES = {"create_file": "Write", "update_file": "Edit", "delete_file": "Delete"}
 
 
 def _apply_patch_tool(tool: Any, at: EmbeddedAgent) -> Any:
@@ -136,17 +130,16 @@ def _apply_patch_tool(tool: Any, at: EmbeddedAgent) -> Any:
         async def operate(operation: Any) -> Any:
             given = _patch(operation)
 
-            async def execute(value: Input) -> Any:
+            def execute(value: Input) -> Any:
                 if {**value, "file_path": "", "diff": ""} != {**given, "file_path": "", "diff": ""}:
                     raise ValueError("of a patch only `file_path` and `diff` can be rewritten")
                 changed = {} if value == given else {"path": value["file_path"], "diff": value.get("diff")}
-                return await _await_if_needed(getattr(tool.editor, name)(dataclasses.replace(operation, **changed)))
+                return getattr(tool.editor, name)(dataclasses.replace(operation, **changed))
 
-            result = await _run(_as(at, tool.name, _PATCHES[name]), tool.name, given, execute, "")
+            result = await _run(at.with_alias(tool.name, _PATCHES[name]), tool.name, given, execute, "")
             if not result.is_error or result.exception or result.stop:
                 return _answer(result)
-            failed = library("agents.editor", PACKAGE).ApplyPatchResult
-            return failed(status="failed", output=result.text)
+            return library("agents.editor", PACKAGE).ApplyPatchResult(status="failed", output=result.text)
 
         return operate
 
@@ -173,22 +166,15 @@ def _lines(diff: str | None, sign: str) -> str:
 _WRAPS = {
     "FunctionTool": _function_tool,
     "ShellTool": _shell_tool,
-    "LocalShellTool": _local_shell_tool,
+    "LocalShellTool": _shell_tool,
     "ApplyPatchTool": _apply_patch_tool,
     "CustomTool": _custom_tool,
 }
 
 
-def _as(at: EmbeddedAgent, name: str, claude_name: str) -> EmbeddedAgent:
-    return replace(at, known_as={name: claude_name, **at.known_as})
-
-
 async def _run(at: EmbeddedAgent, name: str, given: Input, execute: Execute, call_id: str) -> Result:
-    return await at.run_async(at.plan(name, given, execute, call_id, output_for_hooks=_output_for_hooks))
-
-
-async def _await_if_needed(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
+    plan = at.plan(name, given, execute, call_id, output_for_hooks=_output_for_hooks, blocks=False)
+    return await at.run_async(plan)
 
 
 def guardrail(at: EmbeddedAgent) -> Any:
@@ -210,24 +196,17 @@ def _agent_with_hooks(agent: Any, at: EmbeddedAgent, done: dict[int, Any]) -> An
     """Return a copy with hooks; `done` has the copies so far, since handoffs may be circular."""
     sdk = library("agents", PACKAGE)
     if isinstance(agent, sdk.Handoff):
-        return _handoff(agent, at, done)
+        # The agent of a handoff is not known before it is invoked.
+        async def on_invoke_handoff(context: Any, given: Any = None) -> Any:
+            return _agent_with_hooks(await agent.on_invoke_handoff(context, given), at, done)
+
+        return _copy_with(agent, on_invoke_handoff=on_invoke_handoff)
     if id(agent) in done or not isinstance(agent, sdk.Agent):
         return done.get(id(agent), agent)
     fields = {field.name: getattr(agent, field.name) for field in dataclasses.fields(agent) if field.init}
     other = done[id(agent)] = _agent_class(type(agent), at)(**fields)
     other.input_guardrails = [guardrail(at), *agent.input_guardrails]
     other.handoffs = [_agent_with_hooks(each, at, done) for each in agent.handoffs]
-    return other
-
-
-def _handoff(handoff: Any, at: EmbeddedAgent, done: dict[int, Any]) -> Any:
-    """Return a handoff that adds hooks to its agent when it is invoked; the agent is not known before."""
-
-    async def on_invoke_handoff(context: Any, given: Any = None) -> Any:
-        return _agent_with_hooks(await handoff.on_invoke_handoff(context, given), at, done)
-
-    other = copy.copy(handoff)
-    other.on_invoke_handoff = on_invoke_handoff
     return other
 
 

@@ -10,8 +10,6 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import replace
-
 from snell.embed.embedded_agent import EmbeddedAgent, embedded_agent_for, library
 from snell.embed.tool_call import Input, Result
 from snell.model.events import json_equal
@@ -27,7 +25,7 @@ def capability(runtime: Runtime, **options: Any) -> Any:
     Options: session_id (default: the id of the conversation), cwd, approve, known_as.
     """
     base = library("pydantic_ai.capabilities", PACKAGE).AbstractCapability
-    at, named = embedded_agent_for(runtime, "pydantic_ai", options), "session_id" in options
+    agent = embedded_agent_for(runtime, "pydantic_ai", options)
 
     class Snell(base):  # type: ignore[misc, valid-type] # the library is optional, so it has no types
         def __init__(self) -> None:
@@ -44,7 +42,9 @@ def capability(runtime: Runtime, **options: Any) -> Any:
 
         async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
             is_first, self.has_asked = not self.has_asked, True
-            return await _check_request(_at(at, ctx, named=named), request_context, self.stop, is_first=is_first)
+            if self.stop:
+                raise _skip_model(self.stop)
+            return await _check_prompt(_at(agent, ctx), request_context) if is_first else request_context
 
         async def wrap_tool_validate(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
             self.validates[call.tool_call_id] = handler
@@ -53,7 +53,7 @@ def capability(runtime: Runtime, **options: Any) -> Any:
         async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
             validate = self.validates.pop(call.tool_call_id, None)
             given, execute = _jsonable(args), _execute_by(handler, args, validate)
-            here, more = _at(at, ctx, named=named), {"passes": _control_exceptions(), "output_for_hooks": _jsonable}
+            here, more = _at(agent, ctx), {"passes": _control_exceptions(), "output_for_hooks": _jsonable}
             result = await here.run_async(here.plan(call.tool_name, given, execute, call.tool_call_id, **more))
             self.stop = self.stop or result.stop  # several calls may run at once
             return _answer(result)
@@ -61,9 +61,8 @@ def capability(runtime: Runtime, **options: Any) -> Any:
     return Snell()
 
 
-def _at(at: EmbeddedAgent, ctx: Any, *, named: bool) -> EmbeddedAgent:
-    conversation = getattr(ctx, "conversation_id", None)
-    return replace(at, session_id=str(conversation)) if conversation and not named else at
+def _at(agent: EmbeddedAgent, ctx: Any) -> EmbeddedAgent:
+    return agent.in_session(getattr(ctx, "conversation_id", None))
 
 
 def _execute_by(
@@ -108,27 +107,21 @@ def _with_notes(output: Any, notes: str) -> Any:
     return dataclasses.replace(given, content=text)
 
 
-async def _check_request(at: EmbeddedAgent, request: Any, stop: str, *, is_first: bool) -> Any:
-    """Let the hooks check the prompt of a run's first request; end the run if a hook asked for that."""
-    if stop:
-        raise _skip_model(stop)
-    return await _check_prompt(at, request) if is_first else request
-
-
 async def _check_prompt(at: EmbeddedAgent, request: Any) -> Any:
-    """Return the request with its prompt as the hooks changed it."""
+    """Return the first request of a run with its prompt as the hooks changed it."""
     messages = library("pydantic_ai.messages", PACKAGE)
     last = request.messages[-1] if request.messages else None
     parts = [part for part in getattr(last, "parts", ()) if isinstance(part, messages.UserPromptPart)]
-    if not parts or not (prompt := _text(parts[-1].content)):
+    content = parts[-1].content if parts else ""
+    texts = [content] if isinstance(content, str) else [part for part in content if isinstance(part, str)]
+    if not (prompt := "\n".join(texts)):
         return request
     done = await at.submit_async(prompt)
     if done.refusal:
         raise _skip_model(done.refusal)
     if done.text != prompt:
-        parts[-1].content = (
-            done.text if isinstance(parts[-1].content, str) else _with_text(parts[-1].content, done.text)
-        )
+        others = [] if isinstance(content, str) else [part for part in content if not isinstance(part, str)]
+        parts[-1].content = done.text if isinstance(content, str) else [done.text, *others]
     return request
 
 
@@ -137,14 +130,6 @@ def _skip_model(text: str) -> Exception:
     response = messages.ModelResponse(parts=[messages.TextPart(text)])
     error: Exception = library("pydantic_ai.exceptions", PACKAGE).SkipModelRequest(response)
     return error
-
-
-def _text(content: Any) -> str:
-    return content if isinstance(content, str) else "\n".join(part for part in content if isinstance(part, str))
-
-
-def _with_text(content: Any, text: str) -> Any:
-    return text if isinstance(content, str) else [text, *(part for part in content if not isinstance(part, str))]
 
 
 def _jsonable(value: Any) -> Any:

@@ -13,7 +13,7 @@ import os
 import sys
 import time
 import types
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, BinaryIO
 
 import snell.system.msgspec_import  # noqa: F401 - before any other module imports msgspec
@@ -60,7 +60,8 @@ def main() -> None:
         else:
             request = _decode_request(line)
             if request.hooks:
-                plans[request.plan] = [_planned_hook(address, loaded) for address in request.hooks]
+                hooks = request.hooks
+                plans[request.plan] = [(path, loaded.get((path, digest), {}).get(name)) for path, digest, name in hooks]
             _run(plans[request.plan], request, progress, answers)
 
 
@@ -125,11 +126,6 @@ def _doc(function: Callable[..., Any]) -> str:
     return inspect.cleandoc(function.__doc__)
 
 
-def _planned_hook(address: Address, loaded: Functions) -> PlannedHook:
-    path, digest, name = address
-    return path, loaded.get((path, digest), {}).get(name)
-
-
 def _run(plan: list[PlannedHook], request: RunRequest, progress: mmap.mmap, answers: BinaryIO) -> None:
     """
     Run hooks; answer at once for each one with effects or an error, and at the end with their times if one is long.
@@ -149,7 +145,7 @@ def _run(plan: list[PlannedHook], request: RunRequest, progress: mmap.mmap, answ
         try:
             result = function(event) if function else _NOT_LOADED
             if result is not None:
-                answer = _answer(result, path)
+                answer = _answer(result, path, event)
         except BaseException as error:  # noqa: BLE001 - a hook that exits or raises must not take the worker down
             answer = {"error": _error_line(error, path)}
         now = clock()
@@ -172,11 +168,18 @@ def _is_same(payload: Any, original: bytes) -> bool:
         return json_bytes(payload) == original
 
 
-def _answer(result: Any, path: str) -> dict[str, Any] | None:
+def _answer(result: Any, path: str, event: Event) -> dict[str, Any] | None:
     if result is _NOT_LOADED:
         return {"error": f"{path} has not been loaded"}
     if isinstance(result, Awaitable):
         result = _wait_for(result)
+    if isinstance(result, str | Mapping):
+        from snell.engine.hook_output import is_answer, outcome_of_answer  # slow to import, and most return effects
+
+        outcome = outcome_of_answer(result, event) if is_answer(result) else None
+        if outcome and outcome.failure and not outcome.effects:
+            return {"error": f"{path}: {outcome.failure.message}"}
+        result = outcome.effects if outcome else result
     effects = effects_as_data(result)
     return {"effects": msgspec.Raw(json_bytes(effects))} if effects else None
 

@@ -134,17 +134,14 @@ class Worker:
         return twin
 
     def _ready_child(self) -> Child:
-        if not (self._child and self._child.is_alive) or self._is_full(self._child):
+        most_loaded = 2 * len(self._sources) + OLD_FILES  # a child cannot unload old files
+        if not (self._child and self._child.is_alive) or len(self._child.loaded) > most_loaded:
             self._end()  # closes the pipes of a dead child
             self._child = Child(self._env)
         for (path, digest), source in tuple(self._sources.items()):
             if (path, digest) not in self._child.loaded:
                 self._child.load(path, digest, source)
         return self._child
-
-    def _is_full(self, child: Child) -> bool:
-        """Whether the child has too many old files loaded, since it cannot unload them."""
-        return len(child.loaded) > 2 * len(self._sources) + OLD_FILES
 
     def _end(self) -> None:
         child, self._child = self._child, None

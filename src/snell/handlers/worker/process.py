@@ -22,12 +22,12 @@ from snell.handlers.worker.child_main import UNNOTICEABLE, Address, RunRequest, 
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, PythonFile
+from snell.system.deadline import FailedError
 from snell.system.json_output import json_bytes
 from snell.system.orphan_processes import CHILDREN, Span
 from snell.system.process_killer import kill_tree
-from snell.system.process_snapshot import MARK_VARIABLE
-from snell.system.process_tree import Tree
-from snell.system.run_program import environment, spare, unspare
+from snell.system.process_tree import MARK_VARIABLE, Tree
+from snell.system.run_program import environment
 
 STARTING = 20.0  # a cold interpreter on a busy machine
 LOADING = 10.0  # sending a file, while the child imports another one
@@ -40,12 +40,8 @@ _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 _PROGRESS = struct.Struct("<I")
 
 
-class WorkerError(Exception):
+class WorkerError(FailedError):
     """The child did not answer: it exceeded the time limit, or it ended."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
 
 
 class Child:
@@ -75,7 +71,7 @@ class Child:
                 bufsize=0,
             )
             self.pid = self._process.pid
-            spare(self.pid)
+            CHILDREN.spared.add(self.pid)
         except OSError as error:
             raise WorkerError("launch", f"the worker did not start: {error}") from None
         finally:
@@ -102,7 +98,10 @@ class Child:
     def load(self, path: str, digest: str, source: bytes) -> dict[str, Any]:
         text = source.decode("utf-8", "replace")
         self._send(json_bytes({"load": {"path": path, "digest": digest, "source": text}}) + b"\n", LOADING)
-        answer: dict[str, Any] = self._receive(time.monotonic() + STARTING)
+        line = self._line(time.monotonic() + STARTING)
+        if line is None:
+            raise WorkerError("timeout", "did not answer in time")
+        answer: dict[str, Any] = self._decode(line)
         self.loaded.add((path, digest))
         return answer
 
@@ -122,14 +121,15 @@ class Child:
         deadline = time.monotonic() + seconds
         left = seconds
         while left > 0 and self._listening.poll(left * 1000):
-            if not self._read() or self._has_last_line():
+            if not self._read() or self._buffer.startswith(b'{"done"') or b'\n{"done"' in self._buffer:
                 return True  # or it ended, which `collect` notices
             left = deadline - time.monotonic()
         return False
 
     def collect(self, hooks: tuple[Hook, ...]) -> tuple[list[Outcome], WorkerError | None]:
         """Return all outcomes; if a hook broke the child, the outcomes up to that hook, and the error."""
-        if self._buffer == self._quiet_answer():
+        # The most frequent answer need not be decoded: no hook has an opinion.
+        if self._buffer == b'{"done":[],"number":%d}\n' % self._number:
             self._buffer = b""
             return [QUIET] * len(hooks), None
         outcomes: dict[int, Outcome] = {}
@@ -141,15 +141,15 @@ class Child:
             return [outcomes.get(index, QUIET) for index in range(culprit + 1)], error
         if not seconds:
             return [outcomes.get(index, QUIET) for index in range(len(hooks))], None
-        return [outcomes.get(index) or _quiet(spent) for index, spent in enumerate(seconds)], None
+        quiet = [QUIET if spent < UNNOTICEABLE else Outcome(seconds=spent) for spent in seconds]
+        return [outcomes.get(index, each) for index, each in enumerate(quiet)], None
 
     def end(self) -> None:
-        kill_tree(
-            Tree(self.pid, frozenset({self._mark}), _NO_TIME)
-        )  # also processes that a hook started in the background
+        # Also processes that a hook started in the background.
+        kill_tree(Tree(self.pid, frozenset({self._mark}), _NO_TIME))
         with suppress(OSError):
             os.killpg(self.pid, 9)
-        unspare(self.pid)
+        CHILDREN.spared.discard(self.pid)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 with suppress(OSError):
@@ -189,10 +189,6 @@ class Child:
                 return list(answer["done"])
             outcomes[answer["hook"]] = _outcome(answer)
 
-    def _quiet_answer(self) -> bytes:
-        """Return the most frequent answer, which need not be decoded: no hook has an opinion."""
-        return b'{"done":[],"number":%d}\n' % self._number
-
     def _running(self) -> int:
         return int(_PROGRESS.unpack_from(self._progress, 0)[0])
 
@@ -207,12 +203,6 @@ class Child:
                     raise WorkerError("timeout", "did not read its input in time") from None
             except OSError:
                 raise WorkerError("crash", "the process of the Python hooks ended") from None
-
-    def _receive(self, deadline: float) -> Any:
-        line = self._line(deadline)
-        if line is None:
-            raise WorkerError("timeout", "did not answer in time")
-        return self._decode(line)
 
     def _line(self, deadline: float) -> bytes | None:
         """Return the next line; None when there is none before the deadline."""
@@ -232,9 +222,6 @@ class Child:
             return True
         self._buffer += chunk
         return bool(chunk)
-
-    def _has_last_line(self) -> bool:
-        return self._buffer.startswith(b'{"done"') or b'\n{"done"' in self._buffer
 
     @staticmethod
     def _decode(line: bytes) -> Any:
@@ -274,10 +261,6 @@ def _address(hook: Hook) -> Address:
     handler = hook.handler
     assert isinstance(handler, PythonFile)
     return handler.path, handler.digest, handler.function
-
-
-def _quiet(seconds: float) -> Outcome:
-    return QUIET if seconds < UNNOTICEABLE else Outcome(seconds=seconds)
 
 
 def _outcome(answer: dict[str, Any]) -> Outcome:

@@ -3,8 +3,8 @@ Vectors from a small language model on this machine: MiniLM, or another BERT of 
 
     text -> pieces -> embeddings -> layers of attention and two matrices each -> the mean of all pieces
 
-Nothing is ever downloaded. The model's files are in a folder that the user names, in Snell's own folder for models, or
-in an installed package.
+Nothing is downloaded here; set-up offers to do that. The model's files are in a folder that the user names, in Snell's
+own folder for models, or in an installed package.
 """
 
 import hashlib
@@ -19,8 +19,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.llm.embeddings import EmbeddingError
-from snell.llm.embeddings.optional_numpy import numpy_or_none
+from snell.llm.embeddings import EmbeddingError, numpy_or_none
 from snell.llm.embeddings.safetensors import TensorError, tensors
 from snell.llm.embeddings.static_vectors import quantize
 from snell.llm.embeddings.wordpiece import WordPieces
@@ -33,6 +32,7 @@ FILES = ("config.json", "model.safetensors", "vocab.txt")
 PIECES = 256  # most pieces of a text that are read, unless the model's files set another limit
 AT_ONCE = 64  # texts that are computed together
 LARGEST_TEXT_FILE = 8 * 1024 * 1024
+_MODELS: dict[Path, "MiniLm"] = {}
 
 
 def model_folder(named: str, state: Path | None = None) -> Path | None:
@@ -57,9 +57,6 @@ def loaded_model() -> "MiniLm | None":
     return next((model for model in _MODELS.values() if model.is_loaded), None)
 
 
-_MODELS: dict[Path, "MiniLm"] = {}
-
-
 class _Config(Struct):
     hidden_size: int
     num_hidden_layers: int
@@ -78,13 +75,11 @@ class MiniLm:
         self.name = f"minilm:{_fingerprint(folder)}"
         self._folder = folder
         self._lock = threading.Lock()
-        self._model: _Bert | None = None
-        self._pieces: WordPieces | None = None
-        self._most = PIECES
+        self._loaded: tuple[_Bert, WordPieces, int] | None = None
 
     @property
     def is_loaded(self) -> bool:
-        return self._model is not None
+        return self._loaded is not None
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one vector of signed bytes for each text. Without texts, only load the model."""
@@ -93,40 +88,38 @@ class MiniLm:
 
     def direction(self, text: str) -> list[float]:
         """Return the vector of a text as floats, of length one. Raises EmbeddingError."""
-        self._load()
-        assert self._model
-        assert self._pieces
-        found: list[float] = self._model.mean(self._pieces.numbers(text, self._most)).tolist()
+        model, pieces, most = self._load()
+        found: list[float] = model.mean(pieces.numbers(text, most)).tolist()
         return found
 
     def directions(self, texts: Sequence[str]) -> list[list[float]]:
         """Return the vectors of many short texts, such as words; texts of equal length are computed together."""
-        self._load()
-        assert self._model
-        assert self._pieces
-        numbers = [self._pieces.numbers(text, self._most) for text in texts]
+        model, pieces, most = self._load()
+        numbers = [pieces.numbers(text, most) for text in texts]
         found: dict[int, list[float]] = {}
         for length in sorted(set(map(len, numbers))):
             alike = [at for at, each in enumerate(numbers) if len(each) == length]
             for start in range(0, len(alike), AT_ONCE):
                 part = alike[start : start + AT_ONCE]
-                found |= zip(part, self._model.mean([numbers[at] for at in part]).tolist(), strict=True)
+                found |= zip(part, model.mean([numbers[at] for at in part]).tolist(), strict=True)
         return [found[at] for at in range(len(texts))]
 
-    def _load(self) -> None:
+    def _load(self) -> "tuple[_Bert, WordPieces, int]":
+        """Return the model, its vocabulary, and the most pieces of a text that it reads."""
         with self._lock:
-            if self._model:
-                return
+            if self._loaded:
+                return self._loaded
             if numpy_or_none() is None:
                 raise EmbeddingError("the model needs numpy, which is not installed", advice=install_advice("embed"))
             try:
                 config = msgspec.json.decode(_text(self._folder, "config.json"), type=_Config)
                 model = _Bert(config, tensors(self._folder / "model.safetensors"))
-                self._pieces = _pieces(self._folder, len(model.words))
-                self._most = min(_most_pieces(self._folder), config.max_position_embeddings)
-                self._model = model
+                longest = _option(self._folder, "sentence_bert_config.json", "max_seq_length", default=PIECES)
+                most = min(max(3, longest), config.max_position_embeddings)
+                self._loaded = model, _pieces(self._folder, len(model.words)), most
             except (msgspec.MsgspecError, TensorError, KeyError, ValueError) as error:
                 raise EmbeddingError(f"the model cannot be used: {error}", where=f"`{self._folder}`") from None
+            return self._loaded
 
 
 class _Bert:
@@ -140,7 +133,7 @@ class _Bert:
         if config.hidden_size % config.num_attention_heads:
             raise ValueError("its width is not a multiple of its number of heads")
         self._config = config
-        self._take = _taker(weights)
+        self._weights = weights
         width = config.hidden_size
         self.words = self._take("embeddings.word_embeddings.weight", (None, width))
         self._positions = self._take("embeddings.position_embeddings.weight", (config.max_position_embeddings, width))
@@ -187,6 +180,18 @@ class _Bert:
             "last_norm": self._norm_of(f"{at}output.LayerNorm"),
         }
 
+    def _take(self, name: str, shape: tuple[int | None, ...]) -> Any:
+        """Return the weights of this name. Raises ValueError if they are missing or have another shape."""
+        found = self._weights.get(name)
+        found = self._weights.get(f"bert.{name}") if found is None else found
+        if found is None:
+            raise ValueError(f"`{name}` is missing")
+        if len(found.shape) != len(shape) or any(
+            want not in (None, have) for want, have in zip(shape, found.shape, strict=True)
+        ):
+            raise ValueError(f"`{name}` does not have the shape that the configuration requires")
+        return found
+
     def _matrix(self, name: str, out: int, into: int) -> tuple[Any, Any]:
         return self._take(f"{name}.weight", (out, into)).T, self._take(f"{name}.bias", (out,))
 
@@ -200,21 +205,6 @@ class _Bert:
         state = state - state.mean(axis=-1, keepdims=True)
         spread = np.sqrt((state * state).mean(axis=-1, keepdims=True) + np.float32(self._config.layer_norm_eps))
         return state / spread * norm[0] + norm[1]
-
-
-def _taker(weights: Mapping[str, Any]) -> Any:
-    def take(name: str, shape: tuple[int | None, ...]) -> Any:
-        found = weights.get(name)
-        found = weights.get(f"bert.{name}") if found is None else found
-        if found is None:
-            raise ValueError(f"`{name}` is missing")
-        if len(found.shape) != len(shape) or any(
-            want not in (None, have) for want, have in zip(shape, found.shape, strict=True)
-        ):
-            raise ValueError(f"`{name}` does not have the shape that the configuration requires")
-        return found
-
-    return take
 
 
 def _linear(state: Any, weights: tuple[Any, Any]) -> Any:
@@ -247,10 +237,6 @@ def _pieces(folder: Path, known: int) -> WordPieces:
     if max(vocabulary.values(), default=0) >= known:
         raise ValueError("`vocab.txt` has more pieces than the model")
     return WordPieces(vocabulary, is_lower=_option(folder, "tokenizer_config.json", "do_lower_case", default=True))
-
-
-def _most_pieces(folder: Path) -> int:
-    return max(3, int(_option(folder, "sentence_bert_config.json", "max_seq_length", default=PIECES)))
 
 
 def _option(folder: Path, name: str, key: str, *, default: Any) -> Any:

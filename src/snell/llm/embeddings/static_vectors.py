@@ -14,23 +14,22 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from operator import mul
 from typing import Any
 
-from snell.llm.embeddings.concepts import groups_of
-from snell.llm.embeddings.optional_numpy import numpy_or_none
-from snell.llm.embeddings.stems import STOP_WORDS, stem, terms
+from snell.llm.embeddings import numpy_or_none
+from snell.llm.embeddings.stems import STOP_WORDS, expressions, groups_of, stem, terms
 from snell.llm.embeddings.word_table import word_table
 
-# Versions of this method, the best last: hashes with other weights; without the word table; with it.
-VERSIONS = ("static-1", "static-2 without table", "static-2")
+# Versions of this method, the best last: hashes with other weights; fewer groups; all groups; each without and with the
+# word table.
+VERSIONS = ("static-1", "static-2 without table", "static-2", "static-3 without table", "static-3")
 SIZE = 256
 SHORT = 2_000  # characters; the vectors of shorter texts are cached
 MASK = 0.5
 MEANING, ITSELF, GROUPS, LETTERS = 2.0, 0.6, 0.9, 0.4  # weights
 _COMMON_WORDS = "file code make run add new work set thing way time change data value line name problem project"
-_COMMON = frozenset(stem(word) for word in _COMMON_WORDS.split())
+COMMON = frozenset(stem(word) for word in _COMMON_WORDS.split())  # they say little in any collection
 
 Places = tuple[tuple[int, float], ...]
 
@@ -42,12 +41,8 @@ def vector_of(text: str, weights: Mapping[str, float] | None = None) -> bytes:
     `weights` are the weights of terms in the collection that is searched, if they are known.
     """
     counted = [(term, times * (weights or {}).get(term, 1.0)) for term, times in _weighted_terms(terms(text))]
-    return quantize(
-        [
-            hashed + direction
-            for hashed, direction in zip(_hash_sums(counted), _spread(_direction_sums(counted)), strict=True)
-        ]
-    )
+    both = zip(_hash_sums(counted), _spread(_direction_sums(counted)), strict=True)
+    return quantize([hashed + direction for hashed, direction in both])
 
 
 def wording_of(text: str) -> bytes:
@@ -68,7 +63,7 @@ _short_wording = lru_cache(maxsize=4_096)(_wording)  # the same texts are compar
 
 def vector_version() -> str:
     """Return the version of the vectors that this installation makes."""
-    return VERSIONS[1] if word_table().problem else VERSIONS[2]
+    return VERSIONS[-2] if word_table().problem else VERSIONS[-1]
 
 
 def earlier_versions() -> tuple[str, ...]:
@@ -126,15 +121,18 @@ def _by_numbers(one: bytes, others: Sequence[bytes]) -> list[float]:
 
 def signature_of(vector: bytes) -> bytes:
     """Return one bit for each number: 1 when it is positive."""
-    bits = "".join("1" if number > 0 else "0" for number in array("b", vector))
-    return int(bits or "0", 2).to_bytes((len(bits) + 7) // 8, "big")
+    return _bits(number > 0 for number in array("b", vector))
 
 
 def significant_bits(vector: bytes) -> bytes:
     """Return one bit for each number: 1 when it is large enough for its sign to be significant."""
     numbers = array("b", vector)
     least = MASK * math.sqrt(sum(map(mul, numbers, numbers)) / max(1, len(numbers)))
-    bits = "".join("1" if abs(number) > least else "0" for number in numbers)
+    return _bits(abs(number) > least for number in numbers)
+
+
+def _bits(flags: Iterable[bool]) -> bytes:
+    bits = "".join("1" if each else "0" for each in flags)
     return int(bits or "0", 2).to_bytes((len(bits) + 7) // 8, "big")
 
 
@@ -163,11 +161,9 @@ def _spread(directions: Sequence[float]) -> list[float]:
 
 
 def _weighted_terms(found: list[str]) -> Iterator[tuple[str, float]]:
-    pairs = (f"{first}_{second}" for first, second in pairwise(found))
-    known = Counter(pair for pair in pairs if pair in groups_of())
-    for term, times in (*Counter(found).items(), *known.items()):
+    for term, times in Counter([*found, *expressions(found)]).items():
         if term not in STOP_WORDS:
-            yield term, (1 + math.log(times)) * (0.5 if term in _COMMON else 1.0)
+            yield term, (1 + math.log(times)) * (0.5 if term in COMMON else 1.0)
 
 
 @lru_cache(maxsize=20_000)

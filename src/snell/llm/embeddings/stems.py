@@ -1,24 +1,25 @@
-"""Split a text into search terms: words in lower case without their endings, identifiers also in their parts."""
+"""
+Split a text into search terms: words in lower case without their endings, identifiers also in their parts.
+
+`concepts.txt` has groups of words with nearly the same meaning.
+"""
 
 import re
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+from snell.redact.pattern_file import patterns_of
 
 MOST_WORDS = 4_000  # of one text; later words of a longer text have no terms
 
 _WORD = re.compile(r"[^\W_](?:[\w.:/@#+-]*[\w+#])?")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 
-_STOP_WORDS = (
-    "a about above after again all also am an and any are aren't as at be because been before being below between both"
-    " but by can can't cannot could couldn't did didn't do does doesn't doing don't done down each else ever every few"
-    " for from further get gets getting go goes going got had has hasn't have haven't having he her here hers him his"
-    " how i i'd i'll i'm i've if in into is isn't it it's its itself just let let's like ll may me might more most much"
-    " must my need needs no nor not now of off on once one only or other our ours out over own please re same shall she"
-    " should shouldn't so some such than that that's the their theirs them then there these they this those through to"
-    " too under until up upon us use used uses using very via was wasn't we we're were what what's when where whether"
-    " which while who whom whose why will with within without won't would wouldn't yes yet you your yours"
-)
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+_LISTS = patterns_of("llm/embeddings")
+_ENDINGS = tuple((ending, put) for ending, _, put in (each.partition(">") for each in _LISTS.words("endings")))
+_CONCEPTS = Path(__file__).with_name("concepts.txt")
 
 
 def terms(text: str) -> list[str]:
@@ -36,17 +37,18 @@ def content_terms(text: str) -> list[str]:
     return [term for term in dict.fromkeys(terms(text)) if term not in STOP_WORDS and len(term) < 100]
 
 
+def expressions(found: Sequence[str]) -> list[str]:
+    """Return the expressions of a text that groups of `concepts.txt` contain, such as `rate_limit`, from its terms."""
+    known = groups_of()
+    return [pair for pair in map("_".join, pairwise(found)) if pair in known]
+
+
 @lru_cache(maxsize=20_000)
 def _terms_of(word: str) -> tuple[str, ...]:
     parts = [part.lower() for part in _PART.findall(word)]
-    whole = _as_one_term(word)
+    whole = re.sub(r"[^\w]+", "_", word.lower()).strip("_")
     names = [whole, *parts] if len(parts) > 1 else [whole]
     return tuple(dict.fromkeys(stem(name) for name in names if name))
-
-
-def _as_one_term(word: str) -> str:
-    """Return an identifier or a path as one term, with underscores between its parts."""
-    return re.sub(r"[^\w]+", "_", word.lower()).strip("_")
 
 
 @lru_cache(maxsize=20_000)
@@ -60,16 +62,38 @@ def stem(word: str) -> str:
     return word
 
 
-_ENDINGS = (
-    ("ications", "y"), ("ication", "y"), ("izations", "ize"), ("ization", "ize"), ("isations", "ize"),
-    ("isation", "ize"), ("ations", "ate"), ("ation", "ate"), ("nesses", ""), ("iness", "y"), ("ness", ""),
-    ("ments", ""), ("ment", ""), ("ingly", ""), ("edly", ""), ("ities", ""), ("ity", ""), ("ies", "y"), ("ied", "y"),
-    ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("ings", ""), ("ing", ""), ("ers", ""), ("er", ""),
-    ("ed", ""), ("ly", ""), ("es", ""), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""), ("e", ""),
-)  # fmt: skip
-
-
 def _trim_end(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
         return word[:-1]
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+# Texts are compared by their terms, so a stop word counts as it is written, as a stem (`befor`) and in parts (`don`).
+STOP_WORDS = frozenset(
+    each for word in _LISTS.words("stop_words") for each in (word, stem(word), *map(stem, word.split("'")))
+)
+
+
+@cache
+def groups_of() -> dict[str, tuple[int, ...]]:
+    """Return the numbers of the groups of each term."""
+    found: dict[str, tuple[int, ...]] = {}
+    for number, terms in enumerate(_groups()):
+        for term in terms:
+            found[term] = (*found.get(term, ()), number)
+    return found
+
+
+@cache
+def related_words(term: str) -> tuple[str, ...]:
+    """Return the other words of the groups that contain a term."""
+    groups = _groups()
+    others = (other for number in groups_of().get(term, ()) for other in groups[number])
+    return tuple(dict.fromkeys(other for other in others if other != term))
+
+
+@cache
+def _groups() -> tuple[tuple[str, ...], ...]:
+    lines = _CONCEPTS.read_text(encoding="utf-8").splitlines()
+    wanted = (line.split() for line in lines if line and not line.startswith("#"))
+    return tuple(tuple(dict.fromkeys("_".join(map(stem, word.split("_"))) for word in words)) for words in wanted)

@@ -18,7 +18,7 @@ from msgspec import Struct
 FILE = Path(__file__).with_name("word_table.bin")
 KIND = "snell-words-1"
 MOST_WORDS = 2**14  # the number of a stem and its degree of nearness share two bytes
-LEAST_NEAR, NEARER = 0.4, 0.075  # cosines: of the lowest of the four degrees of nearness, and of each step
+LEAST_NEAR, NEARER = 0.35, 0.1  # cosines: of the lowest of the four degrees of nearness, and of each step
 _HALVES = tuple(((byte >> 4) - 8, (byte & 15) - 8) for byte in range(256))
 
 
@@ -53,14 +53,14 @@ class WordTable(Struct, frozen=True):
         return tuple(unit * half for byte in numbers for half in _HALVES[byte])
 
     def nearest(self, stem: str) -> dict[str, float]:
-        """Return the stems nearest to this one with their least cosine, the nearest first."""
+        """Return the stems nearest to this one with about their cosine, the nearest first."""
         at = self.places.get(stem)
         if at is None:
             return {}
         width = 2 * self.header.near
         row = self.neighbours[at * width : (at + 1) * width]
         numbers = (int.from_bytes(row[each : each + 2], "big") for each in range(0, width, 2))
-        found = {self.stems[each >> 2]: LEAST_NEAR + NEARER * (each & 3) for each in numbers}
+        found = {self.stems[each >> 2]: LEAST_NEAR + NEARER * (0.5 + (each & 3)) for each in numbers}
         return {other: near for other, near in found.items() if other != stem}
 
 

@@ -50,12 +50,9 @@ class WordPieces:
 def words(text: str, *, is_lower: bool = True) -> list[str]:
     """Split a text into words, punctuation marks and ideographs."""
     if is_lower:
-        text = "".join(each for each in unicodedata.normalize("NFD", text.lower()) if not _is_accent(each))
+        parts = unicodedata.normalize("NFD", text.lower())
+        text = "".join(each for each in parts if each <= "\x7f" or unicodedata.category(each) != "Mn")
     return "".join(map(_with_spaces, text)).split()
-
-
-def _is_accent(character: str) -> bool:
-    return character > "\x7f" and unicodedata.category(character) == "Mn"
 
 
 @lru_cache(maxsize=4_096)

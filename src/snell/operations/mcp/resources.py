@@ -13,6 +13,15 @@ Ask = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
 
 MEMORIES, LAST_SESSION = "snell://memories", "snell://sessions/last"
 SHOWN = 20  # memories that are listed one by one
+# Address, name, description and type of the resources that are always there, and of those with an id.
+_FIXED = (
+    (MEMORIES, "memories", "the newest memories of this project", "application/json"),
+    (LAST_SESSION, "last session", "what Snell decided in the last session", "text/markdown"),
+)
+_BY_ID = (
+    (f"{MEMORIES}/{{id}}", "memory", "one memory, by its id", "application/json"),
+    ("snell://sessions/{id}", "session", "what Snell decided in a session", "text/markdown"),
+)
 
 
 class UnknownError(SnellError):
@@ -24,20 +33,7 @@ class UnknownError(SnellError):
 async def list_resources(ask: Ask) -> list[types.Resource]:
     """Return the list of memories, the last session, and the newest memories of the project one by one."""
     newest = await ask("memory.list", {"limit": SHOWN})
-    fixed = [
-        types.Resource(
-            uri=MEMORIES,
-            name="memories",
-            description="the newest memories of this project",
-            mime_type="application/json",
-        ),
-        types.Resource(
-            uri=LAST_SESSION,
-            name="last session",
-            description="what Snell decided in the last session",
-            mime_type="text/markdown",
-        ),
-    ]
+    fixed = [types.Resource(uri=uri, name=name, description=what, mime_type=kind) for uri, name, what, kind in _FIXED]
     return fixed + [
         types.Resource(uri=f"{MEMORIES}/{each['id']}", name=brief(each["content"], 60), mime_type="application/json")
         for each in newest["memories"]
@@ -46,18 +42,8 @@ async def list_resources(ask: Ask) -> list[types.Resource]:
 
 def templates() -> list[types.ResourceTemplate]:
     return [
-        types.ResourceTemplate(
-            uri_template=f"{MEMORIES}/{{id}}",
-            name="memory",
-            description="one memory, by its id",
-            mime_type="application/json",
-        ),
-        types.ResourceTemplate(
-            uri_template="snell://sessions/{id}",
-            name="session",
-            description="what Snell decided in a session",
-            mime_type="text/markdown",
-        ),
+        types.ResourceTemplate(uri_template=uri, name=name, description=what, mime_type=kind)
+        for uri, name, what, kind in _BY_ID
     ]
 
 

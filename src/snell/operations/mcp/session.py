@@ -11,13 +11,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from snell.model.catalogue import nearest
 from snell.model.errors import SnellError
-from snell.operations import call_for
+from snell.operations import find
+from snell.operations.declaration import Operation
 from snell.operations.mcp import prompts, resources
-from snell.operations.mcp.agent_limits import limit_arguments
 from snell.operations.mcp.message_lines import Lines
-from snell.operations.mcp.tools import BY_NAME, TOOLS, McpTool, input_schema, output_schema, read
+from snell.operations.mcp.tools import find_tool, input_schema, output_schema, tools
 from snell.runtime.app import Runtime
 from snell.system.crash_report import write_report
 from snell.system.json_output import json_bytes
@@ -36,6 +35,7 @@ AT_ONCE = 4  # concurrent calls; maps of many memories must not occupy the daemo
 NOT_FOUND, INVALID = -32002, -32602
 
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="snell-mcp")
+_LISTS: dict[tuple[str, str], dict[str, Any]] = {}  # by method and version of the protocol
 
 
 async def serve(runtime: Runtime, cwd: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -77,14 +77,15 @@ class Session:
     async def call_tool(self, _ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool; every exception becomes an error result that the agent can act on."""
         try:
-            tool = _find_tool(params.name)
-            answer = await self.ask(tool.call, limit_arguments(tool, read(tool, params.arguments), self._env["CWD"]))
+            answer = await self._invoke(find_tool(params.name), params.arguments or {})
         except SnellError as error:
             return _failure(str(error))
         except Exception as error:  # noqa: BLE001 - the client must get an answer
             path = write_report(error, ["mcp", params.name])
             return _failure(f"internal error (a bug in Snell): {type(error).__name__}; report: {path}")
-        return _success(answer)
+        # As data, and as text for clients that read only text; a drawing is the text itself.
+        text = answer.get("drawing") or json_bytes(answer).decode()
+        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=answer)
 
     async def list_resources(self, _ctx: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=await self._try(resources.list_resources(self.ask)))
@@ -101,16 +102,19 @@ class Session:
     async def get_prompt(self, _ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         return await self._try(prompts.get_prompt(params.name, params.arguments or {}, self.ask))
 
-    async def ask(self, command: str, arguments: Mapping[str, Any]) -> Any:
-        """Call an operation in a thread, since it may wait for the disk."""
-        work = partial(self._answer, command, _with_agent(arguments))
-        return await asyncio.get_running_loop().run_in_executor(_threads, work)
+    async def ask(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Call an operation by its name."""
+        operation = find(name)
+        assert operation, name
+        return await self._invoke(operation, arguments)
 
-    def _answer(self, command: str, arguments: Mapping[str, Any]) -> Any:
-        call = call_for(command, self._runtime)
-        if call is None:
-            raise SnellError(f"this version of Snell has no operation `{command}`", advice="update Snell")
-        return call(arguments, self._env)
+    async def _invoke(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+        """Call an operation in a thread, since it may wait for the disk; one that awaits hooks in this loop."""
+        given = dict(arguments)
+        agent = given.pop("agent_id", None)
+        env = {**self._env, "AGENT_ID": str(agent)} if agent else self._env
+        call = partial(operation.invoke, self._runtime, given, env, is_agent=True)
+        return await (call() if operation.is_async else asyncio.get_running_loop().run_in_executor(_threads, call))
 
     async def _try(self, asking: Awaitable[T]) -> T:
         try:
@@ -129,9 +133,6 @@ async def _cache_lists(ctx: Any, call_next: Any) -> Any:
     return dict(_LISTS[key])
 
 
-_LISTS: dict[tuple[str, str], dict[str, Any]] = {}
-
-
 class _Out:
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -143,46 +144,24 @@ class _Out:
         await self._writer.drain()
 
 
-def _find_tool(name: str) -> McpTool:
-    tool = BY_NAME.get(name)
-    if tool is None:
-        near = nearest(name, BY_NAME)
-        raise SnellError(f"unknown tool `{name[:80]}`", advice=f"did you mean `{near}`?" if near else "")
-    return tool
-
-
-def _with_agent(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    given = dict(arguments)
-    agent = given.pop("agent_id", None)
-    return {**given, "agent": agent} if agent else given
-
-
-def _success(answer: Any) -> types.CallToolResult:
-    """Return an answer as data, and as text for clients that read only text; a drawing is the text itself."""
-    drawing = answer.get("drawing")
-    text = drawing or json_bytes(answer).decode()
-    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=answer)
-
-
 def _failure(message: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
 
 
 @cache
 def _described_tools() -> list[types.Tool]:
-    return [_describe(tool) for tool in TOOLS]
-
-
-def _describe(tool: McpTool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        description=tool.says,
-        input_schema=input_schema(tool),
-        output_schema=output_schema(tool),
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.effect == "reads",
-            destructive_hint=tool.effect == "destroys",
-            idempotent_hint=tool.effect == "reads",
-            open_world_hint=False,
-        ),
-    )
+    return [
+        types.Tool(
+            name=tool.tool,
+            description=tool.summary,
+            input_schema=input_schema(tool),
+            output_schema=output_schema(tool),
+            annotations=types.ToolAnnotations(
+                read_only_hint=tool.permission == "reads",
+                destructive_hint=tool.permission == "destroys",
+                idempotent_hint=tool.permission == "reads",
+                open_world_hint=False,
+            ),
+        )
+        for tool in tools()
+    ]

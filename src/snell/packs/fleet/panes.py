@@ -1,14 +1,12 @@
 """
-Show the status of an agent as the colour of its tmux pane and window.
+Colour panes of tmux: each with the status of its agent, and its window with the most urgent status in it.
 
-Only servers whose socket is called `fleet` or `fleet-...` are touched. A more urgent status is shown at once; a less
-urgent one has to last a moment. Nothing that tmux shows is ever read back as state.
+Only servers whose socket is called `fleet` or `fleet-...` are touched. The address of a pane is `SOCKET,%NUMBER`.
 """
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping
-from threading import Thread, Timer
+from collections.abc import Mapping
 
 from snell.work.agents import STATUSES, most_urgent
 
@@ -26,41 +24,24 @@ MARK = "@snell_status"
 TMUX_SECONDS = 5.0
 
 
-def show(env: Mapping[str, str], before: str, after: str, settle: float, is_wanted: Callable[[], bool]) -> None:
-    """Paint the caller's pane, now or in a moment, in a thread."""
-    socket, pane = socket_of(env), env.get("TMUX_PANE", "")
-    if not socket or not is_pane(pane):
-        return
-    wait = delay(before, after, settle)
-
-    def paint_if_wanted() -> None:
-        if is_wanted():
-            paint(socket, pane, after, is_coordinator=bool(env.get("AGENT_MANAGES", "").strip()))
-
-    job = Timer(wait, paint_if_wanted) if wait else Thread(target=paint_if_wanted)
-    job.daemon = True
-    job.start()
+def address_in(env: Mapping[str, str]) -> str:
+    """Return the address of the caller's pane; empty if it is in none, or its tmux server is not a fleet's."""
+    socket, pane = env.get("TMUX", "").split(",")[0], env.get("TMUX_PANE", "")
+    return f"{socket},{pane}" if is_address(f"{socket},{pane}") else ""
 
 
-def delay(before: str, after: str, settle: float) -> float:
-    """Return how long to wait: not at all for a more urgent status than the one shown."""
-    return settle if STATUSES.index(after) > STATUSES.index(before) else 0.0
+def is_address(address: str) -> bool:
+    """Return whether this is the address of a pane in a fleet's tmux server."""
+    socket, _, pane = address.rpartition(",")
+    name = os.path.basename(socket)
+    is_fleet = name == "fleet" or name.startswith("fleet-")
+    return is_fleet and pane.startswith("%") and pane[1:].isdecimal()
 
 
-def socket_of(env: Mapping[str, str]) -> str:
-    """Return the socket of the caller's tmux server, if it is a fleet's."""
-    path = env.get("TMUX", "").split(",")[0]
-    name = os.path.basename(path)
-    return path if name == "fleet" or name.startswith("fleet-") else ""
-
-
-def is_pane(pane: str) -> bool:
-    return pane.startswith("%") and pane[1:].isdecimal()
-
-
-def paint(socket: str, pane: str, status: str, *, is_coordinator: bool = False) -> bool:
-    """Colour a pane, and its window with the most urgent status of its panes. False if tmux does not respond."""
+def paint(address: str, status: str, *, is_coordinator: bool = False) -> bool:
+    """Colour a pane, and its window with the most urgent status of its panes. False if tmux does not have the pane."""
     background, foreground = COORDINATOR if is_coordinator else COLOURS[status]
+    socket, _, pane = address.rpartition(",")
     _tmux(socket, "set-option", "-p", "-t", pane, MARK, status)
     if _tmux(socket, "set-option", "-p", "-t", pane, "window-style", f"bg={background},fg={foreground}") is None:
         return False
@@ -69,6 +50,13 @@ def paint(socket: str, pane: str, status: str, *, is_coordinator: bool = False) 
     first, second = COLOURS[most_urgent([each for each in shown if each in STATUSES])]
     _tmux(socket, "set-option", "-w", "-t", pane, "window-status-style", f"bg={first},fg={second}")
     return True
+
+
+def is_looked_at(address: str) -> bool:
+    """Return whether a pane is the active one on the screen of a user who is attached to its tmux server."""
+    socket, _, pane = address.rpartition(",")
+    shown = "#{pane_active} #{window_active} #{?session_attached,1,0}"
+    return _tmux(socket, "display-message", "-p", "-t", pane, shown) == "1 1 1\n"
 
 
 def _tmux(socket: str, *words: str) -> str | None:

@@ -30,7 +30,9 @@ class Lookups:
 
 
 class _Thread(threading.local):
-    lookups: Lookups | None = None
+    def __init__(self) -> None:
+        self.lookups: Lookups | None = None
+        self.kinds: dict[str, str] = {}  # of the paths that were looked up for the line that is judged
 
 
 _thread = _Thread()  # avoids an argument in every function between the cache and the lookup
@@ -48,12 +50,19 @@ def record_lookups() -> Iterator[Lookups]:
 
 def path_kind(path: str) -> str:
     """Return whether the path is a link, something else, or missing."""
-    kind = _kind(path)
-    lookups = _thread.lookups
+    kinds, lookups = _thread.kinds, _thread.lookups
+    kind = kinds.get(path)
+    if kind is None:
+        kind = kinds[path] = _kind(path)
     if lookups:
         lookups.kinds[path] = kind
         lookups.are_complete = lookups.are_complete and kind != LINK and len(lookups.kinds) <= MOST_LOOKUPS
     return kind
+
+
+def forget_kinds() -> None:
+    """Look at the disk again from here on: what was looked up for one line may be out of date for the next."""
+    _thread.kinds = {}
 
 
 def mark_unrepeatable() -> None:

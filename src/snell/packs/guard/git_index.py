@@ -1,18 +1,28 @@
-"""Look up tracked folders in git's index, without running git."""
+"""Look up what git knows of a folder: whether it tracks files there, and whether it can give all of them back."""
 
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from snell.packs.guard.file_lookups import mark_unrepeatable
+from snell.system.git_readonly import gives_back
 
+LIMIT = 0.2  # seconds for git's answers
 LARGEST = 32_000_000
 _LENGTH = 0x0FFF  # length of a name, in the two bytes before it; longer names have this value
 
 
+def git_gives_back(folder: str) -> bool:
+    """Tell whether deleting this folder loses nothing, because git has all of it."""
+    mark_unrepeatable()
+    return os.path.isdir(folder) and not os.path.islink(folder) and gives_back(folder, LIMIT)
+
+
 def is_tracked(folder: str, project: str) -> bool:
     """Tell whether git tracks at least one file below this folder."""
-    index = _index(Path(project))
-    name = folder.removeprefix(f"{project.rstrip('/')}/").encode("utf-8", "surrogateescape") + b"/"
+    index = _index(project)
+    name = folder.removeprefix(f"{project.rstrip('/')}/").encode("utf-8", "surrogatepass") + b"/"
     if index[4:8] == b"\0\0\0\4":
         return any(each.startswith(name) for each in _version_4_names(index))
     at = index.find(name)
@@ -40,13 +50,13 @@ def _version_4_names(index: bytes) -> Iterator[bytes]:
         yield name
 
 
-def _index(project: Path) -> bytes:
-    git = project / ".git"
+def _index(project: str) -> bytes:
+    git = f"{project}/.git"
     mark_unrepeatable()
     try:
-        if git.is_file():  # a linked work tree
-            git = project / git.read_text("utf-8").partition("gitdir:")[2].strip()
-        index = git / "index"
-        return index.read_bytes() if index.stat().st_size <= LARGEST else b""
+        if stat.S_ISREG(os.stat(git).st_mode):  # a linked work tree
+            git = os.path.join(project, Path(git).read_text("utf-8").partition("gitdir:")[2].strip())
+        with open(f"{git}/index", "rb") as index:
+            return index.read() if os.fstat(index.fileno()).st_size <= LARGEST else b""
     except (OSError, ValueError):
         return b""

@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import os
 
+from msgspec.structs import replace
+
+from snell.model.call_contents import with_known_keys
 from snell.model.command_folders import NO_FOLDER_KEYS, folders_of
 from snell.model.command_lines import PLAIN_SHELLS, other_readings
 from snell.model.context import Context
-from snell.model.effects import Ask, Deny, Tell
+from snell.model.effects import Ask, Deny, Remark, Tell
 from snell.model.events import Event
+from snell.model.tool_names import is_powershell
 from snell.model.tools import ALL_KINDS
 from snell.packs.guard.edited_text import add_text_from_disk
 from snell.packs.guard.judge import ALLOW, Judgement, merge_judgements, strictest_verdict
@@ -37,10 +41,19 @@ from snell.packs.guard.session_state import (
     secrets_read,
 )
 from snell.packs.guard.snell_paths import find_snell_paths
-from snell.packs.guard.tool_access import has_command_line, judge_call, read_path, sends_data, written_text
+from snell.packs.guard.tool_access import (
+    has_command_line,
+    is_understood,
+    judge_call,
+    only_reads,
+    read_path,
+    sends_data,
+    written_text,
+)
 from snell.packs.guard.verdict_cache import cached_judgement
 from snell.sdk.decorators import informs, judges
 from snell.sdk.subjects import ShellCall, ToolCall
+from snell.system.mcp_tool_schemas import annotations_of, learned_tool
 
 MOST_PENDING = 64
 _pending: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be recorded after it
@@ -75,21 +88,37 @@ def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tel
 
 
 @judges("PreToolUse", kind=tuple(kind for kind in ALL_KINDS if kind != "shell"), on_failure="ask")
-def access(call: ToolCall, event: Event, context: Context) -> Deny | Ask | Tell | None:
+def access(call: ToolCall, event: Event, context: Context) -> Deny | Ask | Tell | Remark | None:
     """Guard secrets and Snell's own files from every tool, and judge a command line in any input."""
-    if call.kind in ("agent", "skill", "other") and not has_command_line(call):
+    if call.kind in ("agent", "skill") and not has_command_line(call):
         return None
     workspace = _workspace(event, context)
+    call = _with_schema(call, event, context)
     sends = sends_data(call)
-    return _answer(
-        _add_findings(
-            judge_call(call, workspace),
-            check_value_in_tool(context.marks, event.session_id, call, sends=sends),
-            ask_after_secret(context.marks, event.session_id, call.tool) if sends else None,
-            check_read_of_copy(context.marks, event.session_id, call, read_path(call, workspace)),
-        ),
-        context,
+    judgement = _add_findings(
+        judge_call(call, workspace),
+        check_value_in_tool(context.marks, event.session_id, call, sends=sends),
+        ask_after_secret(context.marks, event.session_id, call.tool) if sends else None,
+        check_read_of_copy(context.marks, event.session_id, call, read_path(call, workspace)),
     )
+    if not judgement.findings and call.kind in ("mcp", "other"):
+        return _check_unknown(call, event, context)
+    return _answer(judgement, context)
+
+
+def _with_schema(call: ToolCall, event: Event, context: Context) -> ToolCall:
+    """Return the call under keys that the guard knows, where the schema of an MCP tool says what a key is for."""
+    known = learned_tool(context.state, event.client, context.project_dir, call.tool) if call.kind == "mcp" else None
+    return replace(call, input=with_known_keys(call.input, known.schema)) if known and known.schema else call
+
+
+def _check_unknown(call: ToolCall, event: Event, context: Context) -> Ask | Remark | None:
+    """Say that a call was not understood: nothing in its input is recognised, and it may do more than read."""
+    hints = annotations_of(event, context.state, context.project_dir) or {}
+    if not call.input or hints.get("readOnlyHint") is True or only_reads(call.tool) or is_understood(call):
+        return None
+    text = f"not understood by the guard: nothing in the input of `{call.tool}` says what it does"
+    return Ask(text) if context.options.get("unknown_tools") == "ask" else Remark(text)
 
 
 # Not a watcher: the next call of the session may come at once and needs what this one records.
@@ -136,7 +165,8 @@ def _add_findings(judgement: Judgement, *more: Finding | None) -> Judgement:
 
 
 def _judge(line: str, event: Event, context: Context, workspace: Workspace) -> Judgement:
-    return cached_judgement(line, workspace, known_files(context.marks, event.session_id))
+    files = known_files(context.marks, event.session_id)
+    return cached_judgement(line, workspace, files, is_powershell=is_powershell(event.tool_name or event.tool))
 
 
 def _workspace(event: Event, context: Context) -> Workspace:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from snell.packs.guard.file_lookups import forget_kinds
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace, effective_project
 from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import FORK_BOMB, UNREADABLE, find_in_step
 from snell.packs.guard.rules.windows import find_unread
 from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
-from snell.packs.guard.shell.source_text import Budget, TooMuchError
 from snell.packs.guard.shell.symlinks import follow_links
 from snell.packs.guard.shell.walk import Walk
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
+from snell.shell.cursor import Budget, TooMuchError
+from snell.shell.powershell import looks_like_powershell, to_posix
 
 ALLOW = "allow"
 MOST_FINDINGS = 12
@@ -39,6 +42,8 @@ def judge(
     project: str = "",
     files: dict[str, Value] | None = None,
     snell_paths: SnellPaths = NO_SNELL_PATHS,
+    *,
+    is_powershell: bool = False,
 ) -> Judgement:
     """
     Return what running this command would do, without running it. Never raises for bad text.
@@ -46,11 +51,34 @@ def judge(
     Args:
         files: the known content of files, from earlier calls.
         snell_paths: where Snell's own files are, besides the usual places.
+        is_powershell: the shell is PowerShell. If it is not known which shell runs a line that looks like PowerShell,
+            it is judged in both ways.
     """
-    budget = Budget()
+    if not is_powershell and not looks_like_powershell(command):
+        return _judge_line(command, cwd, home, project, files, snell_paths, Budget())
+    translated, budget = to_posix(command), Budget()
+    if is_powershell and not translated.is_understood:
+        budget.trouble("there is PowerShell code that is not understood")
+    found = _judge_line(translated.line, cwd, home, project, files, snell_paths, budget)
+    if is_powershell:
+        return found
+    plain = _judge_line(command, cwd, home, project, files, snell_paths, Budget())
+    return replace(merge_judgements([plain, found]), files={**found.files, **plain.files})
+
+
+def _judge_line(
+    command: str,
+    cwd: str,
+    home: str,
+    project: str,
+    files: dict[str, Value] | None,
+    snell_paths: SnellPaths,
+    budget: Budget,
+) -> Judgement:
     if "\0" in command:
         command = command.replace("\0", "")  # as shells do
         budget.trouble("it holds characters that a shell leaves out")
+    forget_kinds()
     workspace = Workspace(cwd, home, effective_project(cwd, home, project), snell_paths)
     walk, scene = _walk(command, workspace, files or {}, budget)
     if "mkfifo" in command or (" & " in command and scene.files):
@@ -66,6 +94,7 @@ def judge(
 
 def judge_steps(steps: tuple[Step, ...], workspace: Workspace) -> Judgement:
     """Return what these steps of a tool other than a shell would do."""
+    forget_kinds()
     findings = _strictest_first(_find(list(steps), workspace, {}))
     return Judgement(strictest_verdict(findings), findings, steps)
 
@@ -106,11 +135,12 @@ def _walk(
 
 def _find(steps: list[Step], start: Workspace, links: Mapping[str, str]) -> list[Finding]:
     findings = list[Finding]()
+    workspace = start
     for step in steps:
-        if step.where == HERE:
-            workspace = start.in_folder(step.cwd)
-        else:
+        if step.where != HERE:
             workspace = Workspace(step.cwd, "/home/remote", "/workdir")
+        elif (workspace.cwd, workspace.project) != (step.cwd, start.project):
+            workspace = start.in_folder(step.cwd)
         real = follow_links(step, links, start.home, start.project)
-        findings.extend(find_in_step(step, real, workspace))
+        findings += find_in_step(step, real, workspace)
     return findings

@@ -20,7 +20,7 @@ PROGRAM = "program"  # a copy of that program of the system
 PROCESS = "process"  # the number of a process of that name
 
 
-class Value(Struct, frozen=True):
+class Value(Struct, frozen=True, gc=False):
     text: str = UNKNOWN
     labels: frozenset[str] = frozenset()
 
@@ -57,12 +57,12 @@ def merge_values(values: "list[Value]") -> Value:
 # `r${z}m`, `--force${x}`: a variable that the line does not set is most likely empty, and then the letters around it
 # are the word. Such a line is judged both ways. A gap that is a complete part of a path or value (`$DIR/build`,
 # `name=$X`) stays a gap.
-_INSIDE = lazy_regex(rf"(?<=[A-Za-z0-9]){UNKNOWN}+|{UNKNOWN}+(?=[A-Za-z0-9])|^{UNKNOWN}+(?=-)")
+_INSIDE = lazy_regex(rf"(?<=[A-Za-z0-9]){UNKNOWN}++|(?<!{UNKNOWN}){UNKNOWN}++(?=[A-Za-z0-9])|^{UNKNOWN}++(?=-)")
 
 
 def drop_gaps(row: list[Value]) -> list[Value] | None:
     """Return the words as if their unknown parts were empty; None where that makes no difference."""
-    if not any(UNKNOWN in value.text for value in row):
+    if UNKNOWN not in "".join([value.text for value in row]):
         return None
     words = [Value(drop_text_gaps(value.text), value.labels) if UNKNOWN in value.text else value for value in row]
     return words if words != row else None

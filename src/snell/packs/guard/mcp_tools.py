@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from snell.model.tool_names import name_set, plain_name, words_of
+from snell.model.tools import mcp_parts
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES
 from snell.sdk.subjects import ToolCall
@@ -25,9 +26,14 @@ _MANAGERS = {
     "neon": "neonctl",
 }
 _DELETES = name_set("delete destroy terminate purge uninstall drop wipe erase nuke")
-_VERB_KEYS = ("command", "subcommand", "verb", "action", "operation", "args", "arguments")
+_ENDS = name_set("cancel refund payout revoke deactivate")
+_REMOVES = name_set("remove rm prune reset")
+_RESOURCES = name_set(
+    "app apps branch bucket cluster container containers database domain environment image images index member network"
+    " project repository service site stack system user volume volumes"
+)
+_VERB_KEYS = ("command", "subcommand", "verb", "action", "operation", "operationname", "args", "arguments")
 _SUBJECT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
-_REMOVES = _DELETES | {"remove", "rm", "rmdir", "unlink", "trash"}
 _FORGES = name_set("github gitlab bitbucket gitea forgejo")
 _ENDING_VERBS = name_set("kill killall terminate stop end signal interrupt suspend abort")
 _PROCESS_KEYS = name_set("pid pids process processid processids processnumber")
@@ -49,6 +55,18 @@ _LOCAL_SERVERS = name_set(
 def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
     """Return commands that have the same effect as the tool call."""
     words, given = words_of(call.tool), call.input
+    yield from _of_manager(words, given)
+    if set(words) & _DATABASES and _empties_database(set(words), given):
+        yield "dropdb", words[-1]
+    if {"redis", "valkey"} & set(words) and isinstance(line := given.get("command"), str):
+        yield "redis-cli", *line.split()
+    if "git" in words[:3]:
+        yield from _git(words, given)
+    if _ENDING_VERBS & set(words_of(call.tool.rpartition("__")[2])):
+        yield from (("kill", number) for number in _process_ids(given))
+
+
+def _of_manager(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
     verb = next((word for word in words if word in _DELETES), "")
     if manager and verb:
@@ -57,14 +75,11 @@ def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
         yield manager, *command
     elif verb and set(words) & _FORGES and {"repository", "repo", "branch", "project", "release", "tag"} & set(words):
         yield "gh", "repo", "delete"
-    if set(words) & _DATABASES and (
-        _DATABASE_VERBS & set(words) or ({"many", "all"} & set(words) and verb and not _selects(given))
-    ):
-        yield "dropdb", words[-1]
-    if "git" in words[:3]:
-        yield from _git(words, given)
-    if _ENDING_VERBS & set(words_of(call.tool.rpartition("__")[2])):
-        yield from (("kill", number) for number in _process_ids(given))
+
+
+def _empties_database(words: set[str], given: Mapping[str, Any]) -> bool:
+    is_mass = bool({"many", "all"} & words and words & _DELETES)
+    return bool(_DATABASE_VERBS & words) or (is_mass and not _selects(given))
 
 
 def _deleting_command(given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -73,7 +88,7 @@ def _deleting_command(given: Mapping[str, Any]) -> tuple[str, ...]:
         plain_name(key): " ".join(map(str, text)) if isinstance(text, list) else text for key, text in given.items()
     }
     texts = {key: text for key, text in texts.items() if isinstance(text, str)}
-    verb = next((texts[key] for key in _VERB_KEYS if _DELETES & set(texts.get(key, "").lower().split())), "")
+    verb = next((texts[key] for key in _VERB_KEYS if _DELETES & set(words_of(texts.get(key, "")))), "")
     subjects = [texts[key] for key in _SUBJECT_KEYS if texts.get(key)]
     return (*verb.split(), *subjects) if verb else ()
 
@@ -85,19 +100,36 @@ def check_tool(call: ToolCall) -> Iterator[Finding]:
         _VAULTS & set(words) or {"secret", "secrets", "password", "credentials"} & set(words)
     ):
         yield RULES["secret-stores"].ask(f"`{call.tool}` returns secrets", call.tool)
-    elif _DELETES & set(words_of(call.tool.rpartition("__")[2])) and not _LOCAL_SERVERS & set(words):
-        if _DATABASES & set(words) and _selects(call.input):
-            return
+        return
+    server, method = mcp_parts(call.tool)
+    verbs = set(words_of(method))
+    if set(words_of(server)) & _LOCAL_SERVERS or (_DATABASES & set(words) and _selects(call.input)):
+        return
+    if _DELETES & verbs:
         yield RULES["infrastructure"].ask(f"`{call.tool}` deletes a remote resource")
+    elif (
+        _ENDS & verbs or {"merge", "pull"} <= verbs or (_REMOVES & verbs and _RESOURCES & verbs) or _sends_delete(call)
+    ):
+        yield RULES["infrastructure"].ask(f"`{call.tool}` changes something for others that cannot be taken back")
+    if set(words) & _FORGES and _opens_repository(verbs, call.input):
+        yield RULES["exposure"].ask(f"`{call.tool}` gives others access, or takes a protection away")
 
 
-def removes_files(call: ToolCall) -> bool:
-    """Tell whether the tool deletes the files and folders that it is given."""
-    return bool(_REMOVES & set(words_of(call.tool.rpartition("__")[2])))
+def _removes_resource(verbs: set[str]) -> bool:
+    return bool(_REMOVES & verbs and _RESOURCES & verbs)
 
 
-def moves_files(call: ToolCall) -> bool:
-    return bool({"move", "rename"} & set(words_of(call.tool.rpartition("__")[2])))
+def _sends_delete(call: ToolCall) -> bool:
+    """Tell whether a tool that takes any request is given one that deletes, or is told to destroy."""
+    named = {plain_name(key): value for key, value in call.input.items()}
+    return str(named.get("method", "")).upper() == "DELETE" or any(named.get(key) is True for key in _DELETES)
+
+
+def _opens_repository(verbs: set[str], given: Mapping[str, Any]) -> bool:
+    if "read" in verbs or "get" in verbs or "list" in verbs:
+        return False
+    is_opened = given.get("visibility") == "public" or given.get("private") is False
+    return (is_opened and bool(verbs & {"update", "edit", "set"})) or bool(verbs & {"collaborator", "protection"})
 
 
 def split_notebook_cell(source: str) -> tuple[str, str]:
@@ -114,9 +146,12 @@ _GIT_VERBS = name_set("reset push clean checkout branch stash restore rebase tag
 
 def _git(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     verb = next((word for word in words if word in _GIT_VERBS), "")
-    flags = [f"--{key.replace('_', '-')}" for key, value in given.items() if value is True]
+    true = [key.replace("_", "-") for key, value in given.items() if value is True]
+    flags = [f"-{key}" if len(key) == 1 else f"--{key}" for key in true]
     modes = [f"--{value}" for key, value in given.items() if key == "mode" and isinstance(value, str)]
     actions = [value for key, value in given.items() if key in ("action", "operation") and isinstance(value, str)]
+    if verb == "branch" and "delete" in actions:
+        flags.append("-D")
     if verb:
         yield "git", verb, *flags, *modes, *actions
 

@@ -78,9 +78,12 @@ class Workspace:
 
     def __init__(self, cwd: str, home: str, project: str, snell_paths: SnellPaths = NO_SNELL_PATHS) -> None:
         self.cwd, self.home, self.project, self.snell_paths = cwd, home, project, snell_paths
+        self.classes: dict[str, str] = {}  # of the paths that were asked about; several rules ask about the same
+        # The current folder holds files of Snell, so that plain names are paths of those.
+        self.is_snell_folder = is_snell_file(f"{cwd}/") or snell_paths.holds(f"{cwd}/x")
 
     def in_folder(self, cwd: str) -> "Workspace":
-        return Workspace(cwd, self.home, self.project, self.snell_paths)
+        return self if cwd == self.cwd else Workspace(cwd, self.home, self.project, self.snell_paths)
 
     def absolute(self, path: str) -> str:
         """Return the path from the root; one that starts with an unknown part stays as it is."""
@@ -88,13 +91,15 @@ class Workspace:
         return posixpath.normpath(text).replace("//", "/")
 
 
-def is_snell_folder(workspace: Workspace) -> bool:
-    """Tell whether the current folder holds files of Snell, so that plain names are paths of those."""
-    return is_snell_file(f"{workspace.cwd}/") or workspace.snell_paths.holds(f"{workspace.cwd}/x")
-
-
 def classify_path(path: str, workspace: Workspace) -> str:
     """Return the class of an absolute path, which may be a pattern."""
+    known = workspace.classes.get(path)
+    if known is None:
+        known = workspace.classes[path] = _class_of(path, workspace)
+    return known
+
+
+def _class_of(path: str, workspace: Workspace) -> str:
     if path.startswith(UNKNOWN):
         return _unknown_place(path)
     head = _without_glob(path)
@@ -103,10 +108,12 @@ def classify_path(path: str, workspace: Workspace) -> str:
     if workspace.project and head == workspace.project:
         return PROJECT_ROOT if _is_whole(path, head) else PROJECT
     is_home = bool(workspace.home) and (head == workspace.home or head.startswith(workspace.home.rstrip("/") + "/"))
-    if _TEMP.match(head) and head != workspace.project and not is_home:  # a home in a temporary folder is a home
+    is_own_git = head == f"{workspace.project}/.git"
+    # A home in a temporary folder is a home, and the history of the project is its history there, too.
+    if _TEMP.match(head) and head != workspace.project and not is_home and not is_own_git:
         whole = posixpath.normpath(head) in ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm")
         return TEMP_ROOT if whole and not path.endswith("*") else TEMP
-    if _is_in_git(head):
+    if ".git" in head and _IN_GIT.search(head):
         return BUILD if _GIT_TEMPORARY.search(head) else GIT
     if workspace.project and head.startswith(workspace.project.rstrip("/") + "/"):
         return HOME_PART if _is_personal(head, workspace) else _inside(head)
@@ -178,8 +185,7 @@ def _unknown_place(path: str) -> str:
     return BUILD if name and is_build_output(name) else UNKNOWN_PLACE
 
 
-def _is_in_git(head: str) -> bool:
-    return re.search(r"(?:^|/)(?:\.git[*?]*|[^/]*\.git)(?:/|$)", head) is not None
+_IN_GIT = lazy_regex(r"(?:^|/)(?:\.git[*?]*|[^/]*\.git)(?:/|$)")
 
 
 def _without_glob(path: str) -> str:

@@ -18,13 +18,11 @@ class Finding(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """`flagged` and `fine` are cases: commands that the rule stops, and similar ones that it allows."""
+    """A rule of the guard; its cases are in `<name>.toml` beside it."""
 
     name: str
     family: str
     instead: str
-    flagged: tuple[str, ...] = ()
-    fine: tuple[str, ...] = ()
     about: str = ""  # the documentation of a rule without a file of its own
 
     def deny(self, why: str, secret: str = "") -> Finding:

@@ -97,6 +97,8 @@ _STARTUP_FILE = lazy_regex(
     r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
     r"|rc\.local|init\.d|systemd/system|environment|bash)"
     r"|^/var/spool/cron|/\.git/hooks/(?!.*\.sample)|^/etc/ld\.so|/\.ssh/rc$"
+    # Programs that coding agents start as MCP servers.
+    r"|/\.(?:cursor|codeium/windsurf|windsurf|kiro/settings|gemini/\w+)/mcp(?:_config)?\.json$|/claude_desktop_config\.json$"
 )
 
 
@@ -128,11 +130,11 @@ def is_secret_folder(path: str) -> bool:
 
 def is_snell_file(path: str) -> bool:
     """Tell whether the path is, or as a pattern matches, Snell's settings, trust, state or program."""
-    if _SNELL_FILES.search(path):
+    if "snell" in path and _SNELL_FILES.search(path):
         return True
     return (
-        len(path) < LONGEST_PATTERN
-        and "*" in path
+        "*" in path
+        and len(path) < LONGEST_PATTERN
         and any("*" in part and part[:2] == ".s" and fnmatch.fnmatchcase(".snell", part) for part in path.split("/"))
     )
 
@@ -159,7 +161,7 @@ def is_system_program(path: str) -> bool:
 
 def is_client_hook_file(path: str) -> bool:
     """Tell whether the file configures the hooks of a client."""
-    return _CLIENT_HOOKS.search(path) is not None
+    return ("/." in path or path.startswith(".")) and _CLIENT_HOOKS.search(path) is not None
 
 
 def _holds_secret(path: str, name: str) -> bool:

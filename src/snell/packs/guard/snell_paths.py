@@ -19,6 +19,7 @@ class SnellPaths(Struct, frozen=True):
     folders: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()  # variables that a command may use for these folders
     program: Program = NO_PROGRAM
+    asks_to_publish: bool = False  # the caller is known, and no build server
 
     def holds(self, path: str) -> bool:
         """Tell whether the path is in one of the folders, or is a parent folder or pattern that includes one."""
@@ -37,11 +38,12 @@ NO_SNELL_PATHS = SnellPaths()
 
 def find_snell_paths(context: Context) -> SnellPaths:
     look = context.env.get
-    return _snell_paths(context.config, context.state, *(look(name, "") for name in _NAMES))
+    values = [look(name, "") for name in _NAMES]
+    return _snell_paths(context.config, context.state, bool(look("CI")), *values)
 
 
 @lru_cache(maxsize=64)  # every event asks, and the answer hardly ever changes
-def _snell_paths(config: Path | None, state: Path | None, *values: str) -> SnellPaths:
+def _snell_paths(config: Path | None, state: Path | None, is_build_server: bool, *values: str) -> SnellPaths:
     named = zip(_NAMES, values, strict=True)
     env = tuple((name, value.rstrip("/")) for name, value in named if value.startswith("/"))
     folders = [str(folder) for folder in (config, state) if folder is not None]
@@ -49,4 +51,4 @@ def _snell_paths(config: Path | None, state: Path | None, *values: str) -> Snell
         if name not in _TOOLS:
             folders += [value + part for part in _PARTS] if name == "SNELL_HOME" else [f"{value}/snell"]
     tools = [value + _TOOLS[name] for name, value in env if name in _TOOLS]
-    return SnellPaths(tuple(dict.fromkeys(folders)), env, running_program(*tools))
+    return SnellPaths(tuple(dict.fromkeys(folders)), env, running_program(*tools), not is_build_server)

@@ -18,9 +18,10 @@ from msgspec import Struct
 import snell
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.sensitive_files import LONGEST_PATTERN
+from snell.system.lazy_regex import lazy_regex
 
 _PACKAGES = ("site-packages", "dist-packages")
-_PATTERN = ("*", "?", "[", UNKNOWN)
+_PATTERN = lazy_regex(rf"[*?\[{UNKNOWN}]")
 
 
 class Program(Struct, frozen=True, eq=False):
@@ -101,7 +102,7 @@ def _clone(package: str) -> str:
 
 
 def _is_pattern(path: str) -> bool:
-    return len(path) < LONGEST_PATTERN and any(mark in path for mark in _PATTERN)
+    return len(path) < LONGEST_PATTERN and _PATTERN.search(path) is not None
 
 
 def _leads_into(pattern: str, place: str) -> bool:

@@ -7,14 +7,14 @@ program, such as a redirection. A step calls only the rules whose trigger occurs
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-
 from msgspec import Struct
 
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import NETWORK
 from snell.packs.guard.reading_programs import only_reads
 from snell.packs.guard.shell.shell_state import Step
+from snell.shell.arguments import Arguments, arguments_of
+from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
 
 WRITES = 1  # its output, or a file that it is told to write, replaces or extends a file
@@ -28,43 +28,59 @@ MAY_CHANGE_PATH = 128  # a program that does not only read names a path
 MAY_CHANGE_SNELL = 256  # such a program names Snell, or the setting that disables hooks
 IN_SNELL_FOLDER = 512  # it runs in a folder of Snell's own files, where plain names are paths of those
 
-LONGEST_NAME = 64  # no trigger names a longer program
-
 _ADDRESS = lazy_regex(r"://|stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
-_PATH = lazy_regex(r"/|(?:^|[\0=])\.")
-_SNELL = lazy_regex(r"snell|disableAllHooks")
+_HIDDEN = lazy_regex(r"(?:^|[\0=])\.")
 
 
 class Trigger(Struct, frozen=True):
-    """Calls a rule for these programs, for programs whose name begins so, and for steps with one of these traits."""
+    """
+    Calls a rule for these programs, for programs whose name begins so, and for steps with one of these traits.
+
+    `rows` are keys of `programs.toml`: the rule is called for every program whose section has one of them.
+    """
 
     programs: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
     traits: int = 0
+    rows: tuple[str, ...] = ()
 
     def occurs(self, program: str, traits: int) -> bool:
-        return bool(self.traits & traits) or program in self.programs or program.startswith(self.prefixes)
+        if self.traits & traits or program in self.programs or program.startswith(self.prefixes):
+            return True
+        return bool(self.rows) and any(getattr(program_row(program), key) for key in self.rows)
+
+
+def given_to(step: Step) -> Arguments:
+    """Return the arguments of a step, sorted by what is known about its program."""
+    return arguments_of(step.program, step.args)
+
+
+_DRY = name_set(
+    "--dry-run --dryrun --help --what-if --check --generate-cli-skeleton --list-tasks --list-hosts --syntax-check"
+)
+
+
+def only_asks(step: Step) -> bool:
+    """Tell whether the command shows help or a plan, and changes nothing."""
+    given = given_to(step)
+    if given.operands[:1] in (("plan",), ("help",)) or given.operands[-1:] == ("help",) or ("-h", "") in given.options:
+        return True
+    return any(name in _DRY and value not in ("none", "false") for name, value in given.options)
 
 
 def traits_of(step: Step) -> int:
     """Return the traits of a step, except `IN_SNELL_FOLDER`."""
-    traits = sum(trait for trait, has in _TRAITS if has(step))
-    if step.args and not only_reads(step):
-        text = "\0".join(step.args)
-        traits += MAY_CHANGE_PATH * _matches(_PATH, text) + MAY_CHANGE_SNELL * _matches(_SNELL, text)
+    first, text = step.words[0], "\0".join(step.args)
+    traits = (
+        WRITES * bool(step.writes or step.appends)
+        | READS * bool(step.reads)
+        | SWEEPS * bool(step.sweeps)
+        | CODE * (step.code is not None)
+        | ENV * bool(step.env)
+        | ADDRESS * (_ADDRESS.search(f"{first.text}\0{text}") is not None)
+        | FETCHED * (first.has(NETWORK) or (step.stdin is not None and step.stdin.has(NETWORK)))
+    )
+    if text and not only_reads(step):
+        traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)
+        traits |= MAY_CHANGE_SNELL * ("snell" in text or "disableAllHooks" in text)
     return traits
-
-
-def _matches(pattern: re.Pattern[str], text: str) -> bool:
-    return pattern.search(text) is not None
-
-
-_TRAITS: tuple[tuple[int, Callable[[Step], object]], ...] = (
-    (WRITES, lambda step: step.writes or step.appends),
-    (READS, lambda step: step.reads),
-    (SWEEPS, lambda step: step.sweeps),
-    (CODE, lambda step: step.code is not None),
-    (ENV, lambda step: step.env),
-    (ADDRESS, lambda step: _ADDRESS.search("\0".join(word.text for word in step.words))),
-    (FETCHED, lambda step: step.words[0].has(NETWORK) or (step.stdin is not None and step.stdin.has(NETWORK))),
-)

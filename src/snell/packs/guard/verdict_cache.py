@@ -16,7 +16,7 @@ from snell.packs.guard.snell_paths import SnellPaths
 MOST = 256
 LONGEST_LINE = 2_000
 
-Key = tuple[str, str, str, str, SnellPaths]
+Key = tuple[str, str, str, str, SnellPaths, bool]
 
 
 class _Entry(Struct, frozen=True):
@@ -31,14 +31,17 @@ class _Entry(Struct, frozen=True):
 _cache: OrderedDict[Key, _Entry] = OrderedDict()
 
 
-def cached_judgement(line: str, workspace: Workspace, files: dict[str, Value]) -> Judgement:
+def cached_judgement(
+    line: str, workspace: Workspace, files: dict[str, Value], *, is_powershell: bool = False
+) -> Judgement:
     """Return what `judge` returns, from the cache while every file it looked at is unchanged."""
-    key = (line, workspace.cwd, workspace.home, workspace.project, workspace.snell_paths)
+    key = (line, workspace.cwd, workspace.home, workspace.project, workspace.snell_paths, is_powershell)
     entry = _cache.get(key)
     if entry and entry.is_current(files):
         return entry.judgement
     with record_lookups() as lookups:
-        judgement = judge(line, workspace.cwd, workspace.home, workspace.project, files, workspace.snell_paths)
+        where = (workspace.cwd, workspace.home, workspace.project)
+        judgement = judge(line, *where, files, workspace.snell_paths, is_powershell=is_powershell)
     if lookups.are_complete and len(line) <= LONGEST_LINE and not _is_incomplete(judgement):
         _cache[key] = _Entry(judgement, files, lookups)
         if len(_cache) > MOST:

@@ -2,9 +2,9 @@
 Check that a sub-agent left the files that it should.
 
 Why      A sub-agent says that it is done, and the report that it was started for is missing.
-What     If its folders exist: a report made since it started is a success, with the next steps; data without a report
-         sends it back to write one; no file at all sends it back to check its task. Once each, and only if the
-         sub-agent was asked for files.
+What     A report made since it started is a success, with the next steps; data without a report sends it back to write
+         one; no file at all sends it back to check its task. Once each. With patterns of your own, every sub-agent is
+         checked; else one whose prompt names a folder of the patterns, or asks for files where one exists.
 Instead  Set `report` and `data` in `[pack.harness]` to what your agents write, or to empty lists.
 """
 
@@ -12,12 +12,11 @@ import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
-from snell.packs.harness.expectations import Expectation, expectation_of
+from snell.packs.harness.expectations import Expectation, expectation_of, patterns
 from snell.sdk.decorators import informs, judges
 
 MOST_FILES = 1_000
@@ -37,20 +36,17 @@ def artefacts(event: Event, context: Context) -> Deny | None:
         return None  # one of the client's own, such as the one that compacts: it was not asked for files
     expected = expectation_of(event, context)
     scope, sent_back = f"session:{event.session_id}", f"{SENT_BACK}{event.agent_id}"
-    if not _is_expected(event.cwd, context, expected) or find_artefacts(
-        event.cwd, context.options.get("report"), expected.since
-    ):
+    if not _is_expected(event.cwd, context, expected) or find_artefacts(event.cwd, context, "report", expected):
         return None
     if event.payload.get("stop_hook_active") or context.marks.get(scope, sent_back):
         return None  # it was sent back once already
-    data = find_artefacts(event.cwd, context.options.get("data"), expected.since)
+    data = find_artefacts(event.cwd, context, "data", expected)
     context.marks.put(scope, sent_back, True)
     if data:
-        wanted = _patterns(context, "report")
-        text = f"there are {len(data)} files of data and no report; none fits {wanted}"
+        text = f"there are {len(data)} files of data and no report; none fits {_list_patterns(context, 'report')}"
         return Deny(text, instead="write the report from them now")
     return Deny(
-        f"no file was written; none since you started fits {_patterns(context, 'report', 'data')}",
+        f"no file was written; none since you started fits {_list_patterns(context, 'report', 'data')}",
         instead="check your task, and try again; say so if it cannot be done",
     )
 
@@ -61,64 +57,42 @@ def delivered(event: Event, context: Context) -> Note | None:
     expected = expectation_of(event, context)
     if not _is_expected(event.cwd, context, expected):
         return None
-    reports = find_artefacts(event.cwd, context.options.get("report"), expected.since)
+    reports = find_artefacts(event.cwd, context, "report", expected)
     return Note(f"The report exists: {', '.join(reports[:5])}. {NEXT_STEPS}") if reports else None
 
 
-def find_artefacts(cwd: str, patterns: Any, since: int = 0) -> list[str]:
-    """Return the files in a folder that match one of the patterns and were changed since then, newest last."""
-    names = dict.fromkeys(name for pattern in _texts(patterns) for name in _matching_files(cwd, pattern))
-    changed = {name: _mtime(os.path.join(cwd, name)) for name in names}
-    return sorted((name for name in names if changed[name] * 1000 >= since - SLACK_MS), key=changed.__getitem__)
+def find_artefacts(cwd: str, context: Context, option: str, expected: Expectation) -> list[str]:
+    """Return the files in a folder that match the option and were changed since the start, newest last."""
+    found = dict(each for pattern in patterns(context, option) for each in _matching_files(cwd, pattern))
+    recent = {name: changed for name, changed in found.items() if changed * 1000 >= expected.since - SLACK_MS}
+    return sorted(recent, key=recent.__getitem__)
 
 
-def _matching_files(cwd: str, pattern: str) -> Iterator[str]:
+def _matching_files(cwd: str, pattern: str) -> Iterator[tuple[str, float]]:
+    """Yield the files that match a pattern and are not empty, and when they were changed."""
     if _leaves_folder(pattern):
         return
-    root = Path(cwd)
     try:
-        for path in islice(root.glob(pattern), MOST_FILES):
-            if path.is_file() and path.stat().st_size:
-                yield str(path.relative_to(root))
+        for path in islice(Path(cwd).glob(pattern), MOST_FILES):
+            if path.is_file() and (found := path.stat()).st_size:
+                yield str(path.relative_to(cwd)), found.st_mtime
     except (OSError, ValueError, NotImplementedError):
         return
 
 
-def _is_asked_for(context: Context, expected: Expectation) -> bool:
-    """Whether files were asked for: by the user, with patterns of their own, or by the sub-agent's prompt."""
-    if _texts(context.options.get("report")) != DEFAULT_REPORT or _texts(context.options.get("data")) != DEFAULT_DATA:
-        return True
-    return expected.is_for_files is not False
-
-
-def _patterns(context: Context, *options: str) -> str:
-    return " or ".join(f"`{pattern}`" for name in options for pattern in _texts(context.options.get(name)))
+def _list_patterns(context: Context, *options: str) -> str:
+    return " or ".join(f"`{pattern}`" for pattern in patterns(context, *options))
 
 
 def _is_expected(cwd: str, context: Context, expected: Expectation) -> bool:
-    """Whether one of the folders for the files exists. A pattern without a folder means this one."""
-    if not _is_asked_for(context, expected):
-        return False
-    patterns = [*_texts(context.options.get("report")), *_texts(context.options.get("data"))]
-    folders = {_folder(pattern) for pattern in patterns if not _leaves_folder(pattern)}
-    return bool(cwd) and any(os.path.isdir(os.path.join(cwd, folder)) for folder in folders)
-
-
-def _folder(pattern: str) -> str:
-    first, slash, _ = pattern.partition("/")
-    return first if slash and not any(sign in first for sign in "*?[") else ""
+    """Whether files are required: declared in the settings or by the prompt, or asked for where a folder exists."""
+    given = [pattern for pattern in patterns(context, "report", "data") if not _leaves_folder(pattern)]
+    is_default = patterns(context, "report") == DEFAULT_REPORT and patterns(context, "data") == DEFAULT_DATA
+    if not is_default or expected.names_folder:
+        return bool(cwd and given)
+    folders = (os.path.join(cwd, pattern.partition("/")[0]) for pattern in given)
+    return bool(cwd) and expected.is_for_files is not False and any(map(os.path.isdir, folders))
 
 
 def _leaves_folder(pattern: str) -> bool:
     return os.path.isabs(pattern) or ".." in pattern.split("/")
-
-
-def _texts(value: Any) -> list[str]:
-    return [each for each in value if isinstance(each, str) and each] if isinstance(value, list) else []
-
-
-def _mtime(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0

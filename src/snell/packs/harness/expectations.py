@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.model.context import Context
-from snell.model.events import Event, text_in
+from snell.model.events import Event, session_scope, text_in
 from snell.sdk.decorators import informs
 from snell.system.lazy_regex import lazy_regex
 from snell.system.wall_clock import now_ms
@@ -31,16 +31,17 @@ _ASKS_FOR_FILES = lazy_regex(
 
 
 class Expectation(Struct, frozen=True):
-    """When a sub-agent started, and whether it was asked for files; None if that is unknown."""
+    """When a sub-agent started, and what it was asked for."""
 
     since: int = 0  # milliseconds
-    is_for_files: bool | None = None
+    is_for_files: bool | None = None  # None if that is unknown
+    names_folder: bool = False  # its prompt names a folder in which files are expected
 
 
 @informs("SessionStart")
 def begin(event: Event, context: Context) -> None:
     """Note when the session started: files from before are not its work."""
-    scope = _scope(event)
+    scope = session_scope(event)
     if context.marks.get(scope, BEGAN) is None:
         context.marks.put(scope, BEGAN, now_ms())
 
@@ -49,15 +50,18 @@ def begin(event: Event, context: Context) -> None:
 def send(event: Event, context: Context) -> None:
     """Note a call that starts a sub-agent."""
     asked = " ".join(text_in(event.tool_input, name) for name in ("prompt", "description", "task", "instructions"))
-    names = _folders(context)
-    is_for_files = bool(_ASKS_FOR_FILES.search(asked[:LONGEST_PROMPT])) or any(name in asked for name in names)
+    # A prompt that contains the folder of a pattern asks for files in it.
+    folders = [first for each in patterns(context, "report", "data") if (first := each.partition("/")[0])]
+    names_one = any(first in asked for first in folders if not set("*?[") & set(first))
+    is_for_files = names_one or bool(_ASKS_FOR_FILES.search(asked[:LONGEST_PROMPT]))
     expected = {
         "id": event.tool_use_id,
         "type": text_in(event.tool_input, "subagent_type"),
         "at": now_ms(),
         "is_for_files": is_for_files,
+        "names_folder": names_one,
     }
-    context.marks.put(_scope(event), EXPECTED, [*_pending(event, context), expected][-MOST:])
+    context.marks.put(session_scope(event), EXPECTED, [*_pending(event, context), expected][-MOST:])
 
 
 @informs("SubagentStart")
@@ -65,35 +69,30 @@ def start(event: Event, context: Context) -> None:
     """Match a sub-agent that starts with the first pending call of its type."""
     kind, pending = text_in(event.payload, "agent_type"), _pending(event, context)
     expected = next((each for each in pending if each.get("type") == kind), pending[0] if pending else None)
-    known = {"at": now_ms(), "is_for_files": expected.get("is_for_files") if expected else None}
-    context.marks.put(_scope(event), f"{AGENT}{event.agent_id}", known)
+    known = {**(expected or {}), "at": now_ms()}
+    context.marks.put(session_scope(event), f"{AGENT}{event.agent_id}", known)
     if expected:
-        context.marks.put(_scope(event), EXPECTED, [each for each in pending if each is not expected])
+        context.marks.put(session_scope(event), EXPECTED, [each for each in pending if each is not expected])
 
 
 def expectation_of(event: Event, context: Context) -> Expectation:
     """Return the expectation of the sub-agent that this event is about."""
-    known = context.marks.get(_scope(event), f"{AGENT}{event.agent_id}")
+    known = context.marks.get(session_scope(event), f"{AGENT}{event.agent_id}")
     if not isinstance(known, dict):
         pending = _pending(event, context)
         fitting = (each for each in pending if event.tool_use_id and each.get("id") == event.tool_use_id)
         known = next(fitting, pending[-1] if pending else {})
-    began, asked = known.get("at") or context.marks.get(_scope(event), BEGAN), known.get("is_for_files")
-    return Expectation(began if isinstance(began, int) else 0, asked if isinstance(asked, bool) else None)
+    began, asked = known.get("at") or context.marks.get(session_scope(event), BEGAN), known.get("is_for_files")
+    since, is_for_files = began if isinstance(began, int) else 0, asked if isinstance(asked, bool) else None
+    return Expectation(since, is_for_files, known.get("names_folder") is True)
 
 
-def _folders(context: Context) -> list[str]:
-    """Return the folders that the patterns name: a prompt that contains one asks for files in it."""
-    patterns = [
-        each for name in ("report", "data") for each in context.options.get(name) or () if isinstance(each, str)
-    ]
-    return [first for pattern in patterns if (first := pattern.partition("/")[0]) and not set("*?[") & set(first)]
+def patterns(context: Context, *options: str) -> list[str]:
+    """Return the patterns of files in these options."""
+    given = (context.options.get(name) for name in options)
+    return [each for found in given if isinstance(found, list) for each in found if isinstance(each, str) and each]
 
 
 def _pending(event: Event, context: Context) -> list[dict[str, Any]]:
-    found = context.marks.get(_scope(event), EXPECTED)
+    found = context.marks.get(session_scope(event), EXPECTED)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _scope(event: Event) -> str:
-    return f"session:{event.session_id}"

@@ -13,15 +13,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.llm.untrusted_text import RULES, fence
 from snell.model.context import Context
 from snell.model.effects import Deny, Note, Tell
 from snell.model.events import Event
-from snell.packs.harness.last_message import last_message
 from snell.packs.harness.promise_loop import MARK, Loop, end_loop, loop_of, save_loop
 from snell.sdk.decorators import informs, judges
 from snell.sdk.subjects import Prompt, Turn
-from snell.system.files import FileError, read_capped
+from snell.settings.locate import MISSION
+from snell.system.files import text_or_nothing
+from snell.system.transcripts import conversation
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, take_over
 
 COMMAND = "/harness"
@@ -30,13 +30,14 @@ CAPS = {"claude_code": 8, "grok": 8}
 CAP_VARIABLES = {"claude_code": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"}  # the user's setting; 0 is no cap
 LARGEST = 20_000
 LONGEST_OBJECTIVE = 2_000
+TAIL = 400_000  # characters of a transcript
 
 
 @judges("Stop")
 def promise(turn: Turn, event: Event, context: Context) -> Deny | Tell | None:
     """Send the agent back while its promise is not kept; report how the loop ended."""
     loop = loop_of(event.session_id, context.marks)
-    message = last_message(turn, event) if loop else ""
+    message = (turn.last_message or _last_message(event.transcript_path)) if loop else ""
     if not loop or not message.strip():
         return None
     if ending := _ending(loop, message):
@@ -50,6 +51,12 @@ def promise(turn: Turn, event: Event, context: Context) -> Deny | Tell | None:
     loop = replace(loop, iteration=loop.iteration + 1, in_a_row=loop.in_a_row + 1)
     save_loop(event.session_id, loop, context.marks)
     return Deny(continuation(loop, event.cwd, context))
+
+
+def _last_message(transcript: str) -> str:
+    """Return the agent's last message, for a client that does not send it; empty if it is unknown."""
+    said = (each["text"] for each in reversed(conversation(transcript, TAIL)) if each["role"] == "assistant")
+    return next(said, "")
 
 
 def _ending(loop: Loop, message: str) -> str:
@@ -105,11 +112,12 @@ def _reset_count(event: Event, context: Context) -> None:
 @informs("UserPromptSubmit")
 def begin(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """Start a loop for `/harness OBJECTIVE`; any prompt resets the count of prevented stops."""
-    if not prompt.text.strip().startswith(f"{COMMAND} "):
+    words = prompt.text.split(maxsplit=1)
+    if len(words) < 2 or words[0] != COMMAND:
         _reset_count(event, context)
         _set_objective(prompt.text.strip(), event, context)
         return None
-    objective = prompt.text.strip().removeprefix(COMMAND).strip()
+    objective = words[1].strip()
     loop = Loop(str(context.options.get("promise")), objective, int(context.options.get("most_iterations", 10)))
     save_loop(event.session_id, loop, context.marks)
     return Note(
@@ -138,27 +146,25 @@ def continuation(loop: Loop, cwd: str, context: Context) -> str:
 
 
 def _mission(cwd: str, context: Context) -> list[str]:
-    """Return the project's mission files: only if the project is trusted, and fenced."""
+    """Return the project's mission and its progress, as instructions: the user has approved this project."""
     if not context.is_trusted:
         return []
-    files = {"mission.json": mission_of(cwd), "mission_progress.txt": _text(cwd, "mission_progress.txt")}
-    texts = [fence(value, name) for name, value in files.items() if value]
-    return [RULES, *texts] if texts else []
+    mission = mission_of(cwd)
+    texts = {
+        "The mission of this project (mission.json)": json.dumps(mission, ensure_ascii=False) if mission else "",
+        "Its progress so far (mission_progress.txt)": _text(cwd, "mission_progress.txt"),
+    }
+    return [f"{title}:\n{text}" for title, text in texts.items() if text]
 
 
 def mission_of(cwd: str) -> dict[str, Any]:
     """Return the mission file of a folder; empty if there is none."""
     try:
-        found = json.loads(_text(cwd, "mission.json") or "{}")
+        found = json.loads(_text(cwd, MISSION) or "{}")
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
 def _text(cwd: str, name: str) -> str:
-    if not cwd:
-        return ""
-    try:
-        return read_capped(Path(cwd, name), LARGEST).decode("utf-8", "replace").strip()
-    except (OSError, FileError):
-        return ""
+    return text_or_nothing(Path(cwd, name), LARGEST).strip() if cwd else ""

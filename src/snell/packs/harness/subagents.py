@@ -18,7 +18,7 @@ from snell.model.effects import Deny
 from snell.model.events import Event
 from snell.redact import redact_data
 from snell.sdk.decorators import judges, watches
-from snell.system.files import FileError, read_capped, write_atomically
+from snell.system.files import text_or_nothing, write_atomically
 
 PREVIEW = 4_000
 LARGEST = 2_000_000
@@ -27,6 +27,8 @@ LARGEST = 2_000_000
 @watches("PostToolUse", kind="agent", when={"keep_subagent_output": True}, waits=True)
 def keep(event: Event, context: Context) -> None:
     """Store a sub-agent's result, and a summary of it."""
+    from snell.clients.emulation.base import plain_text  # slow to import
+
     folder = _folder(event, context)
     if folder is None:
         return
@@ -34,41 +36,24 @@ def keep(event: Event, context: Context) -> None:
     text = json.dumps(clean, ensure_ascii=False, default=str)[:LARGEST]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomically(folder / "subagent_output.json", text.encode())
-    write_atomically(folder / "summary.md", text_of(clean["output"])[:PREVIEW].encode())
+    write_atomically(folder / "summary.md", plain_text(clean["output"])[:PREVIEW].encode())
 
 
 @judges("PreToolUse", kind="agent", when={"reuse_subagent_output": True})
 def reuse(event: Event, context: Context) -> Deny | None:
     """Refuse to start a sub-agent whose result is stored."""
     folder = _folder(event, context)
-    if folder is None:
+    summary = text_or_nothing(folder / "summary.md", LARGEST) if folder else ""
+    if not folder or not summary.strip():
         return None
-    try:
-        summary = read_capped(folder / "summary.md", LARGEST).decode("utf-8", "replace")
-    except (OSError, FileError):
-        return None
-    if not summary.strip():
-        return None
-    return Deny(
-        f"the result of this sub-agent is stored: {summary[:500]}", instead=f"read {folder / 'subagent_output.json'}"
-    )
+    because = f"the result of this sub-agent is stored: {summary[:500]}"
+    return Deny(because, instead=f"read {folder / 'subagent_output.json'}")
 
 
 def task_key(given: dict[str, Any], project: str = "") -> str:
     """Return a key that is the same for the same input in the same project, in any order of its fields."""
     text = json.dumps(given, sort_keys=True, default=str)
     return hashlib.sha256(f"{project}\0{text}".encode() if project else text.encode()).hexdigest()[:32]
-
-
-def text_of(value: Any) -> str:
-    """Return the text in a result, however it is wrapped."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "\n".join(filter(None, map(text_of, value)))
-    if isinstance(value, dict):
-        return next((text for key in ("text", "content", "result", "output") if (text := text_of(value.get(key)))), "")
-    return ""
 
 
 def _folder(event: Event, context: Context) -> Path | None:

@@ -8,7 +8,7 @@ Instead  `patterns = "off"`, which is the default.
 
 from pathlib import Path
 
-from snell.llm.ask import answer_in_pack
+from snell.llm.client import answer_in_pack
 from snell.llm.messages import Message, ModelError, Question
 from snell.llm.untrusted_text import RULES, fence
 from snell.model.context import Context

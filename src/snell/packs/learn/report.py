@@ -11,7 +11,6 @@ Instead  It is off by default; `[pack.learn] enabled = true` enables it, `folder
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,8 +30,6 @@ QUESTIONS = (
     "Which errors came up, and what solved them?",
     "What could be automated?",
 )
-
-
 WRITTEN = "learn/written"  # reports that a model has not read yet, by session
 
 
@@ -53,7 +50,7 @@ def report(event: Event, context: Context) -> Tell | None:
 def report_of(event: Event, counts: SessionCounts, agent: str) -> str:
     """Return the report as Markdown."""
     minutes = max(0, counts.last - counts.first) / 60_000
-    head = [
+    lines = [
         "# Flow report",
         "",
         f"- event: {event.name}",
@@ -72,22 +69,16 @@ def report_of(event: Event, counts: SessionCounts, agent: str) -> str:
         ("Rewritten by", _list_counts(counts.rewrites)),
         ("Questions", [f"- {each}" for each in QUESTIONS]),
     )
-    lines = [*head, *(line for title, body in parts for line in _section(title, body))]
+    for title, body in parts:
+        lines += ["", f"## {title}", "", *body] if body else []
     return "\n".join([*lines, "", f"Hand this to {agent} for conclusions.", ""])
 
 
 def _read_counts(event: Event, context: Context) -> SessionCounts:
-    database = context.database
-    if database is None:
-        return SessionCounts()
-    try:
-        return database.run(lambda tx: count_session(tx, event.session_id))
-    except StoreError:
-        return SessionCounts()
-
-
-def _section(title: str, body: list[str]) -> list[str]:
-    return ["", f"## {title}", "", *body] if body else []
+    with suppress(StoreError):
+        if context.database is not None:
+            return context.database.run(lambda tx: count_session(tx, event.session_id))
+    return SessionCounts()
 
 
 def _list_items(items: list[str]) -> list[str]:
@@ -110,13 +101,9 @@ def _list_counts(items: Counter[str]) -> list[str]:
 def _write(folder: Path, event: str, text: str) -> Path:
     """Write a report to a new file; two reports in one second get two names."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for path in _names(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{event}"):
+    for number in range(1, 100):
+        path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{event}{f'-{number}' if number > 1 else ''}.md"
         with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
             file.write(text)
             return path
     raise OSError("no file name is free")
-
-
-def _names(folder: Path, stem: str) -> Iterator[Path]:
-    numbers: Iterable[str] = ("", *(f"-{number}" for number in range(2, 100)))
-    return (folder / f"{stem}{number}.md" for number in numbers)

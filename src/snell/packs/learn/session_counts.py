@@ -34,11 +34,8 @@ def count_session(tx: Transaction, session_id: str) -> SessionCounts:
         session_id,
         MOST_DECISIONS,
     )
-    counts = SessionCounts()
+    counts = SessionCounts(events=len(rows), first=rows[-1][0], last=rows[0][0]) if rows else SessionCounts()
     for at, event, tool, verdict, body in reversed(rows):
-        counts.events += 1
-        counts.first = counts.first or at
-        counts.last = at
         _count(counts, at, str(event), str(tool), str(verdict), _decode(body))
     return counts
 

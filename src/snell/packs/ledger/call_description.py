@@ -1,7 +1,6 @@
 """Describe one tool event for the ledger: who called what, what it may change, and its result."""
 
 import os
-from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -19,7 +18,7 @@ from snell.records.side_effects import Classification, Rule, classify
 from snell.redact import redact, redact_data
 from snell.shell.effects import Effects, effects_of
 from snell.system.json_output import json_value
-from snell.system.mcp_tool_schemas import learned_tool
+from snell.system.mcp_tool_schemas import annotations_of
 from snell.system.wall_clock import now_ms
 from snell.work.runs import MARK
 
@@ -44,6 +43,11 @@ class CallIdentity(Struct, frozen=True):
     def key_in_place(self) -> str:
         """Return the key for the same command in another directory than the call that has the plain key."""
         return key_of(self.run_id, self.tool, self.hashed, self.scope, f"in {self.place}") if self.place else ""
+
+    def of_version(self, version: str) -> "CallIdentity":
+        """Return the identity of the same call for another version of what it publishes."""
+        scope = f"{self.scope}:{version}"
+        return replace(self, scope=scope, key=key_of(self.run_id, self.tool, self.hashed, scope))
 
     def with_nonce(self) -> str:
         """Return a key that no other call has."""
@@ -103,19 +107,10 @@ def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context
         event.kind,
         rules,
         shell=effects.reach if effects else None,
-        hints=_hints(event, context),
+        hints=annotations_of(event, context.state, context.project_dir),
     )
     is_here = effects is not None and event.kind == "shell"  # the tool of an MCP server may run elsewhere
     return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written_paths(event))
-
-
-def _hints(event: Event, context: Context) -> Mapping[str, Any] | None:
-    """Return the server's annotations of its tool: from the call, or from the last query."""
-    given = event.payload.get("tool_annotations")
-    if isinstance(given, Mapping) or event.kind != "mcp":
-        return given if isinstance(given, Mapping) else None
-    known = learned_tool(context.state, event.client, context.project_dir, event.tool)
-    return known.hints if known else None
 
 
 def _effects(event: Event) -> Effects | None:
@@ -188,15 +183,15 @@ class Body(Struct, frozen=True):
     size: int
 
 
-def body_of(value: Any) -> Body:
+def body_of(value: Any, longest: int) -> Body:
     """Return what may be stored of an input or an output: redacted, and cut if it is very long."""
     if value is None:
         return Body("", 0)
     complete = json_value(value)
     size = len(complete) if isinstance(complete, str) else len(msgspec.json.encode(_encodable(complete)))
-    clean = redact_data(complete, LONGEST_BODY)
+    clean = redact_data(complete, longest)
     text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
-    return Body(text if len(text) <= 2 * LONGEST_BODY else f"{text[:LONGEST_BODY]}… [cut]", size)
+    return Body(text if len(text) <= 2 * longest else f"{text[:longest]}… [cut]", size)
 
 
 _safe = lru_cache(maxsize=1024)(safe_id)  # every call repeats its session and run

@@ -23,14 +23,13 @@ from snell.packs.ledger.call_description import (
     preview_of,
 )
 from snell.packs.ledger.policies import Rules, rules_for
+from snell.packs.ledger.published import published_version
 from snell.records import claims, crash_points, lost_ledger, resume
 from snell.records.claims import Claim, Receipt
 from snell.records.resume import ResumeResult
 from snell.records.side_effects import Rule
 from snell.sdk.decorators import informs, judges
 from snell.system.wall_clock import now_ms
-
-LONG_AGO_MS = 600_000  # no client lets a tool run for longer
 
 
 @judges("PreToolUse", when={"mode": "durable"}, on_failure="block")
@@ -42,6 +41,8 @@ def once(event: Event, context: Context) -> Deny | Ask | None:
     if rules.problem:
         return _write_refusal(rules.problem)
     identity = identify_call(event, context)
+    if version := event.command and published_version(event, identity.place, context.env, rules.renewed):
+        identity = identity.of_version(version)
     crash_points.notify("before claim")
     try:
         answer = _claim_or_refuse(context.database, event, context, identity, rules)
@@ -166,12 +167,17 @@ def _on_repeat(
     if stored or _was_refused(tx, other):
         claims.take_over(tx, wanted)
         return None
-    if other.status == "prepared" and abs(wanted.at - other.at) < LONG_AGO_MS:
+    if other.status == "prepared" and _may_still_run(other, wanted.at, context):
         return _still_running(identity, other)
     claims.take_over(tx, wanted)
     return Ask(
         f"`{identity.tool.raw}` was called like this before, and it is unknown whether it happened; check, then decide"
     )
+
+
+def _may_still_run(other: Claim, now: int, context: Context) -> bool:
+    minutes = context.options.get("running_minutes", 10)  # longer than any client lets a tool run
+    return not minutes or abs(now - other.at) < minutes * 60_000
 
 
 def _happens_once(event: Event, identity: CallIdentity, context: Context, rules: tuple[Rule, ...]) -> bool:

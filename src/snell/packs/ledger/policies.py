@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from snell.model.context import Context
 from snell.model.errors import SettingsError
+from snell.packs.ledger.published import Renewal
 from snell.records.side_effects import Rule
 from snell.system.files import FileError, read_capped
 
@@ -30,10 +31,12 @@ class Rules(Struct, frozen=True):
     stamps: Stamps = ()
     problem: str = ""
     may_relaunch: bool = False  # a rule lets calls start again; such rules are rare
+    renewed: tuple[Renewal, ...] = ()
 
 
-class _File(Struct, frozen=True, forbid_unknown_fields=True):
+class PolicyFile(Struct, frozen=True, forbid_unknown_fields=True):
     rule: tuple[Rule, ...] = ()
+    renewed: tuple[Renewal, ...] = ()
 
 
 MOST_KNOWN = 64  # sets of files
@@ -47,10 +50,9 @@ def rules_for(context: Context) -> Rules:
     if known is not None and known.stamps == stamps:
         return known
     try:
-        rules = tuple(rule for path in paths for rule in read_rules(Path(path)))
-        fresh = Rules(rules, stamps, may_relaunch=any(rule.replay == "RELAUNCH" for rule in rules))
+        fresh = _merge_files([read_rules(Path(path)) for path in paths], stamps)
     except SettingsError as error:
-        last = known or Rules(read_rules(BASE))
+        last = known or _merge_files([read_rules(BASE)])
         fresh = msgspec.structs.replace(last, stamps=stamps, problem=str(error))
     if len(_known) >= MOST_KNOWN:
         _known.clear()
@@ -58,22 +60,28 @@ def rules_for(context: Context) -> Rules:
     return fresh
 
 
-def read_rules(path: Path) -> tuple[Rule, ...]:
+def _merge_files(files: Sequence[PolicyFile], stamps: Stamps = ()) -> Rules:
+    rules = tuple(rule for file in files for rule in file.rule)
+    may_relaunch = any(rule.replay == "RELAUNCH" for rule in rules)
+    return Rules(rules, stamps, "", may_relaunch, tuple(each for file in files for each in file.renewed))
+
+
+def read_rules(path: Path) -> PolicyFile:
     """Return the rules of one file. Raises SettingsError with what is wrong and where."""
     try:
         text = read_capped(path, LARGEST).decode()
         table = _yaml(text) if path.suffix in (".yaml", ".yml") else tomllib.loads(text)
-        rules = msgspec.convert(table or {}, _File).rule
+        found = msgspec.convert(table or {}, PolicyFile)
     except (OSError, FileError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise _error(path, str(error)) from None
     import regex  # slow to import, and not needed before the first reply
 
-    for rule in rules:
+    for id_, pattern in [*((rule.id, rule.tool) for rule in found.rule), *((r.id, r.command) for r in found.renewed)]:
         try:
-            regex.compile(rule.tool)
+            regex.compile(pattern)
         except regex.error as error:
-            raise _error(path, f"rule `{rule.id}`: `{rule.tool}` is not a pattern: {error}") from None
-    return rules
+            raise _error(path, f"rule `{id_}`: `{pattern}` is not a pattern: {error}") from None
+    return found
 
 
 def _paths(context: Context) -> tuple[str, ...]:

@@ -33,12 +33,10 @@ from snell.packs.ledger.call_description import (
 from snell.packs.ledger.policies import rules_for
 from snell.records import claims, crash_points, ledger, resume
 from snell.records.claims import Receipt
-from snell.records.ledger import Call, End
+from snell.records.ledger import LONGEST_BODY, Call, End
 from snell.sdk.decorators import watches
 from snell.system.wall_clock import now_ms
 from snell.work import runs
-
-NOTHING = Body("", 0)
 
 
 @watches("PreToolUse", batches=True)
@@ -49,10 +47,15 @@ def begun(event: Event, context: Context) -> None:
     identity = identify_call_with_effort(event, context)
     _start_clock(identity.call_id)
     effects = describe_call(event, identity.tool, rules_for(context).rules, context)
-    request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
+    request = _body(event.payload.get("tool_input"), context, "keep_input")
     crash_points.notify("before row")
     context.database.run(lambda tx: _begin(tx, event, context, identity, effects, request))
     crash_points.notify("after row")
+
+
+def _body(value: object, context: Context, option: str) -> Body:
+    options = context.options
+    return body_of(value, options.get("most_characters", LONGEST_BODY)) if options.get(option) else Body("", 0)
 
 
 def _begin(
@@ -84,9 +87,9 @@ def ended(event: Event, context: Context) -> None:
         return
     identity = identify_call_with_effort(event, context)
     effects = describe_call(event, identity.tool, rules_for(context).rules, context)
-    request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
+    request = _body(event.payload.get("tool_input"), context, "keep_input")
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
-    response = body_of(answer) if context.options.get("keep_output") else NOTHING
+    response = _body(answer, context, "keep_output")
     crash_points.notify("before settling")
     context.database.run(lambda tx: _end(tx, event, context, identity, effects, request, response))
     crash_points.notify("after settling")
@@ -131,8 +134,15 @@ def _end(
         preview = preview_of(event, failed) if context.options.get("mode") == "durable" else ""
         receipt = Receipt(tool_call_id=identity.call_id, run_id=identity.run_id, at=at, status=status, body=preview)
     resume.settle(tx, call, receipt, key, end)
-    if failed is not None and call.replay_policy == "REPLAY_EXACT":
+    if failed is not None and _needs_person(call, context):
         runs.wait_for_human(tx, call.run_id, at, f"`{call.raw_tool_name}` failed, and may have done something")
+
+
+def _needs_person(call: Call, context: Context) -> bool:
+    """Whether the run has to wait after this call failed."""
+    if context.options.get("wait_after_failure") == "any":
+        return call.has_side_effects
+    return call.replay_policy == "REPLAY_EXACT"
 
 
 @watches("PermissionDenied", batches=True)

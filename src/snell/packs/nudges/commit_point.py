@@ -10,7 +10,7 @@ Instead  `commit_point = "off"`, which is the default. It reminds at most every 
 
 import time
 
-from snell.llm.ask import answer_in_pack
+from snell.llm.client import answer_in_pack
 from snell.llm.messages import Message, ModelError, Question
 from snell.llm.untrusted_text import RULES, fence
 from snell.llm.verdict_answers import outcome_of_text

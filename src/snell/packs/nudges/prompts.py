@@ -25,8 +25,6 @@ COMMIT_RULES = (
     "a pre-commit hook may reformat files, then add them again and retry, twice at most; write the message as "
     "`[section] What changed`; use the commit skill if there is one."
 )
-
-
 LONGEST = 10_000  # characters; the request comes before a longer pasted text
 
 

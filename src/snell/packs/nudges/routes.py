@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 
-from snell.packs.nudges.request_check import is_request
+from snell.packs.nudges.request_check import WORDS, is_request
 from snell.sdk.words import distance, is_typo_of, tokenize
 from snell.system.lazy_regex import lazy_regex
 
@@ -31,10 +31,10 @@ def route_of(
     prompt: str, routes: Mapping[str, str], matching: str = "careful", look_alikes: Collection[str] = ()
 ) -> str:
     """Return the keyword of the route that a prompt takes; empty for none. Look-alikes are words, not typos."""
-    if matching == "seed":
-        return _seed_route(prompt, routes)
     if is_meta(prompt):
         return ""
+    if matching == "seed":
+        return _seed_route(prompt, routes)
     words = tuple(tokenize(_README.sub("readme", prompt)))
     known: dict[str, str] = {}  # a long prompt repeats most of its words
     for at, word in enumerate(words):
@@ -54,30 +54,13 @@ def asks_for_commit(prompt: str) -> bool:
         return False
     words = tuple(tokenize(prompt))
     return any(
-        word.text in _COMMITS and not word.is_negated and not (at and words[at - 1].text in _A_COMMIT)
+        word.text in _COMMITS and not word.is_negated and not (at and words[at - 1].text in WORDS["a_commit"])
         for at, word in enumerate(words)
     )
 
 
 _MAY_COMMIT = lazy_regex(r"\bcommit", re.IGNORECASE)
 _COMMITS = frozenset(("commit", "commits", "committing"))
-_A_COMMIT = frozenset(
-    (
-        "last",
-        "previous",
-        "latest",
-        "that",
-        "first",
-        "each",
-        "every",
-        "recent",
-        "merge",
-        "which",
-        "initial",
-        "bad",
-        "old",
-    )
-)
 
 
 def _keyword(word: str, routes: Mapping[str, str], matching: str, look_alikes: Collection[str]) -> str:
@@ -95,8 +78,6 @@ def _keyword(word: str, routes: Mapping[str, str], matching: str, look_alikes: C
 
 def _seed_route(prompt: str, routes: Mapping[str, str]) -> str:
     """Match words of three letters and more; near misses by plain edit distance."""
-    if is_meta(prompt):
-        return ""
     for word in (found[0] for found in re.finditer(r"[a-z]{3,}", prompt.lower())):
         if word in routes:
             return word

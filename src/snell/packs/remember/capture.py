@@ -13,16 +13,23 @@ from snell.memory.tool_extraction import content_of, is_skipped
 from snell.memory.transcript_capture import capture_new, source_of_transcript
 from snell.memory.transcript_position import is_session, is_transcript
 from snell.model.context import Context
-from snell.model.events import Event
+from snell.model.events import Event, session_scope
 from snell.packs.remember.off import skip_while_off
 from snell.sdk.decorators import watches
+from snell.system.wall_clock import now_ms
+
+TIMER = "remember/timer"  # of a session: when its running transcript was last read
 
 
 @watches("PostToolUse", timeout=30, waits=True)
 def after_a_tool(event: Event, context: Context) -> None:
     """Capture the text of a tool call if it is worth remembering."""
-    if context.options.get("capture") and not is_skipped(event.tool):
+    if not context.options.get("capture"):
+        return
+    if not is_skipped(event.tool):
         capture_tool(event, context)
+    if _is_due(event, context):
+        capture_transcript(event, context, trigger="timer")
 
 
 @watches("PreCompact", timeout=60, waits=True)
@@ -41,6 +48,19 @@ def at_the_end(event: Event, context: Context) -> None:
         skip_while_off(event, context)
     elif not event.is_continuation:
         capture_transcript(event, context, trigger="session_end")
+
+
+def _is_due(event: Event, context: Context) -> bool:
+    """Whether `every_minutes` have passed since the session began, or since this was last true."""
+    minutes, now = context.options.get("every_minutes", 0), now_ms()
+    if not minutes:
+        return False
+    scope = session_scope(event)
+    last = context.marks.get(scope, TIMER)
+    if last and now - last < minutes * 60_000:
+        return False
+    context.marks.put(scope, TIMER, now)
+    return bool(last)  # the first call only starts the clock
 
 
 def capture_tool(event: Event, context: Context) -> CaptureResult:

@@ -32,6 +32,7 @@ SHOWN = "remember/shown"  # the mark with the memories that this session got alr
 LONGEST_PROMPT = 4_000
 LONGEST_FOR_THE_MODEL = 500  # characters: the time grows with them, and the prompt waits
 LONGEST = 700  # characters of one memory, about
+NEARLY_BEST = 0.8  # a memory that matches less, compared with the best one, is about something else
 FEWEST_TERMS = 2  # a shorter prompt, such as `go on`, asks for nothing
 FENCE = "=" * 8
 
@@ -93,7 +94,7 @@ def _matching(text: str, event: Event, context: Context) -> list[Found]:
         text=text,
         project=project_of(context.project_dir or event.cwd),
         limit=max(1, min(100, 2 * int(context.options.get("most", 5)))),
-        min_similarity=max(0.0, min(1.0, float(context.options.get("least", 0.3)))),
+        min_similarity=max(0.0, min(1.0, float(context.options.get("least", 0.42)))),
     )
 
     lists = shortlist_of(database), shortlist_of(database, "dense_signature")
@@ -102,7 +103,8 @@ def _matching(text: str, event: Event, context: Context) -> list[Found]:
     try:
         _follow_rename(database, context.project_dir or event.cwd)
         found = database.run(lambda tx: recall(tx, question, *lists), only_reads=True)
-        return found[: int(context.options.get("most", 5))]
+        good = [each for each in found if each.similarity >= NEARLY_BEST * max(f.similarity for f in found)]
+        return good[: int(context.options.get("most", 5))]
     except StoreError:
         return []  # a failed search must not hold up a prompt
 

@@ -32,8 +32,8 @@ _RESULTS = ("TaskOutput", "TaskResult")
 @judges("PreToolUse")
 def control(event: Event, context: Context) -> Deny | None:
     """Refuse tools of a run that may not continue."""
-    run_id = runs.run_of(event.session_id, context.marks, context.env)
-    if context.database is None or not run_id or run_id == event.session_id:
+    run_id = _run_id(event, context)
+    if context.database is None or not run_id:
         return None
     is_named = run_id == context.env.get("SNELL_RUN_ID")
     try:
@@ -56,8 +56,8 @@ def next_window(event: Event, context: Context) -> None:
 @informs("Stop", "SessionEnd")
 def turn_ended(event: Event, context: Context) -> None:
     """Release the run for other sessions."""
-    run_id = runs.run_of(event.session_id, context.marks, context.env)
-    if context.database is not None and run_id and run_id != event.session_id:
+    run_id = _run_id(event, context)
+    if context.database is not None and run_id:
         with suppress(StoreError):  # the lease expires by itself
             context.database.run(lambda tx: runs.release(tx, run_id, event.session_id))
 
@@ -65,11 +65,18 @@ def turn_ended(event: Event, context: Context) -> None:
 @informs("UserPromptSubmit")
 def step(event: Event, context: Context) -> Note | None:
     """Count each prompt of a run as a step."""
-    run_id = runs.run_of(event.session_id, context.marks, context.env)
-    if context.database is None or not run_id or run_id == event.session_id:
+    run_id = _run_id(event, context)
+    run = context.database.run(lambda tx: _next_step(tx, run_id)) if context.database is not None and run_id else None
+    if run is None or run.steps > 1:
         return None
-    run = context.database.run(lambda tx: _next_step(tx, run_id))
-    return Note(f"This session works for run {run_id}: {_budget(run)}.") if run and run.steps <= 1 else None
+    budget = f"at most {run.max_minutes} minutes, {run.max_steps} steps and {run.max_calls} tool calls"
+    return Note(f"This session works for run {run_id}: {budget}.")
+
+
+def _run_id(event: Event, context: Context) -> str:
+    """Return the run that a session works for; empty if it is its own run."""
+    run_id = runs.run_of(event.session_id, context.marks, context.env)
+    return run_id if run_id != event.session_id else ""
 
 
 def _check_call(tx: Transaction, run_id: str, event: Event, *, is_named: bool) -> tuple[Deny | None, bool]:
@@ -143,7 +150,3 @@ def _next_step(tx: Transaction, run_id: str) -> Run | None:
         return None
     runs.next_step(tx, run_id, now_ms())
     return runs.find(tx, run_id)
-
-
-def _budget(run: Run) -> str:
-    return f"at most {run.max_minutes} minutes, {run.max_steps} steps and {run.max_calls} tool calls"

@@ -1,17 +1,45 @@
-"""Determine the calling agent and its limits: from its environment, the pack's options and the client's figures."""
+"""Find the calling agent and its limits, and run the hooks' work for it in one transaction."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from snell.model.context import Context
-from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.model.protocols import T, Transaction
-from snell.work.errors import WorkError
-from snell.work.hook_arguments import Caller, Limits
+from snell.model.protocols import Transaction
+from snell.work import agents
+from snell.work.errors import ANSWERED, run_or_none
+from snell.work.rows import Record
+from snell.work.skill_files import ReadSkill, read_skill
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """Limits for notes and refusals; 0 = never. Context sizes are fractions."""
+
+    heartbeat: int = 10
+    heartbeat_warning: int = 3
+    notice: float = 0.80
+    warn: float = 0.90
+    block: float = 0.0
+    read_throttle: float = 0.0
+    keeps_dialogue: bool = True
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """The calling agent, the used part of its context if the client reports it, and its limits."""
+
+    agent: agents.Caller = agents.Caller()
+    usage: float | None = None
+    limits: Limits = Limits()
+    read_skill: ReadSkill | None = None
+
+    @property
+    def agent_id(self) -> str:
+        return self.agent.agent_id
+
 
 USAGE, IN_USE = "context_usage", ("work", "in_use")
-ANSWERED = "work-answered"  # a flag of events from a remote call, which has called the work layer itself
 _LIMITS = frozenset(Limits.__struct_fields__)
 _known: dict[int, tuple[Mapping[str, Any], Limits]] = {}
 
@@ -25,37 +53,37 @@ def is_idle(context: Context, event: Event) -> bool:
     return context.database is None or not context.marks.get(*IN_USE) or ANSWERED in event.flags
 
 
-def in_transaction(context: Context, work: Callable[[Transaction], T]) -> T | None:
-    """Run this in a transaction; None when the store cannot be used, so that the agent can go on."""
-    try:
-        return context.database.run(work) if context.database else None
-    except (StoreError, WorkError):
+def answer(context: Context, event: Event, work: Callable[[Transaction, Event, Caller], Record]) -> Record | None:
+    """Return the answer of a function to an event; None when there is nothing to do, or the store cannot be used."""
+    if is_idle(context, event):
         return None
+    caller = caller_of(event, context)
+    return run_or_none(context.database, lambda tx: work(tx, event, caller))
 
 
 def caller_of(event: Event, context: Context) -> Caller:
     """Return the agent that sent an event, with its context usage and limits."""
-    usage = usage_of(
-        context.marks.get(f"session:{event.session_id}", USAGE), context.options.get("context_window", 200_000)
-    )
-    return caller_for(context.env, context.options, usage)
+    mark = context.marks.get(f"session:{event.session_id}", USAGE)
+    return caller_for(context.env, context.options, mark, skill_reader(context))
 
 
-def caller_for(env: Mapping[str, str], options: Mapping[str, Any], usage: float | None = None) -> Caller:
-    """Return the agent of an environment, with its limits."""
-    limits = limits_in(options)
-    agent_id = env.get("AGENT_ID", "")
-    if not agent_id or agent_id == "default":
-        return Caller(usage=usage, limits=limits)
-    return Caller(
-        agent_id=agent_id,
-        parent=env.get("AGENT_PARENT", ""),
-        manages=env.get("AGENT_MANAGES", ""),
-        claims=env.get("AGENT_CLAIMS", ""),
-        targeted_claims=env.get("AGENT_TARGETED_CLAIMS", ""),
-        usage=usage,
-        limits=limits,
-    )
+def caller_for(
+    env: Mapping[str, str], options: Mapping[str, Any], mark: Any = None, read_skill: ReadSkill | None = None
+) -> Caller:
+    """Return the agent of an environment, with its limits; `mark` is what is known of its context usage."""
+    usage = usage_of(mark, options.get("context_window", 200_000))
+    return Caller(agent=agents.caller_in(env), usage=usage, limits=limits_in(options), read_skill=read_skill)
+
+
+def skill_reader(context: Context) -> ReadSkill:
+    """Return how the file of a skill is read where an event happens."""
+    return lambda name, cwd: read_skill(name, cwd, context)
+
+
+def heartbeat_limit(effort: Record, caller: Caller) -> int:
+    """Return the number of calls without a log entry after which a call is refused."""
+    own = effort["metadata"].get("blockAfter")
+    return own if isinstance(own, int) and not isinstance(own, bool) and own >= 0 else caller.limits.heartbeat
 
 
 def limits_in(options: Mapping[str, Any]) -> Limits:
@@ -80,13 +108,3 @@ def usage_of(mark: Any, window: float = 200_000) -> float | None:
     if isinstance(tokens, int | float) and window > 0:
         return min(max(tokens / window, 0.0), 1.0)
     return None
-
-
-def common(event: Event) -> dict[str, Any]:
-    """Return the fields that every event has."""
-    return {
-        "session_id": event.session_id,
-        "transcript_path": event.transcript_path,
-        "cwd": event.cwd,
-        "hook_event_name": event.name,
-    }

@@ -2,6 +2,9 @@
 
 import json
 import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from snell.model.context import Context
@@ -9,7 +12,7 @@ from snell.model.effects import Deny, Note
 from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.protocols import Transaction
-from snell.packs.sessions.caller import IN_USE
+from snell.packs.sessions.caller import IN_USE, skill_reader
 from snell.sdk.subjects import SkillCall, call_of
 from snell.system.lazy_regex import lazy_regex
 from snell.work import artefacts, effort_commands, phases, projects, skills
@@ -39,69 +42,64 @@ def create_by_phase(event: Event, context: Context) -> None:
     found = _PHASE.fullmatch(str(event.tool_input.get("command") or ""))
     if found is None or context.database is None:
         return
-    try:
+    with suppress(ValueError, RecursionError, SnellError):
         proof = json.loads(found[3])
         name = proof.get("taskName") if isinstance(proof, dict) else None
         if isinstance(name, str) and name.strip():
-            _run(context, event, lambda tx: _from_proof(tx, event, context, found[1].strip("'\""), proof))
-    except (ValueError, RecursionError, SnellError):
-        return
+            named, label = proof.get("skill"), found[1].strip("'\"")
+            skill = (
+                named
+                if isinstance(named, str) and named
+                else context.database.run(lambda tx: _skill_with(tx, event.cwd, label))
+            )
+            _run(context, event, _start_effort(context), name, skill)
 
 
-def _from_proof(tx: Transaction, event: Event, context: Context, label: str, proof: dict[str, Any]) -> Record:
-    project = projects.find_enclosing(tx, event.cwd)
-    named = proof.get("skill")
-    skill = named if isinstance(named, str) and named else _skill_with(tx, project, label) or "work"
-    agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
-    return effort_commands.start_effort(tx, event.cwd, agent, proof["taskName"], skill, client_session_id=window)
-
-
-def _skill_with(tx: Transaction, project: Record | None, label: str) -> str:
-    known = skills.list_(tx, project["id"]) if project else []
-    having = (
-        each["name"] for each in known if label in [phase["label"] for phase in phases.list_phases(each["phases"])]
-    )
-    return str(next(having, ""))
+def _skill_with(tx: Transaction, cwd: str, label: str) -> str:
+    """Return the skill of this project that has a phase of this label; `work` if none has."""
+    project = projects.find_enclosing(tx, cwd)
+    for each in skills.list_(tx, project["id"]) if project else ():
+        if label in [phase["label"] for phase in phases.list_phases(each["phases"])]:
+            return str(each["name"])
+    return "work"
 
 
 def _start(event: Event, context: Context, rest: str) -> str:
     words = rest.split()
     if not 2 <= len(words) <= 3:
         raise SnellError("name a task and a skill")
-    agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
-    mode = words[2] if len(words) == 3 else None
-    made = _run(
-        context,
-        event,
-        lambda tx: effort_commands.start_effort(
-            tx, event.cwd, agent, words[0], words[1], mode, client_session_id=window
-        ),
-    )
+    made = _run(context, event, _start_effort(context), *words)
     return _summary(made, "continues" if made["resumed"] else "starts")
 
 
+def _start_effort(context: Context) -> Callable[..., Record]:
+    return partial(effort_commands.start_effort, read_skill=skill_reader(context))
+
+
 def _resume(event: Event, context: Context, rest: str) -> str:
-    agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
     if rest and not rest.isdecimal():
         raise SnellError(f"`{rest[:40]}` is not the number of an effort")
-    id_ = int(rest) if rest else None
-    made = _run(context, event, lambda tx: effort_commands.resume_effort(tx, event.cwd, agent, id_, window))
+    made = _run(context, event, effort_commands.resume_effort, int(rest) if rest else None)
     return _summary(made, "continues")
 
 
 def _log(event: Event, context: Context, rest: str) -> str:
     if not rest:
         raise SnellError("the text to log is missing")
-    place = _run(context, event, lambda tx: effort_commands.locate_log(tx, event.cwd, context.env.get("AGENT_ID", "")))
+    assert context.database is not None  # checked by the caller
+    agent = context.env.get("AGENT_ID", "")
+    place = context.database.run(lambda tx: effort_commands.locate_log(tx, event.cwd, agent))
     artefacts.append(place["path"], artefacts.stamp_heading(rest))
-    assert context.database is not None  # checked above
     context.database.run(lambda tx: effort_commands.reset_heartbeat(tx, place["effortId"]))
+    context.marks.put(*IN_USE, True)
     return f"Logged in `{place['path']}`."
 
 
-def _run(context: Context, event: Event, work: Any) -> Record:
+def _run(context: Context, event: Event, command: Callable[..., Record], *given: Any) -> Record:
+    """Start or resume an effort for the window of an event."""
     assert context.database is not None  # checked by the caller
-    made: Record = context.database.run(work)
+    agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
+    made = context.database.run(lambda tx: command(tx, event.cwd, agent, *given, client_session_id=window))
     context.marks.put(*IN_USE, True)
     return made
 

@@ -13,8 +13,7 @@ from snell.model.events import Event
 from snell.packs.sessions.caller import is_idle
 from snell.sdk.decorators import informs
 from snell.system.transcripts import tail_of
-from snell.work.session_events import restart_prompt
-from snell.work.supervisor_state import SUPERVISOR, ask_for_restart
+from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, restart_prompt
 from snell.work.transcript_end import find_failure
 
 TEXTS = {

@@ -8,41 +8,34 @@ What     Calls are counted; `snell effort log` or a new phase resets the count, 
 Instead  `heartbeat`, `notice`, `warn`, `block`, `read_throttle` in `[pack.sessions]`; `blockAfter` of the effort.
 """
 
-from threading import Thread
+from typing import Any
 
 from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
-from snell.packs.sessions.caller import USAGE, caller_of, common, in_transaction, is_idle
-from snell.packs.sessions.hook_output import directives_text, injection_texts
+from snell.model.protocols import Transaction
+from snell.packs.sessions.caller import Caller, answer, heartbeat_limit, is_idle
 from snell.packs.sessions.skill_efforts import create_by_phase, run_effort_skill
-from snell.redact import redact_data
-from snell.sdk.decorators import informs, judges
-from snell.system.transcripts import tail_of
-from snell.work import after_tool_call, before_tool_call, hook_arguments, transcript_import
-from snell.work.transcript_end import find_context_size, find_token_count
+from snell.sdk.decorators import judges
+from snell.work import dehydration, effort_guards, sessions
+from snell.work.effort_guards import ActiveRule, Facts
+from snell.work.lookup import Lookup, look_up, look_up_known_window
+from snell.work.rows import Record, now_ms, union, update
+from snell.work.snell_commands import is_snell_command, writes_log_entry
 
-LOOK_EVERY = 5  # calls between two reads of a transcript whose client has no status line
+NOT_COUNTED = frozenset({"Task", "Agent", "TaskOutput"})
+UNCOUNTED_STATES = frozenset({"loading", "completed", "idle", "restarting", "resuming", "overflowed", "dehydrating"})
 
 
 @judges("PreToolUse")
 def heartbeat(event: Event, context: Context) -> Deny | list[Note] | None:
     """Count the call; refuse it when the agent has to write its log."""
-    if event.kind == "skill" and context.database is not None and (answer := run_effort_skill(event, context)):
-        return answer
-    if is_idle(context, event):
-        if event.kind == "shell":
-            create_by_phase(event, context)
-        return None
-    call = hook_arguments.PreToolUse(
-        **common(event),
-        tool_name=event.tool,
-        tool_input=event.tool_input,
-        tool_use_id=event.tool_use_id,
-        agent_id=event.agent_id,
-    )
-    result = in_transaction(context, lambda tx: before_tool_call.pre_tool_use(tx, call, caller_of(event, context)))
+    if event.kind == "skill" and context.database is not None and (reply := run_effort_skill(event, context)):
+        return reply
+    result = answer(context, event, pre_tool_use)
     if result is None:
+        if event.kind == "shell" and is_idle(context, event):
+            create_by_phase(event, context)
         return None
     if not result["allow"]:
         log = "write a log entry with `snell effort log TEXT`, then go on"
@@ -52,61 +45,154 @@ def heartbeat(event: Event, context: Context) -> Deny | list[Note] | None:
     return [Note(text) for text in result["notes"]] or None
 
 
-@informs("PostToolUse")
-def deliver(event: Event, context: Context) -> list[Note] | None:
-    """Deliver pending injections; store questions and answers; name the rules of new directories."""
-    if is_idle(context, event):
-        return None
-    asks = event.tool == "AskUserQuestion"
-    call = hook_arguments.PostToolUse(
-        **common(event),
-        tool_name=event.tool,
-        tool_input=redact_data(event.tool_input) if asks else event.tool_input,
-        tool_use_id=event.tool_use_id,
-        agent_id=event.agent_id,
-        tool_response=redact_data(event.tool_response) if asks else None,
+def pre_tool_use(tx: Transaction, event: Event, caller: Caller) -> Record:
+    """Count a tool call and return whether it is allowed, with notes for the agent."""
+    found = look_up_known_window(tx, event.session_id, event.agent_id)
+    found = found or look_up(tx, event.cwd, caller.agent_id, event.session_id, event.agent_id)
+    found = _with_subagent(tx, found, event)
+    effort, session = found.effort, found.session
+    if effort is None or session is None or _is_not_counted(effort):
+        return _reply(session=session)
+    command = event.tool_input.get("command") if event.tool == "Bash" else None
+    if isinstance(command, str) and is_snell_command(command):
+        if writes_log_entry(command):
+            tx.do("UPDATE sessions SET heartbeat_counter = 0, last_edit = '' WHERE id = ?", session["id"])
+            session = {**session, "heartbeatCounter": 0}
+        return _reply(session=session)
+    return _decide(tx, event, caller, effort, _count_call(tx, session, event, caller))
+
+
+def _reply(session: Record | None = None, **changes: Any) -> Record:
+    """Return the answer that allows a call, with changes to it."""
+    known = session or {}
+    return {
+        "allow": True,
+        "heartbeatCount": known.get("heartbeatCounter"),
+        "contextUsage": known.get("contextUsage"),
+        "overflowWarning": False,
+        "pendingPreloads": [],
+        "firedRules": [],
+        "notes": [],
+        **changes,
+    }
+
+
+def _with_subagent(tx: Transaction, found: Lookup, event: Event) -> Lookup:
+    """Return the session of a sub-agent: a caller that writes another transcript than the session's first."""
+    id_ = event.agent_id
+    session = found.session
+    if session and not id_ and session["transcriptPath"] and event.transcript_path:
+        id_ = event.transcript_path if session["transcriptPath"] != event.transcript_path else ""
+    if not id_ or (session and session["subagentId"]):
+        return found
+    parent = session or sessions.find_open(tx, event.session_id)
+    if parent is None or found.effort is None:
+        return found
+    return Lookup(found.project_id, found.effort, sessions.start_for_subagent(tx, parent, id_, event.transcript_path))
+
+
+def _is_not_counted(effort: Record) -> bool:
+    metadata = effort["metadata"]
+    return (
+        effort["lifecycle"] == "finished"
+        or bool(metadata.get("loading") or metadata.get("dehydrating"))
+        or str(metadata.get("state")) in UNCOUNTED_STATES
     )
-    result = in_transaction(context, lambda tx: after_tool_call.post_tool_use(tx, call, caller_of(event, context)))
-    if result is None or result["heartbeatCount"] is None:
-        return None
-    if result["heartbeatCount"] % LOOK_EVERY == 1:
-        Thread(target=read_transcript, args=(event, context), daemon=True).start()
-    rules = directives_text(result["discovered"]) if context.is_trusted else ""
-    return [Note(text) for text in (*injection_texts(result["pendingInjections"]), *([rules] if rules else []))] or None
 
 
-@informs("PostToolUseFailure")
-def failed(event: Event, context: Context) -> None:
-    """Store a failed call as a message of the session."""
-    if is_idle(context, event):
-        return
-    error = event.payload.get("error")
-    call = hook_arguments.PostToolUseFailure(
-        **common(event),
-        tool_name=event.tool,
-        tool_input={},
-        tool_use_id=event.tool_use_id,
-        agent_id=event.agent_id,
-        error=str(redact_data(error))[:4_000] if isinstance(error, str) else "",
-        is_interrupt=event.payload.get("is_interrupt") is True,
+def _count_call(tx: Transaction, session: Record, event: Event, caller: Caller) -> Record:
+    """Count this call in its session and return the session. Consecutive edits of one file count once."""
+    edited = str(event.tool_input.get("file_path") or "") if event.tool in ("Edit", "MultiEdit") else ""
+    more = 0 if event.tool in NOT_COUNTED else 1
+    ((count, usage),) = tx.rows(
+        "UPDATE sessions SET heartbeat_counter = heartbeat_counter"
+        " + CASE WHEN ? <> '' AND last_edit = ? THEN 0 ELSE ? END,"
+        " last_edit = ?, last_heartbeat = ?, context_usage = COALESCE(?, context_usage) WHERE id = ?"
+        " RETURNING heartbeat_counter, context_usage",
+        *(edited, edited, more, edited, now_ms(), caller.usage, session["id"]),
     )
-    in_transaction(context, lambda tx: after_tool_call.post_tool_use_failure(tx, call, caller_of(event, context)))
+    return {**session, "heartbeatCounter": count, "contextUsage": usage}
 
 
-def read_transcript(event: Event, context: Context) -> None:
-    """Read the context usage, for clients without a status line; and the messages, if `ingest` is set."""
-    scope = f"session:{event.session_id}"
-    known = context.marks.get(scope, USAGE)
-    if not isinstance(known, dict) or known.get("from") == "transcript":
-        lines = tail_of(event.transcript_path)
-        tokens, window = find_token_count(lines), find_context_size(lines)
-        if tokens is not None:
-            size = {"window": window} if window else {}
-            context.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript", **size})
-    if context.options.get("ingest") and context.database is not None:
-        session = in_transaction(context, lambda tx: tx.rows(_OPEN, event.session_id))
-        if session:
-            transcript_import.ingest(context.database, session[0][0], event.transcript_path, redact_data)
+def _decide(tx: Transaction, event: Event, caller: Caller, effort: Record, session: Record) -> Record:
+    limit, given = heartbeat_limit(effort, caller), effort["metadata"].get("guards")
+    facts = _facts(event, caller, effort, session) if given else Facts()
+    rules = effort_guards.active_rules(given, facts) if given else []
+    reply = _reply(session, firedRules=[{"ruleId": each.rule_id, "payload": each.payload} for each in rules])
+    reply["overflowWarning"] = _reaches(session["contextUsage"], caller.limits.warn)
+    refusal = _refusal(event, caller, session, limit, effort_guards.blocking(rules, facts))
+    notes, note_names = _notes(caller, session, limit)
+    if refusal and session["subagentId"]:
+        notes, refusal = [*notes, f"{refusal[1]} (only a note, because this is a sub-agent)"], None
+    reply["pendingPreloads"] = [path for each in rules if each.mode == "preload" for path in each.files]
+    _store_delivered(tx, session, [each for each in rules if each.urgency == "allow"], note_names)
+    if refusal:
+        return {**reply, "allow": False, "reason": refusal[1], "reasonCode": refusal[0], "notes": notes}
+    return {**reply, "notes": notes}
 
 
-_OPEN = "SELECT id FROM sessions WHERE client_session_id = ? AND subagent_id = '' AND ended_at IS NULL ORDER BY id DESC"
+def _refusal(
+    event: Event, caller: Caller, session: Record, limit: int, blocks: list[ActiveRule]
+) -> tuple[str, str] | None:
+    """Return code and reason of a refusal, or None. A full context comes first."""
+    usage, count, limits = session["contextUsage"], session["heartbeatCounter"], caller.limits
+    if _reaches(usage, limits.block):
+        return "overflow-block", f"the context is {usage:.0%} full. {dehydration.INSTRUCTION}"
+    if blocks and blocks[0].is_overflow:
+        return blocks[0].rule_id, blocks[0].text
+    if event.tool == "Read" and _reaches(usage, limits.read_throttle):
+        return "read-throttle", f"the context is {usage:.0%} full, so `Read` is refused. {dehydration.INSTRUCTION}"
+    if blocks:
+        return blocks[0].rule_id, "\n".join(dict.fromkeys(each.text for each in blocks))
+    if count >= limit and event.tool not in NOT_COUNTED:
+        return "heartbeat-block", f"{count}/{limit} tool calls without logging"
+    return None
+
+
+def _notes(caller: Caller, session: Record, limit: int) -> tuple[list[str], list[str]]:
+    """Return notes for the agent, and the names under which they are not repeated."""
+    usage, count, limits = session["contextUsage"], session["heartbeatCounter"], caller.limits
+    note = name = ""
+    if _reaches(usage, limits.warn):
+        name, note = f"overflow {int(usage * 100)}", f"{usage:.0%} of the context is used. {dehydration.INSTRUCTION}"
+    elif _reaches(usage, limits.notice):
+        name = "overflow notice"
+        note = f"{usage:.0%} of the context is used: begin no long documents and no new skill."
+    notes, names = ([note], [name]) if name and name not in session["told"] else ([], [])
+    if count == limits.heartbeat_warning and count < limit:
+        notes.append(f"{count}/{limit} tool calls without a log entry; `snell effort log` writes one.")
+    return notes, names
+
+
+def _facts(event: Event, caller: Caller, effort: Record, session: Record) -> Facts:
+    return Facts(
+        heartbeat_counter=session["heartbeatCounter"],
+        context_usage=session["contextUsage"],
+        lifecycle=effort["metadata"].get("state") or effort["lifecycle"],
+        phase=effort["currentPhase"] or "",
+        tool=event.tool,
+        tool_input=event.tool_input,
+        discovered=tuple(map(str, session["discoveredDirectives"])),
+        told=tuple(session["told"]),
+        overflow_at=caller.limits.block or caller.limits.warn,
+    )
+
+
+def _store_delivered(tx: Transaction, session: Record, rules: list[ActiveRule], names: list[str]) -> None:
+    """Queue the texts of rules that allow the call, and record the names of notes that are not repeated."""
+    once = [each.rule_id for each in rules if each.once]
+    stash = [_injection(each) for each in rules if each.text or each.files]
+    if names or once:
+        update(tx, "sessions", "id", session["id"], {"told": union(session["told"], [*names, *once])})
+    if stash:
+        waiting = union(session["pendingInjections"], stash)
+        update(tx, "sessions", "id", session["id"], {"pending_injections": waiting})
+
+
+def _injection(rule: ActiveRule) -> Record:
+    listed = f"Read these files: {', '.join(rule.files)}." if rule.files else ""
+    return {"ruleId": rule.rule_id, "content": " ".join(filter(None, (rule.text, listed))), "mode": rule.mode}
+
+
+def _reaches(usage: Any, mark: float) -> bool:
+    return mark > 0 and isinstance(usage, int | float) and usage >= mark

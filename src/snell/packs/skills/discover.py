@@ -7,33 +7,24 @@ What     Skills whose name, triggers or description match the prompt come with i
 Instead  Call the skill by name, or set your own words in `[pack.skills.triggers]`.
 """
 
-import os
 import re
+from collections.abc import Iterable
 
 from snell.model.context import Context
 from snell.model.effects import Note
-from snell.model.events import Event
-from snell.packs.skills.ranking import Ranked, rank_skills, select_skills
-from snell.packs.skills.skill_files import Skill, skills_in
-from snell.packs.skills.skill_folders import folders_for
+from snell.model.events import Event, session_scope
+from snell.packs.skills.ranking import OTHER_WORDS, rank_skills, select_skills
 from snell.sdk.decorators import informs
 from snell.sdk.subjects import Prompt, ShellCall
+from snell.settings.skill_files import Skill, known_skills
 from snell.system.lazy_regex import lazy_regex
 
-GIVEN = "skills/given"
 LONGEST_DESCRIPTION, LONGEST_LISTED, MOST_LISTED = 100, 150, 40
 FORMATS = {
     "pdf": r"\bpdf\b|\.pdf\b|pdftotext|pdftk|qpdf|pypdf",
     "docx": r"\.docx?\b|python-docx",
     "pptx": r"\.pptx?\b|python-pptx",
     "xlsx": r"\.xlsx?\b|\.xlsm\b|openpyxl",
-}
-# Other words for a format in the names of skills.
-OTHER_WORDS = {
-    "pdf": ("pdfs",),
-    "docx": ("doc", "word"),
-    "pptx": ("ppt", "powerpoint", "slides"),
-    "xlsx": ("xls", "excel", "spreadsheet", "spreadsheets"),
 }
 _NAME_PARTS = lazy_regex(r"[\W_]+")
 _ANY_FORMAT = lazy_regex("|".join(FORMATS.values()), re.IGNORECASE)
@@ -46,21 +37,16 @@ def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None
     if not prompt.text.strip():
         return None
     options = context.options
-    found = rank_skills(prompt.text, known_skills(context, event), options.get("triggers"))
-    scope = f"session:{event.session_id}"
-    given = context.marks.get(scope, GIVEN)
-    before = given if isinstance(given, list) else []
-    fresh = [each for each in select_skills(found, int(options.get("most", 3))) if each.skill.path not in before]
-    if not fresh:
-        return None
-    context.marks.put(scope, GIVEN, [*before, *(each.skill.path for each in fresh)])
-    return Note(_format_skills(fresh, int(options.get("inject", 6000))))
+    found = rank_skills(prompt.text, _skills_for(context, event), options.get("triggers"))
+    clear = {each.skill.path: each.skill for each in select_skills(found, int(options.get("most", 3)))}
+    fresh = _not_given_yet(clear, "skills/given", event, context)
+    return Note(_format_skills(fresh.values(), int(options.get("inject", 6000)))) if fresh else None
 
 
 @informs("SubagentStart", timeout=3)
 def with_a_subagent(event: Event, context: Context) -> Note | None:
     """List the skills for a sub-agent."""
-    skills = [each for each in known_skills(context, event) if not each.is_by_name][:MOST_LISTED]
+    skills = [each for each in _skills_for(context, event) if not each.is_by_name][:MOST_LISTED]
     lines = [f"- {each.name}: {_cut(each.description, LONGEST_LISTED)} ({each.path})" for each in skills]
     return Note("Available skills; read the SKILL.md before you use one:\n" + "\n".join(lines)) if lines else None
 
@@ -70,40 +56,38 @@ def with_a_document(call: ShellCall, event: Event, context: Context) -> Note | N
     """Remind of the skill for this kind of document."""
     if not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
         return None
-    formats = [
-        name for name, pattern in FORMATS.items() if re.search(pattern, call.command[:LONGEST_COMMAND], re.IGNORECASE)
-    ]
-    scope, mark = f"session:{event.session_id}", "skills/formats"
-    reminded = context.marks.get(scope, mark)
-    before = reminded if isinstance(reminded, list) else []
-    skills = known_skills(context, event)
-    fitting = {name: skill for name in formats if name not in before and (skill := _skill_for(name, skills))}
-    if not fitting:
-        return None
-    context.marks.put(scope, mark, [*before, *fitting])
-    return Note(
-        "\n".join(f"There is a skill for {name} files; read {each.path} first." for name, each in fitting.items())
-    )
+    command, skills = call.command[:LONGEST_COMMAND], _skills_for(context, event)
+    formats = [name for name, pattern in FORMATS.items() if re.search(pattern, command, re.IGNORECASE)]
+    fitting = {name: skill for name in formats if (skill := _skill_for(name, skills))}
+    fresh = _not_given_yet(fitting, "skills/formats", event, context)
+    lines = [f"There is a skill for {name} files; read {each.path} first." for name, each in fresh.items()]
+    return Note("\n".join(lines)) if lines else None
+
+
+def _not_given_yet(skills: dict[str, Skill], mark: str, event: Event, context: Context) -> dict[str, Skill]:
+    """Return the skills whose keys were not given in this session, and note that they are given now."""
+    kept = context.marks.get(session_scope(event), mark)
+    before = kept if isinstance(kept, list) else []
+    fresh = {key: skill for key, skill in skills.items() if key not in before}
+    if fresh:
+        context.marks.put(session_scope(event), mark, [*before, *fresh])
+    return fresh
 
 
 def _skill_for(name: str, skills: list[Skill]) -> Skill | None:
     """Return the skill with the format's name; else the first with a word for it in its name, such as `pdf-tools`."""
-    words = {name, *OTHER_WORDS.get(name, ())}
+    words = {form for word in (name, *OTHER_WORDS.get(name, ())) for form in (word, f"{word}s")}
     named = [skill for skill in skills if not words.isdisjoint(_NAME_PARTS.split(skill.name.lower()))]
     return next((skill for skill in named if skill.name.lower() == name), named[0] if named else None)
 
 
-def known_skills(context: Context, event: Event) -> list[Skill]:
-    """Return the user's skills, and the project's if it is trusted."""
-    home = context.env.get("HOME") or os.path.expanduser("~")
-    project = context.project_dir if context.is_trusted else ""
-    return skills_in(folders_for(home, project, context.options.get("folders"), context.env, event.cwd))
+def _skills_for(context: Context, event: Event) -> list[Skill]:
+    return known_skills(context, event.cwd, more=context.options.get("folders"))
 
 
-def _format_skills(found: list[Ranked], budget: int) -> str:
+def _format_skills(skills: Iterable[Skill], budget: int) -> str:
     parts = []
-    for each in found:
-        skill = each.skill
+    for skill in skills:
         if 0 < len(skill.text) <= budget:
             budget -= len(skill.text)
             parts.append(f"Skill `{skill.name}` ({skill.path}) is made for this:\n\n{skill.text}")

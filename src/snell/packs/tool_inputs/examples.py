@@ -5,13 +5,14 @@ A field that cannot be generated (an unusual pattern, two demands that exclude e
 """
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from re import _parser as parser  # type: ignore[attr-defined] # not documented, and the same since 3.11
 from typing import Any
 
 from msgspec import Struct
 
-from snell.packs.tool_inputs.pattern_examples import text_for
-from snell.packs.tool_inputs.schema_fields import resolve_ref
+from snell.packs.tool_inputs.tool_schemas import resolve_ref
 
 DEEPEST = 6
 LONGEST = 200  # characters of a text, or entries of a list, that an example may have
@@ -20,13 +21,10 @@ _FORMATS = {
     "date-time": "2025-01-31T12:00:00Z", "time": "12:00:00Z", "uuid": "123e4567-e89b-12d3-a456-426614174000",
     "hostname": "example.com", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1",
 }  # fmt: skip
-# Most patterns that people write accept one of these texts.
-_TEXTS = (
-    "...", "a", "A", "abc", "ABC", "1", "123", "a1", "name", "a-b", "a_b", "a.b", "/a", "/a/b", "a/b", "main", "v1.0.0",
-    "1.0.0", "1.0", "true", "0", "#fff", "#ffffff", "en", "en-US", "PROJ-1", "ABC-123", "12345", "+15551234567", "10s",
-    "a@example.com", "https://example.com", "2025-01-31", "12:00", "2025-01-31T12:00:00Z", "192.0.2.1", "example.com",
-    "123e4567-e89b-12d3-a456-426614174000", "0" * 8, "0" * 16, "0" * 32, "0" * 40, "0" * 64, "a b", "A1", "$1", "*", "",
-)  # fmt: skip
+# For patterns from which no text can be generated, such as those that look ahead.
+_TEXTS = ("...", "a", "ABC", "a1", "A1", "123", "a-b", "a_b", "a.b", "/a/b", "1.0.0", "en-US", *_FORMATS.values(), "")
+_CLASS_EXAMPLES = {"CATEGORY_DIGIT": "0", "CATEGORY_WORD": "a", "CATEGORY_SPACE": " ", "CATEGORY_NOT_DIGIT": "a"}
+_OTHERS = "aA0 -_./"
 
 
 class Example(Struct, frozen=True):
@@ -39,7 +37,8 @@ def example_of(schema: Mapping[str, Any], is_good: Any) -> Example:
     maker = _Generator(schema, is_good)
     value = maker.make(schema, DEEPEST)
     fields = value if isinstance(value, dict) else {}
-    wrong = {name for name in fields if not maker.fits(fields[name], maker.row_of(schema, name))}
+    rows = _get(maker.resolve(schema, DEEPEST), "properties", {})
+    wrong = {name for name in fields if not maker.fits(fields[name], rows.get(name))}
     return Example({name: each for name, each in fields.items() if name not in wrong}, tuple(sorted(wrong)))
 
 
@@ -54,20 +53,16 @@ class _Generator:
         shared = {key: self._root[key] for key in ("$defs", "definitions") if key in self._root}
         return bool(self._is_good(value, {**shared, **row}))
 
-    def row_of(self, schema: Mapping[str, Any], name: str) -> Any:
-        properties = self._resolve(schema, DEEPEST).get("properties")
-        return properties.get(name, {}) if isinstance(properties, dict) else {}
-
     def make(self, schema: Any, depth: int) -> Any:
-        row = self._resolve(schema, depth)
         if depth <= 0:
             return None
+        row = self.resolve(schema, depth)
         for value in self._candidates(row, depth):
             if self.fits(value, row):
                 return value
         return self._of_type(row, depth)
 
-    def _resolve(self, schema: Any, depth: int) -> Mapping[str, Any]:
+    def resolve(self, schema: Any, depth: int) -> Mapping[str, Any]:
         """Return the schema with references inside the schema resolved; nothing is fetched."""
         row = schema if isinstance(schema, dict) else {}
         for _ in range(max(1, depth)):
@@ -79,14 +74,10 @@ class _Generator:
             row = {**(found if isinstance(found, dict) else {}), **rest}
         return row
 
-    def _candidates(self, row: Mapping[str, Any], depth: int) -> Any:
-        if "const" in row:
-            yield row["const"]
-        if "default" in row:
-            yield row["default"]
+    def _candidates(self, row: Mapping[str, Any], depth: int) -> Iterator[Any]:
+        yield from (row[key] for key in ("const", "default") if key in row)
         for key in ("examples", "enum"):
-            if isinstance(row.get(key), list):
-                yield from row[key][:50]
+            yield from _get(row, key, [])[:50]
         for alternative in _alternatives(row):
             yield self.make(alternative, depth - 1)
         yield self._of_type(row, depth)
@@ -94,7 +85,7 @@ class _Generator:
     def _of_type(self, row: Mapping[str, Any], depth: int) -> Any:
         kind = row.get("type")
         kinds = [each for each in kind if isinstance(each, str)] if isinstance(kind, list) else [kind]
-        wanted = next((each for each in kinds if each != "null"), None) if kinds else None
+        wanted = next((each for each in kinds if each != "null"), None)
         if wanted == "object" or (wanted is None and ("properties" in row or "required" in row)):
             return self._object(row, depth)
         if wanted == "array" or (wanted is None and ("items" in row or "minItems" in row)):
@@ -106,53 +97,48 @@ class _Generator:
         return None if kinds == ["null"] else self._text(row)
 
     def _object(self, row: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        properties = row.get("properties")
-        rows = properties if isinstance(properties, dict) else {}
-        required = row.get("required")
-        names = [each for each in required if isinstance(each, str)] if isinstance(required, list) else []
-        least = row.get("minProperties")
+        rows = _get(row, "properties", {})
+        names = [each for each in _get(row, "required", []) if isinstance(each, str)]
         more = [name for name in rows if name not in names]
-        missing = (least if type(least) is int else 0) - len(names)
-        return {name: self.make(rows.get(name, {}), depth - 1) for name in (*names, *more[: max(0, missing)])}
+        missing = max(0, _get(row, "minProperties", 0) - len(names))
+        return {name: self.make(rows.get(name, {}), depth - 1) for name in (*names, *more[:missing])}
 
     def _array(self, row: Mapping[str, Any], depth: int) -> list[Any]:
-        least = row.get("minItems")
-        count = min(least, LONGEST) if type(least) is int and least > 0 else 0
-        first = row.get("prefixItems")
-        rows = first if isinstance(first, list) else []
-        made = [self.make(rows[n] if n < len(rows) else row.get("items", {}), depth - 1) for n in range(count)]
-        return _make_unique(made) if row.get("uniqueItems") is True else made
+        first, rest = _get(row, "prefixItems", []), row.get("items", {})
+        count = min(max(0, _get(row, "minItems", 0)), LONGEST)
+        made = [self.make(first[n] if n < len(first) else rest, depth - 1) for n in range(count)]
+        return [_other(*each) for each in enumerate(made)] if row.get("uniqueItems") is True else made
 
     def _text(self, row: Mapping[str, Any]) -> str:
-        least, most = row.get("minLength"), row.get("maxLength")
-        low = min(least, LONGEST) if type(least) is int and least > 0 else 0
-        high = most if type(most) is int and most >= 0 else LONGEST
+        low, high = min(max(0, _get(row, "minLength", 0)), LONGEST), max(0, _get(row, "maxLength", LONGEST))
         for text in (_FORMATS.get(str(row.get("format")), "..."), text_for(row.get("pattern")), *_TEXTS):
-            for each in (text, text.ljust(low, "."), (text * low)[:low] if text else "", text[:high]):
+            for each in (text, text.ljust(low, "."), (text * low)[:low], text[:high]):
                 if self.fits(each, row):
                     return each
         return "...".ljust(low, ".")[:high]
 
 
-def _alternatives(row: Mapping[str, Any]) -> Any:
-    """Yield the schema merged with one of its alternatives, or with all of its parts."""
-    parts = row.get("allOf")
-    if isinstance(parts, list) and parts:
+def _get(row: Mapping[str, Any], key: str, default: Any) -> Any:
+    """Return a value of the same type as the default, else the default: a schema may contain anything."""
+    return row[key] if type(row.get(key)) is type(default) else default
+
+
+def _alternatives(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the schema merged with all of its parts, or with one of its alternatives."""
+    if parts := _get(row, "allOf", []):
         yield _merge(row, "allOf", *parts)
     for key in ("anyOf", "oneOf"):
-        choices = row.get(key)
-        for each in choices[:20] if isinstance(choices, list) else ():
-            yield _merge(row, key, each)
+        yield from (_merge(row, key, each) for each in _get(row, key, [])[:20])
 
 
 def _merge(row: Mapping[str, Any], key: str, *parts: Any) -> dict[str, Any]:
     merged = {name: value for name, value in row.items() if name != key}
     for part in (each for each in parts if isinstance(each, dict)):
         for name, value in part.items():
-            if name == "properties" and isinstance(value, dict) and isinstance(merged.get(name), dict):
-                merged[name] = {**merged[name], **value}
-            elif name == "required" and isinstance(value, list) and isinstance(merged.get(name), list):
-                merged[name] = [*merged[name], *value]
+            if name == "properties" and isinstance(value, dict):
+                merged[name] = {**_get(merged, name, {}), **value}
+            elif name == "required" and isinstance(value, list):
+                merged[name] = [*_get(merged, name, []), *value]
             else:
                 merged[name] = value
     return merged
@@ -160,30 +146,67 @@ def _merge(row: Mapping[str, Any], key: str, *parts: Any) -> dict[str, Any]:
 
 def _number(row: Mapping[str, Any], *, is_whole: bool) -> float:
     low, high = _bound(row, "minimum", "exclusiveMinimum", 1), _bound(row, "maximum", "exclusiveMaximum", -1)
-    value: float = 1
-    if low is not None and value < low:
-        value = low
-    if high is not None and value > high:
-        value = high
-    step = row.get("multipleOf")
-    if isinstance(step, int | float) and not isinstance(step, bool) and step > 0:
+    value = min(1 if low is None else max(1, low), math.inf if high is None else high)
+    if (step := _number_in(row, "multipleOf")) and step > 0:
         value = math.ceil(value / step) * step
     return math.ceil(value) if is_whole else value
 
 
 def _bound(row: Mapping[str, Any], name: str, exclusive: str, step: int) -> float | None:
-    at, beyond = row.get(name), row.get(exclusive)
-    if isinstance(beyond, int | float) and not isinstance(beyond, bool):
+    at, beyond = _number_in(row, name), _number_in(row, exclusive)
+    if beyond is not None:
         return beyond + step
-    if isinstance(at, int | float) and not isinstance(at, bool):
-        return at + step if beyond is True else at
-    return None
+    return at + step if at is not None and row.get(exclusive) is True else at
 
 
-def _make_unique(values: list[Any]) -> list[Any]:
-    def other(value: Any, number: int) -> Any:
-        if isinstance(value, str):
-            return f"{value}{number}"
-        return value + number if isinstance(value, int | float) and not isinstance(value, bool) else value
+def _number_in(row: Mapping[str, Any], key: str) -> float | None:
+    value = row.get(key)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
-    return [other(value, number) if number else value for number, value in enumerate(values)]
+
+def _other(number: int, value: Any) -> Any:
+    """Return a value that is different for each number, where the values of a list must be unique."""
+    if number and isinstance(value, str):
+        return f"{value}{number}"
+    return value + number if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def text_for(pattern: Any) -> str:
+    """Return a text that a pattern may accept, which the caller checks; empty if none can be generated."""
+    if not isinstance(pattern, str) or len(pattern) > LONGEST:
+        return ""
+    try:
+        return _text_of_all(parser.parse(pattern))[:LONGEST]
+    except (re.error, OverflowError, RecursionError, ValueError):
+        return ""
+
+
+def _text_of_all(parts: Any) -> str:
+    return "".join(_text_of(str(kind), value) for kind, value in parts)
+
+
+def _text_of(kind: str, value: Any) -> str:
+    if kind == "LITERAL":
+        return chr(value)
+    if kind == "ANY":
+        return "a"
+    if kind == "NOT_LITERAL":
+        return "b" if value == ord("a") else "a"
+    if kind == "IN":
+        return _text_of_set(value)
+    if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        least, most, inner = value
+        return _text_of_all(inner) * min(max(int(least), 1 if int(most) else 0), LONGEST)
+    if kind == "SUBPATTERN":
+        return _text_of_all(value[-1])
+    return _text_of_all(value[1][0]) if kind == "BRANCH" else ""
+
+
+def _text_of_set(members: Any) -> str:
+    kind, value = str(members[0][0]), members[0][1]
+    if kind == "NEGATE":
+        taken = {chr(each) for kind, each in members[1:] if str(kind) == "LITERAL"}
+        return next((each for each in _OTHERS if each not in taken), "a")
+    if kind == "RANGE":
+        return chr(value[0])
+    return _CLASS_EXAMPLES.get(str(value), "a") if kind == "CATEGORY" else chr(value)

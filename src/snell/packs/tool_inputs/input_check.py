@@ -27,19 +27,17 @@ class Faults(Struct, frozen=True):
 
 def find_faults(given: Any, entry: Entry) -> Faults:
     """Return what is wrong with an input."""
-    if entry.schema is not None and entry.is_ours:
-        return Faults(tuple(schema_errors(given, entry.schema, "")))
     if entry.schema is not None:
-        return Faults(tuple(schema_faults(given, entry.schema)))
+        return Faults(
+            tuple(schema_errors(given, entry.schema) if entry.is_ours else schema_faults(given, entry.schema))
+        )
     fields = given if isinstance(given, dict) else {}
     # An empty text with a minimum length is too short, not missing.
     missing = [name for name in entry.required if is_missing(fields, name) and not _is_short(fields, name, entry)]
     lacking = [group for group in entry.required_any if all(is_missing(fields, name) for name in group)]
     missing += [f"one of: {'|'.join(group)}" for group in lacking]
-    short = [
-        f"{name}_too_short(min:{least})" for name, least in entry.min_lengths.items() if _is_short(fields, name, entry)
-    ]
-    return Faults(tuple(missing), tuple(short))
+    short = {name: least for name, least in entry.min_lengths.items() if _is_short(fields, name, entry)}
+    return Faults(tuple(missing), tuple(f"{name}_too_short(min:{least})" for name, least in short.items()))
 
 
 def _is_short(fields: Mapping[str, Any], name: str, entry: Entry) -> bool:
@@ -61,18 +59,14 @@ def repair_input(given: Any, entry: Entry | None) -> dict[str, Any] | None:
     if not isinstance(given, dict) or entry is None:
         return None
     wanted = entry.field_types
-    better = {
-        name: _parse(value, wanted[name]) for name, value in given.items() if isinstance(value, str) and name in wanted
-    }
-    found = {name: value for name, value in better.items() if value is not None}
+    texts = {name: value for name, value in given.items() if isinstance(value, str) and name in wanted}
+    found = {name: parsed for name, value in texts.items() if (parsed := _parse(value, wanted[name])) is not None}
     return {**given, **found} if found else None
 
 
 def example_text(entry: Entry) -> str:
     """Return a call that would pass, as JSON; a field that cannot be generated is named instead."""
-    if entry.schema is None:
-        return _format(entry.example)
-    if entry.example and not find_faults(entry.example, entry).hard:
+    if entry.schema is None or (entry.example and not find_faults(entry.example, entry).hard):
         return _format(entry.example)
     made = _generate(json.dumps(entry.schema, sort_keys=True), entry.is_ours)
     missing = f"what its schema requires for {', '.join(made.left_out)}" if made.left_out else ""
@@ -114,7 +108,7 @@ def schema_faults(given: Any, schema: Mapping[str, Any]) -> list[str]:
     try:
         from jsonschema_rs import ValidationError
     except ImportError:
-        return schema_errors(given, schema, "")[:MOST_FAULTS]
+        return schema_errors(given, schema)[:MOST_FAULTS]
     try:
         validator = _validator(json.dumps(schema, sort_keys=True))
         return [_describe(error) for error, _ in zip(validator.iter_errors(given), range(MOST_FAULTS), strict=False)]

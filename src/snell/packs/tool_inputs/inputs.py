@@ -3,11 +3,14 @@ Check the inputs of tools.
 
 Why      A call that lacks a field fails slowly, with an error that the model has to guess at.
 What     The call is refused at once, with the missing fields and an example that would pass. JSON that came as text
-         is parsed. After a failure that mentions validation, the right form is shown.
-Instead  `[pack.tool_inputs] mode = "off"`, or an entry of your own for the tool.
+         is parsed. After a failed call the right form is shown if its input was wrong, and else what to do next.
+Instead  `[pack.tool_inputs] mode = "off"`, `recovery_hints = false`, or an entry of your own for the tool.
 """
 
 import re
+import tomllib
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from snell.model.context import Context
@@ -28,6 +31,7 @@ _INVALID = lazy_regex(
     r"|is a required property|invalid (?:input|argument)s?\b",
     re.IGNORECASE,
 )
+_OF_SHELL = lazy_regex(r"\s*(?:<\w+>)?\s*(?:error: *)?InputValidationError", re.IGNORECASE)
 _UNKNOWN = lazy_regex(r"no such tool|unknown tool|tool [`'\"]?[\w.-]+[`'\"]? (?:was )?not found", re.IGNORECASE)
 
 
@@ -64,44 +68,34 @@ def mention(event: Event, context: Context) -> Note | None:
     entry = _entry(event, context)
     if entry is None or entry.schema is not None:
         return None  # with a schema every fault is hard
-    lengths = {name: (_length(event.tool_input.get(name)), least) for name, least in entry.min_lengths.items()}
-    poor = [
-        f"{name} has {length} character{'s' if length > 1 else ''}, and {least} or more are usual"
-        if length
-        else f"{name} is empty"
-        for name, (length, least) in lengths.items()
-        if length is not None and length < least
-    ]
+    poor = []
+    for name, least in entry.min_lengths.items():
+        value = event.tool_input.get(name)
+        if isinstance(value, str) and not value.strip():
+            poor.append(f"{name} is empty")
+        elif isinstance(value, str) and len(value) < least:
+            characters = "1 character" if len(value) == 1 else f"{len(value)} characters"
+            poor.append(f"{name} has {characters}, and {least} or more are usual")
     return Note(f"The call of {_tool(event)} looks incomplete: {', '.join(poor)}.") if poor else None
-
-
-def _length(value: Any) -> int | None:
-    """Return the length of a text, 0 for a blank one; None for other values."""
-    if not isinstance(value, str):
-        return None
-    return len(value) if value.strip() else 0
 
 
 @informs("PostToolUse", "PostToolUseFailure")
 def hint(event: Event, context: Context) -> Note | None:
-    """After a failure that mentions validation or an unknown tool, show what a good call looks like."""
+    """After a failed call, show what a good one looks like if its input was wrong, and else what to do next."""
     text = error_text(event)
-    if context.options.get("mode") == "off" or not text:
+    if context.options.get("mode") == "off" or not text or event.payload.get("is_interrupt") is True:
         return None
-    if _UNKNOWN.search(text):
-        return Note(
-            f"There is no tool `{event.tool_name or event.tool}`. Use one of the tools that are listed for you."
-        )
-    if not _INVALID.search(text):
-        return None
+    # The error of a shell command is what its program printed, which says nothing about the input of the tool.
+    is_shell = event.kind == "shell" and not _faults(event, context).hard
+    if not is_shell and _UNKNOWN.search(text):
+        return Note(f"There is no tool `{_tool(event)}`. Use one of the tools that are listed for you.")
+    if not (_OF_SHELL.match(text) if is_shell else _INVALID.search(text)):
+        return Note(_recovery(text)) if context.options.get("recovery_hints") else None
     entry = _entry(event, context)
     example = example_text(entry) if entry else ""
-    how = (
-        f" A call that would pass: {example}"
-        if example
-        else " Read the tool's description and give every field that it requires."
-    )
-    return Note(f"The input of `{event.tool_name or event.tool}` did not have the right form.{how}")
+    how = "Read the tool's description and give every field that it requires."
+    how = f"A call that would pass: {example}" if example else how
+    return Note(f"The input of `{_tool(event)}` did not have the right form. {how}")
 
 
 def error_text(event: Event) -> str:
@@ -109,11 +103,19 @@ def error_text(event: Event) -> str:
     if event.name == "PostToolUseFailure":
         return str(event.payload.get("error") or "")[:20_000]
     response = event.tool_response
-    if not isinstance(response, dict) or not (
-        response.get("is_error") or response.get("isError") or response.get("error")
-    ):
-        return ""
-    return str(response)[:20_000]
+    failed = isinstance(response, dict) and any(response.get(key) for key in ("is_error", "isError", "error"))
+    return str(response)[:20_000] if failed else ""
+
+
+def _recovery(text: str) -> str:
+    """Return what to do after this error."""
+    return f"The call failed. {next(says for pattern, says in _recovery_hints() if pattern.search(text))}"
+
+
+@cache
+def _recovery_hints() -> list[tuple[re.Pattern[str], str]]:
+    rows = tomllib.loads(Path(__file__).with_name("recovery.toml").read_text(encoding="utf-8"))["hint"]
+    return [(re.compile(row["pattern"], re.IGNORECASE), row["says"]) for row in rows]
 
 
 def _entry(event: Event, context: Context) -> Entry | None:
@@ -125,9 +127,8 @@ def _learned_schema(event: Event, context: Context) -> LearnedTool | None:
     if event.kind != "mcp":
         return None
     days = context.options.get("learned_days")
-    return learned_tool(
-        context.state, event.client, context.project_dir, event.tool, days if isinstance(days, int) else 0
-    )
+    most_days = days if isinstance(days, int) else 0
+    return learned_tool(context.state, event.client, context.project_dir, event.tool, most_days)
 
 
 def _tool(event: Event) -> str:
@@ -135,13 +136,10 @@ def _tool(event: Event) -> str:
 
 
 def _refusal(event: Event, entry: Entry, missing: tuple[str, ...]) -> Deny:
-    tool = _tool(event)
-    example = example_text(entry)
     what = "Missing required fields" if entry.schema is None else "What is wrong"
-    return Deny(
-        f"Invalid {tool} call. {what}: {', '.join(missing)}",
-        instead=f"call it again with them. Example: {example}" if example else "call it again with them",
-    )
+    example = f". Example: {text}" if (text := example_text(entry)) else ""
+    because = f"Invalid {_tool(event)} call. {what}: {', '.join(missing)}"
+    return Deny(because, instead=f"call it again with them{example}")
 
 
 def _faults(event: Event, context: Context) -> Faults:
@@ -159,11 +157,11 @@ def _odd_name(name: str) -> Deny | None:
     if not _ODD_NAME.search(name):
         return None
     bare = re.split(r"[^\w.:/-]", name.strip("<>{}[]\"'` \t\n"), maxsplit=1)[0]
-    if _MARKUP.search(name):
-        why = "the tool's name contains markup of its arguments"
-    else:
-        why = "the tool's name contains brackets, quotes or blanks"
-    return Deny(f"Invalid tool call: {why}.", instead=f"call `{bare}` and put the arguments into its input")
+    what = "markup of its arguments" if _MARKUP.search(name) else "brackets, quotes or blanks"
+    return Deny(
+        f"Invalid tool call: the tool's name contains {what}.",
+        instead=f"call `{bare}` and put the arguments into its input",
+    )
 
 
 def _batch_faults(event: Event, context: Context) -> Faults:

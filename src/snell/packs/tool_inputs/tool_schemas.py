@@ -7,29 +7,29 @@ Names are compared without case: the complete name, or the part after the last `
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from snell.engine.json_schema import TOOL_SCHEMAS
-from snell.packs.tool_inputs.schema_fields import types_in
 from snell.system.files import FileError, read_capped
 from snell.system.lazy_regex import lazy_regex
 from snell.system.mcp_tool_schemas import LearnedTool
 
 LARGEST = 2_000_000
-# Any of these keys identifies a JSON Schema; none of them is part of the short form.
-_SCHEMA_KEYS = frozenset(
-    (
-        *("$schema", "$id", "$ref", "$dynamicRef", "$defs", "definitions", "type", "properties", "patternProperties"),
-        *("additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties"),
-        *("dependentRequired", "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const"),
-    )
-)
+DEEPEST = 6
+MOST = 200  # parts of a schema that are read
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "array": (list,),
+    "object": (dict,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+}
 _SEPARATORS = lazy_regex(r"__|[.:/]")
 
 
@@ -50,66 +50,19 @@ class Entry(Struct, frozen=True, dict=True):
         if self.schema is None:
             shown = {name: type(value) for name, value in self.example.items() if not isinstance(value, str)}
             return {**shown, **self.types}
-        return {**types_in(self.schema), **self.types}
+        return {**_types_in(self.schema), **self.types}
 
 
-def _entry(
-    *required: str,
-    any_of: tuple[tuple[str, ...], ...] = (),
-    least: Mapping[str, int] = MappingProxyType({}),
-    **example: Any,
-) -> Entry:
-    return Entry(required, any_of, least, example)
+class _Tools(Struct, frozen=True):
+    """The tables of `tools.json`."""
+
+    known: dict[str, Entry]
+    types: dict[str, dict[str, str]]  # fields of the clients' own tools that are not text
+    schema_keys: frozenset[str]  # any of these identifies a JSON Schema; none of them is part of the short form
 
 
-_LETTER = {"subject": "Report", "body": "It is attached.", "recipient_email": "a@example.com"}
-
-KNOWN: Mapping[str, Entry] = {
-    "write_local_file": _entry(
-        "path", "content", least={"content": 10}, path="notes/report.md", content="# Report\n\nWhat was found ..."
-    ),
-    "upload_to_composio": _entry(
-        "path", "tool_slug", "toolkit_slug", path="out/report.pdf", tool_slug="GMAIL_SEND_EMAIL", toolkit_slug="gmail"
-    ),
-    "read_local_file": _entry("path", path="notes/report.md"),
-    "list_directory": _entry("path", path="notes"),
-    "composio_multi_execute_tool": _entry("tools", tools=[{"tool_slug": "GMAIL_SEND_EMAIL", "arguments": _LETTER}]),
-    "composio_search_news": _entry("query", query="what happened today"),
-    "composio_search_web": _entry("query", query="how to parse TOML"),
-    "gmail_send_email": _entry(
-        "subject",
-        "body",
-        any_of=(("recipient_email", "to"),),
-        subject=_LETTER["subject"],
-        body=_LETTER["body"],
-        recipient_email=_LETTER["recipient_email"],
-    ),
-    "write": _entry(
-        "file_path", "content", least={"content": 10}, file_path="/project/notes.md", content="# Notes\n\n..."
-    ),
-}
-
-_NUMBER, _YES_OR_NO, _LIST, _TABLE = (int, float), (bool,), (list,), (dict,)
-# Fields of the clients' own tools that are not text: if one comes as text, it is parsed.
-TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
-    "Agent": {"run_in_background": _YES_OR_NO, "max_turns": _NUMBER},
-    "AskUserQuestion": {"questions": _LIST, "answers": _TABLE},
-    "Bash": {"timeout": _NUMBER, "run_in_background": _YES_OR_NO, "dangerouslyDisableSandbox": _YES_OR_NO},
-    "BashOutput": {"block": _YES_OR_NO, "wait_up_to": _NUMBER},
-    "Edit": {"replace_all": _YES_OR_NO},
-    "Grep": {"-A": _NUMBER, "-B": _NUMBER, "-C": _NUMBER, "-i": _YES_OR_NO, "-n": _YES_OR_NO, "context": _NUMBER,
-             "multiline": _YES_OR_NO, "head_limit": _NUMBER, "offset": _NUMBER},
-    "LS": {"ignore": _LIST},
-    "MultiEdit": {"edits": _LIST},
-    "NotebookEdit": {"cell_number": _NUMBER},
-    "Read": {"offset": _NUMBER, "limit": _NUMBER},
-    "Task": {"run_in_background": _YES_OR_NO, "max_turns": _NUMBER},
-    "TaskCreate": {"metadata": _TABLE},
-    "TaskOutput": {"block": _YES_OR_NO, "timeout": _NUMBER},
-    "TaskUpdate": {"addBlocks": _LIST, "addBlockedBy": _LIST, "metadata": _TABLE},
-    "TodoWrite": {"todos": _LIST, "merge": _YES_OR_NO},
-    "WebSearch": {"allowed_domains": _LIST, "blocked_domains": _LIST},
-}  # fmt: skip
+_TOOLS = msgspec.json.decode(Path(__file__).with_name("tools.json").read_bytes(), type=_Tools)
+KNOWN = _TOOLS.known
 
 
 def entry_for(tool: str, options: Mapping[str, Any], learned: LearnedTool | None = None) -> Entry | None:
@@ -124,7 +77,7 @@ def entry_for(tool: str, options: Mapping[str, Any], learned: LearnedTool | None
             if name in own:
                 return own[name]
     if learned is not None and learned.schema:
-        return Entry(schema=learned.schema, example=_example_in(learned.schema))
+        return _schema_entry(learned.schema)
     return _built_in(tool)
 
 
@@ -133,7 +86,7 @@ def _built_in(tool: str) -> Entry | None:
     for name in _names(tool):
         if name in KNOWN:
             return KNOWN[name]
-    types = TYPES.get(tool, {})
+    types = {field: _TYPES[kind] for field, kind in _TOOLS.types.get(tool, {}).items()}
     if tool in TOOL_SCHEMAS:
         return Entry(schema=TOOL_SCHEMAS[tool], is_ours=True, types=types)
     return Entry(types=types) if types else None
@@ -148,10 +101,9 @@ def _names(tool: str) -> tuple[str, ...]:
 
 def _own(options: Mapping[str, Any]) -> dict[str, Entry]:
     written: dict[str, Any] = {}
-    files = options.get("files")
+    files, tools = options.get("files"), options.get("tools")
     for path in files if isinstance(files, list) else ():
         written |= schemas_in(str(path))[0]
-    tools = options.get("tools")
     written |= tools if isinstance(tools, dict) else {}
     return {str(name).lower(): entry_from(each) for name, each in written.items() if isinstance(each, dict)}
 
@@ -159,13 +111,11 @@ def _own(options: Mapping[str, Any]) -> dict[str, Entry]:
 def entry_from(written: Mapping[str, Any]) -> Entry:
     """Return an entry from the settings: the short form, or a JSON Schema. What is not understood is ignored."""
     if is_schema(written):
-        return Entry(schema=written, example=_example_in(written))
-    lengths = written.get("min_lengths")
+        return _schema_entry(written)
+    lengths, groups, example = (written.get(name) for name in ("min_lengths", "required_any", "example"))
     least = {str(k): v for k, v in lengths.items() if isinstance(v, int)} if isinstance(lengths, dict) else {}
     if isinstance(written.get("content_min_length"), int):
         least["content"] = written["content_min_length"]
-    groups = written.get("required_any")
-    example = written.get("example")
     return Entry(
         _texts(written.get("required")),
         tuple(_texts(group) for group in groups) if isinstance(groups, list) else (),
@@ -174,14 +124,14 @@ def entry_from(written: Mapping[str, Any]) -> Entry:
     )
 
 
-def is_schema(written: Mapping[str, Any]) -> bool:
-    return not _SCHEMA_KEYS.isdisjoint(written)
-
-
-def _example_in(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _schema_entry(schema: Mapping[str, Any]) -> Entry:
     examples = schema.get("examples")
     first = examples[0] if isinstance(examples, list) and examples else {}
-    return first if isinstance(first, dict) else {}
+    return Entry(schema=schema, example=first if isinstance(first, dict) else {})
+
+
+def is_schema(written: Mapping[str, Any]) -> bool:
+    return not _TOOLS.schema_keys.isdisjoint(written)
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -206,3 +156,47 @@ def _read(path: str, _changed: int) -> tuple[dict[str, Any], str]:
     except (ValueError, OSError, FileError, RecursionError) as error:
         return {}, f"it cannot be read: {error}"
     return (found, "") if isinstance(found, dict) else ({}, "it does not contain a table of tools")
+
+
+def _types_in(schema: Mapping[str, Any]) -> dict[str, tuple[type, ...]]:
+    """Return the types of each field that cannot be text, also behind `$ref`, `allOf`, `anyOf` and `oneOf`."""
+    rows: dict[str, Any] = {}  # the first schema of a field, if there are several
+    for part in _parts(schema, schema, [MOST], DEEPEST):
+        properties = part.get("properties")
+        rows = {**(properties if isinstance(properties, dict) else {}), **rows}
+    return {name: found for name, row in rows.items() if (found := _types_without_text(row, schema))}
+
+
+def _types_without_text(row: Any, root: Mapping[str, Any]) -> tuple[type, ...]:
+    names: set[str] = set()
+    for part in _parts(row, root, [MOST], DEEPEST):
+        kind = part.get("type")
+        names.update(each for each in (kind if isinstance(kind, list) else [kind]) if isinstance(each, str))
+        given = part.get("enum", [part["const"]] if "const" in part else [])
+        if isinstance(given, list) and any(isinstance(each, str) for each in given):
+            return ()
+    return () if "string" in names else tuple(kind for name in sorted(names) for kind in _TYPES.get(name, ()))
+
+
+def resolve_ref(ref: Any, root: Mapping[str, Any]) -> Any:
+    """Return what a reference inside the schema points at, or None; nothing is fetched."""
+    if not isinstance(ref, str) or not ref.startswith("#/"):
+        return None
+    found: Any = root
+    for part in ref[2:].split("/"):
+        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+    return found
+
+
+def _parts(row: Any, root: Mapping[str, Any], left: list[int], depth: int) -> Iterator[Mapping[str, Any]]:
+    """Yield a schema, and those that it is composed of."""
+    left[0] -= 1
+    if not isinstance(row, dict) or depth <= 0 or left[0] < 0:
+        return
+    yield row
+    if found := resolve_ref(row.get("$ref"), root):
+        yield from _parts(found, root, left, depth - 1)
+    for key in ("allOf", "anyOf", "oneOf"):
+        inner = row.get(key)
+        for each in inner if isinstance(inner, list) else ():
+            yield from _parts(each, root, left, depth - 1)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.packs.toolchain.toolchains import table
 from snell.system.lazy_regex import lazy_regex
 
 MANAGERS = ("npm", "yarn", "pnpm", "bun")
@@ -22,37 +23,14 @@ TOOLS = lazy_regex(
 )
 
 _VARIANT = lazy_regex(r"[:_.-]")  # `test:unit`, `build-docs`: a part of the job `test` or `build`
+_JOB = lazy_regex(r"(?:\./)?(?:[\w-]+/)*(?:--?(?:tags=|test=)?)?(e2e|integration|smoke)(?:/|/\.\.\.)?")
 
-# Leading words, language, job.
-PLAIN: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (("cargo", "test"), "rust", "test"),
-    (("cargo", "t"), "rust", "test"),
-    (("cargo", "build"), "rust", "build"),
-    (("cargo", "b"), "rust", "build"),
-    (("cargo", "clippy"), "rust", "lint"),
-    (("go", "test"), "go", "test"),
-    (("go", "build"), "go", "build"),
-    (("go", "vet"), "go", "lint"),
-    (("deno", "test"), "node", "test"),
-    (("deno", "task", "test"), "node", "test"),
-    (("deno", "lint"), "node", "lint"),
-    (("hatch", "test"), "python", "test"),
-    *(((each, "test"), "java", "test") for each in ("gradle", "./gradlew", "mvn", "./mvnw")),
-    *(((each, "build"), "java", "build") for each in ("gradle", "./gradlew")),
-    *(((each, "package"), "java", "build") for each in ("mvn", "./mvnw")),
-    (("mix", "test"), "elixir", "test"),
-    (("mix", "compile"), "elixir", "build"),
-    (("dotnet", "test"), "dotnet", "test"),
-    (("dotnet", "build"), "dotnet", "build"),
-    (("ctest", "--test-dir", "build"), "c", "test"),
-    (("ctest",), "c", "test"),
-    (("cmake", "--build", "build"), "c", "build"),
-)
 PYTHON_TOOLS = ((("pytest",), "test"), (("py.test",), "test"), (("ruff", "check"), "lint"))
 NODE_TOOLS = ((("tsc",), "build"), (("playwright", "test"), "e2e"), (("cypress", "run"), "e2e"))
 
 # Arguments that mean "all of it", so that omitting them selects the same.
 WHOLE = {"rust": ("--workspace", "--all"), "go": ("./...",), "python": (".",), "lint": (".",)}
+NEUTRAL = ("-m", "-k", "--test", "-tags", "--tags", "./...", ".", "tests", "tests/", "--workspace", "--all")
 INERT = ("--version", "--help", "-h", "-V", "help", "--collect-only", "--co", "--fixtures", "--list", "-c", "--watch")
 
 
@@ -65,6 +43,7 @@ class CommandIntent(Struct, frozen=True):
     arguments_at: int
     arguments: tuple[str, ...]
     is_variant: bool = False  # a script such as `test:unit`, which is a part of the job
+    job: str = ""  # of a test command whose only selection names it: `pytest tests/e2e`, `go test -tags=e2e ./...`
 
     @property
     def is_whole(self) -> bool:
@@ -79,13 +58,23 @@ def command_intent(words: Sequence[str]) -> CommandIntent | None:
     found = _python(lowered) or _node(lowered) or _plain(lowered)
     if not found or any(each in INERT for each in words[found.arguments_at :]):
         return None  # with these it asks about the tool, or for something that differs from a complete run
-    return replace(found, arguments=tuple(words[found.arguments_at :]))
+    arguments = tuple(words[found.arguments_at :])
+    return replace(found, arguments=arguments, job=_job_of(arguments) if found.action == "test" else "")
+
+
+def _job_of(arguments: Sequence[str]) -> str:
+    """Return the job that the arguments name, if they select nothing else."""
+    selecting = [each for each in arguments if each not in NEUTRAL]
+    named = _JOB.fullmatch(selecting[0].lower()) if len(selecting) == 1 else None
+    return SCRIPTS[named[1]] if named else ""
 
 
 def _plain(words: tuple[str, ...]) -> CommandIntent | None:
-    for start, family, action in PLAIN:
-        if words[: len(start)] == start:
-            return CommandIntent(family, action, 0, len(start), ())
+    for family, jobs in table().jobs.items():
+        for start, action in jobs.items():
+            lead = tuple(start.split())
+            if words[: len(lead)] == lead:
+                return CommandIntent(family, action, 0, len(lead), ())
     return None
 
 

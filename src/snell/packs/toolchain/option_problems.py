@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from snell.model.catalogue import nearest
-from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS
+from snell.packs.toolchain.toolchains import ACTIONS, toolchains
 
 KEYS = ("files", "family", "commands", "before")
 
@@ -27,10 +27,10 @@ def _entry_problems(entry: Any) -> Iterator[str]:
     files = entry.get("files")
     if not files or not (isinstance(files, str) or _are_texts(files)):
         yield "`files` does not name files that identify the toolchain, so it is ignored"
-    families = {chain.family for chain in TOOLCHAINS}
+    families = {chain.family for chain in toolchains()}
     if entry.get("family", "") not in families:
         yield f"`family` must be one of {', '.join(sorted(families - {''}))}, or empty for any language"
-    names = list(dict.fromkeys(chain.name for chain in TOOLCHAINS))
+    names = list(dict.fromkeys(chain.name for chain in toolchains()))
     if entry.get("before", "") not in ("", *names):
         yield f"`before` must be one of {', '.join(names)}; the toolchain is tried before all of them"
     yield from _command_problems(entry.get("commands"))

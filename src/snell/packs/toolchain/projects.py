@@ -59,6 +59,9 @@ class Project:
     def has(self, *names: str) -> bool:
         return not self.names.isdisjoint(names)
 
+    def has_folder(self, *names: str) -> bool:
+        return any(os.path.isdir(os.path.join(self.folder, name)) for name in names)
+
     @cached_property
     def around(self) -> "tuple[Project, ...]":
         """The parent folders in the repository; a workspace has its lockfile in one of them."""

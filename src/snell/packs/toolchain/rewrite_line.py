@@ -9,15 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.packs.toolchain.command_intent import TOOLS, CommandIntent, command_intent
 from snell.packs.toolchain.projects import Project, folders_above, is_repository
 from snell.packs.toolchain.runner_words import Replacement, from_folder, replacement_for
 from snell.packs.toolchain.seed_mode import action_of, project_command
-from snell.packs.toolchain.targets import MAKEFILES
 from snell.packs.toolchain.toolchains import ProjectCommand, Toolchain, command_for_job, toolchains_from
-from snell.packs.toolchain.working_folders import with_folders
-from snell.shell.reader import Command, CommandLine, is_escaped, read, without_escape
+from snell.shell.build_targets import MAKEFILES
+from snell.shell.reader import LONGEST_LINE, Command, CommandLine, is_escaped, read, without_escape
+from snell.shell.working_folders import with_folders
 
 
 class Redirection(Struct, frozen=True):
@@ -50,6 +51,8 @@ def redirect_line(line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain,
     """Return the line as this project would run it."""
     if "!" in line and is_escaped(line):
         return Redirection(without_escape(line), "`!` asks to run it as typed")
+    if len(line) > LONGEST_LINE:
+        return Redirection(None, f"the line is longer than {LONGEST_LINE // 1024} KB")
     if not line.strip():
         return Redirection(None, "the line is empty")
     if not TOOLS.search(line):
@@ -89,6 +92,11 @@ def _part(command: Command, folder: str, ceiling: str, more: tuple[Toolchain, ..
     if not intent:
         return ""
     project, found = _find_command(intent, folder, ceiling, more)
+    if intent.job:
+        job = replace(intent, action=intent.job, arguments=())
+        of_job = _find_command(job, folder, ceiling, more)
+        if of_job[1] and of_job[1].toolchain.runs_targets and not of_job[1].is_foreign:
+            intent, (project, found) = job, of_job
     unread = f" ({'; '.join(project.unread)})" if project.unread else ""
     is_part = has_moved and project.folder != folder
     replacement = _replacement(intent, inner, found, project, is_part=is_part)

@@ -32,7 +32,7 @@ def replacement_for(
 ) -> Replacement | None:
     """Return what replaces a command; None when a selection would be lost."""
     chain, program = found.toolchain, command.words[0].lower()
-    if not chain.runs_targets:
+    if not chain.runs_targets and chain.family == intent.family:
         if _keeps_its_runner(program, chain, project) or chain.family in _ONE_TOOL:
             return _keep_words(command, len(command.words))
         if chain.family == "python" and chain.runner:
@@ -75,7 +75,7 @@ def _keeps_its_runner(program: str, chain: Toolchain, project: Project) -> bool:
 
 
 def _keep_words(command: Command, words: int) -> Replacement:
-    return Replacement(" ".join(command.words[:words]), words)
+    return Replacement(command.text[command.spans[0][0] : command.spans[words - 1][1]], words)  # with its quotes
 
 
 def _python(intent: CommandIntent, command: Command, chain: Toolchain) -> Replacement:

@@ -1,33 +1,30 @@
 """
-The toolchains, in the order in which they are tried. A new one is one entry: a name, its language, how it is
-recognised, and its commands.
+The toolchains, in the order in which they are tried. A new one is one entry of `toolchains.toml`: a name, its language,
+how it is recognised, and its commands.
 
-A runner of targets (make, just, task) is used only for a target that it has, and that is not for another language. Of
-the others the first of the command's own language is used, even if it has no command for the job. None is used for
-another language: `npm test` in a Go project is a mistake that only its author can correct.
+A runner of targets (make, just, task) is used for a target that it has, whatever language was typed. Of the others the
+first of the command's own language is used, even if it has no command for the job. None is used for another language:
+`npm test` in a Go project is a mistake that only its author can correct. But end-to-end and smoke tests have the same
+name in every language: where the typed one is not used at all, they are those of the project.
 """
 
 import json
 import os
 import re
 from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.targets import (
-    JUSTFILES,
-    MAKEFILES,
-    TASKFILES,
-    Targets,
-    just_recipes,
-    make_targets,
-    recipe_text,
-    task_names,
-)
+from snell.packs.toolchain.targets import just_recipes, make_targets, task_names
+from snell.shell.build_targets import JUSTFILES, MAKEFILES, TASKFILES, Targets
 from snell.system.lazy_regex import lazy_regex
 
+PYTHON_JOBS = {"test": "pytest", "lint": "ruff check .", "e2e": "pytest tests/", "smoke": "pytest --smoke"}
 ACTIONS = ("test", "build", "lint", "e2e", "smoke")
 
 Commands = Mapping[str, str]
@@ -40,7 +37,6 @@ class Toolchain(Struct, frozen=True):
     commands: Callable[[Project], Commands]  # by action
     runs_targets: bool = False  # used only for the targets that it has
     runner: str = ""  # what precedes a tool of the same language, such as `uv run`
-    targets: Callable[[Project], Targets] | None = None  # parses what a target runs
     before: str = ""  # of a user's own: the built-in one that it is tried before; empty = before all of them
 
 
@@ -63,17 +59,30 @@ def command_for_job(
     here = [chain for chain in in_order(more) if chain.is_here(project)]
     if not is_whole and (own := _own(family, here)):
         return ProjectCommand(own, own.commands(project).get(action, ""))
-    languages = {chain.family for chain in here if not chain.runs_targets}
     foreign = None
     for chain in here:
         if chain.runs_targets and (command := chain.commands(project).get(action)):
-            if _is_for_language(family, chain, action, project, languages):
+            if chain.family in ("", family):
                 return ProjectCommand(chain, command)
             foreign = foreign or ProjectCommand(chain, command, is_foreign=True)
     if own := _own(family, here):
         return ProjectCommand(own, own.commands(project).get(action, ""))
     others = [chain for chain in here if not chain.runs_targets]
-    return foreign or (ProjectCommand(others[0], "", is_foreign=True) if others else None)
+    if foreign or not others:
+        return foreign
+    command = _shared_job(action, family, others[0], project)
+    return ProjectCommand(others[0], command, is_foreign=not command)
+
+
+def _shared_job(action: str, family: str, chain: Toolchain, project: Project) -> str:
+    """Return the command for end-to-end or smoke tests in a project that does not use the typed language, if it can."""
+    is_used = any(each.family == family and each.is_here(around) for around in project.around for each in toolchains())
+    has_tests = {
+        "e2e": project.has_folder("tests", "test", "e2e"),
+        "smoke": "--smoke" in project.text("conftest.py") + project.text("tests/conftest.py"),
+    }
+    is_possible = chain.family == "node" or has_tests.get(action)  # a script of Node exists
+    return chain.commands(project).get(action, "") if action in has_tests and is_possible and not is_used else ""
 
 
 def _own(family: str, here: list[Toolchain]) -> Toolchain | None:
@@ -83,41 +92,10 @@ def _own(family: str, here: list[Toolchain]) -> Toolchain | None:
 def in_order(more: tuple[Toolchain, ...]) -> list[Toolchain]:
     """Return all toolchains in the order in which they are tried."""
     chains = [chain for chain in more if not chain.before]
-    for built_in in TOOLCHAINS:
+    for built_in in toolchains():
         chains += [chain for chain in more if chain.before == built_in.name and chain not in chains]
         chains.append(built_in)
     return chains
-
-
-# Interpreters are no evidence: `python dev.py test` may test anything.
-_LANGUAGE_TOOLS = {
-    "python": lazy_regex(r"\b(?:pytest|py\.test|unittest|tox|nox|hatch|ruff|mypy|pyright|flake8|pylint|black|twine)\b"),
-    "node": lazy_regex(
-        r"\b(?:npm|npx|yarn|pnpm|bunx?|deno|vitest|jest|mocha|tsc|eslint|biome|playwright|cypress|webpack|vite|turbo)\b"
-    ),
-    "rust": lazy_regex(r"\b(?:cargo|rustc)\b", re.IGNORECASE),
-    "go": lazy_regex(
-        r"\bgo[)}]?\s+(?:test|build|vet|run|tool|install|generate)\b|\b(?:golangci-lint|gotestsum|staticcheck)\b",
-        re.IGNORECASE,
-    ),
-    "java": lazy_regex(r"\b(?:gradlew?|mvnw?)\b"),
-    "elixir": lazy_regex(r"\bmix\s+\w"),
-    "dotnet": lazy_regex(r"\bdotnet\b"),
-    "c": lazy_regex(r"\b(?:ctest|cmake)\b|\$[({](?:CC|CXX)[)}]"),
-}
-
-
-def languages_in(text: str) -> frozenset[str]:
-    """Return the languages whose tools a recipe runs; empty if it names none."""
-    return frozenset(language for language, tools in _LANGUAGE_TOOLS.items() if tools.search(text))
-
-
-def _is_for_language(family: str, chain: Toolchain, action: str, project: Project, languages: set[str]) -> bool:
-    """Whether a target is for this language: by its recipe; if that does not tell, by the project."""
-    if chain.targets is None:
-        return chain.family in ("", family)  # its settings say so
-    found = languages_in(recipe_text(action, chain.targets(project))) or languages
-    return not found or family in found
 
 
 def toolchains_from(written: Mapping[str, Any]) -> tuple[Toolchain, ...]:
@@ -128,7 +106,7 @@ def toolchains_from(written: Mapping[str, Any]) -> tuple[Toolchain, ...]:
 
 def _from_settings(name: str, entry: Mapping[str, Any]) -> Toolchain | None:
     given, files, family = entry.get("commands"), entry.get("files"), entry.get("family", "")
-    before = entry.get("before") if entry.get("before") in {chain.name for chain in TOOLCHAINS} else ""
+    before = entry.get("before") if entry.get("before") in {chain.name for chain in toolchains()} else ""
     names = [each for each in (files if isinstance(files, list) else [files]) if isinstance(each, str) and each]
     commands = {key: value for key, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
     if not names or not isinstance(family, str):
@@ -140,34 +118,86 @@ def _has_file(*names: str) -> Callable[[Project], bool]:
     return lambda project: project.has(*names)
 
 
-def _has_suffix(*suffixes: str) -> Callable[[Project], bool]:
-    return lambda project: any(name.endswith(suffixes) for name in project.names)
+class _Row(Struct, frozen=True, forbid_unknown_fields=True):
+    """One entry of `toolchains.toml`."""
+
+    name: str
+    family: str
+    files: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    lockfiles: tuple[str, ...] = ()
+    table: str = ""
+    runner: str = ""
+    wrapper: str = ""
+    commands: dict[str, str] = {}
 
 
-def _always(**commands: str) -> Callable[[Project], Commands]:
-    return lambda _: commands
+class Table(Struct, frozen=True):
+    """The content of `toolchains.toml`."""
+
+    toolchain: tuple[_Row, ...]
+    jobs: dict[str, dict[str, str]]
+    seed: dict[str, str]
 
 
-def _runner(name: str, files: tuple[str, ...], read: Callable[[Project], Targets]) -> Toolchain:
-    def targets(project: Project) -> Targets:
-        return project.get_or_compute(name, read)
+@cache
+def table() -> Table:
+    """Return the table of toolchains. Most command lines need none of it, so it is read when it is first needed."""
+    return msgspec.toml.decode(Path(__file__).with_name("toolchains.toml").read_bytes(), type=Table)
 
+
+@cache
+def toolchains() -> tuple[Toolchain, ...]:
+    """Return the built-in toolchains, in the order in which they are tried."""
+    runners = (
+        _target_runner("make", MAKEFILES, make_targets),
+        _target_runner("just", JUSTFILES, just_recipes),
+        _target_runner("task", TASKFILES, task_names),
+    )
+    return (*runners, *map(_toolchain, table().toolchain))
+
+
+def _target_runner(name: str, files: tuple[str, ...], read: Callable[[Project], Targets]) -> Toolchain:
     def commands(project: Project) -> Commands:
-        return {action: f"{name} {action}" for action in ACTIONS if action in targets(project)}
+        targets = project.get_or_compute(name, read)
+        return {action: f"{name} {action}" for action in ACTIONS if action in targets}
 
-    return Toolchain(name, "", _has_file(*files), commands, runs_targets=True, targets=targets)
+    return Toolchain(name, "", _has_file(*files), commands, runs_targets=True)
 
 
-def _node(manager: str) -> Callable[[Project], Commands]:
+def _toolchain(row: _Row) -> Toolchain:
+    return Toolchain(row.name, row.family, partial(_is_here, row), partial(_commands, row), runner=row.runner)
+
+
+def _is_here(row: _Row, project: Project) -> bool:
+    if row.lockfiles:
+        return _is_managed_by(row, project)
+    if row.name == "uv":
+        return _has_uv(project)
+    if row.table and re.search(row.table, project.text("pyproject.toml"), re.MULTILINE):
+        return True
+    return project.has(*row.files) or any(name.endswith(row.suffixes) for name in project.names)
+
+
+def _commands(row: _Row, project: Project) -> Commands:
+    if row.lockfiles:
+        return _node(row.name, project)
+    if row.name == "deno":
+        return _deno(project)
+    if row.runner:
+        return {action: f"{row.runner} {command}" for action, command in PYTHON_JOBS.items()}
+    wrapper = _wrapper(project, row.wrapper) if row.wrapper else ""
+    if not wrapper:
+        return row.commands
+    return {action: f"{wrapper} {command.partition(' ')[2]}" for action, command in row.commands.items()}
+
+
+def _node(manager: str, project: Project) -> Commands:
     """Return the commands of a Node package manager: scripts; `test` has a short form, except in bun."""
-
-    def commands(project: Project) -> Commands:
-        short = f"{manager} run test" if manager == "bun" else f"{manager} test"
-        every = {"test": short, **{action: f"{manager} run {action}" for action in ACTIONS[1:]}}
-        scripts = scripts_of(project)
-        return every if scripts is None else {action: every[action] for action in ACTIONS if action in scripts}
-
-    return commands
+    short = f"{manager} run test" if manager == "bun" else f"{manager} test"
+    every = {"test": short, **{action: f"{manager} run {action}" for action in ACTIONS[1:]}}
+    scripts = scripts_of(project)
+    return every if scripts is None else {action: every[action] for action in ACTIONS if action in scripts}
 
 
 def scripts_of(project: Project) -> frozenset[str] | None:
@@ -182,26 +212,26 @@ def scripts_of(project: Project) -> frozenset[str] | None:
     return frozenset(scripts) if isinstance(scripts, dict) else frozenset()
 
 
-def _manager_is(name: str, *lockfiles: str) -> Callable[[Project], bool]:
+def _is_managed_by(row: _Row, project: Project) -> bool:
     """
-    Return a check by lockfile; without any, by the `packageManager` in package.json; without that, by the same two in
-    the parent folders; else it is npm.
+    Tell whether this Node package manager is used: by lockfile; without any, by the `packageManager` in package.json;
+    without that, by the same two in the parent folders; else it is npm.
     """
+    if project.has(*row.lockfiles):
+        return True
+    lockfiles = [name for each in table().toolchain for name in each.lockfiles]
+    if project.has(*lockfiles) or not project.has("package.json"):
+        return False
+    for each in (project, *project.around):
+        if each.has(*lockfiles):
+            return each.has(*row.lockfiles)
+        named = _PACKAGE_MANAGER.search(each.text("package.json"))
+        if named:
+            return named[1] == row.name
+    return row.name == "npm"
 
-    def is_here(project: Project) -> bool:
-        if project.has(*lockfiles):
-            return True
-        if project.has(*_LOCKFILES) or not project.has("package.json"):
-            return False
-        for each in (project, *project.around):
-            if each.has(*_LOCKFILES):
-                return each.has(*lockfiles)
-            named = _PACKAGE_MANAGER.search(each.text("package.json"))
-            if named:
-                return named[1] == name
-        return name == "npm"
 
-    return is_here
+_PACKAGE_MANAGER = lazy_regex(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
 
 
 def _has_uv(project: Project) -> bool:
@@ -217,107 +247,7 @@ def _deno(project: Project) -> Commands:
     return {**plain, **{action: f"deno task {action}" for action in tasks}}
 
 
-def _python(runner: str) -> Callable[[Project], Commands]:
-    return _always(
-        test=f"{runner} pytest",
-        lint=f"{runner} ruff check .",
-        e2e=f"{runner} pytest tests/",
-        smoke=f"{runner} pytest --smoke",
-    )
-
-
-def _pyproject_with(pattern: str, *names: str) -> Callable[[Project], bool]:
-    return lambda project: project.has(*names) or bool(re.search(pattern, project.text("pyproject.toml"), re.MULTILINE))
-
-
 def _wrapper(project: Project, name: str) -> str:
     """Return the relative path of a build tool's wrapper, in the project or in a parent folder."""
     folder = next((each.folder for each in (project, *project.around) if each.has(name)), None)
     return (folder and os.path.join(os.path.relpath(folder, project.folder), name)) or ""
-
-
-_LOCKFILES = ("pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lockb", "bun.lock")
-_PACKAGE_MANAGER = lazy_regex(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
-
-TOOLCHAINS: tuple[Toolchain, ...] = (
-    _runner("make", MAKEFILES, make_targets),
-    _runner("just", JUSTFILES, just_recipes),
-    _runner("task", TASKFILES, task_names),
-    Toolchain(
-        "cargo",
-        "rust",
-        _has_file("Cargo.toml"),
-        _always(test="cargo test", build="cargo build", lint="cargo clippy", e2e="cargo test --test '*'"),
-    ),
-    Toolchain(
-        "go",
-        "go",
-        _has_file("go.mod"),
-        _always(test="go test ./...", build="go build ./...", lint="go vet ./...", e2e="go test -tags=e2e ./..."),
-    ),
-    Toolchain("pnpm", "node", _manager_is("pnpm", "pnpm-lock.yaml"), _node("pnpm")),
-    Toolchain("yarn", "node", _manager_is("yarn", "yarn.lock"), _node("yarn")),
-    Toolchain("npm", "node", _manager_is("npm", "package-lock.json", "npm-shrinkwrap.json"), _node("npm")),
-    Toolchain("bun", "node", _manager_is("bun", "bun.lockb", "bun.lock"), _node("bun")),
-    Toolchain("deno", "node", _has_file("deno.json", "deno.jsonc", "deno.lock"), _deno),
-    Toolchain("uv", "python", _has_uv, _python("uv run"), runner="uv run"),
-    Toolchain(
-        "poetry",
-        "python",
-        _pyproject_with(r"^\[tool\.poetry\b", "poetry.lock"),
-        _python("poetry run"),
-        runner="poetry run",
-    ),
-    Toolchain("pdm", "python", _has_file("pdm.lock"), _python("pdm run"), runner="pdm run"),
-    Toolchain(
-        "hatch",
-        "python",
-        _pyproject_with(r"^\[tool\.hatch\.envs\b", "hatch.toml"),
-        _always(test="hatch test", lint="hatch fmt --check", e2e="hatch test tests/"),
-    ),
-    Toolchain("python", "python", _has_file("pyproject.toml"), _python("python -m"), runner="python -m"),
-    Toolchain("tox", "python", _has_file("tox.ini"), _always(test="tox")),
-    Toolchain(
-        "python",
-        "python",
-        _has_file("setup.py", "setup.cfg", "pytest.ini", "requirements.txt"),
-        _python("python -m"),
-        runner="python -m",
-    ),
-    Toolchain(
-        "gradle",
-        "java",
-        _has_file("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
-        lambda project: {
-            action: f"{_wrapper(project, 'gradlew') or 'gradle'} {job}"
-            for action, job in (("test", "test"), ("build", "assemble"), ("lint", "check"))
-        },
-    ),
-    Toolchain(
-        "maven",
-        "java",
-        _has_file("pom.xml"),
-        lambda project: {
-            action: f"{_wrapper(project, 'mvnw') or 'mvn'} {job}"
-            for action, job in (("test", "test"), ("build", "package -DskipTests"), ("e2e", "verify"))
-        },
-    ),
-    Toolchain(
-        "mix",
-        "elixir",
-        _has_file("mix.exs"),
-        _always(test="mix test", build="mix compile", lint="mix format --check-formatted"),
-    ),
-    Toolchain(
-        "dotnet",
-        "dotnet",
-        _has_suffix(".sln", ".slnx", ".csproj", ".fsproj"),
-        _always(test="dotnet test", build="dotnet build", lint="dotnet format --verify-no-changes"),
-    ),
-    Toolchain(
-        "cmake",
-        "c",
-        _has_file("CMakeLists.txt"),
-        _always(test="ctest --test-dir build", build="cmake --build build"),
-    ),
-)

@@ -29,10 +29,9 @@ def publish_agent(tx: Transaction, row: Record, host: str) -> bool:
         agents.claim(tx, row["id"], host)
     except WorkError:
         return False
-    tx.do(
-        "UPDATE agents SET status = ?, status_at = ?, effort_id = (SELECT id FROM efforts WHERE uid = ?) WHERE id = ?",
-        *(row["status"], row["statusAt"], row["effort"], row["id"]),
-    )
+    bound = "effort_id = (SELECT id FROM efforts WHERE uid = ?)"
+    values = (row["status"], row["statusAt"], row["effort"], row["id"])
+    tx.do(f"UPDATE agents SET status = ?, status_at = ?, {bound} WHERE id = ?", *values)
     return True
 
 

@@ -11,13 +11,16 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
-from snell.store.replication.merge_rows import merge_rows
-from snell.store.replication.work_tables import KINDS, Kind, SharedRow, placeholders, read_rows
+from snell.model.tables import assignments, blanks
+from snell.store.replication.work_tables import KINDS, Kind, SharedRow, read_rows
 from snell.work import artefacts, efforts
-from snell.work.rows import json_of
+from snell.work.rows import JSON_COLUMNS, json_of, read, union
 from snell.work.shared_names import task_folder
 
 MOST = 200  # rows that are sent at once
+FINAL = ("finished_at", "rehydrated_at", "dehydration_payload")
+END = ("ended_at", "end_reason")
+COUNTED = ("heartbeat_counter", "last_heartbeat", "context_usage")  # counted by the machine that runs the session
 
 
 class WaitingRows(Struct, frozen=True):
@@ -25,10 +28,6 @@ class WaitingRows(Struct, frozen=True):
 
     kind: Kind
     rows: tuple[tuple[Any, int, SharedRow], ...]
-
-
-def is_shared(tx: Transaction) -> bool:
-    return tx.dialect == "sqlite" and bool(tx.rows("SELECT 1 FROM sharing"))
 
 
 def start_sharing(tx: Transaction, team: str) -> None:
@@ -56,17 +55,13 @@ def put_cursor(tx: Transaction, kind: Kind, rev: int) -> None:
     tx.do("UPDATE sharing SET cursors = ?", json_of({**cursors(tx), kind.table: rev}))
 
 
-def has_waiting(tx: Transaction) -> bool:
-    return bool(tx.rows("SELECT 1 FROM unshared LIMIT 1"))
-
-
 def waiting_rows(tx: Transaction, host: str) -> list[WaitingRows]:
     """Return the next rows for the server; a row comes after the rows that it refers to."""
     found: list[WaitingRows] = []
     left = MOST
     for kind in KINDS:
         times = dict(tx.rows("SELECT key, times FROM unshared WHERE kind = ? ORDER BY key LIMIT ?", kind.table, left))
-        rows = read_rows(tx, kind, f"WHERE t.{kind.key} IN ({placeholders(list(times))})", *times) if times else []
+        rows = read_rows(tx, kind, f"WHERE t.{kind.key} IN ({blanks(times)})", *times) if times else []
         for gone in set(times) - {key for key, _ in rows}:
             tx.do("DELETE FROM unshared WHERE kind = ? AND key = ?", kind.table, gone)
         if rows:
@@ -108,7 +103,7 @@ def store_remote_changes(tx: Transaction, kind: Kind, changes: Sequence[SharedRo
     """Write the changes of other machines; a row that changed here too is merged."""
     tx.do("UPDATE sharing SET is_applying = 1")
     for row in changes:
-        _store_one(tx, kind, _from_server(row, host))
+        _store_one(tx, kind, {**row, "host": "" if row["host"] == host else row["host"]} if "host" in row else row)
     tx.do("UPDATE sharing SET is_applying = 0")
 
 
@@ -125,15 +120,66 @@ def _store_one(tx: Transaction, kind: Kind, row: SharedRow) -> None:
     key, known = found[0]
     base = tx.rows("SELECT base FROM unshared WHERE kind = ? AND key = ?", kind.table, key)
     if base:
-        row = merge_rows(known, row, msgspec.json.decode(base[0][0]), is_ours=known.get("host") == "")
+        row = _merge_rows(known, row, msgspec.json.decode(base[0][0]), is_ours=known.get("host") == "")
         tx.do("UPDATE unshared SET base = ? WHERE kind = ? AND key = ?", json_of(row), kind.table, key)
         local = _to_local(tx, kind, row)
     if kind.table == "tasks":
         local.pop("project_id")  # a task keeps its local project
     elif kind.table == "efforts":
         _free_ordinal(tx, local["task_id"], local["ordinal"], key)
-    names = ", ".join(f"{name} = ?" for name in local)
-    tx.do(f"UPDATE {kind.table} SET {names} WHERE {kind.key} = ?", *local.values(), key)
+    tx.do(f"UPDATE {kind.table} SET {assignments(local)} WHERE {kind.key} = ?", *local.values(), key)
+
+
+def _merge_rows(here: SharedRow, there: SharedRow, base: Mapping[str, Any], *, is_ours: bool) -> SharedRow:
+    """
+    Merge a row that changed here and on another machine; `base` has the known values from before this one changed it.
+
+    A column that only one machine changed takes that machine's value. If both changed it, this machine wins, since its
+    change reaches the server later; but lists and objects keep the additions of both, and an end stays an end.
+    """
+    result = {**here, "rev": there["rev"]}
+    for name, theirs in there.items():
+        if name in ("uid", "rev"):
+            continue
+        if name in COUNTED:
+            result[name] = here[name] if is_ours else theirs
+        elif name == "lifecycle":
+            result[name] = "finished" if "finished" in (here[name], theirs) else "active"
+        elif name in END:
+            ended, ours = there["ended_at"], here["ended_at"]  # the earlier end counts
+            is_earlier = ended is not None and (ours is None or ended < ours)
+            result[name] = theirs if is_earlier else here[name]
+        elif name in FINAL or name not in base:
+            result[name] = theirs if theirs is not None else here[name]
+        elif here[name] == base[name]:
+            result[name] = theirs
+        else:
+            result[name] = _merge_values(name, here[name], theirs, base[name])
+    return result
+
+
+def _merge_values(name: str, here: Any, there: Any, base: Any) -> Any:
+    if name not in JSON_COLUMNS or there == base:
+        return here
+    ours, theirs, before = (read(name, each) for each in (here, there, base))
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return json_of(union(theirs, ours))
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return json_of(_merge_keys(ours, theirs, before if isinstance(before, dict) else {}))
+    return here
+
+
+def _merge_keys(ours: dict[str, Any], theirs: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """Merge two objects key by key: additions, changes and removals of either side."""
+    result = dict(theirs)
+    for name in {*ours, *before}:
+        if ours.get(name) == before.get(name):
+            continue
+        if name in ours:
+            result[name] = ours[name]
+        else:
+            result.pop(name, None)
+    return result
 
 
 def _insert(tx: Transaction, kind: Kind, uid: str, local: SharedRow) -> None:
@@ -146,7 +192,7 @@ def _insert(tx: Transaction, kind: Kind, uid: str, local: SharedRow) -> None:
     elif kind.table == "efforts":
         _free_ordinal(tx, local["task_id"], local["ordinal"])
     given = {"uid": uid, **place, **local}
-    tx.do(f"INSERT INTO {kind.table} ({', '.join(given)}) VALUES ({placeholders(list(given))})", *given.values())
+    tx.do(f"INSERT INTO {kind.table} ({', '.join(given)}) VALUES ({blanks(given)})", *given.values())
 
 
 def _free_path(tx: Transaction, table: str, column: str, path: str) -> str:
@@ -176,7 +222,3 @@ def _to_local(tx: Transaction, kind: Kind, row: SharedRow) -> SharedRow:
 def _to_server(row: SharedRow, host: str) -> SharedRow:
     sent = {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
     return {**sent, "host": sent["host"] or host} if "host" in sent else sent
-
-
-def _from_server(row: SharedRow, host: str) -> SharedRow:
-    return {**row, "host": "" if row["host"] == host else row["host"]} if "host" in row else row

@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from snell.model.meta_table import put_meta
 from snell.model.protocols import Transaction
-from snell.store.replication.work_tables import KINDS, Kind, SharedRow, placeholders, read_rows
+from snell.model.tables import blanks, get_meta, put_meta
+from snell.store.replication.work_tables import KINDS, Kind, SharedRow, read_rows
 
 LOCK = 0x5E12  # any number that is the same in every version
 AT_ONCE = 50  # rows in one statement
@@ -22,19 +22,10 @@ MOST = 2_000  # rows of one table that are read at once
 
 def team_id(tx: Transaction) -> str:
     """Return the id of this server's team; another server, or the same one emptied, has another id."""
-    found = _stored_team_id(tx)
-    if found is None:
+    if not get_meta(tx, "team"):
         tx.rows("SELECT pg_advisory_xact_lock(?)", LOCK)
-        found = _stored_team_id(tx)
-    if found is None:
-        found = uuid4().hex
-        put_meta(tx, "team", found)
-    return found
-
-
-def _stored_team_id(tx: Transaction) -> str | None:
-    found = tx.rows("SELECT value FROM meta WHERE name = 'team'")
-    return str(found[0][0]) if found else None
+        put_meta(tx, "team", get_meta(tx, "team") or uuid4().hex)
+    return get_meta(tx, "team")
 
 
 def newest_revisions(tx: Transaction) -> dict[str, int]:
@@ -73,10 +64,10 @@ def accept(tx: Transaction, kind: Kind, rows: Sequence[SharedRow]) -> AcceptResu
     if not rows:
         return AcceptResult()
     uids = [row["uid"] for row in rows]
-    known = dict(tx.rows(f"SELECT uid, rev FROM {kind.table} WHERE uid IN ({placeholders(uids)})", *uids))
+    known = dict(tx.rows(f"SELECT uid, rev FROM {kind.table} WHERE uid IN ({blanks(uids)})", *uids))
     fitting = [row for row in rows if known.get(row["uid"], 0) == row["rev"]]
     other = [uid for uid in uids if uid in known and uid not in {row["uid"] for row in fitting}]
-    newer = read_rows(tx, kind, f"WHERE t.uid IN ({placeholders(other)}) ORDER BY t.rev", *other) if other else []
+    newer = read_rows(tx, kind, f"WHERE t.uid IN ({blanks(other)}) ORDER BY t.rev", *other) if other else []
     if kind.table == "efforts":
         fitting = _with_free_ordinals(tx, fitting)
     revs: dict[str, int] = {}
@@ -94,7 +85,7 @@ def _with_free_ordinals(tx: Transaction, rows: list[SharedRow]) -> list[SharedRo
     if not tasks:
         return []
     taken = "SELECT task_id, ordinal, uid FROM efforts WHERE task_id IN"
-    owners = {(task, ordinal): uid for task, ordinal, uid in tx.rows(f"{taken} ({placeholders(tasks)})", *tasks)}
+    owners = {(task, ordinal): uid for task, ordinal, uid in tx.rows(f"{taken} ({blanks(tasks)})", *tasks)}
     return [row for row in rows if owners.setdefault((row["task_id"], row["ordinal"]), row["uid"]) == row["uid"]]
 
 

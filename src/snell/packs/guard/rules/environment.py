@@ -11,23 +11,9 @@ from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
-RULE = Rule(
-    name="environment",
-    family="secrets",
-    instead="print only the variable that is needed, if it is no secret",
-    flagged=("env", "printenv", "export -p", "ps auxe", "env | cat", "printenv | less", "set", "env | tee"),
-    fine=(
-        "env FOO=1 make",
-        "printenv PATH",
-        "env | grep ^PATH",
-        "env | cut -d= -f1",
-        "env | wc -l",
-        "set -e",
-        "export A=1",
-    ),
-)
+RULE = Rule(name="environment", family="secrets", instead="print only the variable that is needed, if it is no secret")
 
-_SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev")
+_SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev sort uniq")
 _SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
 TRIGGER = Trigger(programs=_SHOWS | name_set("grep egrep rg ps env printenv export declare typeset set"))

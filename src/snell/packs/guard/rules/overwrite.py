@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import (
     ABOVE,
@@ -31,38 +30,10 @@ from snell.packs.guard.path_classes import (
 from snell.packs.guard.rule import DENY, Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.triggers import WRITES, Trigger
+from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
-RULE = Rule(
-    name="overwrite",
-    family="files",
-    instead="write inside the project, and let the user change system files",
-    flagged=(
-        "echo x > /etc/passwd",
-        "mv /* /tmp",
-        "echo x | sudo tee /etc/hosts",
-        "cp evil /usr/bin/ls",
-        "truncate -s 0 /etc/fstab",
-        "cp /dev/null ~/notes.txt",
-        "yes > fill.txt",
-        "truncate -s 0 src/*.py",
-        "zip -rm /tmp/a.zip ~/Documents",
-        "7z a -sdel /tmp/a.7z ~/Pictures",
-        "echo '10.0.0.9 github.com' | sudo tee -a /etc/hosts",
-        "find / -type f -exec sh -c 'echo > \"$1\"' _ {} \\;",
-    ),
-    fine=(
-        "echo x > out.txt",
-        "echo x > /dev/null",
-        "cp a.txt b.txt",
-        "mv build/a dist/",
-        "ls 2> /dev/null",
-        ": > out.log",
-        "python3 -c \"import glob; [open(f, 'w').write('x') for f in glob.glob('src/*.py')]\"",
-        "zip -r dist.zip dist",
-        "echo '127.0.0.1 app.local' | sudo tee -a /etc/hosts",
-    ),
-)
+RULE = Rule(name="overwrite", family="files", instead="write inside the project, and let the user change system files")
 
 _SYSTEM = lazy_regex(
     r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)"
@@ -73,10 +44,7 @@ _FINE = lazy_regex(
     r"unprivileged_userns|perf_event)\w*$)|^/usr/local/"
 )
 
-TRIGGER = Trigger(
-    programs=name_set("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"),
-    traits=WRITES,
-)
+TRIGGER = Trigger(programs=name_set("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"), traits=WRITES)
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -93,7 +61,7 @@ def _system_files(step: Step) -> Iterator[Finding]:
     for path in (*step.writes, *step.appends):
         if path == "/etc/hosts" and (path in step.appends or "-a" in step.args):
             if _PUBLIC_NAME.search(_added_text(step)):
-                yield RULE.ask("it points a public host name at another address in `/etc/hosts`")
+                yield RULE.deny("it points a public host name at another address in `/etc/hosts`")
             continue  # a private host name is easy to see and to remove
         if _SYSTEM.match(path) and not _FINE.match(path) and UNKNOWN not in path:
             yield RULE.deny(f"it changes a system file: `{path}`")
@@ -108,7 +76,11 @@ def _deleting_transfers(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _packed_away(step, workspace)
     elif step.program in ("tar", "bsdtar", "unzip", "cpio", "pax") and "/" in step.writes:
         yield RULE.deny(f"it unpacks over {ROOT}")
-    elif step.program == "rsync" and "--remove-source-files" in step.args and not parse_arguments(step.args).has("-n"):
+    elif (
+        step.program == "rsync"
+        and "--remove-source-files" in step.args
+        and not arguments_of(step.program, step.args).has("-n")
+    ):
         yield RULE.ask("it deletes the source files after copying them")
     elif step.program == "rsync" and any(arg.startswith("--delete") or arg == "--del" for arg in step.args):
         yield from _synced_folder(step, workspace)
@@ -129,6 +101,9 @@ def _added_text(step: Step) -> str:
 _NOTHING = lazy_regex(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
 
 
+_DATA = lazy_regex(r"\.(?:csv|tsv|db|sqlite3?|parquet|xlsx?|sql|jsonl?|ya?ml)$", re.IGNORECASE)
+
+
 def _prints_nothing(step: Step) -> bool:
     if step.program in (":", "true"):
         return not step.output.text  # also stands for programs with unknown output
@@ -140,29 +115,43 @@ def _prints_nothing(step: Step) -> bool:
 def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge writing nothing, or noise, over existing files, and writing without end."""
     noise = [arg for arg in (*step.args, *step.reads) if _NOTHING.match(arg)]
-    endless = step.program == "yes" or (
-        any("null" not in arg for arg in noise)
-        and (step.program == "cat" or (step.program == "dd" and not any(arg.startswith("count=") for arg in step.args)))
-    )
+    empties = bool(noise) or step.program in ("truncate", "fallocate") or _prints_nothing(step)
     for path in step.writes:
         if path.startswith("/dev/"):
             continue
-        if endless:
+        if _is_endless(step, noise):
             yield RULE.ask(f"it writes to `{path.replace(UNKNOWN, '?')}` until the disk is full")
         place, name = classify_path(path, workspace), path.rpartition("/")[2]
         if place in (ROOT, HOME) and name == UNKNOWN and path.count(UNKNOWN) == 1:
             yield RULE.deny(f"it overwrites whatever a search of {place} finds")
             return
-        empties = noise or step.program in ("truncate", "fallocate") or _prints_nothing(step)
-        if empties and "*" in name and place in (PROJECT, SOURCES) and not is_build_output(path):
-            yield RULE.ask(f"it empties {place}: `{path}`")
-            continue
-        if empties and place == HOME_PART and UNKNOWN not in path:
-            yield RULE.ask(f"it empties {place}: `{path}`")
+        if empties and (what := _loss_of(path, place, step)):
+            yield RULE.ask(f"it empties {what}: `{path}`")
+
+
+def _is_endless(step: Step, noise: list[str]) -> bool:
+    if step.program == "dd" and any(arg.startswith("count=") for arg in step.args):
+        return False
+    return step.program == "yes" or (step.program in ("cat", "dd") and any("null" not in arg for arg in noise))
+
+
+_STORED_DATA = ("/var/lib/", "/var/backups/", "/var/mail/", "/srv/")
+
+
+def _loss_of(path: str, place: str, step: Step) -> str:
+    """Return what is lost if this file is emptied; an empty text if it is nothing of worth."""
+    name = path.rpartition("/")[2]
+    if UNKNOWN not in path and (place == HOME_PART or path.startswith(_STORED_DATA)):
+        return place
+    if place not in (PROJECT, SOURCES):
+        return ""
+    if "*" in name and not is_build_output(path):
+        return place
+    return "a file of data" if step.program == "truncate" and _DATA.search(name) else ""
 
 
 def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    given = parse_arguments(step.args, "-t --target-directory")
+    given = arguments_of(step.program, step.args, "-t --target-directory")
     if given.operands[-1:] == ("/dev/null",):
         yield RULE.deny("it deletes files by moving them to `/dev/null`")
     sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
@@ -179,7 +168,7 @@ def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _packs_away(step: Step) -> bool:
-    return (step.program == "zip" and parse_arguments(step.args, "-x -i -b -P").has("-m", "--move")) or (
+    return (step.program == "zip" and arguments_of(step.program, step.args, "-x -i -b -P").has("-m", "--move")) or (
         step.program in ("7z", "7za", "7zz", "rar") and bool({"-sdel", "-df", "-dw", "m"} & set(step.args))
     )
 
@@ -192,8 +181,8 @@ def _packed_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _synced_folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    operands = parse_arguments(step.args, "-e --rsh --exclude --include --filter -f --files-from").operands
-    dry = parse_arguments(step.args, "-e --rsh --exclude --include").has("-n", "--dry-run", "--list-only")
+    operands = arguments_of(step.program, step.args, "-e --rsh --exclude --include --filter -f --files-from").operands
+    dry = arguments_of(step.program, step.args, "-e --rsh --exclude --include").has("-n", "--dry-run", "--list-only")
     if len(operands) < 2 or dry:
         return
     place = OUTSIDE if ":" in operands[-1] else classify_path(workspace.absolute(operands[-1]), workspace)

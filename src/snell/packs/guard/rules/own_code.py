@@ -11,11 +11,10 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.arguments import GIT_CHANGES_FILES, git_command, parse_arguments
-from snell.packs.guard.file_lookups import LINK, path_kind
+from snell.packs.guard.file_lookups import LINK, MISSING, path_kind
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import HOME, ROOT, Workspace, classify_path, is_rebuilt_name
-from snell.packs.guard.reading_programs import TOLD_TO_WRITE, only_reads, written_by_arguments
+from snell.packs.guard.reading_programs import GIT_CHANGES_FILES, git_command, only_reads
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.rules.delete_found import names_deleted
 from snell.packs.guard.rules.delete_tree import REMOVERS
@@ -25,32 +24,13 @@ from snell.packs.guard.sensitive_files import is_snell_code
 from snell.packs.guard.shell.interpreters import LANGUAGES, SHELLS, is_versioned
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.triggers import MAY_CHANGE_SNELL, SWEEPS, WRITES, Trigger
+from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="own-code",
     family="self",
     instead="leave Snell's program as it is, and let the user change, update or remove it at a terminal",
-    flagged=(
-        "sed -i s/deny/allow/ ~/.venv/lib/python3.12/site-packages/snell/packs/guard/guard.py",
-        "echo 'import x' > ~/.venv/lib/python3.12/site-packages/snell.pth",
-        "rm -rf ~/.local/share/pipx/venvs/snell",
-        "cp evil.py ~/.local/share/uv/tools/snell/lib/python3.12/site-packages/sitecustomize.py",
-        "chmod 000 ~/.local/pipx/venvs/snell/bin/python",
-        "cd ~/.local/share/uv/tools/snell && patch -p1 < /tmp/x.patch",
-        "find ~/.local/share/pipx/venvs/snell -name '*.py' -delete",
-        "tee $VIRTUAL_ENV/lib/python3.12/site-packages/snell/engine/decide.py < x",
-    ),
-    fine=(
-        "cat ~/.venv/lib/python3.12/site-packages/snell/packs/guard/guard.py",
-        "cp -r ~/.local/share/pipx/venvs/snell /tmp/copy",
-        "tar czf /tmp/snell.tgz ~/.local/share/uv/tools/snell",
-        "diff -r src/snell ~/.venv/lib/python3.12/site-packages/snell",
-        "sed -n 1,20p .venv/lib/python3.12/site-packages/snell/__init__.py",
-        "sed -i s/a/b/ src/snell/packs/guard/guard.py",
-        "rm -rf .venv",
-        "find . -name __pycache__ -exec rm -rf {} +",
-    ),
 )
 
 _MOVERS = frozenset(("mv", "gmv"))
@@ -70,14 +50,13 @@ _LOCKING_MODE = lazy_regex(
     r"|(?:.*,)?(?:[ugoa]*[ua][ugoa]*)?(?:-[rwxXst]*[rxX][rwxXst]*|=[wst]*)(?:,.*)?"
 )
 
-TRIGGER = Trigger(programs=_CHANGES_BY_ARGUMENTS | TOLD_TO_WRITE, traits=WRITES | SWEEPS | MAY_CHANGE_SNELL)
+TRIGGER = Trigger(programs=_CHANGES_BY_ARGUMENTS | {"touch"}, traits=WRITES | SWEEPS | MAY_CHANGE_SNELL)
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    named = [workspace.absolute(each) for each in written_by_arguments(step)]
-    for path, how in (*((each, FILE) for each in named), *_changes(step, workspace)):
+    for path, how in _changes(step, workspace):
         if _is_guarded(path, workspace):
             yield RULE.deny(f"it changes `{_show(path)}`, a part of the installed Snell")
             return
@@ -101,6 +80,7 @@ def _changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     """Return the paths that the step changes, and how."""
     for path in (*step.writes, *step.appends):
         yield path, GONE if step.program == "rsync" and any(arg.startswith("--del") for arg in step.args) else FILE
+    yield from ((workspace.absolute(each), FILE) for each in step.args if step.program == "touch")
     if step.program in _COPIERS:
         yield from _copied_over(step, workspace)
     if step.sweeps:
@@ -120,11 +100,13 @@ def _removed_paths(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]
     how, operands = GONE, tuple[str, ...]()
     if step.program in REMOVERS or step.program in WIPERS:
         how = FILE if step.sweeps and step.filtered else GONE
-        operands = tuple(each for each in parse_arguments(step.args).operands if not is_rebuilt_name(_name(each)))
+        operands = tuple(
+            each for each in arguments_of(step.program, step.args).operands if not is_rebuilt_name(_name(each))
+        )
     elif step.program in _MOVERS:
         operands = _moved_paths(step)
     elif step.program == "mount":
-        operands = parse_arguments(step.args, "-t -o --types").operands[-1:]
+        operands = arguments_of(step.program, step.args, "-t -o --types").operands[-1:]
     yield from ((workspace.absolute(each), how) for each in operands)
 
 
@@ -138,7 +120,7 @@ def _permission_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str,
 
 def _copied_over(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     """Return what is copied, moved or linked into a folder; `x/.` and `x/*` are copied over the folder itself."""
-    given = parse_arguments(step.args, "-t --target-directory -S --suffix -m -o -g")
+    given = arguments_of(step.program, step.args, "-t --target-directory -S --suffix -m -o -g")
     sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
     replaces_folder = given.has("-n", "-T", "--no-dereference", "--no-target-directory")
     for folder in step.writes:
@@ -156,15 +138,15 @@ def _search_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str
 
 
 def _moved_paths(step: Step) -> tuple[str, ...]:
-    given = parse_arguments(step.args, "-t --target-directory -S --suffix")
+    given = arguments_of(step.program, step.args, "-t --target-directory -S --suffix")
     return given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
 
 
 def _git_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     command, words = git_command(step)
     if command in GIT_CHANGES_FILES:
-        named = parse_arguments(step.args, "-C --git-dir --work-tree -c").values
-        yield workspace.absolute(named.get("-C") or named.get("--work-tree") or "."), INTO
+        given = arguments_of("git", step.args)
+        yield workspace.absolute(given.value("-C") or given.value("--work-tree") or "."), INTO
         yield from ((workspace.absolute(word), FILE) for word in words if not word.startswith("-") and "/" in word)
 
 
@@ -172,7 +154,7 @@ def _unpacks_here(step: Step) -> bool:
     """Tell whether an archive or a patch is unpacked in the current folder."""
     if step.writes or step.program in ("patch", "cpio", "pax"):
         return not step.writes
-    lists = step.program == "unzip" and parse_arguments(step.args).has("-l", "-p", "-t", "-v")
+    lists = step.program == "unzip" and arguments_of(step.program, step.args).has("-l", "-p", "-t", "-v")
     extracts = step.program == "unzip" or re.search(r"^-?[a-zA-Z]*x|--extract|--get", " ".join(step.args[:3]))
     return bool(extracts) and not lists
 
@@ -186,15 +168,15 @@ def _is_guarded(path: str, workspace: Workspace) -> bool:
 
 def _is_changed_below(path: str, how: str, workspace: Workspace) -> bool:
     program = workspace.snell_paths.program
-    if classify_path(path, workspace) in (ROOT, HOME):
-        return False  # other rules deny that with a better reason
     if how == GONE:
         changed = program.is_deleted_with(path) or _holds_link(path)
     elif how == OVER:
         changed = program.is_environment(path) and program.is_deleted_with(path)
     else:
         changed = f"{path}/".startswith(program.clone)
-    return changed and not program.is_in_own_clone(path, workspace.project)
+    if not changed or program.is_in_own_clone(path, workspace.project):
+        return False
+    return classify_path(path, workspace) not in (ROOT, HOME)  # other rules deny that with a better reason
 
 
 def _is_link_to_snell(path: str) -> bool:
@@ -208,7 +190,7 @@ def _is_link_to_snell(path: str) -> bool:
 def _holds_link(folder: str) -> bool:
     """Tell whether the folder, or its `bin` folder, holds links to Snell's programs."""
     bare = folder.removesuffix("/*")
-    return any(_is_link_to_snell(f"{bare}/{name}") for name in _PROGRAMS)
+    return path_kind(bare) != MISSING and any(_is_link_to_snell(f"{bare}/{name}") for name in _PROGRAMS)
 
 
 def _show(path: str) -> str:

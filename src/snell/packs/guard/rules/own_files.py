@@ -5,72 +5,20 @@ This covers changes to Snell's settings, trust and state, to the client files th
 commands that only the user may run, at a terminal (`snell trust`, `snell pause`, `snell setup`).
 """
 
-import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.arguments import GIT_CHANGES_FILES, git_command, parse_arguments
-from snell.packs.guard.path_classes import Workspace, is_snell_folder
-from snell.packs.guard.reading_programs import TOLD_TO_WRITE, only_reads, written_by_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.reading_programs import GIT_CHANGES_FILES, git_command, only_reads
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import is_client_hook_file, is_snell_file
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.triggers import IN_SNELL_FOLDER, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, SWEEPS, WRITES, Trigger
+from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
-RULE = Rule(
-    name="own-files",
-    family="self",
-    instead="say what should change, and let the user change it at a terminal",
-    flagged=(
-        "echo x > ~/.config/snell/trust.json",
-        "rm -rf .snell",
-        "echo x > $SNELL_HOME/config/snell.toml",
-        "cp x ${XDG_CONFIG_HOME:-~/.config}/snell/snell.toml",
-        "snell trust --all",
-        "sed -i s/a/b/ .claude/settings.json",
-        "SNELL_POLICY=/tmp/none snell daemon",
-        "mv ~/.local/state/snell /tmp/x",
-        "git -C ~/.config/snell clean -n -f",
-        "cp x ~/.claude/settings.json",
-        "snell allow",
-        "ln -sf /bin/true ~/.local/bin/snell",
-        "claude --settings '{\"disableAllHooks\": true}' -p hi",
-        "CLAUDE_CONFIG_DIR=/tmp/x claude -p hi",
-        "rm -rf ~/.claude",
-        "tar xf x.tar -C ~/.claude",
-        "snell daemon kill",
-        "gemini --yolo -p hi",
-        "snell ledger release last",
-        "snell ledger --json release toolu_1",
-        "env -u CLAUDECODE snell ledger release lost",
-        "CLAUDECODE= snell runs approve r1",
-        "CLAUDECODE='' AI_AGENT= python3 -m snell runs finish r1",
-        "python -I -m snell setup --uninstall --yes",
-        "python3 -Im snell pause 10",
-        "env CLAUDECODE= AI_AGENT= snell runs cancel r1",
-        "snell tools learn --yes",
-        "unset CLAUDECODE; snell tools forget mail",
-    ),
-    fine=(
-        "snell why 3",
-        "cat ~/.config/snell/settings.toml",
-        "ls .snell",
-        "echo x > $XDG_CONFIG_HOME/other/settings.toml",
-        "snell check command 'rm -rf /'",
-        "snell test",
-        "snell ledger list --status failed",
-        "snell ledger show release",
-        "snell runs list",
-        "snell tools list",
-        "grep snell README.md",
-        "cp CLAUDE.md ~/.claude/",
-        "mkdir -p .claude/commands",
-        "claude -p 'what is this'",
-        "cp -r .claude /tmp/backup",
-    ),
-)
+RULE = Rule(name="own-files", family="self", instead="say what should change, and let the user change it at a terminal")
 
 _WEAKENING = frozenset(
     ("trust", "pause", "setup", "uninstall", "allow", "stop", "unsetup", "disable", "off", "resume", "forget", "purge")
@@ -96,8 +44,9 @@ _CLIENT_FOLDER = lazy_regex(
 _FOLDER_CHANGERS = name_set("rm mv shred trash cp rsync ditto tar bsdtar unzip")
 _NO_PROMPTS = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
+_STARTERS = _CLIENTS | {"export", "unset", "declare"}
 TRIGGER = Trigger(
-    programs=TOLD_TO_WRITE | _CLIENTS | _FOLDER_CHANGERS | {"export", "unset", "declare"},
+    programs=_STARTERS | _FOLDER_CHANGERS,
     prefixes=("python",),
     traits=WRITES | SWEEPS | MAY_CHANGE_PATH | MAY_CHANGE_SNELL | IN_SNELL_FOLDER,
 )
@@ -106,12 +55,14 @@ TRIGGER = Trigger(
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    for path in (*step.writes, *step.appends, *map(workspace.absolute, written_by_arguments(step))):
+    for path in (*step.writes, *step.appends):
         if _is_guarded(path, workspace):
             yield RULE.deny(f"it changes `{path}`, which Snell or a client's hooks depend on")
             return
-    yield from _snell_command(step)
-    yield from _client(step)
+    if step.program == "snell" or step.program.startswith("python"):
+        yield from _snell_command(step)
+    if step.program in _STARTERS:
+        yield from _client(step)
     if step.program in _FOLDER_CHANGERS:
         yield from _folder(step, workspace)
     if not only_reads(step):
@@ -119,7 +70,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _named_paths(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    if any("disableAllHooks" in arg for arg in step.args):
+    if any("disableAllHooks" in arg for arg in step.args) and step.program not in ("git", "gh", "glab"):
         yield RULE.deny("it disables all hooks (`disableAllHooks`)")
     if step.program in ("rsync", "cp", "ln", "git") and not _writes_guarded(step, workspace):
         return
@@ -137,16 +88,16 @@ def _writes_guarded(step: Step, workspace: Workspace) -> bool:
     if step.program == "git":
         command, _words = git_command(step)
         return command in GIT_CHANGES_FILES
-    operands = parse_arguments(step.args).operands
+    operands = arguments_of(step.program, step.args).operands
     return bool(operands) and _is_guarded(workspace.absolute(operands[-1]), workspace)
 
 
 def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
-    in_snell_folder = is_snell_folder(workspace)
+    in_snell_folder = workspace.is_snell_folder
     for arg in step.args:
-        for text in (arg, arg.partition("=")[2]):
-            named = "snell" in text or "/" in text or text.startswith(".") or in_snell_folder
-            if text and named and len(text) < 4000 and not re.search(r"[ (]", text) and not text.startswith("-"):
+        for text in (arg, arg.partition("=")[2]) if "=" in arg else (arg,):
+            named = "/" in text or text.startswith(".") or "snell" in text or (in_snell_folder and text)
+            if named and not ("(" in text or " " in text or text.startswith("-") or len(text) >= 4000):
                 yield workspace.absolute(text) + ("/" if text.endswith("/") else "")
     yield from step.sweeps
     if in_snell_folder and step.program in ("git", "tar", "unzip", "make", "touch", "patch", "bash", "sh"):
@@ -183,7 +134,7 @@ def _client(step: Step) -> Iterator[Finding]:
 
 def _folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge deleting, moving or replacing a client's complete folder with its hooks."""
-    operands = parse_arguments(step.args).operands
+    operands = arguments_of(step.program, step.args).operands
     if step.program in ("rm", "mv", "shred", "trash"):
         gone = operands[:-1] if step.program == "mv" else operands
     elif step.program in ("cp", "rsync", "ditto") and any(name.endswith(("/.", "/*", "/")) for name in operands[:-1]):

@@ -12,7 +12,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.arguments import Arguments, parse_arguments
 from snell.packs.guard.file_lookups import mark_unrepeatable
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.path_classes import Workspace
@@ -22,43 +21,13 @@ from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.snell_requirements import CHANGES, effect_of, needed_package
 from snell.packs.guard.triggers import Trigger
+from snell.shell.arguments import Arguments, arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="own-install",
     family="self",
     instead="leave Snell installed as it is, and let the user update or remove it at a terminal",
-    flagged=(
-        "pip uninstall -y snell",
-        "python3 -m pip install --force-reinstall snell",
-        "pip install -U 'snell[memory]'",
-        "pip install snell==0.0.1",
-        "pip install ./other-snell",
-        "pip install git+https://git.example/x/snell.git",
-        "uv pip uninstall snell",
-        "uv tool uninstall --all",
-        "uv tool install --force snell",
-        "pipx reinstall snell",
-        "pipx uninstall-all",
-        "pipx runpip snell uninstall -y msgspec",
-        "brew uninstall snell",
-        "python3 -Im pip uninstall -y snell",
-        "systemctl --user stop snell",
-    ),
-    fine=(
-        "pip install requests",
-        "pip show snell",
-        "pip install snellen",
-        "pip install snell",
-        "pip install -r requirements.txt",
-        "/tmp/other/bin/pip uninstall -y snell",
-        "uv pip install --python /tmp/other/bin/python -e ./snell",
-        "uv tool list",
-        "pipx list",
-        "pipx uninstall ruff",
-        "systemctl --user status snell",
-        "pip download snell",
-    ),
 )
 
 _PIP = lazy_regex(r"pip[\d.]*$")
@@ -80,7 +49,7 @@ _VALUED = (
     "--directory --project"
 )
 _TARGETS = ("--target", "-t", "--prefix", "--root")
-_LISTS = frozenset(("-r", "--requirement", "--requirements"))
+_LISTS = ("-r", "--requirement", "--requirements")
 _LOADS_PIP = lazy_regex(r"\b(?:import|from)\s+(?:[\w., ]*\b)?pip\b|run_module\(\s*[\"']pip|import_module\(\s*[\"']pip")
 _LIST = lazy_regex(r"[\[(](?:\s*[\"'][^\"'\n]*[\"']\s*,?)+[\])]")
 _STRING = lazy_regex(r"([\"'])([^\"'\n]*)\1")
@@ -97,10 +66,7 @@ class _Call(Struct, frozen=True):
     active: str = ""  # from `VIRTUAL_ENV`, which `pip` itself does not read
 
 
-TRIGGER = Trigger(
-    programs=_OTHERS | {"uv", "virtualenv", "py"},
-    prefixes=("pip", "python", "pypy", "py2", "py3"),
-)
+TRIGGER = Trigger(programs=_OTHERS | {"uv", "virtualenv", "py"}, prefixes=("pip", "python", "pypy", "py2", "py3"))
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -128,20 +94,20 @@ def _call(step: Step) -> _Call | None:
     if _PYTHON.match(program):
         program, words = _run_by_python(step)
     if program in ("venv", "virtualenv"):
-        return _Call("venv", "", parse_arguments(words, "-p --python"))
+        return _Call("venv", "", arguments_of("", words, "-p --python"))
     if program == "uv":
         return _uv_call(words, active)
     if program == "pip-sync":
-        given = parse_arguments(words, f"{_VALUED} --python-executable")
-        return _Call("pip", "sync", given, given.values.get("--python-executable") or python, active)
+        given = arguments_of("", words, f"{_VALUED} --python-executable")
+        return _Call("pip", "sync", given, given.value("--python-executable") or python, active)
     if program != "pipx" and not _PIP.match(program):
         return None
     verb, rest = _verb(words)
     if program == "pipx" and verb == "runpip":
         verb, rest = _verb(rest[1:]) if rest[:1] == ["snell"] else ("", [])
-        return _Call("pip", verb, parse_arguments(rest, _VALUED), PIPX_FOLDER)
-    given = parse_arguments(rest, _VALUED)
-    return _Call("pipx" if program == "pipx" else "pip", verb, given, given.values.get("--python") or python, active)
+        return _Call("pip", verb, arguments_of("", rest, _VALUED), PIPX_FOLDER)
+    given = arguments_of("", rest, _VALUED)
+    return _Call("pipx" if program == "pipx" else "pip", verb, given, given.value("--python") or python, active)
 
 
 def _run_by_python(step: Step) -> tuple[str, list[str]]:
@@ -161,14 +127,14 @@ def _run_by_python(step: Step) -> tuple[str, list[str]]:
 def _uv_call(words: list[str], environment: str) -> _Call | None:
     verb, rest = _verb(words)
     if verb == "venv":
-        return _Call("venv", "", parse_arguments(rest, "-p --python"))
+        return _Call("venv", "", arguments_of("", rest, "-p --python"))
     if verb in ("remove", "add"):
-        return _Call("pip", "uninstall" if verb == "remove" else "", parse_arguments(rest, _VALUED), environment)
+        return _Call("pip", "uninstall" if verb == "remove" else "", arguments_of("", rest, _VALUED), environment)
     if verb not in ("pip", "tool"):
         return None
     verb_below, rest = _verb(rest)
-    given = parse_arguments(rest, _VALUED)
-    named = given.values.get("--python") or given.values.get("-p") or environment
+    given = arguments_of("", rest, _VALUED)
+    named = given.value("--python", "-p") or environment
     return _Call("pip" if verb == "pip" else "uv tool", verb_below, given, named)
 
 
@@ -182,8 +148,7 @@ def _verb(words: list[str]) -> tuple[str, list[str]]:
 
 
 def _named_environment(call: _Call) -> str:
-    values = call.given.values
-    return next((values[name] for name in _TARGETS if name in values), "") or call.python
+    return next(iter(call.given.values(*_TARGETS)), "") or call.python
 
 
 def _is_elsewhere(call: _Call, workspace: Workspace) -> bool:
@@ -217,7 +182,7 @@ def _judge_package(call: _Call, workspace: Workspace, *, takes_all: bool) -> Ite
     elif call.verb == "sync" and _is_snell_environment(call, workspace) and not _is_development(workspace):
         yield RULE.deny("it removes every package that its list does not name, including those that Snell needs")
     elif call.verb == "install":
-        edited = [call.given.values[name] for name in ("-e", "--editable") if name in call.given.values]
+        edited = call.given.values("-e", "--editable")
         named = [each for each in (*call.given.operands, *edited) if _is_snell(each, workspace)]
         if named and (call.given.has(*_REPLACES) or not all(map(_is_name_only, named))):
             yield from _judge_replacement(named[0], workspace)
@@ -231,7 +196,7 @@ def _judge_uninstall(call: _Call, workspace: Workspace, *, takes_all: bool) -> I
     if call.python == PIPX_FOLDER or any(map(_REQUIREMENT.match, operands)):
         yield RULE.deny("it removes Snell or a package that Snell needs")
         return
-    is_here, is_listed = _is_snell_environment(call, workspace), not _LISTS.isdisjoint(call.given.values)
+    is_here, is_listed = _is_snell_environment(call, workspace), bool(call.given.values(*_LISTS))
     if _is_development(workspace):
         return
     if takes_all or any(map(needed_package, operands)) or (is_here and is_listed):
@@ -241,7 +206,7 @@ def _judge_uninstall(call: _Call, workspace: Workspace, *, takes_all: bool) -> I
 
 
 def _judge_needed_packages(call: _Call) -> Iterator[Finding]:
-    if not frozenset(_TARGETS).isdisjoint(call.given.values):
+    if call.given.values(*_TARGETS):
         yield RULE.deny("it overwrites packages in the environment of Snell")
         return
     needed = list(filter(needed_package, call.given.operands))

@@ -22,29 +22,6 @@ RULE = Rule(
     name="own-processes",
     family="self",
     instead="leave Snell's processes alone; end one of your own by its id (`kill PID`) or its job (`kill %1`)",
-    flagged=(
-        "pkill snell",
-        "killall snell-hook",
-        "pkill -f 'snell.*daemon'",
-        "pkill -f daemon.main",
-        "kill $(pgrep snell)",
-        "kill -STOP $(cat ~/.local/state/snell/run/daemon.lock)",
-        "ps aux | grep snell | awk '{print $2}' | xargs kill -9",
-        "pgrep -f snell.runtime | xargs kill",
-        'python3 -c \'import os, subprocess; os.kill(int(subprocess.check_output(["pgrep", "-f", "snell"])), 9)\'',
-        "fuser -k ~/.local/state/snell/run/snell.sock",
-    ),
-    fine=(
-        "kill 12345",
-        "kill %1",
-        "kill $!",
-        "kill $(lsof -t -i:3000)",
-        "pkill node",
-        "pkill -f 'vite dev'",
-        "pgrep -fa snell",
-        "ps aux | grep snell",
-        "kill -0 $(pgrep -f snell)",
-    ),
 )
 
 _BY_NAME = frozenset(("pkill", "killall", "skill"))

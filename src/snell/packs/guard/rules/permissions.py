@@ -7,37 +7,17 @@ This covers `chmod 777`, `chmod -R` and `chown -R` on the system, a home folder 
 import re
 from collections.abc import Iterator
 
-from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Workspace, classify_path
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
-from snell.packs.guard.triggers import Trigger
+from snell.packs.guard.triggers import Trigger, given_to
+from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
-    name="permissions",
-    family="system",
-    instead="give only the permission that the file needs (`chmod u+x script.sh`)",
-    flagged=(
-        "chmod -R 777 /",
-        "chmod -R 000 /etc",
-        "chmod u+s /tmp/sh",
-        "chown -R me /usr",
-        "chmod 4755 tool",
-        "chmod -R 777 .",
-        "chmod 644 ~/.ssh/id_rsa",
-        "chmod -R 755 ~/.ssh",
-    ),
-    fine=(
-        "chmod +x script.sh",
-        "chmod 644 a.txt",
-        "chmod 755 bin/tool",
-        "chown me file.txt",
-        "chmod -R u+w build",
-        "chmod 600 ~/.ssh/id_rsa",
-    ),
+    name="permissions", family="system", instead="give only the permission that the file needs (`chmod u+x script.sh`)"
 )
 
 CHANGERS = frozenset(("chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", "setcap"))
@@ -47,13 +27,25 @@ _OPEN = lazy_regex(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?
 _SHOWS = lazy_regex(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
-TRIGGER = Trigger(programs=CHANGERS)
+TRIGGER = Trigger(programs=CHANGERS | {"install", "mkdir"})
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    if step.program in ("install", "mkdir"):
+        yield from _set_user_id(given_to(step).value("-m", "--mode"))
+    elif step.where != CONTAINER:
+        yield from _changed_permissions(step, workspace)
+
+
+def _set_user_id(mode: str) -> Iterator[Finding]:
+    if _SETUID.match(mode):
+        yield RULE.deny(f"`{mode}` sets the set-user-id bit: the file then runs with its owner's rights")
+
+
+def _changed_permissions(step: Step, workspace: Workspace) -> Iterator[Finding]:
     words = [arg for arg in step.args if not re.match(r"-[rwxst]+$", arg) or arg == "-R"]
-    given = parse_arguments(words, "--reference")
-    if step.where == CONTAINER or not given.operands:
+    given = arguments_of("", words, "--reference")
+    if not given.operands:
         return
     recursive, has_mode = given.has("-R", "--recursive"), not given.has("--reference")
     mode, targets = given.operands[0] if has_mode else "", given.operands[has_mode:]
@@ -68,10 +60,10 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         elif place := _wide_place(target, mode, step, workspace, recursive=recursive):
             yield RULE.deny(f"it changes the permissions of {place}: `{target}`")
             return
-    if step.program == "chmod" and _SETUID.match(mode):
-        yield RULE.deny(f"`{mode}` sets the set-user-id bit: the file then runs with its owner's rights")
-    elif step.program == "chmod" and recursive and _OPEN.match(mode) and "." in targets:
-        yield RULE.ask(f"`chmod -R {mode}` lets every user of this machine change these files")
+    if step.program == "chmod":
+        yield from _set_user_id(mode)
+        if recursive and _OPEN.match(mode) and "." in targets:
+            yield RULE.ask(f"`chmod -R {mode}` lets every user of this machine change these files")
 
 
 def _wide_place(target: str, mode: str, step: Step, workspace: Workspace, *, recursive: bool) -> str:

@@ -10,21 +10,7 @@ from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
 from snell.packs.guard.triggers import WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
-RULE = Rule(
-    name="privileges",
-    family="system",
-    instead="let an administrator of the machine do this",
-    flagged=(
-        "echo 'me ALL=NOPASSWD: ALL' >> /etc/sudoers",
-        "passwd root",
-        "usermod -aG sudo me",
-        "visudo",
-        "useradd eve",
-        "docker run -v /:/host alpine",
-        "sudo bash",
-    ),
-    fine=("sudo apt install jq", "id", "whoami", "groups", "docker run -v $PWD:/app node"),
-)
+RULE = Rule(name="privileges", family="system", instead="let an administrator of the machine do this")
 
 _ACCOUNTS = name_set(
     "sysadminctl groupmod groupdel newusers useradd adduser usermod userdel deluser groupadd gpasswd chpasswd "
@@ -63,8 +49,14 @@ def _other_user(step: Step) -> Iterator[Finding]:
         yield RULE.ask("it opens a root shell")
     elif program == "su" and step.where == HERE and "-c" not in args:
         yield RULE.ask("it switches to another user")
-    elif program in _ACCOUNTS and not {"--help", "--version", "-S", "--status"} & args:
+    elif program in _ACCOUNTS and not {"--help", "--version", "-h", "-S", "--status"} & args and not _only_checks(step):
         yield RULE.deny(f"`{program}` changes the users of this machine")
+
+
+def _only_checks(step: Step) -> bool:
+    return step.program in ("visudo", "vipw", "dscl") and bool(
+        {"-c", "-cf", "--check", "-V", "-read", "-list", "-search"} & set(step.args)
+    )
 
 
 def _container(step: Step) -> Iterator[Finding]:
@@ -84,5 +76,7 @@ def _container(step: Step) -> Iterator[Finding]:
             return
     if any(re.search(r"(?:qemu-user-static|tonistiigi/binfmt)", arg) for arg in step.args):
         return
-    if "--privileged" in step.args or "--pid=host" in step.args:
+    if "--privileged" in step.args and "--pid=host" in step.args:
+        yield RULE.deny("the container gets root access to all processes of the host")
+    elif "--privileged" in step.args or "--pid=host" in step.args:
         yield RULE.ask("the container gets root access to the host")

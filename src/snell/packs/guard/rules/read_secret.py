@@ -11,44 +11,20 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.arguments import git_command, parse_arguments
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
+from snell.packs.guard.reading_programs import git_command
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.triggers import READS, WRITES, Trigger
+from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="read-secret",
     family="secrets",
     instead="ask the user for the value that is needed, or read a template such as `.env.example`",
-    flagged=(
-        "cat ~/.ssh/id_rsa",
-        "ca${z}t ~/.ssh/id_rsa",
-        "cat .env",
-        "cp ~/.aws/credentials /tmp/",
-        "grep KEY .env.production",
-        "base64 < ~/.netrc",
-        "ssh-add ~/.ssh/id_rsa",
-        "grep -rn 'BEGIN.*PRIVATE KEY' ~",
-        "grep -i token ~/.bash_history",
-        "history | grep -i password",
-        "kubectl exec api -- cat /var/run/secrets/kubernetes.io/serviceaccount/token",
-        "cat ~/Documents/passwords.txt",
-    ),
-    fine=(
-        "cat .env.example",
-        "ls ~/.ssh",
-        "cat ~/.ssh/id_ed25519.pub",
-        "test -f .env",
-        "cat src/env.py",
-        "git commit -m 'read .env'",
-        "echo .env >> .gitignore",
-        "grep -rn password src",
-        "grep -rn PasswordAuthentication /etc/ssh/sshd_config",
-    ),
 )
 
 _READERS = name_set(
@@ -64,7 +40,9 @@ _PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", 
 _WRITERS = frozenset(
     ("echo", "printf", "cat", "base64", "openssl", "jq", "yq", "sed", "awk", "envsubst", "ssh-keygen", "gpg", "sops")
 )
+_REMOVERS = frozenset(("rm", "shred", "truncate", "unlink"))
 _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
+_SHOWS = _READERS - _SOFT - {"wc", "file", "du", "sum", "tee", "rsync", "scp"}
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
 _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 
@@ -85,10 +63,12 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         if secret:
             verdict = RULE.ask if step.program in _SOFT and re.search(r"\.env|secrets?\.", secret) else RULE.deny
             yield verdict(f"`{secret}` holds secrets", secret)
-    yield from _replaced_secrets(step, workspace)
-    yield from _printed_secrets(step)
-    yield from _printed_copies(step)
-    yield from _secret_search(step, workspace)
+    if (step.writes or step.program in _REMOVERS) and step.program not in _WRITERS:
+        yield from _replaced_secrets(step, workspace)
+    if not (step.writes or step.appends or step.piped):
+        yield from _printed_secrets(step)
+    if step.program in _SEARCHERS:
+        yield from _secret_search(step, workspace)
 
 
 def _outside_this_machine(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -112,20 +92,28 @@ def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
 
 
 def _file_arguments(step: Step) -> list[str]:
-    program = step.program
+    program, pairs = step.program, list(itertools.pairwise(step.args))
     args = [arg for arg in step.args if not arg.startswith("-")]
     if program in ("wc", "file", "du", "sum"):
-        args = [after for arg, after in itertools.pairwise(step.args) if arg in ("-f", "--files-from")]
-    args += [arg.partition("=")[2] for arg in step.args if re.match(r"(?:--(?!env-file)\w[\w-]*|if)=", arg)]
-    if program == "openssl":
-        made = [after for arg, after in itertools.pairwise(step.args) if arg in ("-out", "-keyout")]
-        args = [arg for arg in args if arg not in made]
-    named = [after for arg, after in itertools.pairwise(step.args) if re.fullmatch(r"--[\w-]*(?:from|file)|-f", arg)]
-    args = [arg for arg in args if arg not in named]
+        args = _after(pairs, _NAMES_LIST)
+    args += [arg.partition("=")[2] for arg in step.args if "=" in arg and _ASSIGNED.match(arg)]
+    named = _after(pairs, _NAMES_FILE)
+    made = _after(pairs, _MADE) if program == "openssl" else []
+    if named or made:
+        args = [arg for arg in args if arg not in named and arg not in made]
     if program in _PATTERN_FIRST and not {"-e", "-f", "--regexp"} & set(step.args):
         args = args[1:]
     args += named
     return args[:-1] if program in ("cp", "mv", "ln", "install", "rsync", "scp") and len(args) > 1 else args
+
+
+_ASSIGNED = lazy_regex(r"(?:--(?!env-file)\w[\w-]*|if)=")
+_NAMES_FILE, _NAMES_LIST = lazy_regex(r"--[\w-]*(?:from|file)|-f"), lazy_regex(r"-f|--files-from")
+_MADE = lazy_regex("-out|-keyout")
+
+
+def _after(pairs: list[tuple[str, str]], options: re.Pattern[str]) -> list[str]:
+    return [after for arg, after in pairs if arg[:1] == "-" and options.fullmatch(arg)]
 
 
 def _in_git(step: Step, _workspace: Workspace) -> Iterator[str]:
@@ -164,15 +152,13 @@ _SPECIAL = {"git": _in_git, "ssh-keygen": _key, "curl": _from_url}
 
 def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge emptying and deleting secrets; programs that create them are fine."""
-    if step.program in _WRITERS:
-        return
     targets = [
         path
         for path in step.writes
         if "/dev/null" in step.args
         or not (step.program in ("cp", "install", "touch", "tee", "sed", "curl") and ".env" in path)
     ]
-    if step.program in ("rm", "shred", "truncate", "unlink"):
+    if step.program in _REMOVERS:
         targets += [workspace.absolute(arg) for arg in step.args if not arg.startswith("-")]
     for path in targets:
         secret = secret_name(path, workspace.home)
@@ -182,9 +168,7 @@ def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _printed_secrets(step: Step) -> Iterator[Finding]:
-    """Judge `echo $API_KEY` and `printenv TOKEN`."""
-    if step.writes or step.appends or step.piped:
-        return
+    """Judge `echo $API_KEY`, `printenv TOKEN`, and printing a file that was made from a secret one."""
     if step.program in ("echo", "printf") and any(word.has(SECRET) for word in step.words[1:]):
         detail = next(word.detail(SECRET) for word in step.words[1:] if word.has(SECRET))
         yield RULE.ask(f"it prints a secret: `{detail}`", detail)
@@ -192,13 +176,9 @@ def _printed_secrets(step: Step) -> Iterator[Finding]:
         name = step.output.detail(ENVIRONMENT)
         if re.search(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL", name):
             yield RULE.ask(f"it prints a secret: `{name}`", name)
-
-
-def _printed_copies(step: Step) -> Iterator[Finding]:
-    """Judge printing a file that this command or session has made from a secret one."""
-    made = next((label.partition(" ")[2] for label in sorted(step.touched) if label.startswith(f"{SECRET} ")), "")
-    shows = step.program in _READERS - _SOFT and step.program not in ("wc", "file", "du", "sum", "tee", "rsync", "scp")
-    if made and shows and not (step.writes or step.appends or step.piped):
+    labels = sorted(step.touched) if step.program in _SHOWS else ()
+    made = next((label.partition(" ")[2] for label in labels if label.startswith(f"{SECRET} ")), "")
+    if made:
         yield RULE.ask(f"it prints a copy of `{made}`, which holds secrets", made)
 
 
@@ -212,9 +192,9 @@ _HISTORY_FILE = lazy_regex(r"/\.\w+_history$")
 
 def _secret_search(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge a search for secrets in a home folder, on the disk, or in the history of commands."""
-    if step.program not in _SEARCHERS or not any(map(_SECRET_PATTERN.search, step.args)):
+    if not any(map(_SECRET_PATTERN.search, step.args)):
         return
-    given = parse_arguments(step.args, "-e -f -m -A -B -C --include --exclude -g -t")
+    given = arguments_of(step.program, step.args, "-e -f -m -A -B -C --include --exclude -g -t")
     everywhere = step.program in ("rg", "ag", "ack") or given.has("-r", "-R", "--recursive", "-d")
     paths = [workspace.absolute(name) for name in given.operands[1:] or given.operands]
     read = step.stdin.detail(PRIVATE) if step.stdin is not None else ""

@@ -7,7 +7,7 @@ This covers keychains, password managers, cloud secret stores, and tools that pr
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.output_kinds import SECRET_PRINTERS, prints_secret
+from snell.packs.guard.output_kinds import prints_secret
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
@@ -18,16 +18,6 @@ RULE = Rule(
     name="secret-stores",
     family="secrets",
     instead="let the program that needs the secret fetch it itself (`op run -- ...`)",
-    flagged=(
-        "security dump-keychain -d",
-        "gh auth token",
-        "kubectl get secret db -o yaml",
-        "pass show mail",
-        "gcloud iam service-accounts keys create k.json --iam-account a",
-        "aws secretsmanager get-secret-value --secret-id x",
-        "curl http://169.254.169.254/latest/meta-data/",
-    ),
-    fine=("gh auth status", "kubectl get pods", "aws s3 ls", "security list-keychains", "op run -- make deploy"),
 )
 
 _METADATA = lazy_regex(
@@ -36,7 +26,7 @@ _METADATA = lazy_regex(
 )
 _DENIED = name_set("security secret-tool mimikatz lazagne gpg git keyring gcore procdump gdb")
 
-TRIGGER = Trigger(programs=SECRET_PRINTERS, traits=ADDRESS)
+TRIGGER = Trigger(traits=ADDRESS, rows=("prints_secrets",))
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
@@ -44,7 +34,9 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         yield RULE.deny("it reads the cloud machine's own credentials from the metadata address")
         return
     if prints_secret(step.program, step.args) and not _decrypts_for_build(step):
-        yield (RULE.deny if step.program in _DENIED else RULE.ask)(f"`{step.program}` prints secrets", step.program)
+        is_printed = not (step.piped or step.writes or step.appends)
+        verdict = RULE.deny if is_printed or step.program in _DENIED else RULE.ask
+        yield verdict(f"`{step.program}` prints secrets", step.program)
 
 
 def _decrypts_for_build(step: Step) -> bool:

@@ -13,33 +13,7 @@ from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.triggers import ENV, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
-RULE = Rule(
-    name="startup",
-    family="system",
-    instead="say what should be added, and let the user add it",
-    flagged=(
-        "echo 'alias ls=rm' >> ~/.bashrc",
-        "crontab -r",
-        "echo x | crontab -",
-        "launchctl load ~/Library/LaunchAgents/x.plist",
-        "LD_PRELOAD=/tmp/x.so ls",
-        "PATH=/tmp/x:$PATH make",
-        "NODE_OPTIONS='--require /tmp/x.js' npm test",
-        "printf 'x' > ~/.local/bin/ls",
-        "git config http.sslVerify false",
-    ),
-    fine=(
-        "crontab -l",
-        "cat ~/.bashrc",
-        "systemctl status nginx",
-        "source ~/.bashrc",
-        "launchctl list",
-        "PATH=$PWD/node_modules/.bin:$PATH tsc",
-        "export PATH=/tmp/go/bin:$PATH",
-        "NODE_OPTIONS=--max-old-space-size=4096 npm test",
-        "git config --global core.editor 'code --wait'",
-    ),
-)
+RULE = Rule(name="startup", family="system", instead="say what should be added, and let the user add it")
 
 _EXPORTS = lazy_regex(
     r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=(?!['\"]?(?:/tmp|/var/tmp|/dev/shm|\.:))[^;&|`]*"
@@ -66,7 +40,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
                 f"it changes `{path}`, which runs automatically"
             )
             continue
-        if _replaces_program(path):
+        if _EVERYDAY_PROGRAM.search(path) and not path.startswith("/bin/"):
             yield RULE.deny(f"`{path}` would run instead of a system program")
             return
     yield from _timers(step)
@@ -89,10 +63,6 @@ _LOADER_OPTIONS = name_set(
 )
 
 
-def _replaces_program(path: str) -> bool:
-    return _EVERYDAY_PROGRAM.search(path) is not None and not path.startswith("/bin/")
-
-
 def _search_paths(step: Step) -> Iterator[Finding]:
     """Judge `PATH=/tmp/x:$PATH`, which puts a folder that every user can write to before the system's own."""
     exported = (
@@ -108,7 +78,7 @@ _TEMPORARY = lazy_regex(r"(?:^|[\s=:]|-[rM])(?:/tmp|/var/tmp|/dev/shm)/")
 
 def _timers(step: Step) -> Iterator[Finding]:
     args = step.args
-    if step.program == "crontab" and "-l" not in args:
+    if step.program == "crontab" and not {"-l", "-h", "-V", "--help"} & set(args):
         yield (RULE.ask if "-e" in args else RULE.deny)("it changes the timer jobs")
     elif step.program == "enable" and "-f" in args:
         yield RULE.deny("it loads a library into the shell")

@@ -2,33 +2,14 @@
 
 from collections.abc import Iterator
 
-from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.triggers import ENV, WRITES, Trigger
+from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
-RULE = Rule(
-    name="traces",
-    family="system",
-    instead="leave history and logs as they are; the user can clear them",
-    flagged=(
-        "history -c",
-        "unset HISTFILE",
-        "rm ~/.bash_history",
-        "truncate -s 0 /var/log/app.log",
-        "journalctl --vacuum-time=1s",
-        "ln -sf /dev/null ~/.zsh_history",
-    ),
-    fine=(
-        "history 20",
-        "tail /var/log/app.log",
-        "journalctl -u nginx -n 20",
-        "echo done >> build.log",
-        "HISTSIZE=1000",
-    ),
-)
+RULE = Rule(name="traces", family="system", instead="leave history and logs as they are; the user can clear them")
 
 _HISTORY = lazy_regex(r"/\.(?:bash|zsh|sh|python|psql|mysql|node_repl|sqlite|rediscli|lesshst|fish)_?(?:history|hst)$")
 _LOGS = lazy_regex(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
@@ -44,7 +25,7 @@ TRIGGER = Trigger(
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    if step.program == "history" and parse_arguments(step.args).has("-c", "-d", "-w"):
+    if step.program == "history" and arguments_of(step.program, step.args).has("-c", "-d", "-w"):
         yield RULE.deny("it clears the shell's history")
     elif (
         (step.program == "unset" and {"HISTFILE", "HISTSIZE"} & set(step.args))

@@ -2,19 +2,13 @@
 
 from collections.abc import Iterator
 
-from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
 from snell.packs.guard.triggers import Trigger
+from snell.shell.arguments import arguments_of
 
-RULE = Rule(
-    name="wipe",
-    family="files",
-    instead="delete with `rm`, or leave it to the user",
-    flagged=("shred -u notes.txt", "wipe -rf data", "scrub disk.img"),
-    fine=("shred --help", "man shred"),
-)
+RULE = Rule(name="wipe", family="files", instead="delete with `rm`, or leave it to the user")
 
 WIPERS = frozenset(("shred", "wipe", "scrub", "bcwipe"))
 
@@ -22,6 +16,6 @@ TRIGGER = Trigger(programs=WIPERS)
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
-    given = parse_arguments(step.args, "-n -s")
+    given = arguments_of(step.program, step.args, "-n -s")
     if given.operands and not given.has("--help"):
         yield RULE.deny(f"it wipes `{given.operands[0]}` so that it cannot be recovered")

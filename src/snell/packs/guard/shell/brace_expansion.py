@@ -1,6 +1,6 @@
 """Brace expansion: `{a,b}` and `{1..9}`."""
 
-from snell.packs.guard.shell.tree import Part, Text, Word
+from snell.shell.tree import Part, Text, Word
 from snell.system.lazy_regex import lazy_regex
 
 MOST_WORDS = 64
@@ -10,7 +10,10 @@ _PLACE = 0xE100
 
 def expand_braces(word: Word) -> list[Word]:
     """The words that this one becomes; itself when there is nothing to expand."""
-    if not any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in word.parts):
+    for part in word.parts:
+        if type(part) is Text and "{" in part.text and not part.quoted:
+            break
+    else:
         return [word]
     kept = list[Part]()
     template = ""

@@ -11,13 +11,22 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from snell.shell.build_targets import (
+    JUSTFILES,
+    MAKEFILES,
+    TASKFILES,
+    Targets,
+    read_justfile,
+    read_makefile,
+    read_taskfile,
+    recipe_lines,
+)
 from snell.system.lazy_regex import lazy_regex
 
-_TARGET = lazy_regex(r"^(?!\t|\s*#)([^\s:=#][^:=#\n]*?)\s*::?(?!=)\s*([^;#\n=]*)(?:;(.*))?$")
-_JUST = lazy_regex(r"^@?([\w-]+)[^:=\n]*:(?!=)\s*([^#\n]*)$")
 _SCRIPT = lazy_regex(r'"([\w:.-]+)"\s*:\s*"((?:\\.|[^"\\])*)"')
 _TASK_LINE = lazy_regex(r"^\s+-\s+(?:cmd:\s*)?(.+)$|^\s+cmds?:\s*\[?([^\[\]\n|]+)\]?\s*$")
-_MOST_TARGETS = 50
+
+_FLOW_TEXT = lazy_regex(r"\"([^\"]+)\"|'([^']+)'")
 
 _INSTALLING = ("preinstall", "install", "postinstall", "prepublish", "prepare")
 _GIT_HOOKS = {
@@ -39,7 +48,8 @@ _LOADED = {
     "pip": ("setup.py", "python"),
     "pip3": ("setup.py", "python"),
 }
-_KNOWN = frozenset(("pytest", "py.test", "make", "gmake", "just", "task", "go-task", "git", *_NODE, *_LOADED))
+_BUILD_FILES = {"make": MAKEFILES, "gmake": MAKEFILES, "just": JUSTFILES, "task": TASKFILES, "go-task": TASKFILES}
+_KNOWN = frozenset(("pytest", "py.test", "git", *_NODE, *_LOADED, *_BUILD_FILES))
 
 
 def reads_recipes(program: str) -> bool:
@@ -48,25 +58,18 @@ def reads_recipes(program: str) -> bool:
 
 def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> Iterator[tuple[str, str]]:
     """Language (`sh` for a shell) and code. `files`: paths and what is known of their text."""
-    here = {posixpath.basename(path): text for path, text in files.items() if posixpath.dirname(path) == cwd}
-    if program in ("make", "gmake"):
-        for name in ("GNUmakefile", "makefile", "Makefile"):
-            yield from (("sh", line) for line in _of_targets(here.get(name, ""), args, _TARGET))
-    elif program == "just":
-        for name in ("justfile", "Justfile", ".justfile"):
-            yield from (("sh", line) for line in _of_targets(here.get(name, ""), args, _JUST))
-    elif program in ("task", "go-task"):
-        yield from (("sh", line) for line in _of_tasks(here.get("Taskfile.yml", here.get("Taskfile.yaml", "")), args))
-    elif program in _NODE:
-        yield from (("sh", line) for line in _of_scripts(here.get("package.json", ""), args))
-    elif program == "git":
+    if program == "git":
         yield from (("sh", text) for path, text in files.items() if _is_hook(path, args))
     elif program in ("pytest", "py.test"):
         yield from (("python", text) for path, text in files.items() if _is_tested(path, args, cwd))
-    elif program in _LOADED and _LOADED[program][0] in here:
-        name, language = _LOADED[program]
-        if program not in ("pip", "pip3") or {".", "./", "-e"} & set(args) or any(arg.startswith(".") for arg in args):
-            yield language, here[name]
+    here = {posixpath.basename(path): text for path, text in files.items() if posixpath.dirname(path) == cwd}
+    if program in _NODE:
+        yield from (("sh", line) for line in _of_scripts(here.get("package.json", ""), args))
+    for name in _BUILD_FILES.get(program, ()):
+        yield from (("sh", line) for line in _of_targets(name, here.get(name, ""), args))
+    name, language = _LOADED.get(program, ("", ""))
+    if name in here and (not program.startswith("pip") or any(arg.startswith((".", "-e")) for arg in args)):
+        yield language, here[name]
 
 
 _TEST = lazy_regex(r"conftest\.py|test_\w+\.py|\w+_test\.py")
@@ -88,38 +91,24 @@ def of_make(recipe: str) -> str:
     return re.sub(r"\{\{\s*(\w+)\s*\}\}", r"${\1}", text)
 
 
-def _of_targets(text: str, args: list[str], pattern: re.Pattern[str]) -> list[str]:
+def _of_targets(file: str, text: str, args: list[str]) -> list[str]:
     """The lines of the targets that are asked for, and of what they need; of the first where none is named."""
-    found, order, current = dict[str, tuple[list[str], list[str]]](), list[str](), list[str]()
-    for line in text.split("\n"):
-        header = pattern.match(line)
-        if header:
-            current = header[1].split()
-            for name in current:
-                needs, lines = found.setdefault(name, ([], []))
-                needs.extend(header[2].split())
-                if pattern is _TARGET and header[3]:
-                    lines.append(header[3])
-                if any(word.startswith("-") for word in header[2].split()):
-                    lines.append(of_make(header[2]))  # no target has such a name; the author means a command
-            order.extend(current)
-        elif line[:1] in ("\t", " ") and line.strip():
-            for name in current or [""]:
-                found.setdefault(name, ([], []))[1].append(of_make(line.strip().lstrip("@-+")))
-    asked = [arg for arg in args if arg in found] or [name for name in order if not name.startswith(".")][:1]
-    return _gather(found, ["", *asked])
-
-
-def _gather(found: dict[str, tuple[list[str], list[str]]], waiting: list[str]) -> list[str]:
-    lines, seen = list[str](), set[str]()
-    while waiting and len(seen) < _MOST_TARGETS:
-        name = waiting.pop(0)
-        if name in found and name not in seen:
-            seen.add(name)
-            needs, own = found[name]
-            waiting.extend(needs)
-            lines.extend(own)
-    return lines
+    found: Targets = {}
+    if file in TASKFILES and text.lstrip().startswith("{"):  # any text in it may be a command
+        return [double or single for double, single in _FLOW_TEXT.findall(text)]
+    if file in MAKEFILES:
+        read_makefile(text, found)
+    else:
+        found = read_justfile(text) if file in JUSTFILES else read_taskfile(text)
+    for target in found.values():
+        if any(need.startswith("-") for need in target.needs):
+            target.lines.append(" ".join(target.needs))  # no target has such a name; the author means a command
+    first = [name for name, target in found.items() if not name.startswith(".") and (target.lines or target.needs)][:1]
+    asked = [arg for arg in args if arg in found] or (["default"] if file in TASKFILES else first)
+    lines = recipe_lines(asked, found)
+    if file in TASKFILES:
+        return [(task[1] or task[2]).strip().strip("'\"") for task in map(_TASK_LINE.match, lines) if task]
+    return [of_make(line.strip().lstrip("@-+")) for line in lines if line.strip()]
 
 
 def _of_scripts(text: str, args: list[str]) -> list[str]:
@@ -137,19 +126,6 @@ def _of_scripts(text: str, args: list[str]) -> list[str]:
 
 def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), text)
-
-
-def _of_tasks(text: str, args: list[str]) -> list[str]:
-    asked = [arg for arg in args if not arg.startswith("-")] or ["default"]
-    lines, inside = list[str](), False
-    for line in text.split("\n"):
-        header = re.match(r"^  ([\w:.-]+):\s*$", line)
-        if header:
-            inside = header[1] in asked
-        command = _TASK_LINE.match(line) if inside else None
-        if command:
-            lines.append((command[1] or command[2]).strip().strip("'\""))
-    return lines
 
 
 def _is_hook(path: str, args: list[str]) -> bool:

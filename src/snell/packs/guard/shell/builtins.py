@@ -39,11 +39,10 @@ def _declare(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     options = [word.text for word in call.words[1:] if word.text.startswith("-")]
     names = [word for word in call.words[1:] if not word.text.startswith("-")]
     if not names and not call.env:
-        printed = Value(UNKNOWN, frozenset(("environment all variables",)))
-        walk.record(call, scene, printed)
-        return printed
+        return _print_variables(walk, call, scene)
     for word in names:
         name, equals, text = word.text.partition("=")
+        name = name.removesuffix("+").partition("[")[0]
         if equals and any("n" in option for option in options) and scene.lookup(text):
             scene.assign(name, scene.lookup(text) or ())
         elif equals:
@@ -54,6 +53,12 @@ def _declare(walk: Walk, call: Call, scene: ShellState) -> Value | None:
             scene.exported.add(name)
     walk.record(call, scene, EMPTY)
     return EMPTY
+
+
+def _print_variables(walk: Walk, call: Call, scene: ShellState) -> Value:
+    printed = Value(UNKNOWN, frozenset(("environment all variables",)))
+    walk.record(call, scene, printed)
+    return printed
 
 
 def _unset(walk: Walk, call: Call, scene: ShellState) -> Value:
@@ -117,16 +122,20 @@ def _may_have_changed(scene: ShellState) -> None:
 
 
 def _exec(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    words = list(call.words[1:])
-    while words and words[0].text.startswith("-"):
-        option = words.pop(0).text
-        if option == "-a" and words:
-            words.pop(0)
+    words = _after_options(call, "-a")
     if not words:
         if call.writes or call.appends or call.reads:
             walk.record(call.with_words(":"), scene, EMPTY)
         return EMPTY
-    return walk.call(replace(call, words=tuple(words)), scene)
+    return walk.call(replace(call, words=words), scene)
+
+
+def _after_options(call: Call, *valued: str) -> tuple[Value, ...]:
+    """The words after the options, of which these take the next word as their value."""
+    at = 1
+    while at < len(call.words) and call.words[at].text.startswith("-"):
+        at += 2 if call.words[at].text in valued else 1
+    return call.words[at:]
 
 
 def _read(_walk: Walk, call: Call, scene: ShellState) -> Value:
@@ -170,9 +179,7 @@ def _trap(walk: Walk, call: Call, scene: ShellState) -> Value:
 def _set(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     args = [word.text for word in call.words[1:]]
     if not args:
-        printed = Value(UNKNOWN, frozenset(("environment all variables",)))
-        walk.record(call, scene, printed)
-        return printed
+        return _print_variables(walk, call, scene)
     walk.record(call, scene, EMPTY)
     if "--" in args:
         walk.set_arguments(scene, call.words[args.index("--") + 2 :])
@@ -190,27 +197,15 @@ def _shift(walk: Walk, _call: Call, scene: ShellState) -> Value:
 
 
 PERFORMERS: dict[str, Performer] = {
-    "cd": _cd,
-    "pushd": _cd,
-    "popd": _cd,
-    "chdir": _cd,
-    "export": _declare,
-    "declare": _declare,
-    "typeset": _declare,
-    "local": _declare,
-    "readonly": _declare,
+    **dict.fromkeys(("cd", "pushd", "popd", "chdir"), _cd),
+    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), _declare),
+    **dict.fromkeys(("eval", "iex", "invoke-expression"), _eval),
+    **dict.fromkeys(("source", "."), _source),
+    **dict.fromkeys(("read", "mapfile", "readarray"), _read),
     "unset": _unset,
     "alias": _alias,
     "hash": _hash,
-    "eval": _eval,
-    "iex": _eval,
-    "invoke-expression": _eval,
-    "source": _source,
-    ".": _source,
     "exec": _exec,
-    "read": _read,
-    "mapfile": _read,
-    "readarray": _read,
     "printf": _printf,
     "trap": _trap,
     "set": _set,

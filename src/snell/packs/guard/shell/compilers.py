@@ -58,9 +58,6 @@ def _output_name(program: str, args: list[str], source: str) -> str:
     return named or ("a.out" if program in ("gcc", "cc", "clang", "g++", "c++", "clang++", "tcc") else plain)
 
 
-PERFORMERS: dict[str, Performer] = dict.fromkeys(
-    (*_RUNS, *_RUNNERS, *_COMPILERS),
-    _compile,
-)
+PERFORMERS: dict[str, Performer] = dict.fromkeys((*_RUNS, *_RUNNERS, *_COMPILERS), _compile)
 for _name in ("cargo", "groovy"):  # the first is known by its rules alone, the second reads its code itself
     del PERFORMERS[_name]

@@ -4,130 +4,62 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.packs.guard.known_values import EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
+from snell.packs.guard.known_values import DECODED, EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.build_recipes import of_make
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge
 from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
+from snell.shell.programs import Program
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
 
-# The code is the group; `\x1f` stands between two words.
-_CODE = {
-    "tar": (
-        r"(?:^|\x1f)(?:-\w*I\x1f|--use-compress-program[=\x1f]|--to-command[=\x1f]|"
-        r"--checkpoint-action=exec=|--info-script[=\x1f]|-F\x1f)([^\x1f]+)"
-    ),
-    "rsync": r"(?:^|\x1f)(?:-e\x1f|--rsh[=\x1f]|--rsync-path[=\x1f])([^\x1f]+)",
-    "ssh": r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[= ]\"?([^\x1f]+)",
-    "vim": r"(?:^|\x1f)(?:-c\x1f|--cmd\x1f|\+):?!?(?:silent )?!([^\x1f]+)",
-    "split": r"--filter[=\x1f]([^\x1f]+)",
-    "sort": r"--compress-program[=\x1f]([^\x1f]+)",
-    "zip": r"(?:-TT\x1f|--unzip-command[=\x1f])([^\x1f]+)",
-    "sed": r"(?:^|\x1f|;)(?:\d*|/[^/]*/)e ([^\x1f]+)",
-    "gdb": r"(?:-ex\x1f)(?:shell|!) ?([^\x1f]+)",
-    "sqlite3": r"\.(?:shell|system) ([^\x1f]+)",
-    "psql": r"\\! ?([^\x1f]+)",
-    "xterm": r"(?:^|\x1f)-e\x1f(.+)",
-    "man": r"(?:-P\x1f|--pager[=\x1f])([^\x1f]+)",
-    "nix-shell": r"--run\x1f([^\x1f]+)",
-    "nix": r"(?:-c|--command)\x1f(.+)",
-    "vagrant": r"ssh\x1f(?:.*\x1f)?-c\x1f([^\x1f]+)",
-    "adb": r"shell\x1f(.+)",
-    "wsl": r"^(?:-e\x1f|--\x1f|-d\x1f[^\x1f]+\x1f)*([^-].+)",
-    "gcloud": r"--command[=\x1f]([^\x1f]+)",
-    "expect": r"spawn ([^;\x1f]+)",
-    "tclsh": r"exec ([^;\x1f]+)",
-    "julia": r"run\(`([^`]+)`",
-    "ansible": r"(?:-a\x1f)([^\x1f]+)",
-    "npm": (
-        r"(?:exec\x1f(?:.*\x1f)?(?:-c|--call)\x1f|pkg\x1fset\x1f(?:[^\x1f]*\x1f)*?scripts\.[^\x1f=]+=|"
-        r"set-script\x1f[^\x1f]+\x1f)([^\x1f]+)"
-    ),
-    "git-rebase": r"(?:-x|--exec)[=\x1f]([^\x1f]+)",
-    "socat": r"(?:EXEC|SYSTEM|exec|system):([^\x1f]+)",
-    "nodemon": r"--exec\x1f([^\x1f]+)",
-    "make": r"(?:SHELL=|--eval[=\x1f][^\x1f:]*:[^\x1f;\n]*[;\n]\t?)([^\x1f]+)",
-    "emacs": r"shell-command[\w-]* \\?\"([^\"]+)\"",
-    "npx": r"(?:^|\x1f)(?:-c|--call)\x1f([^\x1f]+)",
-    "yarn": r"^(?:exec|run)\x1f(.+)",
-    "less": r"(?:^|\x1f)\+!([^\x1f]+)",
-    "git": r"(?:^|\x1f)(?:--extcmd[=\x1f]|--open-files-in-pager=|-O(?=\S* )|difftool\x1f(?:.*\x1f)?-x\x1f)([^\x1f]+)",
-    "rg": r"--pre[=\x1f]([^\x1f]+)",
-    "tcpdump": r"-z\x1f([^\x1f]+)",
-}
-_CODE["scp"] = _CODE["sftp"] = _CODE["ssh-keyscan"] = _CODE["autossh"] = _CODE["mosh"] = _CODE["ssh"]
-_CODE["ncat"] = _CODE["nc"] = _CODE["netcat"] = r"(?:^|\x1f)(?:-\w*c\x1f|-\w*e\x1f|--(?:sh-)?exec[=\x1f])([^\x1f]+)"
-_CODE["gvim"] = _CODE["vi"] = _CODE["nvim"] = _CODE["ex"] = _CODE["vim"]
-_PATTERNS = {name: lazy_regex(pattern, re.DOTALL) for name, pattern in _CODE.items()}
 # Variables that name the program which another one starts.
 _PROGRAM_VARIABLES = frozenset(("PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "SUDO_ASKPASS"))
-# Programs whose input has commands in it.
-_FED = {
-    "ed": lazy_regex(r"^!(.+)", re.MULTILINE),
-    "ex": lazy_regex(r"^:?!(.+)", re.MULTILINE),
-    "make": lazy_regex(r"^\t[@-]?(.+)", re.MULTILINE),
-    "tclsh": lazy_regex(r"\bexec (.+)", re.MULTILINE),
-    "gdb": lazy_regex(r"^(?:shell |!)(.+)", re.MULTILINE),
-    "psql": lazy_regex(r"^\\! ?(.+)", re.MULTILINE),
-    "sqlite3": lazy_regex(r"^\.(?:shell|system) (.+)", re.MULTILINE),
-    "mysql": lazy_regex(r"^(?:\\!|system) (.+)", re.MULTILINE),
-}
-_SHELL_WORDS = frozenset(("adb", "wsl", "xterm", "nix"))
+
+_compile = lru_cache(maxsize=256)(lambda pattern: re.compile(pattern, re.DOTALL))
 
 
-# Programs that are given code of a language in their words: the language, and where it stands.
-_LANGUAGE_CODE = {
-    "emacs": ("lisp", r"(?:^|\x1f)--?(?:eval|execute)[=\x1f]([^\x1f]+)"),
-    "vim": ("vim", r"(?:^|\x1f)(?:-c\x1f|--cmd\x1f|\+):?([^\x1f]+)"),
-    "rails": ("ruby", r"^(?:runner|r)\x1f(?:-\S+\x1f)*([^\x1f]+)"),
-    "python": ("python", r"manage\.py\x1fshell(?:_plus)?\x1f(?:.*\x1f)?(?:-c|--command)[=\x1f]([^\x1f]+)"),
-    "manage.py": ("python", r"^shell(?:_plus)?\x1f(?:.*\x1f)?(?:-c|--command)[=\x1f]([^\x1f]+)"),
-    "php": ("php", r"artisan\x1ftinker\x1f(?:.*\x1f)?--execute[=\x1f]([^\x1f]+)"),
-    "mix": ("ruby", r"^run\x1f(?:.*\x1f)?(?:-e|--eval)\x1f([^\x1f]+)"),
-    "ipython": ("python", r"(?:^|\x1f)-c\x1f([^\x1f]+)"),
-    "bb": ("node", r"(?:^|\x1f)-e\x1f([^\x1f]+)"),
-}
-_LANGUAGE_CODE["python3"] = _LANGUAGE_CODE["python"]
-_LANGUAGE_CODE["django-admin"] = _LANGUAGE_CODE["manage.py"]
-_LANGUAGE_CODE["nvim"] = _LANGUAGE_CODE["vi"] = _LANGUAGE_CODE["ex"] = _LANGUAGE_CODE["vim"]
-_LANGUAGE_PATTERNS = {
-    name: (language, lazy_regex(text, re.DOTALL)) for name, (language, text) in _LANGUAGE_CODE.items()
-}
-
-
-def _look_for_code(walk: Walk, call: Call, scene: ShellState, program: str, text: str) -> None:
-    language, pattern = _LANGUAGE_PATTERNS[program]
-    for found in pattern.finditer(text):
-        program_code.follow(walk, call, scene, language, found[1])
-
-
-def look_inside(walk: Walk, call: Call, scene: ShellState) -> None:
-    """Walk through the commands that are written in the words of another program."""
-    program = program_of(call.words[0].text)
+def look_inside(walk: Walk, call: Call, scene: ShellState, row: Program) -> None:
+    """Walk through the commands that are written in the words or in the input of another program."""
     for name, value in call.env:
         if name in _PROGRAM_VARIABLES and " " in value:
             walk.line(value, scene.fork())
-    if call.stdin is not None and program in _FED:
-        for found in _FED[program].finditer(call.stdin.text):
-            walk.line(of_make(found[1]) if program == "make" else found[1], scene.fork())
-    pattern = _PATTERNS.get(program)
-    if len(call.words) < 2 or (pattern is None and program not in _LANGUAGE_PATTERNS):
-        return
+    if call.stdin is not None and row.stdin_code:
+        for found in re.finditer(row.stdin_code, call.stdin.text, re.MULTILINE):
+            walk.line(of_make(found[1]), scene.fork())
+    if len(call.words) > 1 and (row.shell_code or row.language_code):
+        _look_in_words(walk, call, scene, row)
+
+
+def _look_in_words(walk: Walk, call: Call, scene: ShellState, row: Program) -> None:
     text = "\x1f".join(word.text for word in call.words[1:])
-    if program in _LANGUAGE_PATTERNS:
-        _look_for_code(walk, call, scene, program, text)
-    if pattern is None:
-        return
-    for found in pattern.finditer(text):
-        code = found[1].replace("\x1f", " ").strip("'\"")
-        walk.line(code.replace("\\ ", " ") if program == "socat" else code, scene.fork(), call.stdin)
+    if row.language_code:
+        language, pattern = row.language_code
+        for found in _compile(pattern).finditer(text):
+            program_code.follow(walk, call, scene, language, found[1])
+    stdin = call.stdin
+    if stdin is None and program_of(call.words[0].text).endswith("tar"):
+        stdin = Value(UNKNOWN, frozenset((DECODED,)))  # the files of the archive
+    for found in _compile(row.shell_code).finditer(text) if row.shell_code else ():
+        code = " ".join(_code_in(group) for group in found.groups() if group)
+        walk.line(code, scene.fork(), stdin)
+
+
+def _code_in(words: str) -> str:
+    """Return the shell line that one word is, or that several words make."""
+    first, *rest = words.replace("\\ ", " ").split("\x1f")
+    return (
+        " ".join(shlex.quote(word) if " " in word else word for word in (first, *rest)) if rest else first.strip("'\"")
+    )
 
 
 _GIT_RUNS = lazy_regex(
@@ -146,51 +78,53 @@ _GIT_VARIABLES = frozenset(
 
 
 def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    """Aliases given by `-c`, commands given to `rebase -x`, `bisect run`, `submodule foreach`, `filter-branch`."""
     args = [word.text for word in call.words[1:]]
-    aliases = {match[1]: match[2] for arg in args if (match := re.fullmatch(r"alias\.([\w-]+)=(.*)", arg, re.DOTALL))}
-    for name, meaning in aliases.items():
-        if name in args:
-            rest = " ".join(args[args.index(name) + 1 :])
-            code = meaning[1:] if meaning.startswith("!") else f"git {meaning}"
-            walk.line(f"{code} {rest}", scene.fork())
+    for code in _git_code(call, args):
+        walk.line(code, scene.fork())
+    for lead, follower in (("bisect", "run"), ("submodule", "foreach")):
+        if lead in args and follower in args:
+            rest = [word for word in call.words[args.index(follower) + 2 :] if word.text != "--recursive"]
+            walk.call(
+                replace(call, words=tuple(rest)) if len(rest) != 1 else call.with_words("eval", *rest), scene.fork()
+            )
+    _walk_settings(walk, call, scene, args)
+    _note_remote(args, scene)
+    if "clone" in args:
+        _note_clone(args[args.index("clone") + 1 :], scene)
+    if "push" in args:
+        _push_there(walk, call, scene, args)
+    if any(arg.startswith("ext::") for arg in args):
+        walk.record(call, scene, EMPTY, code=Value(UNKNOWN, frozenset((f"{NETWORK} a command for an address",))))
+    return None
+
+
+def _git_code(call: Call, args: list[str]) -> Iterator[str]:
+    """Aliases given by `-c`, commands given to `rebase -x` and `filter-branch`, in variables, and as addresses."""
+    for number, arg in enumerate(args):
+        alias = re.fullmatch(r"alias\.([\w-]+)=(.*)", arg, re.DOTALL)
+        if alias and alias[1] in args:
+            code = alias[2][1:] if alias[2].startswith("!") else f"git {alias[2]}"
+            yield " ".join((code, *args[args.index(alias[1]) + 1 :]))
+        elif arg.startswith("ext::"):
+            yield re.sub(r"%([% ])", r"\1", arg[5:])
+        elif arg in ("-x", "--exec") and {"rebase", "filter-branch"} & set(args):
+            yield from args[number + 1 : number + 2]
+    yield from (value for name, value in call.env if name in _GIT_VARIABLES and " " in value)
+
+
+def _walk_settings(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:
+    """Settings that hold a command, given by `-c` or kept by `git config`."""
     for arg in args:
-        setting = re.fullmatch(r"core\.(?:pager|sshCommand|editor|fsmonitor)=(.*)", arg, re.DOTALL)
-        if setting and " " in setting[1]:
-            walk.line(setting[1], scene.fork())
-            walk.record(call.with_words("git", "config", "core.sshCommand", setting[1]), scene, EMPTY)
+        name, _, code = arg.partition("=")
+        if " " in code and _GIT_RUNS.fullmatch(name):
+            walk.line(code, scene.fork())
+            walk.record(call.with_words("git", "config", "core.sshCommand", code), scene, EMPTY)
     for name, value in itertools.pairwise(args) if "config" in args else ():
         if value.startswith("!") and re.match(r"alias\.|credential\.", name):
             secret = Value(UNKNOWN, frozenset((f"{SECRET} git's credentials",)))
             walk.line(value[1:], scene.fork(), secret if name.startswith("credential.") else None)
         elif " " in value and _GIT_RUNS.fullmatch(name):
             walk.line(value, scene.fork())
-    if "rebase" in args or "filter-branch" in args:
-        for option, code in itertools.pairwise(args):
-            if option in ("-x", "--exec"):
-                walk.line(code, scene.fork())
-    for lead, follower in (("bisect", "run"), ("submodule", "foreach")):
-        if lead in args and follower in args:
-            rest_words = call.words[args.index(follower) + 2 :]
-            if len(rest_words) == 1:
-                walk.line(rest_words[0].text, scene.fork())
-            elif rest_words:
-                walk.call(
-                    replace(call, words=tuple(word for word in rest_words if word.text != "--recursive")), scene.fork()
-                )
-    _note_remote(args, scene)
-    if "clone" in args:
-        _note_clone(args[args.index("clone") + 1 :], scene)
-    if "push" in args:
-        _push_there(walk, call, scene, args)
-    for name, value in call.env:
-        if name in _GIT_VARIABLES and " " in value:
-            walk.line(value, scene.fork())
-    for arg in args:
-        if arg.startswith("ext::"):  # an address that is a command
-            walk.line(re.sub(r"%([% ])", r"\1", arg[5:]), scene.fork())
-            walk.record(call, scene, EMPTY, code=Value(UNKNOWN, frozenset((f"{NETWORK} a command for an address",))))
-    return None
 
 
 def _note_remote(args: list[str], scene: ShellState) -> None:

@@ -7,33 +7,29 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import islice, product
 
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import BREAK, EMPTY, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell.brace_expansion import expand_braces
 from snell.packs.guard.shell.shell_state import MOST_ALTERNATIVES, ShellState
-from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
+from snell.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
 from snell.system.lazy_regex import lazy_regex
 
 MOST_COMBINATIONS = 12
 Capture = Callable[[ShellState, Node, str], Value]
 
-_SECRET_NAME = (
-    "SECRET",
-    "TOKEN",
-    "PASSWORD",
-    "PASSWD",
-    "API_KEY",
-    "APIKEY",
-    "PRIVATE_KEY",
-    "CREDENTIAL",
-    "ACCESS_KEY",
-    "_PAT",
-)
+_SECRET_NAMES = name_set("SECRET TOKEN PASSWORD PASSWD API_KEY APIKEY PRIVATE_KEY CREDENTIAL ACCESS_KEY _PAT")
 
 
 def fields(words: Iterable[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
     """The argument lists that these words may become."""
-    choices = [choice for word in words for choice in (_choices(part, scene, capture) for part in expand_braces(word))]
-    if all(len(choice) == 1 for choice in choices):
+    choices = list[list[list[Value]]]()
+    for word in words:
+        text = word.parts[0].text if len(word.parts) == 1 and type(word.parts[0]) is Text else ""
+        if text and "{" not in text and text[0] != "~":  # most words
+            choices.append([[Value(text)]])
+        else:
+            choices += [_choices(part, scene, capture) for part in expand_braces(word)]
+    if max(map(len, choices), default=1) == 1 and all(choices):
         return [[value for choice in choices for value in choice[0]]]
     return [[value for row in rows for value in row] for rows in islice(product(*choices), MOST_COMBINATIONS)]
 
@@ -90,6 +86,8 @@ def _part(part: Part, scene: ShellState, capture: Capture) -> list[Value]:
     if isinstance(part, Text):
         return [Value(part.text)]
     if isinstance(part, Variable):
+        for inner in part.subscript:
+            _part(inner, scene, capture)
         values = _variable(part, scene, capture)
         return values if part.quoted else [_split(value, scene) for value in values]
     if isinstance(part, Arithmetic):
@@ -147,7 +145,7 @@ def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value
 def _unset(name: str) -> Value:
     """A variable that the line does not set; its name may show that it holds a secret."""
     upper = name.upper()
-    if any(mark in upper for mark in _SECRET_NAME):
+    if any(mark in upper for mark in _SECRET_NAMES):
         return Value(UNKNOWN, frozenset((f"secret ${name}",)))
     if _TEMPORARY.fullmatch(name):
         return Value(f"/tmp/user/{name}")

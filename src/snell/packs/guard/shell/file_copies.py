@@ -13,6 +13,7 @@ from snell.packs.guard.sensitive_files import is_secret_folder, secret_name
 from snell.packs.guard.shell.network_transfers import is_local
 from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import ShellState
+from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -27,23 +28,12 @@ _ELSEWHERE = lazy_regex(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)|\w+://")
 
 
 def copy_files(program: str, args: list[str], scene: ShellState, stdin: Value | None = None) -> None:
-    target = next((after for arg, after in itertools.pairwise(args) if arg in ("-t", "--target-directory")), "")
-    valued = [after for arg, after in itertools.pairwise(args) if program == "install" and arg in ("-m", "-o", "-g")]
-    paths = [arg for arg in args if not arg.startswith("-") and arg != target and arg not in valued]
+    given = arguments_of(program, args)
+    target, paths = given.value("-t", "--target-directory"), list(given.operands)
     if not target and len(paths) > 1:
         target = paths.pop()
     for source in paths:
-        value = scene.content(source) or file_value(scene.absolute(source), scene)
-        if source in _STDIN and stdin is not None:
-            value = stdin
-        if _PROGRAM.fullmatch(source):
-            value = value.with_labels(f"{PROGRAM} {source}")
-        if program in _FETCHERS and _ELSEWHERE.match(source):
-            value = Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
-        if is_secret_folder(source) and not value.labels:
-            value = value.with_labels(f"{SECRET} {source}")
-        if program == "mv" and classify_path(scene.absolute(source), _workspace(scene)) not in (BUILD, TEMP):
-            value = value.with_labels(f"{MOVED} {scene.absolute(source)}")
+        value = stdin if source in _STDIN and stdin is not None else _copy_of(program, source, scene)
         if program == "ln":
             scene.links[_link(target, source, scene)] = scene.absolute(source)
             for old in list(scene.links)[:-MOST_LINKS]:
@@ -54,13 +44,24 @@ def copy_files(program: str, args: list[str], scene: ShellState, stdin: Value | 
                 scene.write(f"{target}/{posixpath.basename(source.rstrip('/')).rpartition(':')[2]}", value)
 
 
+def _copy_of(program: str, source: str, scene: ShellState) -> Value:
+    """What a copy of the file holds, and where it came from."""
+    if program in _FETCHERS and _ELSEWHERE.match(source):
+        return Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
+    value = scene.content(source) or file_value(scene.absolute(source), scene)
+    if _PROGRAM.fullmatch(source):
+        value = value.with_labels(f"{PROGRAM} {source}")
+    if is_secret_folder(source) and not value.labels:
+        value = value.with_labels(f"{SECRET} {source}")
+    workspace = Workspace(scene.cwd, scene.home, scene.project)
+    if program == "mv" and classify_path(scene.absolute(source), workspace) not in (BUILD, TEMP):
+        value = value.with_labels(f"{MOVED} {scene.absolute(source)}")
+    return value
+
+
 def _link(target: str, source: str, scene: ShellState) -> str:
     name = posixpath.basename(source.rstrip("/"))
     return scene.absolute(f"{target}/{name}" if not target or target.endswith(("/", ".")) else target)
-
-
-def _workspace(scene: ShellState) -> Workspace:
-    return Workspace(scene.cwd, scene.home, scene.project)
 
 
 def unpack_archive(program: str, call: Call, args: list[str], scene: ShellState) -> None:

@@ -1,6 +1,6 @@
 """Loops that start processes without end, as the tree shows them."""
 
-from snell.packs.guard.shell.tree import Chain, For, Group, Loop, Node, Pipe, Simple
+from snell.shell.tree import Chain, For, Group, Loop, Node, Pipe, Simple
 
 _NEVER_ENDS = frozenset(("true", ":", "/bin/true", "/usr/bin/true", "1"))
 _ENDS_AT_ONCE = frozenset(("false", "/bin/false", "/usr/bin/false"))
@@ -31,23 +31,23 @@ def _starts_many(node: Node) -> bool:
 def _count_background(node: Node) -> int:
     """How many commands go on in the background."""
     if isinstance(node, Chain):
-        return node.joiners.count("&") + sum(map(_count_background, node.items))
+        return node.joiners.count("&") + sum(map(_count_background, node.nodes))
     if isinstance(node, Group):
         return _count_background(node.body) * (100 if node.is_subshell else 1)  # only the subshell can wait for them
     if isinstance(node, Loop | For):
         return _count_background(node.body)
-    return sum(map(_count_background, node.stages)) if isinstance(node, Pipe) else 0
+    return sum(map(_count_background, node.nodes)) if isinstance(node, Pipe) else 0
 
 
 def _count(node: Node, words: tuple[str, ...] | frozenset[str]) -> int:
     """How often one of these words is run in the foreground."""
     if isinstance(node, Chain):
-        pairs = zip(node.items, node.joiners, strict=True)
+        pairs = zip(node.nodes, node.joiners, strict=True)
         return sum(_count(item, words) for item, joiner in pairs if joiner != "&")
     if isinstance(node, Group):
         return 0 if node.is_subshell else _count(node.body, words)
     if isinstance(node, Loop | For):
         return _count(node.body, words)
     if isinstance(node, Pipe):
-        return sum(_count(stage, words) for stage in node.stages)
+        return sum(_count(stage, words) for stage in node.nodes)
     return int(isinstance(node, Simple) and bool(node.words) and node.words[0].plain in words)

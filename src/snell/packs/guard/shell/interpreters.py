@@ -6,6 +6,7 @@ import base64
 import binascii
 import itertools
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,6 +16,8 @@ from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
 from snell.packs.guard.shell.program_output import output_of
 from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
+from snell.shell.cursor import Budget
+from snell.shell.powershell import to_posix
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ LANGUAGES = {
     "elixir": "-e",
     "groovy": "-e",
 }
+_AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
 _VERSIONED = lazy_regex(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
 _SAME = {"py": "python", "r": "rscript", "irb": "ruby", "ts-node": "node", "tsx": "node", "jruby": "ruby"}
 _ATTACHED = {
@@ -68,6 +72,7 @@ def run_code(walk: Walk, call: Call, scene: ShellState, code: Value, inner: Shel
     return walk.line(code.text, inner)
 
 
+_FILE_OPTIONS = frozenset(("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile"))
 # Programs that run what a file of this name in the folder says.
 _BUILDS = {
     "make": ("Makefile", "makefile", "GNUmakefile"),
@@ -112,6 +117,10 @@ def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
     if not reads_recipes(program):
         return
     known = {path: value.text for path, value in scene.files.items() if value.text and value.text != UNKNOWN}
+    for before, path in itertools.pairwise(args):
+        if before in _FILE_OPTIONS and program in _BUILDS:
+            text = call.stdin.text if path in STDIN and call.stdin is not None else known.get(scene.absolute(path), "")
+            known[scene.absolute(_BUILDS[program][0])] = text
     for language, code in recipes(program, args, known, scene.cwd):
         if language == "sh":
             walk.line(code, scene.fork())
@@ -140,23 +149,13 @@ def _follow(walk: Walk, call: Call, scene: ShellState, content: Value) -> Value:
 
 
 def _shell(walk: Walk, call: Call, scene: ShellState) -> Value:
-    words, letters = list(call.words[1:]), ""
-    while words and words[0].text[:1] in ("-", "+") and len(words[0].text) > 1:
-        option = words.pop(0).text
-        if option == "--":
-            break
-        if not option.startswith("--"):
-            letters += option[1:] if option[0] == "-" else ""
-        if (option in _SHELL_VALUED or re.fullmatch(r"[-+]\w*o", option)) and words:
-            words.pop(0)
+    words = list(call.words[1:])
+    letters = _shell_options(words)
     if "n" in letters and "i" not in letters:
         walk.record(call, scene, UNKNOWN_VALUE)
         return UNKNOWN_VALUE  # it is read and not run
     inner = _exported_only(scene, call.env)
     _start_files(walk, call, scene, inner)
-    for name, prompt in call.env:
-        if name in ("PS0", "PS1", "PS4") and ("$(" in prompt or "`" in prompt):
-            walk.line(f': "{prompt}"', inner.fork())  # what a prompt holds is run whenever it is shown
     if "c" in letters and words:
         walk.set_arguments(inner, tuple(words[2:]))
         if len(words) > 1:
@@ -171,8 +170,25 @@ def _shell(walk: Walk, call: Call, scene: ShellState) -> Value:
     return run_code(walk, call, scene, call.stdin, inner)
 
 
+def _shell_options(words: list[Value]) -> str:
+    """Take the options of a shell off its words, and return the letters of the short ones."""
+    letters = ""
+    while words and words[0].text[:1] in ("-", "+") and len(words[0].text) > 1:
+        option = words.pop(0).text
+        if option == "--":
+            break
+        if not option.startswith("--"):
+            letters += option[1:] if option[0] == "-" else ""
+        if (option in _SHELL_VALUED or re.fullmatch(r"[-+]\w*o", option)) and words:
+            words.pop(0)
+    return letters
+
+
 def _start_files(walk: Walk, call: Call, scene: ShellState, inner: ShellState) -> None:
-    """`BASH_ENV=file` and `--rcfile file` are read before anything else."""
+    """`BASH_ENV=file` and `--rcfile file` are read before anything else, and a prompt runs whenever it is shown."""
+    for name, prompt in call.env:
+        if name in ("PS0", "PS1", "PS4") and ("$(" in prompt or "`" in prompt):
+            walk.line(f': "{prompt}"', inner.fork())
     args = [word.text for word in call.words]
     named = [after for arg, after in itertools.pairwise(args) if arg in ("--rcfile", "--init-file")]
     named += [value for name, value in call.env if name in ("BASH_ENV", "ENV")]
@@ -204,12 +220,13 @@ def _exported_only(scene: ShellState, env: tuple[tuple[str, str], ...]) -> Shell
     return inner
 
 
-def _language(walk: Walk, call: Call, scene: ShellState) -> Value:
+def run_language(walk: Walk, call: Call, scene: ShellState) -> Value:
+    """Follow the code that an interpreter of another language is given."""
     program = program_of(call.words[0].text)
-    name = _VERSIONED.sub(r"\1", program)
+    found = _VERSIONED.match(program)
+    name = found[1] if found else program
     name = _SAME.get(name, name)
-    attached = re.compile(_ATTACHED.get(name, "(?!)"), re.DOTALL)
-    options = re.compile(LANGUAGES[name] or "(?!)")
+    attached, options = _code_options(name)
     words = call.words[1:]
     codes, script, module = list[Value](), None, False
     index = 0
@@ -222,9 +239,7 @@ def _language(walk: Walk, call: Call, scene: ShellState) -> Value:
             codes.append(Value(found[1], words[index].labels))
         elif text == "-m" and name == "python":
             module = True
-            codes += (
-                loaded_modules.module_files("python", words[index + 1].text, scene) if index + 1 < len(words) else []
-            )
+            codes += _module_code(words[index + 1 :], scene)
             break
         elif text in _VALUED and index + 1 < len(words):
             index += 1
@@ -235,46 +250,57 @@ def _language(walk: Walk, call: Call, scene: ShellState) -> Value:
     return _given_code(walk, call, scene, name, codes, script, module=module)
 
 
+@cache
+def _code_options(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of an option with code in the same word, and of options with code in the next one."""
+    return re.compile(_ATTACHED.get(language, "(?!)"), re.DOTALL), re.compile(LANGUAGES[language] or "(?!)")
+
+
+def _module_code(words: tuple[Value, ...], scene: ShellState) -> list[Value]:
+    """Return the code of a module that the line or session wrote, and code for a module that runs its arguments."""
+    if not words:
+        return []
+    runs = words[1:] if words[0].text in ("pdb", "timeit", "code", "cProfile") else ()
+    given = [Value(word.text.lstrip("!"), word.labels) for word in runs if not word.text.startswith("-")]
+    return [*loaded_modules.module_files("python", words[0].text, scene), *given]
+
+
 def _given_code(
     walk: Walk, call: Call, scene: ShellState, name: str, codes: list[Value], script: Value | None, *, module: bool
 ) -> Value:
-    if name in ("awk", "gawk", "mawk", "nawk"):
+    is_awk = name in _AWKS
+    if is_awk:
         codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
-        output = output_of("awk", call, scene)
-    else:
-        output = Value(UNKNOWN, frozenset((f"output {name}",)))
+    output = output_of("awk", call, scene) if is_awk else Value(UNKNOWN, frozenset((f"output {name}",)))
     if not codes and not module:
-        known = (
-            loaded_modules.content(name, script.text, scene)
-            if script is not None and script.text not in STDIN
-            else call.stdin
-        )
-        if script is not None and known is None and script.labels:
-            known = Value(UNKNOWN, script.labels)
-        codes = [known] if known is not None else []
+        codes = _code_of_script(call, scene, name, script)
     if not codes:
         walk.record(call, scene, output)
         return output
     if call.stdin is not None and any(_RUNS_INPUT.search(code.text[: program_code.SHORT]) for code in codes):
         walk.record(call, scene, output, code=call.stdin)
-    if name == "python" and (
-        place := next(filter(None, (loaded_modules.printed_place(code.text) for code in codes)), "")
-    ):
+    places = (loaded_modules.printed_place(code.text) for code in codes) if name == "python" else ()
+    if place := next(filter(None, places), ""):
         output = Value(place, output.labels)
-    is_shell_free = name in ("awk", "gawk", "mawk", "nawk")
     for code in codes:
-        walk.record(call, scene, output, code=None if is_shell_free else code)
+        walk.record(call, scene, output, code=None if is_awk else code)
         program_code.follow(walk, call, scene, name, code.text)
     return output
+
+
+def _code_of_script(call: Call, scene: ShellState, name: str, script: Value | None) -> list[Value]:
+    """Return the code of a script that the line or the session wrote, or that comes over standard input."""
+    if script is None or script.text in STDIN:
+        return [call.stdin] if call.stdin is not None else []
+    known = loaded_modules.content(name, script.text, scene)
+    if known is None and script.labels:
+        known = Value(UNKNOWN, script.labels)
+    return [known] if known is not None else []
 
 
 def is_versioned(program: str) -> bool:
     """`perl5.38.2`, `node22`: a language with its version behind its name."""
     return _VERSIONED.match(program) is not None
-
-
-def run_versioned(walk: Walk, call: Call, scene: ShellState) -> Value:
-    return _language(walk, call, scene)
 
 
 # awk, and one-liners of other languages, that run the lines that they read.
@@ -290,27 +316,30 @@ def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
         option = word.text.lower()
         rest = words[index + 1 :]
         if option in ("-e", "-ec", "-enc", "-encodedcommand", "-encoded", "-enco") and rest:
-            code = Value(_decode(rest[0].text), frozenset((DECODED,)))
+            code = _of_powershell(walk, _decode(rest[0].text), scene).with_labels(DECODED)
             return run_code(walk, call, scene, code, scene.fork())
         if option.startswith("-c") and rest:
-            code = _of_powershell(" ".join(part.text for part in rest), scene)
+            code = _of_powershell(walk, " ".join(part.text for part in rest), scene)
             return run_code(walk, call, scene, code, scene.fork())
     if call.stdin is not None:
-        return run_code(walk, call, scene, call.stdin, scene.fork())
+        code = _of_powershell(walk, call.stdin.text, scene).with_labels(*call.stdin.labels)
+        return run_code(walk, call, scene, code, scene.fork())
     if words and not words[0].text.startswith(("-", "/")) and not words[0].text.lower().endswith(".ps1"):
-        code = _of_powershell(" ".join(part.text for part in words), scene)
+        code = _of_powershell(walk, " ".join(part.text for part in words), scene)
         return run_code(walk, call, scene, code, scene.fork())
     walk.record(call, scene, UNKNOWN_VALUE)
     return UNKNOWN_VALUE
 
 
-def _of_powershell(text: str, scene: ShellState) -> Value:
-    fetches = re.search(
-        r"\b(?:irm|iwr|invoke-(?:webrequest|restmethod)|downloadstring|webclient)\b", text, re.IGNORECASE
-    )
-    runs = re.search(r"\b(?:iex|invoke-expression)\b|\|\s*iex", text, re.IGNORECASE)
-    labels = frozenset((NETWORK,)) if fetches and runs else frozenset[str]()
-    return Value(re.sub(r"\$(?:env:)?(?:USERPROFILE|HOME)\b", scene.home, text, flags=re.IGNORECASE), labels)
+def _of_powershell(walk: Walk, text: str, scene: ShellState) -> Value:
+    """Return PowerShell code as a line for a POSIX shell; programs with a shell's options are followed as they are."""
+    plain = scene.fork()
+    plain.budget = Budget()  # what is no line for a POSIX shell is no fault here
+    walk.line(text.replace("\\", "/"), plain)
+    translated = to_posix(text)
+    if not translated.is_understood:
+        scene.budget.trouble("there is PowerShell code that is not understood")
+    return Value(translated.line)
 
 
 def _decode(text: str) -> str:
@@ -321,19 +350,21 @@ def _decode(text: str) -> str:
 
 
 def _cmd(walk: Walk, call: Call, scene: ShellState) -> Value:
-    words = [word.text for word in call.words[1:] if word.text.lower() not in ("/c", "/k", "/s", "/q")]
-    if len(words) < len(call.words) - 1:
-        return run_code(walk, call, scene, Value(" ".join(words).replace("\\", "/")), scene.fork())
+    words = [word.text for word in call.words[1:]]
+    starts = [index for index, word in enumerate(words) if word.lower() in ("/c", "/k")]
+    if starts:
+        code = " ".join(words[starts[0] + 1 :]).replace("\\", "/")
+        return run_code(walk, call, scene, Value(code), scene.fork())
     walk.record(call, scene, UNKNOWN_VALUE)
     return UNKNOWN_VALUE
 
 
 PERFORMERS: dict[str, Performer] = {
     **dict.fromkeys(SHELLS, _shell),
-    **dict.fromkeys(LANGUAGES, _language),
-    **{f"python{version}": _language for version in ("2", "3", *(f"3.{minor}" for minor in range(6, 17)), "2.7")},
-    **dict.fromkeys(_SAME, _language),
-    **dict.fromkeys(("pypy3", "ruby3", "perl5", "php8", "lua5.4", "lua5.3", "lua5.1"), _language),
+    **dict.fromkeys(LANGUAGES, run_language),
+    **{f"python{version}": run_language for version in ("2", "3", *(f"3.{minor}" for minor in range(6, 17)), "2.7")},
+    **dict.fromkeys(_SAME, run_language),
+    **dict.fromkeys(("pypy3", "ruby3", "perl5", "php8", "lua5.4", "lua5.3", "lua5.1"), run_language),
     **dict.fromkeys(("powershell", "pwsh"), _powershell),
     "cmd": _cmd,
 }

@@ -87,7 +87,7 @@ def printed_place(code: str) -> str:
     if "snell" in code and _LOADS_SNELL.search(code) and (found := _FILE_OF.search(code)):
         path = _own_file(found[0])
         return path.removesuffix("/__init__.py") if _FOLDER_OF.search(code) else path
-    return _PACKAGES if _PACKAGES_OF.search(code) else ""
+    return _PACKAGES if "get" in code and _PACKAGES_OF.search(code) else ""
 
 
 def _own_file(text: str) -> str:

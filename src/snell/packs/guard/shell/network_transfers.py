@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import posixpath
 import re
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import NETWORK, SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import ShellState
+from snell.shell.written_files import written_files
 from snell.system.lazy_regex import lazy_regex
 
 DOWNLOADERS = name_set(
@@ -68,48 +69,13 @@ def download_output(program: str, args: list[str], scene: ShellState) -> Value:
         value = Value(UNKNOWN, frozenset((f"{SECRET} {secret}",)) if secret else frozenset())
     else:
         value = Value(UNKNOWN, frozenset((f"{NETWORK} {url or program}".strip(),)))
-    saved = saved_as(program, args)
+    saved = next(iter(written_files(program, args)), "")
+    if program in ("invoke-webrequest", "iwr"):
+        saved = next((after for arg, after in itertools.pairwise(args) if arg.lower() == "-outfile"), "")
     if saved:
         scene.write(saved, value)
         return Value("", frozenset())
     return value
-
-
-def saved_as(program: str, args: list[str]) -> str:
-    """The file in which a download ends; empty when it is printed."""
-    url = _url(args)
-    folder = _folder(program, args)
-    for index, arg in enumerate(args):
-        following = args[index + 1] if index + 1 < len(args) else ""
-        if program == "aria2c" and arg in ("-o", "--out"):
-            return posixpath.join(folder, following)
-        if program.startswith("wget") and re.fullmatch(r"-\w*O", arg):
-            return "" if following == "-" else following
-        if program.startswith("wget") and re.match(r"-\w*O.", arg):
-            return "" if arg.endswith("O-") else arg.partition("O")[2]
-        if program == "curl" and (re.fullmatch(r"-\w*o", arg) or arg == "--output"):
-            return "" if following in ("-", "/dev/stdout") else following
-        if program == "curl" and (re.fullmatch(r"-\w*O\w*", arg) or arg == "--remote-name"):
-            return posixpath.join(folder, posixpath.basename(url))
-        if program == "fetch" and arg == "-o":
-            return "" if following == "-" else following
-        if arg.startswith(("--output=", "--output-document=")):
-            return arg.partition("=")[2].replace("-", "", arg.endswith("=-"))
-        if program in ("invoke-webrequest", "iwr") and arg.lower() == "-outfile":
-            return following
-    if program not in ("wget", "wget2", "aria2c", "axel", "fetch") or not url:
-        return ""
-    return posixpath.join(folder, posixpath.basename(url.split("?")[0]))
-
-
-def _folder(program: str, args: list[str]) -> str:
-    """The folder that downloads go into."""
-    options = {"curl": ("--output-dir",), "aria2c": ("-d", "--dir")}.get(program, ("-P", "--directory-prefix"))
-    for arg, after in itertools.pairwise((*args, "")):
-        name, equals, value = arg.partition("=")
-        if name in options:
-            return value if equals else after
-    return ""
 
 
 def _url(args: list[str]) -> str:
@@ -118,40 +84,33 @@ def _url(args: list[str]) -> str:
 
 def sendings(program: str, words: tuple[Value, ...]) -> Sending:
     """What `curl`, `wget` and their like are told to send."""
-    host = ""
-    sent, files = list[Value](), list[str]()
-    args = words[1:]
-    skip = False
-    for index, word in enumerate(args):
-        if skip:
-            skip = False
-            continue
-        cluster = _CLUSTER.match(word.text) if program == "curl" else None
-        option = _SENDS.match(f"-{cluster[1]}" if cluster else word.text)
-        attached = None if option else _ATTACHED.match(word.text)
-        if option or attached:
-            given = (
-                word
-                if (option and option[1] is not None) or attached
-                else (args[index + 1] if index + 1 < len(args) else word)
-            )
-            text = (option[1] if option and option[1] is not None else attached[2] if attached else given.text) or ""
-            skip = given is not word
-            sent.append(Value(text, given.labels))
-            name = (option[0] if option else "-" + (attached[1] if attached else "")).partition("=")[0]
-            files.extend(_files_in(name, text))
-        elif program in ("http", "https", "xh") and (field := _FIELD_FILE.match(word.text)):
+    host, sent, files = "", list[Value](), list[str]()
+    has_fields = program in ("http", "https", "xh")
+    rest = iter(words[1:])
+    for word in rest:
+        option, value = _sending_option(program, word, rest)
+        if option:
+            sent.append(value)
+            files.extend(_files_in(option, value.text))
+        elif has_fields and (field := _FIELD_FILE.match(word.text)):
             files.append(field[1])
-        elif (
-            not word.text.startswith("-")
-            and not host
-            and not (program in ("http", "https", "xh") and word.text.isupper())
-        ):
+        elif not word.text.startswith("-") and not host and not (has_fields and word.text.isupper()):
             host = word.text
             sent.append(word)
         elif re.match(r"\w+://", word.text):
             sent.append(word)
     return Sending(tuple(sent), tuple(files), host)
+
+
+def _sending_option(program: str, word: Value, rest: Iterator[Value]) -> tuple[str, Value]:
+    """An option that sends something, and its value; no option where the word is none."""
+    cluster = _CLUSTER.match(word.text) if program == "curl" else None
+    option = _SENDS.match(f"-{cluster[1]}" if cluster else word.text)
+    if option:
+        name = option[0].partition("=")[0]
+        return name, next(rest, word) if option[1] is None else Value(option[1], word.labels)
+    attached = _ATTACHED.match(word.text)
+    return (f"-{attached[1]}", Value(attached[2], word.labels)) if attached else ("", word)
 
 
 def _files_in(option: str, text: str) -> list[str]:

@@ -49,7 +49,7 @@ def _match_text(pattern: str, line: str) -> str:
 
 def signals(masked: str, strings: list[str]) -> Iterator[tuple[str, ...]]:
     """As commands, the signals that code sends: to the numbers that it spells out, and to Snell where it names that."""
-    if not _ENDS.search(masked):
+    if not any(word in masked for word in ("kill", "terminate", "send_signal", "suspend")) or not _ENDS.search(masked):
         return
     if any("snell" in text or text.endswith("daemon.lock") for text in strings):
         yield "pkill", "snell"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -39,6 +40,16 @@ def follow(walk: Walk, call: Call, scene: ShellState, language: str, code: str, 
     _Follower(walk, replace(call, stdin=None, writes=(), appends=(), reads=()), scene, language, depth).go(code)
 
 
+_Replacement = Callable[[re.Match[str]], str]
+# Parts of the names of all functions that delete.
+_DELETING = ("rm", "emove", "unlink", "elete", "rimraf", "emptyDir", "cleanDir")
+
+
+def _sub(words: tuple[str, ...], pattern: re.Pattern[str], replacement: _Replacement, text: str) -> str:
+    """Replace what the pattern finds; a text without any of these words, which is searched faster, holds none of it."""
+    return pattern.sub(replacement, text) if any(word in text for word in words) else text
+
+
 class _Follower:
     def __init__(self, walk: Walk, call: Call, scene: ShellState, language: str, depth: int) -> None:
         self.walk, self.call, self.scene, self.language, self.depth = walk, call, scene, language, depth
@@ -52,37 +63,47 @@ class _Follower:
         for found in patterns.RUNS_DECODED.finditer(written):
             self._follow_decoded(self._string(found))
         masked = self._reduce(written)
-        if patterns.SHELL_LIKE.match(code) and not self.language.endswith("awk"):
-            self._shell(code)  # a shell command in the place of a program
-        if patterns.FORKS.search(masked[:SHORT]):
+        if "fork" in masked and patterns.FORKS.search(masked[:SHORT]):
             self.walk.bombs.append(f"the {self.language} code starts itself over and over")
-        for found in patterns.ANGLED.finditer(code) if self.language == "perl" else ():
-            self._words("rm", "-rf", self._home(found[1]))
         if self.language.endswith("awk"):
-            if "/inet/" in code:
-                self._words("nc", "-e", "awk")
-            for words in signals_of_awk(code):
-                self._words(*words)
-            for found in patterns.AWK.finditer(masked):
-                self._shell(self._string(found))
+            self._awk(code, masked)
             return
-        self._files(masked)
+        if patterns.SHELL_LIKE.match(code):
+            self._shell(code)  # a shell command in the place of a program
+        if self.language == "perl":
+            self._delete_all(patterns.ANGLED.finditer(code))
+        for part in (self._files, self._opened_files, self._commands, self._inner_code, self._network):
+            part(masked)
+
+    def _awk(self, code: str, masked: str) -> None:
+        if "/inet/" in code:
+            self._words("nc", "-e", "awk")
+        for words in signals_of_awk(code):
+            self._words(*words)
+        for found in patterns.AWK.finditer(masked):
+            self._shell(self._string(found))
+        for found in patterns.AWK_WRITES.finditer(masked):
+            self._write(self._string(found))
+
+    def _commands(self, masked: str) -> None:
+        """Follow the commands that the code starts."""
         for found in patterns.SHELL.finditer(masked):
             self._command(found)
         for found in patterns.BUILT.finditer(masked):
-            self._words(self._at(found[1]), *(self._at(index) for index in re.findall(patterns.S, found[2])))
+            self._words(self._at(found[1]), *self._all_strings(found[2]))
         if patterns.CALLS_OUT.search(masked):
             for text in self.strings[:50]:
                 if patterns.DELETION.match(text):
                     self._shell(text)
-        for words in service_commands(masked, self.strings, self._at):
+        for words in (*service_commands(masked, self.strings, self._at), *signals(masked, self.strings)):
             self._words(*words)
-        if not (self.language == "perl" and "exec" in masked):
-            for found in patterns.RUNS_TEXT.finditer(masked):
-                follow(self.walk, self.call, self.scene, self.language, self._string(found), self.depth + 1)
-        self._network(masked)
-        for words in signals(masked, self.strings):
-            self._words(*words)
+
+    def _inner_code(self, masked: str) -> None:
+        """Follow code that the code holds as text and runs."""
+        if self.language == "perl" and "exec" in masked:
+            return
+        for found in patterns.RUNS_TEXT.finditer(masked):
+            follow(self.walk, self.call, self.scene, self.language, self._string(found), self.depth + 1)
 
     def _mask(self, code: str) -> str:
         def mask(found: re.Match[str]) -> str:
@@ -91,8 +112,10 @@ class _Follower:
                 return " "
             if text.startswith("[["):
                 return self._keep(text[2:-2])
-            if found["tick"] is not None and self.language in ("ruby", "perl", "php"):
-                self._shell(text[1:-1])
+            if found["tick"] is not None and (
+                self.language in ("ruby", "perl", "php") or code[: found.start()].endswith("$")  # `$` of zx and Bun
+            ):
+                self._shell(literal(text, self.scene.home))
             if found["word"] is not None:
                 inner = re.sub(r"^(?:%[xwW]|qx).|.$", "", text)
                 if not text.startswith(("%w", "%W")):
@@ -110,28 +133,34 @@ class _Follower:
         return tokens.sub(mask, code)
 
     def _reduce(self, masked: str) -> str:
-        masked = patterns.HOME.sub(lambda _found: self._keep(self.scene.home), masked)
-        masked = patterns.VARIABLE.sub(self._variable, masked)
+        masked = _sub(("ome",), patterns.HOME, lambda _found: self._keep(self.scene.home), masked)
+        masked = _sub(("env", "ENV", "Property"), patterns.VARIABLE, self._variable, masked)
         masked = with_own_files(masked, self._keep)
-        for _ in range(6):
+        for _ in range(6 if "«" in masked else 0):
             before = masked
             masked = fold_constants(masked, self._at, self._keep)
-            masked = patterns.WRAPPED.sub(lambda found: f"«{found[1]}»", masked)
-            masked = patterns.PARENT.sub(lambda found: self._keep(posixpath.dirname(self._string(found))), masked)
-            masked = patterns.GROUPED.sub(r"«\1».", masked)
-            masked = patterns.GLOBBED.sub(lambda found: f"«{found[1] or found[2]}»", masked)
-            masked = patterns.LOOPED.sub(r" \1=«\2»;", masked)
-            masked = patterns.PATH_JOIN.sub(
-                lambda found: self._keep("/".join(map(self._at, re.findall(patterns.S, found[1])))), masked
-            )
-            masked = patterns.JOINED.sub(lambda found: self._keep(self._concat(found)), masked)
-            values = dict(patterns.ASSIGNED.findall(masked))
+            for words, pattern, replacement in self._reductions:
+                masked = _sub(words, pattern, replacement, masked)
+            values = dict(patterns.ASSIGNED.findall(masked)) if "=" in masked else {}
             use = patterns.USED_WITH_SIGN if self.language in ("perl", "php") else patterns.USED
             if values:
                 masked = use.sub(lambda found: f"«{values[found[1]]}»" if found[1] in values else found[0], masked)  # noqa: B023  # called at once
             if masked == before:
                 break
         return masked
+
+    @property
+    def _reductions(self) -> tuple[tuple[tuple[str, ...], re.Pattern[str], _Replacement], ...]:
+        """Expressions that are a string, and what they become; with words of which one is in every such expression."""
+        return (
+            (("(",), patterns.WRAPPED, lambda found: f"«{found[1]}»"),
+            (("dirname", ".parent"), patterns.PARENT, lambda found: self._keep(posixpath.dirname(self._string(found)))),
+            ((").",), patterns.GROUPED, lambda found: f"«{found[1]}»."),
+            (("glob", "Dir["), patterns.GLOBBED, lambda found: f"«{found[1] or found[2]}»"),
+            (("for",), patterns.LOOPED, lambda found: f" {found[1]}=«{found[2]}»;"),
+            (("join(", "Path("), patterns.PATH_JOIN, lambda found: self._keep("/".join(self._all_strings(found[1])))),
+            (("+", ".", "/"), patterns.JOINED, lambda found: self._keep(self._concat(found))),
+        )
 
     def _variable(self, found: re.Match[str]) -> str:
         name = self._at(found[1]) if found[1] else found[2] or found[3]
@@ -152,41 +181,59 @@ class _Follower:
     def _at(self, index: str) -> str:
         return self.strings[int(index)] if int(index) < len(self.strings) else UNKNOWN
 
+    def _all_strings(self, masked: str) -> list[str]:
+        return [self._at(index) for index in re.findall(patterns.S, masked)]
+
     def _string(self, found: re.Match[str]) -> str:
         return next((self._at(group) for group in found.groups() if group and group.isdigit()), UNKNOWN)
 
     def _files(self, masked: str) -> None:
-        for found in [*patterns.DELETES.finditer(masked), *patterns.METHOD_DELETES.finditer(masked)]:
+        """Follow what the code deletes, writes, moves and changes by name."""
+        deletes = any(word in masked for word in _DELETING)
+        for found in [*patterns.DELETES.finditer(masked), *patterns.METHOD_DELETES.finditer(masked)] if deletes else ():
             self._words("rm", "-rf", self._home(self._string(found)))
-        if patterns.DELETES_EACH.search(masked):
+        self._changes(masked)
+        if deletes and patterns.DELETES_EACH.search(masked):
             for found in patterns.ITERATED.finditer(masked):
                 self._words("rm", "-rf", self._home(self._string(found)).removesuffix("/*") + "/*")
         for found in patterns.MAPPED.finditer(masked):
-            name, operand = self._at(found[1]), self._home(self._at(found[2]))
-            if name in ("unlink", "rmdir"):
-                self._words("rm", "-rf", operand)
-            elif name in ("system", "exec", "shell_exec", "passthru"):
-                self._shell(operand)
+            self._call_by_name(self._at(found[1]), self._home(self._at(found[2])))
         for found in patterns.WRITES.finditer(masked):
             self._write(self._string(found))
         for path, text in written_texts(masked, self._at):
             self.scene.write(self._home(path), Value(text))
+
+    def _delete_all(self, names: Iterable[re.Match[str]]) -> None:
+        for found in names:
+            self._words("rm", "-rf", self._home(found[1]))
+
+    def _changes(self, masked: str) -> None:
+        """Follow what the code moves, copies and changes the mode of."""
         for found in patterns.MOVES.finditer(masked):
             program = "mv" if re.match(r"os\.re|rename|shutil\.move|FileUtils\.mv", found[0]) else "cp"
             self._words(program, self._home(self._at(found[1])), self._home(self._at(found[2])))
-        for found in patterns.PERL_OPENED.finditer(masked) if self.language == "perl" else ():
-            self._opened_in_perl(self._at(found[1]), self._at(found[2]) if found[2] else "")
-        for found in patterns.OPENED.finditer(masked) if self.language != "perl" else ():
-            mode = self._at(found[2]) if found[2] else "r"
-            if re.fullmatch(r"[rbt]*[wax+>][\w+]*|>{1,2}", mode) or "O_WRONLY" in masked or "O_RDWR" in masked:
+        for found in patterns.MODES.finditer(masked):
+            path, mode = (found[1], found[2]) if found[1] else (found[4], found[3])
+            self._words("chmod", mode.replace("o", ""), self._home(self._at(path)))
+
+    def _call_by_name(self, name: str, operand: str) -> None:
+        if name in ("unlink", "rmdir"):
+            self._words("rm", "-rf", operand)
+        elif name in ("system", "exec", "shell_exec", "passthru"):
+            self._shell(operand)
+
+    def _opened_files(self, masked: str) -> None:
+        """Follow the files that the code opens: the mode says whether it reads or writes them."""
+        is_perl = self.language == "perl"
+        for found in (patterns.PERL_OPENED if is_perl else patterns.OPENED).finditer(masked):
+            if is_perl:
+                self._opened_in_perl(self._at(found[1]), self._at(found[2]) if found[2] else "")
+            elif patterns.WRITING_MODE.fullmatch(self._at(found[2]) if found[2] else "r") or "O_WR" in masked:
                 self._write(self._string(found))
             else:
                 self._read(self._string(found))
         for found in patterns.READS.finditer(masked):
             self._read(self._string(found))
-        for found in patterns.MODES.finditer(masked):
-            path, mode = (found[1], found[2]) if found[1] else (found[4], found[3])
-            self._words("chmod", mode.replace("o", ""), self._home(self._at(path)))
 
     def _opened_in_perl(self, mode: str, path: str) -> None:
         """`open(F, ">", $path)`, and the mode in front of the name: `open F, ">path"`, `open F, "command|"`."""
@@ -220,7 +267,7 @@ class _Follower:
     def _command(self, found: re.Match[str]) -> None:
         if found[0].startswith(("exec(", "exec (")) and self.language in ("python", "pypy"):
             return
-        parts = [self._at(index) for index in re.findall(patterns.S, found[1])]
+        parts = self._all_strings(found[1])
         if "[" not in found[1] and len(parts) == 1:
             self._shell(parts[0])
         elif parts:
@@ -237,36 +284,35 @@ class _Follower:
             follow(self.walk, self.call, self.scene, self.language, plain, self.depth + 1)
 
     def _network(self, masked: str) -> None:
-        environment = patterns.ENVIRONMENT.search(masked)
+        """Follow what the code sends, and what it fetches and runs."""
+        environment = patterns.ENVIRONMENT.search(masked) if "env" in masked or "ENV" in masked else None
         if environment:
             self.labels.add(f"{ENVIRONMENT} all variables")
-        printed = re.search(r"\b(?:print|puts|console\.log|echo|p|dump|write)\b", masked)
-        if environment and printed and not patterns.NET.search(masked):
-            self.walk.record(replace(self.call, words=(Value("printenv"),)), self.scene, UNKNOWN_VALUE)
-        module = any(text in ("http", "https", "node:http", "node:https", "net", "axios") for text in self.strings)
-        from_address = any(
-            self._string(found).startswith(("http:", "https:")) for found in patterns.FROM_ADDRESS.finditer(masked)
-        )
-        if not (
-            from_address
-            or patterns.NET.search(masked)
-            or patterns.SOCKET.search(masked)
-            or (module and re.search(r"\.(?:get|request)\(", masked))
-        ):
+        if page := patterns.PAGE_SECRETS.search(masked):
+            self.labels.add(f"{SECRET} {page[0]}")
+        if environment and patterns.PRINTS.search(masked) and not patterns.NET.search(masked):
+            self._record("printenv")
+        if not self._connects(masked):
             return
         self.labels |= told_variables(masked, self.strings, self._at)
-        sent = [label for label in self.labels if label.startswith((SECRET, ENVIRONMENT))]
-        if sent:
-            body = Value(UNKNOWN, frozenset(sent))
-            words = (Value("curl"), Value("--data-binary"), body, Value("https://elsewhere.invalid"))
-            self.walk.record(replace(self.call, words=words), self.scene, UNKNOWN_VALUE)
+        if sent := [label for label in self.labels if label.startswith((SECRET, ENVIRONMENT))]:
+            self._record("curl", "--data-binary", Value(UNKNOWN, frozenset(sent)), "https://elsewhere.invalid")
         if _is_shell_for_others(masked, self.strings):
-            self.walk.record(
-                replace(self.call, words=tuple(map(Value, ("nc", "-e", "/bin/sh")))), self.scene, UNKNOWN_VALUE
-            )
+            self._record("nc", "-e", "/bin/sh")
         if patterns.RUNS.search(masked):
             code = Value(UNKNOWN, frozenset((f"{NETWORK} the {self.language} code",)))
             self.walk.record(self.call, self.scene, UNKNOWN_VALUE, code=code)
+
+    def _connects(self, masked: str) -> bool:
+        if patterns.NET.search(masked) or patterns.SOCKET.search(masked):
+            return True
+        if any(self._string(found).startswith(("http:", "https:")) for found in patterns.FROM_ADDRESS.finditer(masked)):
+            return True
+        module = any(text in ("http", "https", "node:http", "node:https", "net", "axios") for text in self.strings)
+        return module and re.search(r"\.(?:get|request)\(", masked) is not None
+
+    def _record(self, *words: str | Value) -> None:
+        self.walk.record(self.call.with_words(*words), self.scene, UNKNOWN_VALUE)
 
 
 def _is_shell_for_others(masked: str, strings: list[str]) -> bool:

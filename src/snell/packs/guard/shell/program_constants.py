@@ -111,10 +111,6 @@ def _of_named(given: list[str]) -> str:
     raise LookupError(encoding)
 
 
-def _of_packed(given: list[str]) -> str:
-    return _of_named([given[1], given[0]])
-
-
 def _of_codes(given: list[str]) -> str:
     numbers = [
         int(number, 0) if "x" in number else int(number) for number in re.split(r"\s*,\s*", given[0].strip(", "))
@@ -124,14 +120,6 @@ def _of_codes(given: list[str]) -> str:
     return "".join(map(chr, numbers))
 
 
-def _reverse(given: list[str]) -> str:
-    return given[0][::-1]
-
-
-def _first(given: list[str]) -> str:
-    return given[0]
-
-
 _STEPS: tuple[tuple[re.Pattern[str], Callable[[list[str]], str]], ...] = tuple(
     (lazy_regex(pattern), decode)
     for pattern, decode in (
@@ -139,8 +127,8 @@ _STEPS: tuple[tuple[re.Pattern[str], Callable[[list[str]], str]], ...] = tuple(
         (_HEX, _of_hex),
         (_BASE64, _of_base64),
         (_NAMED, _of_named),
-        (_PACKED, _of_packed),
-        (_BACKWARDS, _reverse),
-        (_SAME, _first),
+        (_PACKED, lambda given: _of_named([given[1], given[0]])),
+        (_BACKWARDS, lambda given: given[0][::-1]),
+        (_SAME, lambda given: given[0]),
     )
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from snell.model.tool_names import name_set
@@ -46,40 +47,43 @@ _COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync", "ditto", "scp", "sft
 _CLOUDS = frozenset(("aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
 _HIDES = lazy_regex(r"\\(?:x[2-7][0-9a-fA-F]|0?(?:0[4-7]|1[0-7])[0-7]|u00[2-7][0-9a-fA-F])")
 _PACKERS = name_set("tar bsdtar zip 7z 7za cpio pax jar shar pg_dump pg_dumpall mysqldump mongodump")
-_SQUEEZERS = {
-    "gzip": ".gz",
-    "xz": ".xz",
-    "bzip2": ".bz2",
-    "zstd": ".zst",
-    "lz4": ".lz4",
-    "compress": ".Z",
-    "gpg": ".gpg",
-}
+_SQUEEZERS = {"gzip": ".gz", "xz": ".xz", "bzip2": ".bz2", "zstd": ".zst", "lz4": ".lz4", "gpg": ".gpg"}
 
 
 def output_of(program: str, call: Call, scene: ShellState) -> Value:
     args = [word.text for word in call.words[1:]]
-    if program in _PRINTERS:
-        return _PRINTERS[program](call, args, scene)
-    if program in _COPIERS or (program in _CLOUDS and {"cp", "copy", "copyto", "mv", "sync"} & set(args[:4])):
-        copy_files(program, args, scene, call.stdin)
-        return Value(UNKNOWN, frozenset((NETWORK,))) if args[-1:] == ["-"] else EMPTY
-    if program in DOWNLOADERS:
-        return download_output(program, args, scene)
+    if program in _CLOUDS and {"cp", "copy", "copyto", "mv", "sync"} & set(args[:4]):
+        return _copy(call, args, scene)
     if program == "openssl" and "s_client" in args:
         return Value(UNKNOWN, frozenset((f"{NETWORK} openssl",)))
     if program in ("tar", "bsdtar", "unzip", "7z", "cpio"):
         unpack_archive(program, call, args, scene)
-    if program in _PACKERS:
-        return pack_archive(call, args, scene)
-    if program in _FILTERS:
-        return _filter_output(program, call, args, scene)
-    if program in ("locate", "plocate", "mlocate", "mdfind"):
-        return Value(f"/{UNKNOWN}", frozenset(("found some",)))
+    if program in _FIXED:
+        return _FIXED[program]
+    printer = _PRINTERS.get(program)
+    return printer(call, args, scene) if printer else _other_output(program, call, args, scene)
+
+
+# What these print, whatever their words are.
+_FIXED = {
+    **dict.fromkeys(("locate", "plocate", "mlocate", "mdfind"), Value(f"/{UNKNOWN}", frozenset(("found some",)))),
+    "true": EMPTY,
+    ":": EMPTY,
+    "mktemp": Value("/tmp/tmp.made-here"),
+    "date": Value("2026-01-01"),
+}
+
+
+def _copy(call: Call, args: list[str], scene: ShellState) -> Value:
+    copy_files(program_of(call.words[0].text), args, scene, call.stdin)
+    return Value(UNKNOWN, frozenset((NETWORK,))) if args[-1:] == ["-"] else EMPTY
+
+
+def _other_output(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
     labels = _carried_labels(program, call, scene) | {f"output {program}"}
-    if prints_secret(program, tuple(args)):
+    if prints_secret(program, args):
         labels |= {f"{SECRET} {program}"}
-    elif prints_personal(program, tuple(args)):
+    elif prints_personal(program, args):
         labels |= {f"{PRIVATE} {program}"}
         for name in args:
             if name.startswith(("/", "./", "~")) or name.endswith((".png", ".jpg", ".wav", ".mp4")):
@@ -92,24 +96,20 @@ def output_of(program: str, call: Call, scene: ShellState) -> Value:
 def leave_files(program: str, call: Call, scene: ShellState, output: Value) -> None:
     """Files named by `-o` and the like get the labels of what went in."""
     args = [word.text for word in call.words[1:]]
-    labels = _carried_labels(program, call, scene) | output.labels
-    if not labels or program in DOWNLOADERS:
-        return
-    for index, arg in enumerate(args):
-        following = args[index + 1] if index + 1 < len(args) else ""
-        name = (
-            following
-            if arg in ("-o", "--output", "-out", "-O")
-            else arg.partition("=")[2]
-            if _OUTPUT.match(arg)
-            else ""
-        )
-        if name:
-            scene.write(name, Value(UNKNOWN, labels))
-    for written in _SED_WRITES.findall(" ".join(args)) if program in ("sed", "awk", "gawk") else ():
-        scene.write(written, Value(UNKNOWN, labels))
+    names = list[str]() if program in DOWNLOADERS else _output_files(program, args)
+    labels = _carried_labels(program, call, scene) | output.labels if names else frozenset[str]()
+    for name in names if labels else ():
+        scene.write(name, Value(UNKNOWN, labels))
 
 
+def _output_files(program: str, args: list[str]) -> list[str]:
+    names = [arg.partition("=")[2] for arg in args if "=" in arg and _OUTPUT.match(arg)]
+    if not _OUTPUT_OPTIONS.isdisjoint(args):
+        names += [after for arg, after in itertools.pairwise(args) if arg in _OUTPUT_OPTIONS]
+    return [*names, *_SED_WRITES.findall(" ".join(args))] if program in ("sed", "awk", "gawk") else names
+
+
+_OUTPUT_OPTIONS = frozenset(("-o", "--output", "-out", "-O"))
 _OUTPUT = lazy_regex(r"(?:--output|--out|of|--outfile)=.")
 _SED_WRITES = lazy_regex(r"(?:\bw |> ?\"?)([\w./-]+)")
 _REDUCERS = frozenset(
@@ -123,6 +123,8 @@ def _carried_labels(program: str, call: Call, scene: ShellState) -> frozenset[st
     if program in _REDUCERS:
         return frozenset()
     labels = call.stdin.labels if call.stdin is not None else frozenset[str]()
+    if not labels and not scene.files:
+        return labels
     if scene.files:
         for word in call.words[1:]:
             content = scene.content(word.text) if word.text and len(word.text) < 1000 else None
@@ -172,23 +174,11 @@ def _echo(call: Call, args: list[str], _scene: ShellState) -> Value:
     return Value((unescape(text) if escapes else text) + ("\n" if newline else ""), labels)
 
 
-def _printf(call: Call, _args: list[str], _scene: ShellState) -> Value:
-    return printf_output(call.words[1:])
-
-
 def _environment(call: Call, args: list[str], scene: ShellState) -> Value:
     names = [arg for arg in args if not arg.startswith("-")]
     if names:
         return Value(UNKNOWN, frozenset((f"{ENVIRONMENT} {names[0]}",)))
     return Value(UNKNOWN, frozenset((f"{ENVIRONMENT} all variables",)))
-
-
-def _mktemp(_call: Call, args: list[str], _scene: ShellState) -> Value:
-    return Value("/tmp/tmp.made-here")
-
-
-def _pwd(_call: Call, _args: list[str], scene: ShellState) -> Value:
-    return Value(scene.cwd)
 
 
 def _names(call: Call, args: list[str], scene: ShellState) -> Value:
@@ -226,80 +216,67 @@ def _ls(call: Call, args: list[str], scene: ShellState) -> Value:
     return Value(named[0] if len(named) == 1 == len([arg for arg in args if arg[:1] != "-"]) else UNKNOWN, labels)
 
 
-def _true(_call: Call, _args: list[str], _scene: ShellState) -> Value:
-    return EMPTY
+# Programs whose output is the text that goes in, one way or another.
+_SAME_TEXT = name_set("cat less more bat pv buffer head tail tee sponge")
+_DECODERS = name_set("base64 base32 openssl xxd uudecode")
+_UNPACKERS = name_set("gunzip zcat unxz bunzip2")
+_PATTERN_FIRST = name_set("grep egrep fgrep rg sed awk gawk mawk jq yq cut")
 
 
-def _yes(_call: Call, args: list[str], _scene: ShellState) -> Value:
-    return Value((" ".join(args) or "y") + "\n")
-
-
-def _date(_call: Call, _args: list[str], _scene: ShellState) -> Value:
-    return Value("2026-01-01")
-
-
-_PRINTERS = {
-    "echo": _echo,
-    "printf": _printf,
-    "printenv": _environment,
-    "mktemp": _mktemp,
-    "pwd": _pwd,
-    "basename": _names,
-    "dirname": _names,
-    "realpath": _names,
-    "readlink": _names,
-    "git": _git,
-    "which": _which,
-    "command": _which,
-    "ls": _ls,
-    "true": _true,
-    ":": _true,
-    "yes": _yes,
-    "date": _date,
-}
-
-
-def _filter_output(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
+def _filter(call: Call, args: list[str], scene: ShellState) -> Value:
+    program = program_of(call.words[0].text)
     given = _filter_input(program, call, args, scene)
-    text = UNKNOWN
-    if program in ("cat", "less", "more", "bat", "pv", "buffer", "head", "tail", "tee", "sponge"):
-        text = given.text
-    elif program in ("base64", "base32", "openssl", "xxd", "uudecode"):
+    if program in _DECODERS:
         return decode_output(program, args, given)
-    elif program in ("gunzip", "zcat", "unxz", "bunzip2") or (
-        program in _SQUEEZERS and set(args) & {"-d", "-dc", "-cd"}
-    ):
+    if program in _UNPACKERS or (program in _SQUEEZERS and set(args) & {"-d", "-dc", "-cd"}):
         return Value(UNKNOWN, given.labels | {DECODED})
-    elif given.is_known:
-        text = filter_text(program, args, given.text)
-    if program == "tee":
+    if program == "tee" or (program in _SQUEEZERS and "-c" not in args):
         for path in (arg for arg in args if not arg.startswith("-")):
-            scene.write(path, given)
-    if program in _SQUEEZERS and "-c" not in args:
-        for path in (arg for arg in args if not arg.startswith("-")):
-            scene.write(path + _SQUEEZERS[program], given)
-    return Value(text, given.labels)
+            scene.write(path + _SQUEEZERS.get(program, ""), given)
+    if program in _SAME_TEXT:
+        return given
+    return Value(filter_text(program, args, given.text) if given.is_known else UNKNOWN, given.labels)
 
 
 def _filter_input(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
     """What goes into a filter: its files, or its standard input."""
-    paths = [arg for arg in args if arg and arg != "-" and not arg.startswith("-")]
-    if program in ("grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "yq", "cut") and paths:
+    paths = _filtered_paths(program, args)
+    if program in _PATTERN_FIRST and paths:
         if call.stdin is not None and call.stdin.detail("output") in _LISTERS and finds_snell(paths[:1]):
             return Value(UNKNOWN, frozenset((f"{PROCESS} snell",)))
         paths = paths[1:]
-    if program == "dd":
-        paths = [arg[3:] for arg in args if arg.startswith("if=")]
-    if program in ("head", "tail"):
-        paths = [path for path in paths if not path.isdigit()]
-    if program in ("openssl", "tee", "sponge", "tr"):
-        paths = [arg for before, arg in itertools.pairwise(args) if before == "-in"]
     values = [scene.content(path) or file_value(scene.absolute(path), scene) for path in paths]
     if not values or "-" in args:
         values.append(call.stdin or UNKNOWN_VALUE)
-    if len(values) == 1:
-        return values[0]
-    total = EMPTY
-    for value in values:
+    total = values[0]
+    for value in values[1:]:
         total = total.concat(value)
     return total
+
+
+def _filtered_paths(program: str, args: list[str]) -> list[str]:
+    if program == "dd":
+        return [arg[3:] for arg in args if arg.startswith("if=")]
+    if program in ("openssl", "tee", "sponge", "tr"):
+        return [arg for before, arg in itertools.pairwise(args) if before == "-in"]
+    paths = [arg for arg in args if arg and arg != "-" and not arg.startswith("-")]
+    return [path for path in paths if not path.isdigit()] if program in ("head", "tail") else paths
+
+
+_PRINTERS: dict[str, Callable[[Call, list[str], ShellState], Value]] = {
+    **dict.fromkeys(_FILTERS, _filter),
+    **dict.fromkeys(_PACKERS, pack_archive),
+    **dict.fromkeys(
+        DOWNLOADERS, lambda call, args, scene: download_output(program_of(call.words[0].text), args, scene)
+    ),
+    **dict.fromkeys(_COPIERS, _copy),
+    **dict.fromkeys(("basename", "dirname", "realpath", "readlink"), _names),
+    **dict.fromkeys(("which", "command"), _which),
+    "echo": _echo,
+    "printf": lambda call, _args, _scene: printf_output(call.words[1:]),
+    "printenv": _environment,
+    "pwd": lambda _call, _args, scene: Value(scene.cwd),
+    "git": _git,
+    "ls": _ls,
+    "yes": lambda _call, args, _scene: Value((" ".join(args) or "y") + "\n"),
+}

@@ -22,8 +22,9 @@ USED = lazy_regex(r"(?<![\w.«'\"])([A-Za-z_]\w*)\b(?!\s*[=(])")
 USED_WITH_SIGN = lazy_regex(r"(?<![\w.«'\"])\$([A-Za-z_]\w*)\b(?!\s*[=(])")
 JOINED = lazy_regex(rf"{S}\s*(?:\+|\.\.?|/)\s*{S}")
 WRAPPED = lazy_regex(
-    rf"(?:os\.path\.(?:expanduser|abspath|realpath|expandvars)|(?:pathlib\.)?Path|Pathname\.new|File\."
-    rf"expand_path|str|String|path\.resolve|(?:new )?File|Paths\.get|Path\.of|Path::new|filesystem::path)"
+    # Each begins with a letter: then `re` tries few places of a text.
+    rf"(?:os\.path\.(?:expanduser|abspath|realpath|expandvars)|pathlib\.Path|Path|Pathname\.new|File\."
+    rf"expand_path|str|String|path\.resolve|new File|File|Paths\.get|Path\.of|Path::new|filesystem::path)"
     rf"\(\s*{S}\s*\)"
     rf"(?:\.expanduser\(\)|\.resolve\(\)|\.absolute\(\))*"
 )
@@ -120,17 +121,22 @@ NET = lazy_regex(
     r"\b(?:urlopen|urllib|requests\.\w+|httpx\.\w+|http\.client|fetch\s*\(|https?\.(?:request|get)|"
     r"socket\.\w+|net\.(?:connect|createConnection)"
     r"|Net::HTTP|URI\.open|open-uri|LWP|curl_exec|axios|aiohttp|TCPSocket|fsockopen|IO::Socket|"
-    r"XMLHttpRequest|smtplib|ftplib)"
+    r"XMLHttpRequest|sendBeacon|WebSocket|EventSource|new Image|smtplib|ftplib)|\.src\s*=|\blocation(?:\.href)?\s*="
 )
+# What a page knows of its user.
+PAGE_SECRETS = lazy_regex(r"\bdocument\.cookie\b|\bcookieStore\b|\b(?:local|session)Storage\b|\bindexedDB\b")
 FROM_ADDRESS = lazy_regex(rf"\b(?:file_get_contents|fopen|readfile|include|require|open|get|source)\s*\(?\s*{S}")
 RUNS = lazy_regex(
     r"\b(?:exec|eval|Function|instance_eval|loadstring|assert)\s*\(|\beval\s+(?:get|\$|URI|Net|open|HTTP|Faraday)|\.then\(\s*eval|\bsystem\s*\(|os"
     r"\.system\(|\bload\s*\("
 )
 ENVIRONMENT = lazy_regex(
-    r"os\.environ(?!\.get|\[|\.setdefault|\.copy|\.pop)|process\.env(?![.\[\w])|ENV\.(?:inspect|"
+    r"(?<!\bin )os\.environ(?!\.get|\[|\.setdefault|\.copy|\.pop)|process\.env(?![.\[\w])|ENV\.(?:inspect|"
     r"to_[ah])|%ENV|getenv\(\)|\$_ENV\b"
 )
 PARENT = lazy_regex(rf"os\.path\.dirname\(\s*{S}\s*\)|{S}\.parent\b(?!s)")
 GROUPED = lazy_regex(rf"(?<![\w»\])])\(\s*{S}\s*\)\.")
 AWK = lazy_regex(rf"system\s*\(\s*{S}|{S}\s*\|\s*getline|\|\s*{S}")
+AWK_WRITES = lazy_regex(rf"\bprintf?\b[^|;}}\n]*>>?\s*{S}")
+WRITING_MODE = lazy_regex(r"[rbt]*[wax+>][\w+]*|>{1,2}")
+PRINTS = lazy_regex(r"\b(?:print|puts|console\.log|echo|p|dump|write)\b")

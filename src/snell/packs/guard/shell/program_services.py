@@ -37,13 +37,13 @@ _MEMORY = lazy_regex(r"^:memory:$|mode=memory|sqlite://$|sqlite:///:memory:")
 def service_commands(masked: str, strings: list[str], at: Callable[[str], str]) -> Iterator[tuple[str, ...]]:
     """Commands with the same effect."""
     if not any(_MEMORY.search(text) for text in strings):  # such a database is gone when the program ends
-        for found in _STATEMENT.finditer(masked):
+        for found in _STATEMENT.finditer(masked) if any(map(_CHANGES.match, strings)) else ():
             text = at(next(group for group in found.groups() if group))
             if _CHANGES.match(text):
                 yield "psql", "-c", text
         for found in _EMPTIES.finditer(masked):
             yield "dropdb", found[0].strip("( ")
-    for found in _REQUEST.finditer(masked):
+    for found in _REQUEST.finditer(masked) if ".delete(" in masked else ():
         yield "curl", "-X", "DELETE", at(found[1])
     if _CLOUDS.search(masked) or any(_CLOUDS.match(text) for text in strings):
         for found in _TAKES_DOWN.finditer(masked):

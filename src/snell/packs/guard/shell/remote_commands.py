@@ -12,12 +12,13 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import INIT, NETWORK, SECRET, UNKNOWN, UNKNOWN_VALUE, Value, is_unset_variable
 from snell.packs.guard.output_kinds import prints_secret, prints_shell_code
 from snell.packs.guard.shell.shell_state import CONTAINER, HOST, Performer, ShellState, program_of
+from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
 
-_SSH_VALUED = name_set("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B")
+_SSH_VALUED = name_set("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -M")
 _FLAGS = name_set(
     "-i -t -it -ti -d --rm -P --privileged --init --tty --interactive --detach -T --no-deps -dit -itd -q "
     "--quiet --read-only --no-TTY --build --oom-kill-disable -dt -di"
@@ -34,11 +35,11 @@ def _ssh(walk: Walk, call: Call, scene: ShellState) -> Value:
         words.pop(1)
     walk.record(call, scene, UNKNOWN_VALUE, code=_unknown_command(words))
     if len(words) > 1:
-        inner = _remote(scene, HOST)
+        inner = remote_state(scene, HOST)
         printed = walk.line(" ".join(word.text for word in words[1:]), inner, call.stdin)
         return printed.with_labels(f"{NETWORK} {words[0].text}") if UNKNOWN in printed.text else printed
     if words and call.stdin is not None and call.stdin.is_known:
-        return walk.line(call.stdin.text, _remote(scene, HOST))
+        return walk.line(call.stdin.text, remote_state(scene, HOST))
     return Value(UNKNOWN, frozenset(("output ssh", f"{NETWORK} ssh")))
 
 
@@ -75,7 +76,7 @@ def _container(walk: Walk, call: Call, scene: ShellState) -> Value | None:
         walk.call(replace(call, words=tuple(outside)), scene.fork())
     elif program_of(rest[0].text) in ("rm", "find", "shred", "chmod", "chown"):
         _in_mounted_folder(walk, replace(call, words=tuple(rest)), scene, [word.text for word in call.words])
-    return walk.call(replace(call, words=tuple(rest)), _remote(scene, CONTAINER))
+    return walk.call(replace(call, words=tuple(rest)), remote_state(scene, CONTAINER))
 
 
 def _in_mounted_folder(walk: Walk, call: Call, scene: ShellState, texts: list[str]) -> None:
@@ -126,10 +127,12 @@ def _mounts(texts: list[str]) -> list[tuple[str, str]]:
 def _kubectl(walk: Walk, call: Call, scene: ShellState) -> Value:
     walk.record(call, scene, UNKNOWN_VALUE)
     texts = [word.text for word in call.words]
-    if "exec" in texts and "--" in texts:
-        rest = call.words[texts.index("--") + 1 :]
-        if rest:
-            return walk.call(replace(call, words=rest), _remote(scene, CONTAINER))
+    rest = call.words[texts.index("--") + 1 :] if {"exec", "run", "debug"} & set(texts) and "--" in texts else ()
+    operands = arguments_of("kubectl", texts[1:]).operands
+    if not rest and operands[:1] == ("exec",) and operands[2:]:
+        rest = call.words[texts.index(operands[1]) + 1 :]  # after the name of the pod
+    if rest:
+        return walk.call(replace(call, words=rest), remote_state(scene, CONTAINER))
     return _output_of(texts)
 
 
@@ -155,7 +158,8 @@ def _drop_options(words: list[Value]) -> None:
             words.pop(0)
 
 
-def _remote(scene: ShellState, where: str) -> ShellState:
+def remote_state(scene: ShellState, where: str) -> ShellState:
+    """Return the state of a shell on another machine or in a container."""
     inner = scene.fork()
     inner.where, inner.cwd, inner.project = where, "/workdir", "/workdir"
     inner.home = "/root" if where == CONTAINER else "/home/remote"
@@ -164,14 +168,7 @@ def _remote(scene: ShellState, where: str) -> ShellState:
 
 
 PERFORMERS: dict[str, Performer] = {
-    "ssh": _ssh,
-    "mosh": _ssh,
-    "docker": _container,
-    "podman": _container,
-    "nerdctl": _container,
-    "docker-compose": _container,
-    "lxc": _container,
-    "kubectl": _kubectl,
-    "oc": _kubectl,
-    "k": _kubectl,
+    **dict.fromkeys(("ssh", "mosh", "autossh"), _ssh),
+    **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "lxc"), _container),
+    **dict.fromkeys(("kubectl", "oc", "k"), _kubectl),
 }

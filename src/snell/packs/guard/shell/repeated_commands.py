@@ -12,6 +12,9 @@ from snell.packs.guard.known_values import EMPTY, FED, UNKNOWN, UNKNOWN_VALUE, V
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
+from snell.shell.arguments import arguments_of
+from snell.shell.programs import program_row
+from snell.shell.wrappers import find_inner
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -37,7 +40,8 @@ def _find(walk: Walk, call: Call, scene: ShellState) -> Value:
     roots = roots or ["."]
     words = _without_operands(words)
     args = [word.text for word in words]
-    filtered = any(_FILTERS.match(arg) for arg in args)
+    pairs = itertools.pairwise(["", *args])
+    filtered = any(_FILTERS.match(arg) and before not in ("!", "-not") for before, arg in pairs)
     sweeping = replace(
         call,
         words=(call.words[0], *map(Value, roots), *words),
@@ -85,21 +89,24 @@ def _exec_commands(words: list[Value]) -> list[list[Value]]:
     return commands
 
 
+_ALL = ((), (".",), (".*",), ("",))  # patterns of `fd` that find everything
+
+
 def _fd(walk: Walk, call: Call, scene: ShellState) -> Value:
     args = [word.text for word in call.words]
     walk.record(call, scene, UNKNOWN_VALUE)
     for option in ("-x", "-X", "--exec", "--exec-batch"):
         if option in args:
             command = call.words[args.index(option) + 1 :]
-            own = [arg for arg in args[1 : args.index(option)] if not arg.startswith("-")]
+            given = arguments_of("fd", args[1 : args.index(option)])
+            own, ending = given.operands, given.value("-e", "--extension")
             roots = tuple(scene.absolute(root) for root in own[1:]) or (scene.cwd,)
-            found = Value(f"./{UNKNOWN}")
+            found = Value(f"./{UNKNOWN}/*.{ending}" if ending else f"./{UNKNOWN}")
             words = [found if word.text == "{}" else word for word in command]
             if words and found not in words:
                 words.append(found)
             walk.call(
-                replace(call, words=tuple(words), sweeps=roots, filtered=own[:1] not in ([], ["."], [".*"], [""])),
-                scene,
+                replace(call, words=tuple(words), sweeps=roots, filtered=bool(ending) or own[:1] not in _ALL), scene
             )
     return Value(f"./{UNKNOWN}")
 
@@ -154,32 +161,28 @@ def _each(walk: Walk, call: Call, scene: ShellState, words: list[Value], mark: s
 
 
 def _parallel(walk: Walk, call: Call, scene: ShellState) -> Value:
-    words = list(call.words[1:])
-    while words and words[0].text.startswith("-") and len(words[0].text) > 1:
-        option = words.pop(0).text
-        if option in ("-j", "--jobs", "-n", "-N", "-P", "-S", "--joblog", "-a") and words:
-            words.pop(0)
-    items = _items(call.stdin)
-    texts = [word.text for word in words]
+    inner = find_inner(replace(program_row("parallel"), wraps=True), [word.text for word in call.words[1:]])
+    words = list(call.words[1 + inner.start :]) if inner else []
+    items, texts = _items(call.stdin), [word.text for word in words]
     if ":::" in texts:
         at = texts.index(":::")
         items, words = words[at + 1 :], words[:at]
-    if not words:
-        for item in items:
-            if item.text.strip():
-                run_code(walk, call, scene, item, scene.fork())
-        return UNKNOWN_VALUE
-    if len(words) == 1 and " " in words[0].text:
-        for item in items or [EMPTY]:
-            code = words[0].text
-            walk.line(code.replace("{}", item.text) if "{}" in code else f"{code} {item.text}", scene.fork())
-        return UNKNOWN_VALUE
-    return _each(walk, call, scene, words, "{}", items)
+    if len(words) > 1 or (words and " " not in words[0].text):
+        return _each(walk, call, scene, words, "{}", items)
+    code = words[0].text if words else "{}"
+    for item in items or [EMPTY]:
+        line = Value(code.replace("{}", item.text) if "{}" in code else f"{code} {item.text}", item.labels)
+        if words:
+            walk.line(line.text, scene.fork())
+        elif item.text.strip():
+            run_code(walk, call, scene, line, scene.fork())
+    return UNKNOWN_VALUE
 
 
 PERFORMERS: dict[str, Performer] = {
     "find": _find,
     "gfind": _find,
+    "bfs": _find,
     "fd": _fd,
     "fdfind": _fd,
     "xargs": _xargs,

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import fnmatch
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.sensitive_files import LONGEST_PATTERN
-from snell.packs.guard.shell import builtins, compilers, embedded_commands, interpreters, program_output, wrappers
-from snell.packs.guard.shell.shell_state import ShellState, program_of
+from snell.packs.guard.shell import (
+    builtins,
+    compilers,
+    embedded_commands,
+    interpreters,
+    program_output,
+    remote_commands,
+    repeated_commands,
+    wrappers,
+)
+from snell.packs.guard.shell.shell_state import LONGEST_NAME, Performer, ShellState, program_of
+from snell.shell.programs import UNKNOWN_PROGRAM, program_row
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -22,31 +34,41 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     program = program_of(call.words[0].text)
     if "=" in program and len(call.words) > 1:
         return walk.call(replace(call, words=call.words[1:]), scene)
-    embedded_commands.look_inside(walk, call, scene)
-    if scene.files:
+    row = program_row(program[:LONGEST_NAME])
+    if call.env or row.stdin_code or row.shell_code or row.language_code:
+        embedded_commands.look_inside(walk, call, scene, row)
+    if scene.files or call.stdin is not None:
         output = interpreters.run_file(walk, call, scene)
         if output is not None:
             return output
-    if program[-1:].isdigit() and interpreters.is_versioned(program):
-        return interpreters.run_versioned(walk, call, scene)
-    for table in (
-        builtins.PERFORMERS,
-        wrappers.PERFORMERS,
-        interpreters.PERFORMERS,
-        embedded_commands.PERFORMERS,
-        compilers.PERFORMERS,
-    ):
-        performer = table.get(program)
-        if performer is not None:
-            output = performer(walk, call, scene)
-            if output is not None:
-                return output
+    for perform_program in _performers(program[:LONGEST_NAME]):
+        output = perform_program(walk, call, scene)
+        if output is not None:
+            return output
+    if row is UNKNOWN_PROGRAM:
+        wrappers.judge_tail(walk, call, scene)
     printed = program_output.output_of(program, call, scene)
     program_output.leave_files(program, call, scene, printed)
     walk.record(call, scene, printed)
     return printed
 
 
+_FIRST = (builtins.PERFORMERS, repeated_commands.PERFORMERS, remote_commands.PERFORMERS)
+_LAST = (interpreters.PERFORMERS, embedded_commands.PERFORMERS, compilers.PERFORMERS)
+
+
+@lru_cache(maxsize=512)
+def _performers(program: str) -> tuple[Performer, ...]:
+    """Return what may perform a program, in the order in which it is tried."""
+    if program[-1:].isdigit() and interpreters.is_versioned(program):
+        return (interpreters.run_language,)
+    first = [table[program] for table in _FIRST if program in table]
+    row = program_row(program)
+    unwrap = [wrappers.unwrap] if row.wraps or row.code or row.lines else []
+    return (*first, *unwrap, *(table[program] for table in _LAST if program in table))
+
+
+_PATTERN = lazy_regex(r"[*?\[]")
 # Programs that a pattern in the place of a command name is likely to mean.
 _MEANT = ("rm", "dd", "mv", "sh", "bash", "cat", "chmod", "chown", "curl", "wget", "nc", "shred", "mkfs", "git", "find")
 
@@ -55,7 +77,7 @@ def _resolve_pattern(call: Call) -> Call:
     """`/bin/r?` names the program that the pattern finds."""
     text = call.words[0].text
     name = text.rpartition("/")[2]
-    if not 2 <= len(name) < LONGEST_PATTERN or not any(mark in name for mark in "*?[") or name in ("[", "[["):
+    if not 2 <= len(name) < LONGEST_PATTERN or not _PATTERN.search(name) or name == "[[":
         return call
     meant = next((known for known in _MEANT if fnmatch.fnmatchcase(known, name)), "")
     return replace(call, words=(Value(meant, call.words[0].labels), *call.words[1:])) if meant else call

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from snell.packs.guard.known_values import EMPTY, UNKNOWN, Value
-from snell.packs.guard.shell.source_text import Budget
-from snell.packs.guard.shell.tree import Node
+from snell.shell.cursor import Budget
+from snell.shell.tree import Node
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
 
 HERE, HOST, CONTAINER = "here", "host", "container"
 MOST_ALTERNATIVES = 6
+LONGEST_NAME = 64  # no longer name of a program is known
 
 
-class Step(Struct, frozen=True):
+class Step(Struct, frozen=True, gc=False):
     """One program that would run, with all that is known about it."""
 
     program: str  # its name without folder, in lower case
@@ -52,26 +54,7 @@ class ShellState:
     def __init__(self, cwd: str, home: str, project: str, budget: Budget) -> None:
         self.cwd, self.home, self.project = cwd, home, project
         self.budget = budget
-        self.variables: dict[str, tuple[Value, ...]] = {
-            "HOME": (Value(home),),
-            "PWD": (Value(cwd),),
-            "TMPDIR": (Value("/tmp/user"),),
-            "TMP": (Value("/tmp/user"),),
-            "TEMP": (Value("/tmp/user"),),
-            "AGENT_TOOLSDIRECTORY": (Value("/opt/hostedtoolcache"),),
-            "RUNNER_TOOL_CACHE": (Value("/opt/hostedtoolcache"),),
-            "RUNNER_TEMP": (Value("/tmp/runner"),),
-            "GITHUB_WORKSPACE": (Value(project),),
-            "CI_PROJECT_DIR": (Value(project),),
-            "PATH": (Value("/usr/local/bin:/usr/bin:/bin"),),
-            "SHELL": (Value("/bin/bash"),),
-            "OLDPWD": (Value(cwd),),
-            "IFS": (Value(" \t\n"),),
-            "0": (Value("bash"),),
-            "SNELL_HOME": (Value(f"{home}/.snell"),),
-            "XDG_CONFIG_HOME": (Value(f"{home}/.config"),),
-            "XDG_STATE_HOME": (Value(f"{home}/.local/state"),),
-        }
+        self.variables: dict[str, tuple[Value, ...]] = dict(_first_variables(cwd, home, project))
         self.exported: set[str] = {"HOME", "PWD", "TMPDIR", "PATH", "SHELL"}
         self.own: set[str] = set()  # variables that the line itself has set
         self.functions: dict[str, Node] = {}
@@ -143,6 +126,27 @@ class ShellState:
         self.files[path] = self.files.get(path, EMPTY).concat(value) if adds else value
 
 
+@lru_cache(maxsize=64)
+def _first_variables(cwd: str, home: str, project: str) -> dict[str, tuple[Value, ...]]:
+    known = {
+        **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), "/tmp/user"),
+        **dict.fromkeys(("AGENT_TOOLSDIRECTORY", "RUNNER_TOOL_CACHE"), "/opt/hostedtoolcache"),
+        **dict.fromkeys(("GITHUB_WORKSPACE", "CI_PROJECT_DIR"), project),
+        "HOME": home,
+        "PWD": cwd,
+        "OLDPWD": cwd,
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "SHELL": "/bin/bash",
+        "IFS": " \t\n",
+        "0": "bash",
+        "RUNNER_TEMP": "/tmp/runner",
+        "SNELL_HOME": f"{home}/.snell",
+        "XDG_CONFIG_HOME": f"{home}/.config",
+        "XDG_STATE_HOME": f"{home}/.local/state",
+    }
+    return {name: (Value(text),) for name, text in known.items()}
+
+
 def _folders(path: str) -> list[str]:
     parts = path.split("/")[:-1]
     return ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]
@@ -159,4 +163,4 @@ Performer = Callable[["Walk", "Call", ShellState], Value | None]
 def program_of(word: str) -> str:
     """The program that a command word names, in lower case: some file systems do not tell the difference."""
     name = word.rpartition("/")[2].lower()
-    return name.removesuffix(".exe").removesuffix(".traditional").removesuffix(".openbsd")
+    return name.removesuffix(".exe").removesuffix(".traditional").removesuffix(".openbsd") if "." in name else name

@@ -16,6 +16,7 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import LINK, PLAIN, path_kind
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.system.lazy_regex import lazy_regex
 
 MOST_PATHS = 24
 LONGEST_PATH = 1_000
@@ -27,6 +28,7 @@ _PROGRAMS = _DELETERS | name_set(
     "diff cmp comm paste rev grep egrep fgrep rg ag source . dd tee truncate touch chmod chown chgrp curl wget http "
     "https xh aws gsutil rclone croc nc ncat mail mutt lftp code open python python3 node ruby perl php ditto patch"
 )
+_PATTERN = lazy_regex(r"[*?\[{]")
 _NEVER = ("/dev/", "/proc/", "/sys/")  # links there depend on the process that reads them
 
 
@@ -91,23 +93,23 @@ class _Looks:
     def of_link(self, path: str) -> str:
         """Deleting or moving a link leaves alone what it leads to."""
         folder, slash, name = path.rpartition("/")
-        if any(mark in name for mark in "*?["):
+        if _PATTERN.search(name):
             return self.path(path)
         return f"{self.path(folder)}{slash}{name}" if folder else path
 
 
 def _before_pattern(path: str) -> tuple[str, str]:
-    if not any(mark in path for mark in "*?[{"):
+    if not _PATTERN.search(path):
         return path, ""
     parts = path.split("/")
-    plain = next(index for index, part in enumerate(parts) if any(mark in part for mark in "*?[{"))
+    plain = next(index for index, part in enumerate(parts) if _PATTERN.search(part))
     return "/".join(parts[:plain]) or "/", "/" + "/".join(parts[plain:])
 
 
 def _is_linked(path: str, start: str) -> bool:
     """A part of the path below `start` is a link. Cheaper than asking where it leads, and nearly always no."""
     at = start.rstrip("/")
-    for part in path[len(at) + 1 :].split("/"):
+    for part in path[len(at) + 1 :].split("/") if path != at else ():
         at = f"{at}/{part}"
         kind = path_kind(at)
         if kind != PLAIN:

@@ -13,11 +13,9 @@ from snell.shell import ansi_quotes
 def decode_output(program: str, args: list[str], given: Value) -> Value:
     """Return the output of a decoder such as `base64 -d`; without its decoding option, the output is unknown."""
     flags = " ".join(args)
-    decodes = {
-        "xxd": r"(?:^| )-\w*r",
-        "openssl": r"(?:^| )-\w*d\b",
-        "uudecode": "",
-    }.get(program, r"(?:^| )(?:-\w*[dD]\w*|--decode)(?: |$)")
+    decodes = {"xxd": r"(?:^| )-\w*r", "openssl": r"(?:^| )-\w*d\b", "uudecode": ""}.get(
+        program, r"(?:^| )(?:-\w*[dD]\w*|--decode)(?: |$)"
+    )
     if re.search(decodes, flags) is None:
         return Value(UNKNOWN, given.labels)
     labels = given.labels | {DECODED}

@@ -6,6 +6,8 @@ Nothing is run. Both sides of a condition are walked, and a loop once for each o
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -23,38 +25,23 @@ from snell.packs.guard.known_values import (
 from snell.packs.guard.sensitive_files import PROXY, is_startup_file, is_system_program
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
-from snell.packs.guard.shell.grammar import read
-from snell.packs.guard.shell.program_files import file_value, labels_of_named_files, named_file, written_files
+from snell.packs.guard.shell.program_files import file_value, files_written, labels_of_named_files, named_file
 from snell.packs.guard.shell.run_command import perform
 from snell.packs.guard.shell.shell_state import ShellState, Step, program_of
-from snell.packs.guard.shell.source_text import TooMuchError
-from snell.packs.guard.shell.tree import (
-    Assignment,
-    Branches,
-    Chain,
-    For,
-    Function,
-    Group,
-    Loop,
-    Node,
-    Pipe,
-    Redirect,
-    Simple,
-    Word,
-)
+from snell.shell import tree
+from snell.shell.cursor import TooMuchError
+from snell.shell.grammar import make_tree
+from snell.shell.plain_lines import plain_commands
 from snell.system.lazy_regex import lazy_regex
 
 MOST_STEPS = 2_000
 MOST_ROUNDS = 8
 DEEPEST_CALL = 24
 
-_PLAIN = lazy_regex(r"[A-Za-z0-9_./:@%+,=-][A-Za-z0-9_./:@%+,= \t-]{0,4000}")
-_ASSIGNS = lazy_regex(
-    r"[A-Za-z_]\w*\+?=|(?:if|for|while|until|case|select|function|coproc|time|then|do|done|fi|esac)\b"
-)
+_TABS = lazy_regex(r"^\t+", re.MULTILINE)
 
 
-class Call(Struct, frozen=True):
+class Call(Struct, frozen=True, gc=False):
     """A command about to be run: its words and its streams."""
 
     words: tuple[Value, ...]
@@ -84,46 +71,46 @@ class Walk:
         scene.depth += 1
         if scene.depth > DEEPEST_CALL:
             raise TooMuchError("commands are wrapped too deeply")
-        if _PLAIN.fullmatch(text) and not _ASSIGNS.match(text):
-            output = self._plain(text, scene, stdin)
+        plain = plain_commands(text)
+        if plain is not None and len(plain) == 1:  # it needs no tree
+            output = self.call(Call(tuple(map(Value, plain[0].words)), stdin), scene)
         else:
-            output = self.run(read(text, scene.budget), scene, stdin)
+            output = self.run(make_tree(text, plain, scene.budget), scene, stdin)
         scene.depth -= 1
         return output
 
-    def _plain(self, text: str, scene: ShellState, stdin: Value | None) -> Value:
-        """A line without anything that a shell would change needs no reader."""
-        words = tuple(map(Value, text.split()))
-        return self.call(Call(words, stdin), scene) if words else EMPTY
-
-    def run(self, node: Node, scene: ShellState, stdin: Value | None) -> Value:
+    def run(self, node: tree.Node, scene: ShellState, stdin: Value | None) -> Value:
         """Walk through one part of the tree; returns what it prints."""
-        if isinstance(node, Simple):
+        if isinstance(node, tree.Simple):
             return self._simple(node, scene, stdin)
-        if isinstance(node, Chain):
+        if isinstance(node, tree.Chain):
             return self._chain(node, scene, stdin)
-        if isinstance(node, Pipe):
+        if isinstance(node, tree.Pipe):
             return self._pipe(node, scene, stdin)
-        if isinstance(node, Group):
-            inner = scene.fork() if node.is_subshell else scene
-            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self.run(node.body, inner, fed))
-        if isinstance(node, Branches):
-            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self._branches(node, scene, fed))
-        if isinstance(node, Loop):
-            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self._loop(node, scene, fed))
-        if isinstance(node, For):
-            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self._for(node, scene, fed))
-        return self._function(node, scene)
+        if isinstance(node, tree.Function):
+            return self._function(node, scene)
+        call = self._streams(Call((), stdin), node.redirects, scene)
+        output = self._compound(node, scene, call.stdin)
+        self._record_redirects(call, scene, output)
+        self._keep(call, scene, output)
+        return EMPTY if call.writes or call.appends else output
 
-    def _function(self, node: Function, scene: ShellState) -> Value:
+    def _compound(self, node: tree.Compound, scene: ShellState, stdin: Value | None) -> Value:
+        if isinstance(node, tree.Group):
+            return self.run(node.body, scene.fork() if node.is_subshell else scene, stdin)
+        if isinstance(node, tree.Branches):
+            return self._branches(node, scene, stdin)
+        return self._loop(node, scene, stdin) if isinstance(node, tree.Loop) else self._for(node, scene, stdin)
+
+    def _function(self, node: tree.Function, scene: ShellState) -> Value:
         scene.functions[node.name] = node.body
         if node.name in _CALLED_BY_ITSELF:
             self._call_function(node.name, Call((Value(node.name),)), scene.fork())
         return EMPTY
 
-    def _chain(self, node: Chain, scene: ShellState, stdin: Value | None) -> Value:
+    def _chain(self, node: tree.Chain, scene: ShellState, stdin: Value | None) -> Value:
         output, before = EMPTY, ";"
-        for item, joiner in zip(node.items, node.joiners, strict=True):
+        for item, joiner in zip(node.nodes, node.joiners, strict=True):
             scene.conditional += before in ("&&", "||")
             self._background += joiner == "&"
             output = output.concat(self.run(item, scene, stdin))
@@ -132,30 +119,30 @@ class Walk:
             before = joiner
         return output
 
-    def _pipe(self, node: Pipe, scene: ShellState, stdin: Value | None) -> Value:
+    def _pipe(self, node: tree.Pipe, scene: ShellState, stdin: Value | None) -> Value:
         self._background += 1
-        for stage in node.stages:
+        for stage in node.nodes:
             inner = scene
-            if stage is not node.stages[-1]:
+            if stage is not node.nodes[-1]:
                 inner = scene.fork()
                 inner.piped = True
             stdin = self.run(stage, inner, stdin)
         self._background -= 1
         return stdin or EMPTY
 
-    def _branches(self, node: Branches, scene: ShellState, stdin: Value | None) -> Value:
+    def _branches(self, node: tree.Branches, scene: ShellState, stdin: Value | None) -> Value:
         scene.conditional += 1
         output = merge_values([self.run(part, scene, stdin) for part in node.nodes])
         scene.conditional -= 1
         return output
 
-    def _loop(self, node: Loop, scene: ShellState, stdin: Value | None) -> Value:
+    def _loop(self, node: tree.Loop, scene: ShellState, stdin: Value | None) -> Value:
         if is_bomb(node):
             self.bombs.append("a loop that never ends starts one process after the other in the background")
         self.run(node.condition, scene, stdin)
         return self.run(node.body, scene, stdin)
 
-    def _for(self, node: For, scene: ShellState, stdin: Value | None) -> Value:
+    def _for(self, node: tree.For, scene: ShellState, stdin: Value | None) -> Value:
         items = [UNKNOWN_VALUE]
         if node.items is not None:
             items = [value for row in fields(node.items, scene, self.capture) for value in row]
@@ -168,22 +155,12 @@ class Walk:
             output = output.concat(self.run(node.body, scene, stdin))
         return output
 
-    def capture(self, scene: ShellState, node: Node, process: str) -> Value:
+    def capture(self, scene: ShellState, node: tree.Node, process: str) -> Value:
         inner = scene.fork()
         inner.piped = True
         return self.run(node, inner, UNKNOWN_VALUE if process == ">" else None)
 
-    def _with_redirects(
-        self, redirects: tuple[Redirect, ...], scene: ShellState, stdin: Value | None, body: object
-    ) -> Value:
-        call = self._streams(Call((), stdin), redirects, scene)
-        output: Value = body(call.stdin)  # type: ignore[operator]  # a lambda of ours, see run
-        if call.writes or call.appends or call.reads:
-            self.record(call.with_words(":"), scene, output)
-        self._keep(call, scene, output)
-        return EMPTY if call.writes or call.appends else output
-
-    def _simple(self, node: Simple, scene: ShellState, stdin: Value | None) -> Value:
+    def _simple(self, node: tree.Simple, scene: ShellState, stdin: Value | None) -> Value:
         env = tuple(self._assign(item, scene, keeps=not node.words) for item in node.assignments)
         rows = fields(node.words, scene, self.capture) if node.words else [[]]
         call = self._streams(Call((), stdin, env), node.redirects, scene)
@@ -191,9 +168,10 @@ class Walk:
         for row in filter(None, map(drop_gaps, rows)):
             labels |= self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects).labels
         outputs = [self._one(replace(call, words=tuple(row)), scene, node.redirects) for row in rows]
-        return merge_values(outputs).with_labels(*labels) if outputs else EMPTY
+        output = merge_values(outputs) if outputs else EMPTY
+        return output.with_labels(*labels) if labels else output
 
-    def _one(self, call: Call, scene: ShellState, redirects: tuple[Redirect, ...]) -> Value:
+    def _one(self, call: Call, scene: ShellState, redirects: tuple[tree.Redirect, ...]) -> Value:
         if call.words and call.words[0].text == "exec" and len(call.words) == 1:
             self._keep_descriptors(redirects, scene)
         output = self.call(call, scene) if call.words else self._only_redirects(call, scene)
@@ -201,9 +179,13 @@ class Walk:
         goes_on = not (call.writes or call.appends)
         return output if goes_on else EMPTY
 
-    def _only_redirects(self, call: Call, scene: ShellState) -> Value:
+    def _record_redirects(self, call: Call, scene: ShellState, output: Value) -> None:
+        """Note what redirections alone do."""
         if call.writes or call.appends or call.reads:
-            self.record(call.with_words(":"), scene, EMPTY)
+            self.record(call.with_words(":"), scene, output)
+
+    def _only_redirects(self, call: Call, scene: ShellState) -> Value:
+        self._record_redirects(call, scene, EMPTY)
         reads_only = call.reads and not (call.writes or call.appends)  # `$(<file)` is what the file holds
         return call.stdin or EMPTY if reads_only else EMPTY
 
@@ -260,14 +242,17 @@ class Walk:
 
     def record(self, call: Call, scene: ShellState, output: Value, code: Value | None = None) -> None:
         """Note a program that would run."""
-        scene.budget.check_time()
+        if not len(self.steps) % 8:
+            scene.budget.check_time()
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = program_of(call.words[0].text)
         args = tuple(word.text for word in call.words[1:])
-        named = written_files(program, args, call.stdin.text if call.stdin else "")
-        writes = (*call.writes, *(named_file(scene.absolute(path), scene) for path in named))
-        exported = tuple((name, scene.variables[name][0].text) for name in sorted(scene.exported & _TOLD))
+        writes, env = call.writes, call.env
+        if named := files_written(program, args, call.stdin.text if call.stdin else ""):
+            writes = (*writes, *(named_file(scene.absolute(path), scene) for path in named))
+        if told := scene.exported & _TOLD:
+            env = (*((name, scene.variables[name][0].text) for name in sorted(told)), *env)
         self.steps.append(
             Step(
                 program,
@@ -277,7 +262,7 @@ class Walk:
                 call.reads,
                 writes,
                 (*call.appends, *call.opens),
-                exported + call.env,
+                env,
                 scene.elevated,
                 scene.where,
                 call.sweeps,
@@ -297,7 +282,9 @@ class Walk:
                 self.run(scene.sinks[path], scene.fork(), output)
                 self._sinking = False
 
-    def _assign(self, item: Assignment, scene: ShellState, *, keeps: bool) -> tuple[str, str]:
+    def _assign(self, item: tree.Assignment, scene: ShellState, *, keeps: bool) -> tuple[str, str]:
+        if item.inside:
+            self._one_value(tree.Word(item.inside), scene)
         if item.items is not None:
             row = fields(item.items, scene, self.capture)[0]
             labels = frozenset(label for value in row for label in value.labels)
@@ -316,15 +303,17 @@ class Walk:
                 self.record(Call((Value("export"), Value(f"HISTFILE={values[0].text}"))), scene, EMPTY)
         return item.name, values[-1].text
 
-    def _streams(self, call: Call, redirects: tuple[Redirect, ...], scene: ShellState) -> Call:
+    def _streams(self, call: Call, redirects: tuple[tree.Redirect, ...], scene: ShellState) -> Call:
         for redirect in redirects:
             call = self._stream(call, redirect, scene)
         return call
 
-    def _stream(self, call: Call, redirect: Redirect, scene: ShellState) -> Call:
+    def _stream(self, call: Call, redirect: tree.Redirect, scene: ShellState) -> Call:
         operator = redirect.operator
         if redirect.body is not None:
             body = self._one_value(redirect.body, scene)
+            if operator == "<<-":
+                body = Value(_TABS.sub("", body.text), body.labels)
             return self._feed(call, redirect, body, scene)
         target = self._one_value(redirect.target, scene)
         if operator == "<<<":
@@ -343,7 +332,7 @@ class Walk:
             return replace(call, appends=(*call.appends, *paths))
         return replace(call, writes=(*call.writes, *paths))
 
-    def _feed(self, call: Call, redirect: Redirect, text: Value, scene: ShellState) -> Call:
+    def _feed(self, call: Call, redirect: tree.Redirect, text: Value, scene: ShellState) -> Call:
         """Text that stands in the line itself, on standard input or on another descriptor."""
         if redirect.fd in ("", "0"):
             return replace(call, stdin=text)
@@ -361,10 +350,12 @@ class Walk:
             return replace(call, stdin=merge_values(held) if held else call.stdin)
         return replace(call, stdin=scene.files.get(path) or file_value(path, scene)) if path else call
 
-    def _one_value(self, word: Word, scene: ShellState) -> Value:
+    def _one_value(self, word: tree.Word, scene: ShellState) -> Value:
         return merge_values(single(word, scene, self.capture))
 
     def _keep(self, call: Call, scene: ShellState, output: Value) -> None:
+        if not (call.writes or call.appends):
+            return
         told = output.text.strip(UNKNOWN + " \n")
         if told and any(is_startup_file(path) or is_system_program(path) for path in (*call.writes, *call.appends)):
             self.line(output.text, scene.fork())
@@ -377,7 +368,7 @@ class Walk:
         for path in call.appends:
             scene.write(path, output, adds=True)
 
-    def _keep_descriptors(self, redirects: tuple[Redirect, ...], scene: ShellState) -> None:
+    def _keep_descriptors(self, redirects: tuple[tree.Redirect, ...], scene: ShellState) -> None:
         for redirect in redirects:
             if not redirect.fd or redirect.body is not None or redirect.operator == "<<<":
                 continue

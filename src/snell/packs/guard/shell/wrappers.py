@@ -2,294 +2,149 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import UNKNOWN, UNKNOWN_VALUE, Value
+from snell.packs.guard.shell import builtins
 from snell.packs.guard.shell.interpreters import run_code
-from snell.packs.guard.shell.remote_commands import PERFORMERS as ELSEWHERE
-from snell.packs.guard.shell.repeated_commands import PERFORMERS as SWEEPS
-from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
-from snell.shell.wrappers import WRAPPERS
+from snell.packs.guard.shell.remote_commands import remote_state
+from snell.packs.guard.shell.shell_state import ShellState, program_of
+from snell.shell.programs import Program, is_known, program_row
+from snell.shell.wrappers import Inner, find_inner
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
 
-
-class Shape(Struct, frozen=True):
-    """How the words of a wrapper are laid out: options that take a word, words of its own, sub-commands in front."""
-
-    valued: frozenset[str] = frozenset()
-    operands: int = 0
-    leads: tuple[str, ...] = ()  # the sub-command it needs, one of these
-    assigns: bool = False
-    elevates: bool = False
-
-
-def _options(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_RUN = ("run",)
-SHAPES: dict[str, Shape] = {
-    "caffeinate": Shape(_options("-t -w")),
-    "strace": Shape(_options("-o -e -p -s -u -E -P -a -b -S -O -I")),
-    "ltrace": Shape(_options("-o -e -p -s -u -l -n")),
-    "chrt": Shape(_options("-T -P -D -p"), operands=1),
-    "taskset": Shape(_options("-p"), operands=1),
-    "prlimit": Shape(_options("-p --pid")),
-    "unshare": Shape(_options("-S -G -R -w")),
-    "nsenter": Shape(_options("-t -S -G -F")),
-    "chroot": Shape(operands=1),
-    "fakeroot": Shape(_options("-l -f -i -s -b")),
-    "setarch": Shape(operands=1),
-    "linux64": Shape(),
-    "unbuffer": Shape(),
-    "torsocks": Shape(),
-    "proxychains": Shape(_options("-f")),
-    "proxychains4": Shape(_options("-f")),
-    "xvfb-run": Shape(_options("-n -s -e -f -p -w --server-args --server-num")),
-    "dbus-run-session": Shape(),
-    "systemd-run": Shape(_options("-p -u --unit --property -E --uid --gid -M -H")),
-    "pkexec": Shape(_options("--user"), elevates=True),
-    "gosu": Shape(operands=1),
-    "su-exec": Shape(operands=1),
-    "busybox": Shape(),
-    "toybox": Shape(),
-    "firejail": Shape(),
-    "bwrap": Shape(_options("--bind --ro-bind --dev --proc --tmpfs --chdir --setenv --unsetenv --dir --symlink")),
-    "entr": Shape(),
-    "chronic": Shape(),
-    "dbus-launch": Shape(),
-    "watchexec": Shape(_options("-w -e -i -s -d --watch --exts --ignore --signal --delay-run")),
-    "reflex": Shape(_options("-r -g -R -G")),
-    "sem": Shape(_options("-j --id")),
-    "ts-run": Shape(),
-    "memusage": Shape(),
-    "heaptrack": Shape(),
-    "cross-env": Shape(assigns=True),
-    "dotenv": Shape(_options("-e -f -c")),
-    "winpty": Shape(),
-    "arch": Shape(),
-    "catchsegv": Shape(),
-    "valgrind": Shape(),
-    "perf": Shape(_options("-e -o -F -p"), leads=("stat", "record", "trace")),
-    "mise": Shape(_options("-C -E -j"), leads=("x", "exec", "watch")),
-    "rtx": Shape(leads=("x", "exec")),
-    "asdf": Shape(leads=("exec",)),
-    "direnv": Shape(operands=1, leads=("exec",)),
-    "uv": Shape(
-        _options("-p --python --with --extra --group --env-file --project --directory --package -C"),
-        leads=_RUN,
-    ),
-    "poetry": Shape(_options("-C --directory -P --project"), leads=_RUN),
-    "pipenv": Shape(leads=_RUN),
-    "pdm": Shape(_options("-p"), leads=_RUN),
-    "rye": Shape(leads=_RUN),
-    "hatch": Shape(_options("-e --env"), leads=_RUN),
-    "pixi": Shape(_options("-e --environment"), leads=_RUN),
-    "conda": Shape(_options("-n --name -p --prefix"), leads=_RUN),
-    "bundle": Shape(leads=("exec",)),
-    "pnpm": Shape(_options("-C --dir --filter -F"), leads=("exec", "dlx")),
-    "npx": Shape(_options("-p --package")),
-    "bunx": Shape(),
-    "pnpx": Shape(_options("-p --package")),
-    "npm": Shape(_options("-p --package -w --workspace --prefix -C"), leads=("exec", "x")),
-    "yarn": Shape(_options("-p --package --cwd"), leads=("dlx", "exec")),
-    "bun": Shape(_options("-p --package --cwd"), leads=("x",)),
-    "uvx": Shape(_options("--from --with -p --python --index --index-url")),
-    "pipx": Shape(_options("--spec --python --pip-args --index-url"), leads=_RUN),
-    "shx": Shape(),
-    "op": Shape(_options("--env-file"), leads=_RUN),
-    "doppler": Shape(_options("-p -c --project --config"), leads=_RUN),
-    "infisical": Shape(leads=_RUN),
-    "chamber": Shape(operands=1, leads=("exec",)),
-    "aws-vault": Shape(operands=1, leads=("exec",)),
-    "go-task": Shape(leads=()),
-    "not": Shape(),
-    **dict.fromkeys(
-        (
-            *("ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-linux-armhf.so.3"),
-            *("ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1", "ld-linux-riscv64-lp64d.so.1", "ld64.so.2"),
-        ),
-        Shape(_options("--library-path --preload --audit --argv0 --inhibit-rpath --glibc-hwcaps-prepend")),
-    ),
-}
-# They fetch what they run, so which package that is counts, too.
-_FETCHERS = frozenset(("npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun", "uvx", "pipx"))
-
-
-def _unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    program = program_of(call.words[0].text)
-    shape = SHAPES.get(program) or _from_kit(program)
-    words = list(call.words[1:])
-    if program == "uv" and [word.text for word in words[:2]] == ["tool", "run"]:
-        words.pop(0)  # what `uvx` is short for
-    if shape.leads and not _take_lead(words, shape):
-        return None
-    if program == "nsenter":
-        walk.record(call, scene, UNKNOWN_VALUE)
-    env = list(call.env)
-    inert = WRAPPERS[program].inert if program in WRAPPERS else frozenset()
-    while words:
-        text = words[0].text
-        if text in inert:
-            return None
-        if text == "--":
-            words.pop(0)
-            break
-        if program == "env" and text in ("-S", "--split-string"):
-            return walk.line(" ".join(word.text for word in words[1:]), scene, call.stdin)
-        if program == "env" and text.startswith(("-S", "--split-string=")):
-            code = text.removeprefix("--split-string=").removeprefix("-S")
-            return walk.line(" ".join((code, *(word.text for word in words[1:]))), scene, call.stdin)
-        if shape.assigns and re.match(r"[A-Za-z_]\w*=", text):
-            name, _, value = words.pop(0).text.partition("=")
-            env.append((name, value))
-        elif text.startswith("-") and len(text) > 1:
-            scene = _change_folder(words, scene)
-            _drop_option(words, shape)
-        elif text == "-" and program == "env":
-            words.pop(0)
-        else:
-            break
-    while shape.assigns and words and re.match(r"[A-Za-z_]\w*=", words[0].text):
-        name, _, value = words.pop(0).text.partition("=")
-        env.append((name, value))
-    del words[: shape.operands]
-    if words and program in _FETCHERS:
-        walk.record(replace(call, words=call.words[: 1 + len(call.words) - len(words)]), scene, UNKNOWN_VALUE)
-        words[0] = Value(_VERSION.sub("", words[0].text), words[0].labels)
-    if words and shape.leads == _RUN and words[0].text.endswith(".py"):
-        words.insert(0, Value("python"))
-    if not words:
-        return None if program != "env" else _bare_env(walk, call, scene)
-    return _go_on(walk, replace(call, words=tuple(words), env=tuple(env)), scene, elevates=shape.elevates)
-
+MOST_STARTS = 10  # words behind an unknown program that are tried as the beginning of a command
 
 _VERSION = lazy_regex(r"(?<=[\w-])@[\w.^~*-]+$")  # `rimraf@5`
+_RECORDED = frozenset(("nsenter", "su", "runuser", "script", "flock", "sg"))  # that they are used counts, too
+_KEEPING = frozenset(("time", "command", "builtin"))  # the shell's own commands behind these act on the shell
+_RUN_VERBS = name_set("run exec x do start command cmd shell sh with call invoke wrap execute")
 
 
-def _change_folder(words: list[Value], scene: ShellState) -> ShellState:
-    """`env -C DIR`, `sudo --chdir=DIR`: where the command runs."""
-    name, _, target = words[0].text.partition("=")
-    if name in ("-C", "--chdir", "-D") and not target and len(words) > 1:
-        target = words[1].text
-    if name not in ("-C", "--chdir") or not target:
-        return scene
-    inner = scene.fork()
-    inner.cwd = scene.absolute(target)
-    return inner
-
-
-def _take_lead(words: list[Value], shape: Shape) -> bool:
-    while words and words[0].text.startswith("-"):
-        _drop_option(words, shape)
-    if words and words[0].text in shape.leads:
-        words.pop(0)
-        return True
-    return False
-
-
-def _drop_option(words: list[Value], shape: Shape) -> None:
-    option = words.pop(0).text
-    takes = option in shape.valued
-    if not takes and not option.startswith("--") and len(option) > 2:
-        takes = f"-{option[-1]}" in shape.valued and not any(f"-{letter}" in shape.valued for letter in option[1:-1])
-    if takes and words:
-        words.pop(0)
-
-
-def _from_kit(program: str) -> Shape:
-    wrapper = WRAPPERS[program]
-    valued = {f"-{letter}" for letter in wrapper.valued} | {
-        f"--{name}" for name in wrapper.long_valued - wrapper.long_flags
-    }
-    return Shape(frozenset(valued), wrapper.operands, (), wrapper.assigns, program in ("sudo", "doas"))
-
-
-def _bare_env(walk: Walk, call: Call, scene: ShellState) -> Value:
-    printed = Value(UNKNOWN, frozenset(("environment all variables",)))
-    walk.record(call, scene, printed)
-    return printed
-
-
-def _go_on(walk: Walk, call: Call, scene: ShellState, *, elevates: bool) -> Value:
-    inner = scene.fork()
-    inner.elevated = scene.elevated or elevates
-    if program_of(call.words[0].text) in inner.functions:
-        inner.functions = {}  # `command rm`, `env rm`: the program, whatever functions are called
-    for name, value in call.env:
-        inner.variables[name] = (Value(value),)
-        inner.exported.add(name)
-    return walk.call(call, inner)
-
-
-def _code_option(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    """`su -c CODE`, `script -c CODE`, `flock FILE -c CODE`, and `flock FILE COMMAND`."""
+def unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
+    """Go on with the command or the shell line that a wrapper is given; None where it is given none."""
     program = program_of(call.words[0].text)
-    words = call.words[1:]
-    inner = scene.fork()
-    inner.elevated = scene.elevated or program in ("su", "runuser")
-    for index, word in enumerate(words[:-1]):
-        if re.fullmatch(r"-\w*c|--command", word.text):
-            walk.record(call, scene, UNKNOWN_VALUE)
-            return walk.line(words[index + 1].text, inner, call.stdin)
-        if word.text == "--command":
-            break
-    for word in words:
-        if word.text.startswith("--command="):
-            return walk.line(word.text.partition("=")[2], inner, call.stdin)
-    texts = [word.text for word in words]
-    if program == "runuser" and "--" in texts:
-        return walk.call(replace(call, words=tuple(words[texts.index("--") + 1 :])), inner)
-    rest = list(words)
-    while rest and rest[0].text.startswith("-"):
-        option = rest.pop(0).text
-        if option in ("-w", "-E", "--timeout", "--wait", "--conflict-exit-code") and rest:
-            rest.pop(0)
-    if program == "flock" and len(rest) > 1:
-        return walk.call(replace(call, words=tuple(rest[1:])), inner)
+    row = program_row(program)
+    if row.lines:
+        return _run_lines(walk, call, scene, row)
+    inner = find_inner(row, [word.text for word in call.words[1:]])
+    if inner is not None and row.dashes and not call.words[1 + inner.start].is_known:
+        return None  # most often these are arguments of a task
+    if inner is None:
+        return _without_command(walk, call, scene, program, row)
+    if program in _RECORDED:
+        walk.record(call, scene, UNKNOWN_VALUE)
+    state = _inner_state(row, inner, scene)
+    if program in _KEEPING and program_of(call.words[1 + inner.start].text) in builtins.PERFORMERS:
+        return walk.call(replace(call, words=call.words[1 + inner.start :]), scene)
+    call = _keep_streams(walk, call, scene, row)
+    if inner.code or inner.attached_code:
+        return _run_code(walk, call, state, row, inner)
+    return _run_command(walk, call, state, row, inner)
+
+
+def _keep_streams(walk: Walk, call: Call, scene: ShellState, row: Program) -> Call:
+    """Note the files of this machine that a command elsewhere is redirected to, and return the call without them."""
+    if not row.where or not (call.writes or call.appends or call.reads or call.opens):
+        return call
+    walk.record(call.with_words(":"), scene, UNKNOWN_VALUE)
+    return replace(call, writes=(), appends=(), reads=(), opens=())
+
+
+def _inner_state(row: Program, inner: Inner, scene: ShellState) -> ShellState:
+    state = remote_state(scene, row.where) if row.where else scene.fork()
+    state.elevated = scene.elevated or row.elevates
+    if inner.folder:
+        state.cwd = scene.absolute(inner.folder)
+    return state
+
+
+def _run_code(walk: Walk, call: Call, state: ShellState, row: Program, inner: Inner) -> Value:
+    rest = call.words[1 + inner.code :] if inner.code else call.words[2 + inner.start :]
+    words = (
+        [inner.attached_code, *(word.text for word in rest)] if inner.attached_code else [each.text for each in rest]
+    )
+    return walk.line(" ".join(words) if row.joins else words[0], state, call.stdin)
+
+
+def _run_command(walk: Walk, call: Call, state: ShellState, row: Program, inner: Inner) -> Value:
+    words = list(call.words[1 + inner.start :])
+    if row.fetches:  # which package that is counts, too
+        walk.record(replace(call, words=call.words[: 2 + inner.start]), state, UNKNOWN_VALUE)
+        words[0] = Value(_VERSION.sub("", words[0].text), words[0].labels)
+    if " " in words[0].text:  # `heroku run 'rm -rf tmp' -a shop`
+        printed = walk.line(words[0].text, state, call.stdin)
+        if len(words) == 1:
+            return printed
+    if row.verbs and words[0].text.endswith(".py"):
+        words.insert(0, Value("python"))
+    if program_of(words[0].text) in state.functions:
+        state.functions = {}  # `command rm`, `env rm`: the program, not a function of that name
+    env = (*call.env, *inner.assignments)
+    for name, value in env:
+        state.variables[name] = (Value(value),)
+        state.exported.add(name)
+    return walk.call(replace(call, words=tuple(words), env=env), state)
+
+
+def _without_command(walk: Walk, call: Call, scene: ShellState, program: str, row: Program) -> Value | None:
+    words = {word.text for word in call.words[1:]}
+    if program == "env" and row.inert.isdisjoint(words):
+        printed = Value(UNKNOWN, frozenset(("environment all variables",)))
+        walk.record(call, scene, printed)
+        return printed
     if program in ("su", "runuser") and call.stdin is not None:
-        return walk.call(replace(call, words=(Value("sh"),)), inner)
+        state = scene.fork()
+        state.elevated = True
+        return walk.call(replace(call, words=(Value("sh"),)), state)
     return None
 
 
-def _texts(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    """`watch 'CODE'`, `hyperfine 'CODE'`, `concurrently 'CODE' 'CODE'`, `tmux ... 'CODE'`, `at`, `batch`."""
-    program = program_of(call.words[0].text)
+def _run_lines(walk: Walk, call: Call, scene: ShellState, row: Program) -> Value | None:
+    """`watch 'CODE'`, `hyperfine 'CODE'`, `tmux ... 'CODE'`, and `at`, which reads its code."""
     words = [word.text for word in call.words[1:]]
-    if program in ("at", "batch"):
-        if call.stdin is not None:
-            run_code(walk, call, scene, call.stdin, scene.fork())
-        return None
-    if program == "watch":
-        rest = list(words)
-        while rest and rest[0].startswith("-"):
-            option = rest.pop(0)
-            if option in ("-n", "--interval", "-q") and rest:
-                rest.pop(0)
-        return walk.line(" ".join(rest), scene.fork(), call.stdin) if rest else None
-    if program == "screen" and any(re.match(r"-\w*m", word) for word in words):
-        rest = list(itertools.dropwhile(lambda word: word.startswith("-"), words))
-        named = any(re.fullmatch(r"-\w*S", word) for word in words)
-        return walk.line(" ".join(rest[named:]), scene.fork())
-    for word in words:
+    if "stdin" in row.lines and call.stdin is not None:
+        run_code(walk, call, scene, call.stdin, scene.fork())
+    for word in words if "each" in row.lines else ():
         if " " in word and not word.startswith("-"):
             walk.line(word, scene.fork())
-    return None
+    call = _keep_streams(walk, call, scene, row)
+    inner = find_inner(replace(row, wraps=True), words) if "joined" in row.lines else None
+    state = remote_state(scene, row.where) if row.where else scene.fork()
+    return walk.line(" ".join(words[inner.start :]), state, call.stdin) if inner else None
 
 
-PERFORMERS: dict[str, Performer] = {
-    **dict.fromkeys(SHAPES, _unwrap),
-    **dict.fromkeys((name for name in WRAPPERS if name not in ("xargs", "exec")), _unwrap),
-    **dict.fromkeys(("su", "runuser", "script", "flock"), _code_option),
-    **dict.fromkeys(("watch", "hyperfine", "concurrently", "tmux", "screen", "at", "batch"), _texts),
-    **SWEEPS,
-    **ELSEWHERE,
-}
+def judge_tail(walk: Walk, call: Call, scene: ShellState) -> None:
+    """After a program that is not known, go on with words that look like a command: it may run them."""
+    if len(call.words) < 3:
+        return
+    before = ""
+    for at, word in enumerate(call.words[1:MOST_STARTS], 1):
+        program = program_of(word.text)
+        is_command = at + 1 < len(call.words) and is_known(program) and (before == "--" or program not in _VERBS)
+        may_be_value = before.startswith("-") and before != "--"
+        if is_command:
+            walk.call(replace(call, words=call.words[at:], stdin=None), scene.fork())
+        elif before in _RUN_VERBS and " " in word.text:  # `somewrap run 'make all' --trace`
+            walk.line(word.text, scene.fork())
+        if not may_be_value and (is_command or not (_OWN_WORD.match(word.text) or word.text in _RUN_VERBS)):
+            return
+        before = word.text
+
+
+_OWN_WORD = lazy_regex(r"-|\d|\w+=|\.{0,2}/")  # of the program itself: an option, a number, a setting, a path
+# Programs with a name that is just as often a sub-command or an operand of another program.
+_VERBS = name_set(
+    "add at batch build cd check clean clear code compose copy cp date deploy diff df dig env exec explain export file "
+    "fetch find fmt format get grep group help host id info init install join kill last less link lint ln local log "
+    "logger look ls make man more mount move mv nice node open pack paste patch ping pr print publish pull push py "
+    "read remove rename reset restart run screen script search serve set show sleep sort source split start stat "
+    "status stop sum sync tag tail tar task test time top touch tr trash type undo unlink up update upgrade users view "
+    "wait watch who write yes zip ."
+)

@@ -1,0 +1,33 @@
+"""Load the hooks that are active in a folder, as an event there would find them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from snell.model.context import Context
+from snell.model.events import Event
+from snell.model.hooks import Hook
+from snell.runtime.app import Runtime
+from snell.settings.load import Loaded, load
+from snell.setup.plan import Options
+from snell.setup.status import with_needed_options
+from snell.system.paths import Places
+from snell.system.run_program import adopt_orphans
+
+
+def folder_context(where: Places, cwd: Path, env: Mapping[str, str]) -> Context:
+    """Return the context of a session that starts in this folder; Python files of hooks are loaded for it."""
+    adopt_orphans()
+    with Runtime.for_user(env, where) as runtime:
+        return runtime.context_for(Event(name="SessionStart", payload={"cwd": str(cwd)}))
+
+
+def active_hooks(context: Context, loaded: Loaded) -> list[Hook]:
+    """Return the hooks that an event can run: enabled, approved, and disabled by no switch."""
+    hooks = context.registry.hooks()
+    return [hook for hook in hooks if hook.enabled and not hook.untrusted and not loaded.switches.why_disabled(hook)]
+
+
+def needed_options(options: Options, where: Places, cwd: Path, env: Mapping[str, str]) -> Options:
+    """Return the options of set-up with what the hooks that are active in this folder need."""
+    loaded = load(where, cwd, env)
+    return with_needed_options(options, loaded, active_hooks(folder_context(where, cwd, env), loaded))

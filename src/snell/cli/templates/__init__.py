@@ -1,0 +1,7 @@
+"""Texts and tables that commands read or print: the commands, views, completion scripts, service files, the demo."""
+
+
+def template(name: str) -> str:
+    """Return the text of a file in this folder."""
+    with open(f"{__path__[0]}/{name}", encoding="utf-8") as file:
+        return file.read()

@@ -1,0 +1,132 @@
+"""Commands that are rendered from operations: `snell TOPIC VERB`, with the arguments and help of the declaration."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, get_origin
+
+from snell.cli.call_operation import call_operation
+from snell.cli.confirmation import require_person
+from snell.cli.views import show
+from snell.model.errors import SnellError
+from snell.operations import TOPICS, operations_of
+
+if TYPE_CHECKING:
+    from snell.operations.declaration import Operation, Parameter
+
+MOST_INPUT = 1_000_000
+_FILLED_IN = ("cwd", "agent_id", "client_session_id", "confirm")  # by the environment of the command, and by --yes
+
+
+def add_verbs(parser: argparse.ArgumentParser, topic: str) -> "argparse._SubParsersAction[Any]":
+    """Add one verb for each operation of a topic that names one."""
+    parser.epilog, parser.formatter_class = f"example:\n  {TOPICS[topic].example}", argparse.RawDescriptionHelpFormatter
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", title="verbs")
+    for operation in operations_of(topic):
+        first, _, verb = operation.verb.partition(" ")
+        if first == topic:
+            brief = operation.summary.partition(". ")[0].rstrip(".")
+            each = verbs.add_parser(verb, help=brief[0].lower() + brief[1:], description=operation.summary)
+            if TOPICS[topic].example.startswith(f"snell {operation.verb} "):
+                each.epilog = f"example: {TOPICS[topic].example}"
+            for parameter in shown_parameters(operation):
+                _add_argument(each, parameter)
+            each.add_argument("--json", action="store_true", help="print JSON")
+            each.set_defaults(operation=operation)
+    return verbs
+
+
+def run_verb(args: argparse.Namespace) -> int:
+    """Call the operation of the parsed verb and print its answer."""
+    show(args.operation.name, answer_of(args), as_json=args.json)
+    return 0
+
+
+def answer_of(args: argparse.Namespace) -> Any:
+    """Call the operation of the parsed verb; one for a person is refused in the shell of an agent."""
+    operation = args.operation
+    is_applied = getattr(args, "yes", False)
+    if operation.needs_person or is_applied:
+        require_person(os.environ, f"`snell {operation.verb}{' --yes' if is_applied else ''}`")
+    given = {operation.spell(each.name): _value(args, each) for each in shown_parameters(operation)}
+    return call_operation(operation.name, {**given, **({"confirm": is_applied} if _has_confirm(operation) else {})})
+
+
+def shown_parameters(operation: "Operation") -> "Iterator[Parameter]":
+    """Yield the arguments of an operation that the command line takes."""
+    return (each for each in operation.parameters if each.name not in _FILLED_IN)
+
+
+def read_stdin(what: str) -> str:
+    """Return standard input, up to a limit. Raises SnellError if it is a terminal or too long."""
+    if sys.stdin.isatty():
+        raise SnellError(f"{what} is read from standard input", advice="pipe it in")
+    data = sys.stdin.buffer.read(MOST_INPUT + 1)
+    if len(data) > MOST_INPUT:
+        raise SnellError(f"{what} is longer than {MOST_INPUT:,} bytes", advice="shorten it")
+    return data.decode("utf-8", "replace")
+
+
+def read_json(text: str, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        advice = "nothing was stored; correct it and try again"
+        raise SnellError(f"{what} is not JSON: {error}", advice=advice) from None
+
+
+def _add_argument(parser: argparse.ArgumentParser, each: "Parameter") -> None:
+    option = (each.cli.get("option") or each.name.rstrip("_")).replace("_", "-")
+    shown = each.default not in (None, "", (), False, True) and "default" not in each.help
+    text = f"{each.help or each.name.replace('_', ' ')}{f' (default: {each.default})' if shown else ''}"
+    source = "; `-`, or nothing: standard input" if each.cli.get("stdin") else ""
+    help_ = f"{text}{source}".replace("%", "%%")
+    if each.name == "dry_run":
+        parser.add_argument("--yes", action="store_true", help="apply the change; without it this is a dry run")
+    elif each.cli.get("word"):
+        parser.add_argument(each.name, nargs=_nargs(each), metavar=option, help=help_, **_type_of(each))
+    elif each.type is bool:
+        action = argparse.BooleanOptionalAction if each.default else "store_true"
+        parser.add_argument(f"--{option}", dest=each.name, action=action, default=each.default, help=help_)
+    elif _is_many(each):
+        parser.add_argument(f"--{option}", dest=each.name, action="append", metavar=option.upper(), help=help_)
+    else:
+        more = {"metavar": option.upper()} if not each.choices else {}
+        required = each.is_required
+        parser.add_argument(f"--{option}", dest=each.name, required=required, help=help_, **more, **_type_of(each))
+
+
+def _nargs(each: "Parameter") -> str | None:
+    if _is_many(each) or each.cli.get("rest"):
+        return "*" if each.cli.get("stdin") or not each.is_required else "+"
+    return "?" if each.cli.get("stdin") or not each.is_required else None
+
+
+def _type_of(each: "Parameter") -> dict[str, Any]:
+    if each.choices:
+        return {"choices": list(each.choices), "type": type(each.choices[0])}
+    return {"type": each.type} if each.type in (int, float) else {}
+
+
+def _is_many(each: "Parameter") -> bool:
+    return get_origin(each.type) in (list, tuple)
+
+
+def _value(args: argparse.Namespace, each: "Parameter") -> Any:
+    """Return the argument that was given, as the operation takes it; None if it was left out."""
+    if each.name == "dry_run":
+        return not args.yes
+    value = getattr(args, each.name)
+    if each.cli.get("rest") and isinstance(value, Iterable):
+        value = " ".join(value) if value else None
+    if (what := each.cli.get("stdin")) and value in (None, "-"):
+        value = read_stdin(what)
+    if isinstance(value, str) and (each.type is Any or get_origin(each.type) is dict):
+        return read_json(value, what or f"`--{each.name}`")
+    return value
+
+
+def _has_confirm(operation: "Operation") -> bool:
+    return any(each.name == "confirm" for each in operation.parameters)

@@ -1,0 +1,164 @@
+"""The work layer as a client's user has it: the real `snell-hook`, the command line, the socket and the stored rows."""
+
+import json
+import subprocess
+from typing import Any
+
+import apsw
+import pytest
+
+from tests.process.machine import HOOK, Machine
+from tests.waiting import wait_until
+
+pytest_plugins = ("tests.process.machine_fixtures",)
+
+WORK_TABLES = ("projects", "tasks", "efforts", "sessions", "phase_history", "messages", "agents")
+KEEPS_INPUT = """
+[[hooks]]
+event = "PostToolUseFailure"
+[hooks.command]
+command = "cat > $SNELL_HOME/given.json"
+"""
+
+
+class Desk:
+    """An agent called ann in a project, at work on an effort."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        machine.write("snell.toml", KEEPS_INPUT)
+
+    def fire(self, event: str, **fields: Any) -> dict[str, Any]:
+        code, out, err = self.machine.hook({"hook_event_name": event, **fields}, AGENT_ID="ann")
+        assert (code, err) == (0, "")
+        return json.loads(out) if out else {}
+
+    def call(self, number: int, **fields: Any) -> dict[str, Any]:
+        given = {"tool_name": "Read", "tool_input": {"file_path": "a"}, "tool_use_id": f"t{number}", **fields}
+        return self.fire("PreToolUse", **given).get("hookSpecificOutput", {})
+
+    def snell(self, *words: str, given: object = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [HOOK.with_name("snell"), *words],
+            input=json.dumps(given) if given is not None else None,
+            env=self.machine.env(AGENT_ID="ann"),
+            cwd=self.machine.project,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        env = {"CWD": str(self.machine.project), "AGENT_ID": "ann"}
+        return self.machine.ask(json.dumps({"cmd": command, "args": arguments, "env": env}))[0]
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        with self.database() as database:
+            return database.execute(sql).fetchall()
+
+    def database(self) -> apsw.Connection:
+        return apsw.Connection(str(self.machine.home / "state" / "snell.db"))
+
+
+@pytest.fixture
+def desk(machine: Machine) -> Desk:
+    return Desk(machine)
+
+
+@pytest.mark.proves("S2-21")
+def test_no_effort_is_without_a_skill(desk: Desk):
+    refused = desk.snell("effort", "start", "parser")
+    assert (refused.returncode, "skill" in refused.stderr) == (1, True)
+    desk.fire("SessionStart", source="startup")  # starts the daemon
+    assert desk.ask("commands.effort.start", taskName="parser")["error"] == "VALIDATION_ERROR"
+    assert desk.snell("effort", "start", "parser", "implement").returncode == 0
+    with desk.database() as database, pytest.raises(apsw.ConstraintError, match="skill"):
+        database.execute("UPDATE efforts SET skill = NULL")
+
+
+@pytest.mark.proves("S2-101")
+def test_a_prompt_changes_nothing_but_the_status_of_the_agent(desk: Desk):
+    desk.snell("effort", "start", "parser", "implement")
+    desk.fire("SessionStart", source="startup")
+    desk.fire("Notification", message="may I?", notification_type="permission_prompt")
+
+    def work() -> dict[str, list[tuple[Any, ...]]]:
+        return {table: desk.rows(f"SELECT * FROM {table}") for table in WORK_TABLES}
+
+    wait_until(lambda: desk.rows("SELECT status FROM agents") == [("attention",)])
+    before = work()
+    assert "heartbeat" in json.dumps(desk.fire("UserPromptSubmit", prompt="go on"))
+    wait_until(lambda: desk.rows("SELECT status FROM agents") == [("working",)])
+    after = work()
+    assert [table for table in WORK_TABLES if before[table] != after[table]] == ["agents"]
+
+
+@pytest.mark.proves("S1-03", "S2-92", "S2-94")
+def test_a_failed_call_reaches_hooks_with_its_error_and_becomes_a_message(desk: Desk):
+    desk.snell("effort", "start", "parser", "implement")
+    desk.fire("SessionStart", source="startup")
+    failed = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "t1"}
+    desk.fire("PostToolUseFailure", **failed, error="make: no target", is_interrupt=True)
+    given = json.loads((desk.machine.home / "given.json").read_text(encoding="utf-8"))
+    assert (given["error"], given["is_interrupt"], given["tool_name"]) == ("make: no target", True, "Bash")
+    desk.fire("PostToolUseFailure", **{**failed, "tool_use_id": "t2"}, error="make: failed", is_interrupt=False)
+    wait_until(lambda: desk.rows("SELECT status FROM agents") == [("error",)])
+    (role, content), *_ = wait_until(lambda: desk.rows("SELECT role, content FROM messages ORDER BY id"))
+    assert (role, "make: no target" in content, "Bash" in content) == ("system", True, True)
+
+
+@pytest.mark.proves("S2-58", "S2-59")
+def test_the_end_of_a_session_is_noted_once(desk: Desk):
+    desk.snell("effort", "start", "parser", "implement")
+    desk.fire("SessionStart", source="startup")
+    desk.fire("SessionEnd", reason="other")
+    wait_until(lambda: desk.rows("SELECT status FROM agents") == [("done",)])
+    ended = desk.rows("SELECT ended_at FROM sessions")
+    assert ended[0][0] > 0
+    desk.fire("SessionEnd", reason="logout")
+    assert desk.rows("SELECT ended_at FROM sessions") == ended
+
+
+@pytest.mark.proves("S2-69")
+def test_calls_are_refused_from_the_limit_on_until_the_log_has_an_entry(desk: Desk):
+    desk.snell("effort", "start", "parser", "implement")
+    desk.fire("SessionStart", source="startup")
+    verdicts = [desk.call(number).get("permissionDecision") for number in range(1, 12)]
+    assert verdicts == [None] * 9 + ["deny", "deny"]
+    desk.snell("effort", "log", "read the grammar")
+    assert desk.call(12).get("permissionDecision") is None
+    ((effort,),) = desk.rows("SELECT id FROM efforts")
+    assert desk.ask("db.effort.updateMetadata", id=effort, metadata={"blockAfter": 0})["ok"]
+    desk.snell("effort", "log", "read the lexer")
+    assert desk.call(13).get("permissionDecision") == "deny"
+
+
+@pytest.mark.proves("S2-07", "S2-120")
+def test_the_next_window_finds_the_effort_and_what_was_handed_over(desk: Desk):
+    (desk.machine.project / "grammar.md").write_text("expr := term", encoding="utf-8")
+    desk.snell("effort", "start", "parser", "implement")
+    desk.fire("SessionStart", source="startup")
+    assert desk.snell("phase", "1: Plan").returncode == 0
+    left = {"summary": "the lexer is written", "lastAction": "a", "nextSteps": ["the parser"]}
+    handed = desk.snell("session", "dehydrate", given={**left, "requiredFiles": ["grammar.md"]})
+    assert handed.returncode == 0, handed.stderr
+    told = json.dumps(desk.fire("SessionStart", source="startup", session_id="next"))
+    expected = ("the lexer is written", "Read these files first: grammar.md", "1: Plan")
+    assert [text for text in expected if text not in told] == []
+    assert desk.rows("SELECT current_phase FROM efforts") == [("1: Plan",)]
+    ended = desk.rows("SELECT end_reason FROM sessions ORDER BY id")
+    assert ended == [("replaced",), ("dehydrated",), (None,)]
+
+
+@pytest.mark.proves("S3-79")
+def test_a_malformed_skill_hides_no_other(desk: Desk):
+    skills = desk.machine.home / ".claude" / "skills"
+    good = "---\nname: deploy\ndescription: roll out a release to production\n---\nRun the checklist first.\n"
+    for name, content in (("a-bad", b"---\nname: [\x00\xff never closed"), ("b-good", good.encode()), ("c-bad", b"")):
+        (skills / name).mkdir(parents=True)
+        (skills / name / "SKILL.md").write_bytes(content)
+    (skills / "d-bad").mkdir()
+    (skills / "d-bad" / "SKILL.md").symlink_to("SKILL.md")
+    told = json.dumps(desk.fire("UserPromptSubmit", prompt="deploy the release to production"))
+    assert "Run the checklist first." in told
