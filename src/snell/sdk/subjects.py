@@ -165,7 +165,8 @@ def call_of(event: Event, wanted: str = "") -> ToolCall:
     """Return the tool call of an event, typed by the wanted kind if that is one of its kinds, else by the first."""
     kind = wanted if wanted and wanted in event.kinds else event.kind
     if kind == "shell":
-        return _shell_call(event)
+        about = text_in(event.tool_input, "description")
+        return ShellCall(**_common_fields(event, _folder_of(event)), command=event.command, description=about)
     type_, fields = _CALLS.get(kind, (ToolCall, {}))
     given = event.tool_input
     own: dict[str, Any] = {name: _first_text(given, keys) for name, keys in fields.items()}
@@ -173,7 +174,7 @@ def call_of(event: Event, wanted: str = "") -> ToolCall:
         own["server"], own["method"] = mcp_parts(event.tool)
     elif (event.tool not in KINDS or kind == "edit") and not all(own.values()):
         own |= _carried_fields(kind, event.contents, own)
-    return type_(**_common_fields(event), cwd=event.cwd, **own)
+    return type_(**_common_fields(event, event.cwd), **own)
 
 
 def _carried_fields(kind: str, contents: CallContents, own: dict[str, Any]) -> dict[str, str]:
@@ -191,24 +192,15 @@ def _carried_fields(kind: str, contents: CallContents, own: dict[str, Any]) -> d
     return {name: found[name] for name, value in own.items() if not value and name in found}
 
 
-def _shell_call(event: Event) -> ShellCall:
-    return ShellCall(
-        **_common_fields(event),
-        cwd=_folder_of(event),
-        command=event.command,
-        description=text_in(event.tool_input, "description"),
-    )
-
-
-def _common_fields(event: Event) -> dict[str, Any]:
-    error = event.payload.get("error")
+def _common_fields(event: Event, cwd: str) -> dict[str, Any]:
     return {
         "tool": event.tool,
         "kind": event.kind,
         "input": event.tool_input,
         "id": event.tool_use_id,
-        "response": event.payload.get("tool_response"),
-        "error": error if isinstance(error, str) else "",
+        "cwd": cwd,
+        "response": event.tool_response,
+        "error": text_in(event.payload, "error"),
     }
 
 
