@@ -19,6 +19,9 @@ PATTERNS = patterns_of("memory")
 Tier = Literal[1, 2, 3]
 STRONG, MODERATE = 0.8, 0.5
 NEVER = r"(?!)"  # a pattern that matches nothing
+LONGEST_LINE = 2_000  # characters; a longer one is data
+MOST_STATEMENTS = 100  # statements of one text
+SHORTEST_STATEMENT, LONGEST_STATEMENT = 20, 1_000  # characters of a statement
 
 
 class Signal(msgspec.Struct, frozen=True):
@@ -49,16 +52,8 @@ def importance_of(signal: Signal) -> float:
 
 def namespace_of(types: tuple[str, ...]) -> str:
     """Return the namespace for these types; the first that applies."""
-    return next((namespace for namespace, of in _NAMESPACES if of.intersection(types)), "captured")
-
-
-_NAMESPACES = (
-    ("decisions", frozenset({"decision"})),
-    ("troubleshooting", frozenset({"error", "solution"})),
-    ("patterns", frozenset({"pattern", "convention", "workaround", "configuration"})),
-    ("notes", frozenset({"important", "explicit"})),
-    ("definitions", frozenset({"definition"})),
-)
+    known = PATTERNS.tables["namespaces"].items()
+    return next((namespace for namespace, of in known if not set(of).isdisjoint(types)), "captured")
 
 
 class Row:
@@ -127,21 +122,11 @@ _STATED = ("decision", "error", "solution", "procedure")
 
 
 def _sentences(line: str) -> list[str]:
-    return _STOP.split(_LEAD.sub("", line[:_LONGEST]))
-
-
-_LONGEST = 2_000  # characters of a line; a longer one is data
-_STOP = re.compile(r"(?<=[.!?;])\s+")
-_LEAD = re.compile(
-    r"""^\s*(?:\S{1,60}:\d+:)?\s*(?:(?:#+|//+|/\*+|\*+|--|;+|>+|-|\+|\d+[.)]|<!--|\"{3}|'{3}|\[[ x]\])\s*){0,3}"""
-)
+    return PATTERNS.clause_end.split(PATTERNS.line_lead.sub("", line[:LONGEST_LINE]))
 
 
 def _is_code(line: str) -> bool:
-    return not PATTERNS.comment.match(line) and bool(PATTERNS.code.search(line)) and not _PROSE.search(line)
-
-
-_PROSE = re.compile(r"(?:\b[a-z']{2,}\s+){6}")  # so many words in a row are a sentence, whatever it begins with
+    return not PATTERNS.comment.match(line) and bool(PATTERNS.code.search(line)) and not PATTERNS.prose.search(line)
 
 
 class ToolOutput:
@@ -157,26 +142,13 @@ class ToolOutput:
 
     def contains(self, line: str) -> bool:
         """Whether this line was printed by a program rather than written by a person."""
-        if PATTERNS.output_with_place.match(line) or _ATTACHED.match(line) or _WARNED.match(line):
+        if PATTERNS.output_with_place.match(line) or PATTERNS.output_remark.match(line):
             return True
-        return bool(_BARE.match(line)) and (bool(PATTERNS.output_phrase.match(line)) or self._is_build)
+        return bool(PATTERNS.bare_remark.match(line)) and (bool(PATTERNS.output_phrase.match(line)) or self._is_build)
 
     @cached_property
     def _is_build(self) -> bool:
         return PATTERNS.build_output.search(self._text) is not None
-
-
-_ATTACHED = re.compile(r"\s*(?:=|\|)\s*(?:note|help|hint|warning):\s")
-_BARE = re.compile(r"\s*(?:note|help|hint|remark)(?:\[[\w-]+\])?:\s")
-_WARNED = re.compile(r"\s*(?:warning(?:\[[\w:-]+\])?|(?:Deprecation|Runtime|User|Future|Syntax|Resource)Warning):\s")
-
-
-MOST_STATEMENTS = 100  # statements of one text
-SHORTEST_STATEMENT, LONGEST_STATEMENT = 20, 1_000  # characters of a statement
-_PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\d])")
-_LIST_LEAD = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#+)\s+")
-_CONTINUES = re.compile(r"(?:this|that|it|so|because|therefore|otherwise|which|hence|then)\b", re.IGNORECASE)
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -202,10 +174,10 @@ def statements(text: str, min_confidence: float = 0.5) -> list[Statement]:
 
 def _statement_texts(text: str) -> Iterator[str]:
     """Yield sentences; one that continues the sentence before stays with it."""
-    for paragraph in _PARAGRAPH.split(text):
+    for paragraph in PATTERNS.paragraph.split(text):
         held = ""
-        for sentence in _SENTENCE_END.split(" ".join(_LIST_LEAD.sub("", paragraph).split())):
-            if held and _CONTINUES.match(sentence) and len(held) + len(sentence) < LONGEST_STATEMENT:
+        for sentence in PATTERNS.sentence_end.split(" ".join(PATTERNS.list_lead.sub("", paragraph).split())):
+            if held and PATTERNS.continues.match(sentence) and len(held) + len(sentence) < LONGEST_STATEMENT:
                 held = f"{held} {sentence}"
                 continue
             if len(held) >= SHORTEST_STATEMENT:

@@ -222,30 +222,26 @@ def _first_text(given: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def _from_payload(type_: Callable[..., Any], **fields: str) -> Callable[[Event], Any]:
-    def build(event: Event) -> Any:
-        return type_(**{name: _first_text(event.payload, tuple(keys.split())) for name, keys in fields.items()})
-
-    return build
+    keys_of = _keys(**fields)
+    return lambda event: type_(**{name: _first_text(event.payload, keys) for name, keys in keys_of.items()})
 
 
+def _keys(**fields: str) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(keys.split()) for name, keys in fields.items()}
+
+
+_PATHS = "file_path path notebook_path"
 # Tool kind -> type and, for each of its fields, the input keys that hold it in one client or another.
 _CALLS: dict[str, tuple[type[ToolCall], dict[str, tuple[str, ...]]]] = {
-    "edit": (
-        EditCall,
-        {
-            "path": ("file_path", "path", "notebook_path"),
-            "old": ("old_string", "old_str"),
-            "new": ("new_string", "new_str", "new_source"),
-        },
-    ),
-    "write": (WriteCall, {"path": ("file_path", "path"), "content": ("content", "text", "file_text")}),
-    "read": (ReadCall, {"path": ("file_path", "path", "notebook_path")}),
-    "search": (SearchCall, {"pattern": ("pattern", "query"), "path": ("path",)}),
-    "web": (WebCall, {"url": ("url",), "query": ("query",)}),
-    "database": (DatabaseCall, {"statement": ("sql", "statement")}),
+    "edit": (EditCall, _keys(path=_PATHS, old="old_string old_str", new="new_string new_str new_source")),
+    "write": (WriteCall, _keys(path="file_path path", content="content text file_text")),
+    "read": (ReadCall, _keys(path=_PATHS)),
+    "search": (SearchCall, _keys(pattern="pattern query", path="path")),
+    "web": (WebCall, _keys(url="url", query="query")),
+    "database": (DatabaseCall, _keys(statement="sql statement")),
     "mcp": (McpCall, {}),
-    "agent": (AgentCall, {"prompt": ("prompt",), "agent_type": ("subagent_type", "agent_type")}),
-    "skill": (SkillCall, {"skill": ("skill", "name", "skill_name", "skillName"), "args": ("args",)}),
+    "agent": (AgentCall, _keys(prompt="prompt", agent_type="subagent_type agent_type")),
+    "skill": (SkillCall, _keys(skill="skill name skill_name skillName", args="args")),
 }
 
 # A parameter of one of these types makes a hook one for this kind of tool.

@@ -304,10 +304,3 @@ def _named_errors(path: Path | str) -> Iterator[None]:
         why = (error.strerror or str(error)).lower()
         advice = "check its permissions and those of its folder; nothing was changed"
         raise SetupError(f"cannot be written: {why}", where=f"`{path}`", advice=advice) from None
-
-
-def records(state: Path) -> Iterator[Record]:
-    """Return the records of all files that set-up changed and has not restored."""
-    for path in sorted((state / "installs").glob("*/record.json")):
-        if record := _decode_file(path, Record):
-            yield record

