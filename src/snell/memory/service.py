@@ -28,7 +28,7 @@ from snell.memory.recall import ALPHA, DENSE_ALPHA, Question, nearby, recall
 from snell.memory.remember import AT_ONCE, SIMILAR, add_dense, assess, re_embed, store_assessed, without_dense
 from snell.memory.shortlist import bump, shortlist_of
 from snell.memory.signals import classify
-from snell.memory.types import Draft, Found, Kept, NotRememberedError
+from snell.memory.types import Draft, Found, Kept
 from snell.memory.validation import redact_draft
 from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.protocols import Database, Transaction
@@ -124,8 +124,6 @@ class Memories:
 
     def nearby(self, memory_id: str, limit: int = 5, project: str = "") -> list[Found]:
         """Return the memories that are most similar to this one."""
-        if not 1 <= limit <= 100:
-            raise NotRememberedError(f"the limit is {limit}, not a number from 1 to 100")
         return self.read(lambda tx: nearby(tx, memory_id, shortlist_of(self.database), limit=limit, project=project))
 
     def drain(self, files: int = DRAIN_FILES, seconds: float = DRAIN_SECONDS) -> Drained:

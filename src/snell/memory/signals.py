@@ -9,7 +9,7 @@ mention, or what a program printed.
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -56,31 +56,28 @@ def namespace_of(types: tuple[str, ...]) -> str:
     return next((namespace for namespace, of in known if not set(of).isdisjoint(types)), "captured")
 
 
-class Row:
+class Row(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One signal of the table; its patterns are compiled on the first use."""
 
-    def __init__(self, row: dict[str, Any]) -> None:
-        self.type: str = row["type"]
-        self.score: float = row["score"]
-        self.may_ask: bool = row.get("may_ask", False)
-        self._words: list[str] = row["words"]
-        self._row = row
+    type: str
+    score: float
+    words: list[str]
+    begins: str = NEVER
+    phrase: str = NEVER
+    may_ask: bool = False
 
     @cached_property
-    def _begins(self) -> re.Pattern[str]:
-        begins = PATTERNS.expand(self._row.get("begins", NEVER))
-        return re.compile(f"{PATTERNS.expand('{BEGIN}')}(?:{begins})", re.IGNORECASE)
-
-    @cached_property
-    def _phrase(self) -> re.Pattern[str]:
-        return re.compile(PATTERNS.expand(self._row.get("phrase", NEVER)), re.IGNORECASE)
+    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        lead, begins, phrase = map(PATTERNS.expand, ("{BEGIN}", self.begins, self.phrase))
+        return re.compile(f"{lead}(?:{begins})", re.IGNORECASE), re.compile(phrase, re.IGNORECASE)
 
     def matches(self, sentence: str) -> bool:
-        return bool(self._begins.match(sentence) or self._phrase.search(sentence))
+        begins, phrase = self._patterns
+        return bool(begins.match(sentence) or phrase.search(sentence))
 
     def is_possible(self, lowered: str) -> bool:
         """Whether one of the words occurs: a cheap check, and every match of the pattern contains one."""
-        for word in self._words:  # noqa: SIM110 a generator costs several times as much, and this runs for every line
+        for word in self.words:  # noqa: SIM110 a generator costs several times as much, and this runs for every line
             if word in lowered:
                 return True
         return False
@@ -88,7 +85,7 @@ class Row:
 
 @cache
 def signal_rows() -> tuple[Row, ...]:
-    return tuple(map(Row, PATTERNS.tables["signal"]))
+    return msgspec.convert(PATTERNS.tables["signal"], tuple[Row, ...])
 
 
 def _possible(rows: Iterable[Row], text: str) -> list[Row]:

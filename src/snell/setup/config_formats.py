@@ -238,10 +238,9 @@ def _fill(template: Any, values: Mapping[Placeholder, Any]) -> Any:
 def _without_snell(install: Install, event: str, *, fails_closed: bool) -> str:
     """Return what a shell does without `snell-hook`: no opinion in the client's form, or a refusal if fail-closed."""
     if fails_closed and event.lower().startswith(_BEFORE_TOOLS):
-        is_printed = bool(install.refusal)
-        return (
-            f"{{ echo '{install.refusal}'; exit 0; }}" if is_printed else f"{{ echo '{MISSING_REFUSAL}' >&2; exit 2; }}"
-        )
+        if install.refusal:
+            return f"{{ echo '{install.refusal}'; exit 0; }}"
+        return f"{{ echo '{MISSING_REFUSAL}' >&2; exit 2; }}"
     neutral = install.neutral.get(event, install.neutral.get("", ""))
     if neutral:
         return f"{{ echo '{neutral}'; exit 0; }}"

@@ -63,7 +63,8 @@ def plan_removal(file: FileEdit, leaving: Collection[str], state: Path) -> Chang
         return Change(file, before, before)  # another client still uses it
     if record and before is not None and _digest(before) == record.after:
         return Change(file, before, _original_of(state, _real(file.path)) if record.had_file else None)
-    after = _after_removal(file, before)
+    with _named_errors(file.path):
+        after = remove_edits(before, file)
     had_file = record is not None and record.had_file
     if after is not None and after != before and not had_file and _is_empty(after, file):
         after = None
@@ -121,11 +122,6 @@ def find_other_hooks(file: FileEdit) -> list[str]:
     return []
 
 
-def _after_removal(file: FileEdit, before: bytes | None) -> bytes | None:
-    with _named_errors(file.path):
-        return remove_edits(before, file)
-
-
 def _is_empty(data: bytes, file: FileEdit) -> bool:
     """Return whether the file holds no more than what set-up began it with."""
     text = data.decode("utf-8-sig", "replace").strip()
@@ -157,7 +153,7 @@ def _original(old: Record | None, change: Change, state: Path, real: Path) -> by
     """Return the file as it would be if set-up had never changed it."""
     if old and change.before is not None and _digest(change.before) == old.after:
         return _original_of(state, real) if old.had_file else None
-    return _after_removal(change.file, change.before)
+    return remove_edits(change.before, change.file)
 
 
 def _write(real: Path, data: bytes, mode: int) -> None:

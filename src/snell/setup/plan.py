@@ -75,7 +75,8 @@ class Found(Struct, frozen=True):
 def find_install(name: object) -> Install:
     """Return the set-up of a client by its name or alias. Raises ClientError; callers pass what users typed."""
     if not isinstance(name, str) or not name.strip():
-        raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {', '.join(known_clients())}")
+        known = ", ".join(client_names()).replace("_", "-")
+        raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {known}")
     return client_named(name).install
 
 
@@ -126,10 +127,10 @@ def _content(data: bytes) -> Any:
 
 def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user") -> Any:
     """Return the entry of Snell's MCP server, nested as in the client's file; None for a client without MCP."""
-    path = _path_at(install, install.mcp, scope, site)
-    if not path:
+    file = planned_mcp(install, scope, site)
+    if file is None:
         return None
-    edit: Any = mcp_file(install, path, _programs(scope, site)).edits[0]
+    edit: Any = file.edits[0]
     value = edit.value
     for name in reversed(edit.at):
         value = {name: value}
@@ -217,11 +218,6 @@ def check_scope(install: Install, scope: SetupScope) -> None:
         known = sorted({each for place in places for each in place})
         advice = f"use --scope {' or '.join(known)}" if known else "; ".join(install.after)
         raise SetupError(f"{install.title} has no {scope} configuration that set-up can write", advice=advice)
-
-
-def known_clients() -> Sequence[str]:
-    """Return the names of all clients as users write them."""
-    return [name.replace("_", "-") for name in client_names()]
 
 
 def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit]:
