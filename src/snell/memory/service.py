@@ -210,7 +210,7 @@ class Memories:
         """Assess while others may write, and only write the result."""
         shortlist = shortlist_of(self.database)
         assessment = self.read(lambda tx: assess(tx, draft, shortlist, similar=similar))
-        if assessment.changes_nothing:
+        if not assessment.reinstates and not assessment.kept.is_stored:
             return assessment.kept
         return self.run(lambda tx: store_assessed(tx, assessment, shortlist, similar=similar))
 

@@ -67,7 +67,7 @@ def holds(
         return False
     if not parsed.pattern or parsed.pattern in _ANYTHING:
         return True
-    return _MATCHERS.get(parsed.tool, _any_value_matches)(parsed.pattern, tool_input, cwd, home)
+    return _MATCHERS.get(parsed.tool, _value_matches())(parsed.pattern, tool_input, cwd, home)
 
 
 def parse_rule(text: str) -> Rule:
@@ -182,21 +182,19 @@ def _host(url: str) -> str | None:
     return host.rstrip(".") if host else None
 
 
-def _name_matches(fields: tuple[str, ...]) -> _Matcher:
+def _value_matches(fields: tuple[str, ...] = ()) -> _Matcher:
+    """Return a matcher for one of these fields, or for any."""
+
     def matches(pattern: str, tool_input: Mapping[str, Any], _cwd: str, _home: str) -> bool:
-        return any(text_matches(pattern, name) for name in _texts(tool_input, fields))
+        return any(text_matches(pattern, text) for text in _texts(tool_input, fields or tool_input))
 
     return matches
-
-
-def _any_value_matches(pattern: str, tool_input: Mapping[str, Any], _cwd: str, _home: str) -> bool:
-    return any(text_matches(pattern, text) for text in _texts(tool_input, tool_input))
 
 
 _MATCHERS: dict[str, _Matcher] = {
     "Bash": _command_matches,
     **dict.fromkeys(("Edit", "MultiEdit", "NotebookEdit", "Write", "Read", "Grep", "Glob", "LS"), _path_matches),
     "WebFetch": _domain_matches,
-    **dict.fromkeys(("Task", "Agent"), _name_matches(_AGENT_FIELDS)),
-    "Skill": _name_matches(_SKILL_FIELDS),
+    **dict.fromkeys(("Task", "Agent"), _value_matches(_AGENT_FIELDS)),
+    "Skill": _value_matches(_SKILL_FIELDS),
 }

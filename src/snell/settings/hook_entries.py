@@ -111,7 +111,8 @@ def _handler(found: _Fields, part: HandlerPart) -> Handler | None:
     """Let the handler's own module read its keys."""
     values = {**found.values, **part.defaults_of(found.values)}
     try:
-        return part.type.handler_for(HandlerEntry(values, found.lines, found.entry.line, found.state))
+        parse = part.type.parse or part.type.build
+        return parse(HandlerEntry(values, found.lines, found.entry.line, found.state))
     except InvalidValueError as wrong:
         found.add_error(wrong)
         return None

@@ -68,10 +68,6 @@ class Programs(Struct, frozen=True):
             return " ".join(f'"{word}"' if " " in word else word for word in words)
         return f"exec {shlex.join(words)}"
 
-    def for_shared_file(self) -> "Programs":
-        """Return the programs for a file that is committed: `snell-hook` by its name, if it is on PATH here."""
-        return replace(self, shim="snell-hook") if self.is_on_path else self
-
     def mcp_server(self) -> list[str]:
         """Return the command of Snell's MCP server: `snell-hook` as a bridge, which starts in a few milliseconds."""
         return [self.snell, "mcp"] if self.is_windows else [self.shim, "--bridge", "mcp"]

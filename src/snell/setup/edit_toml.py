@@ -146,9 +146,10 @@ def with_value(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
     lines = text.split("\n")
     found = next((each for each in locate_tables(text) if each.name == table and not each.is_entry), None)
     line, end = f"{name} = {toml_value(value)}", "\r" if "\r\n" in text else ""
+    given = re.compile(rf"""[ \t]*["']?{re.escape(name)}["']?[ \t]*=""")
     if found is None:
         after = append_table(text, toml_table(".".join(table), {name: value}))
-    elif at := next((n for n in range(found.first + 1, found.last + 1) if _is_given(lines[n], name)), 0):
+    elif at := next((n for n in range(found.first + 1, found.last + 1) if given.match(lines[n])), 0):
         remark = lines[at].find("#")
         kept = f"  {lines[at][remark:].rstrip()}" if remark >= 0 else ""
         after = "\n".join([*lines[:at], f"{line}{kept}{end}", *lines[at + 1 :]])
@@ -158,10 +159,6 @@ def with_value(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
         message = f"`{'.'.join(table)}` is written in a form that Snell cannot edit"
         raise InvalidValueError(message, first_line_of(after, table[-1:]), "change it by hand")
     return after
-
-
-def _is_given(line: str, name: str) -> bool:
-    return re.match(rf"""[ \t]*["']?{re.escape(name)}["']?[ \t]*=""", line) is not None
 
 
 def toml_table(name: str, values: Mapping[str, Any], *, is_entry: bool = False) -> str:

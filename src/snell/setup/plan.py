@@ -269,8 +269,9 @@ def _version_at(program: Path) -> tuple[int, ...]:
 
 
 def _programs(scope: SetupScope, site: Site) -> Programs:
-    """Return the programs for this scope: a project's files are committed, so they hold no path of this machine."""
-    return site.programs.for_shared_file() if scope == "project" else site.programs
+    """Return the programs for this scope: in a project's files, which are committed, by name if it is on PATH here."""
+    is_by_name = scope == "project" and site.programs.is_on_path
+    return replace(site.programs, shim="snell-hook") if is_by_name else site.programs
 
 
 def _is_closed(file: FileEdit) -> bool:
