@@ -1,6 +1,4 @@
-"""
-Capture a text into the inbox: classify, redact, describe, deliver. Nothing is written before it is redacted.
-"""
+"""Capture a text into the inbox: classify, redact, describe, deliver. Nothing is written before it is redacted."""
 
 import time
 from collections.abc import Iterator

@@ -11,7 +11,6 @@ import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -20,10 +19,9 @@ from snell.model.installs import FileEdit, OwnFile
 from snell.settings.value_tree import InvalidValueError
 from snell.setup.apply_edits import insert_edits, other_hooks, remove_edits
 from snell.setup.plan import LONGEST_FILE
-from snell.system.files import FileError, file_lock, read_capped, write_atomically
+from snell.system.files import FileError, file_lock, read_capped, struct_or_none, write_atomically
 from snell.system.paths import make_private
 
-T = TypeVar("T")
 FOLDERS = "folders.json"  # the folders that set-up made
 
 
@@ -218,7 +216,7 @@ def _remove_folders(state: Path) -> None:
 
 
 def _recorded_folders(state: Path) -> list[str]:
-    return _decode_file(state / "installs" / FOLDERS, list[str]) or []
+    return struct_or_none(state / "installs" / FOLDERS, list[str], LONGEST_FILE) or []
 
 
 def _record_folders(state: Path, folders: list[str]) -> None:
@@ -248,17 +246,9 @@ def _delete_record(state: Path, real: Path) -> None:
 
 
 def _record_of(state: Path, real: Path) -> Record | None:
-    record = _decode_file(_folder(state, real) / "record.json", Record)
+    record = struct_or_none(_folder(state, real) / "record.json", Record, LONGEST_FILE)
     is_incomplete = record and record.had_file and _original_of(state, real) is None
     return None if is_incomplete else record
-
-
-def _decode_file(path: Path, type_: type[T]) -> T | None:
-    """Return the content of a file of the state directory; None if there is none, or it is damaged."""
-    try:
-        return msgspec.json.decode(read_capped(path, LONGEST_FILE), type=type_)
-    except (OSError, FileError, msgspec.DecodeError):
-        return None
 
 
 def _original_of(state: Path, real: Path) -> bytes | None:
