@@ -22,8 +22,8 @@ from snell.llm.embeddings import Embedder, EmbeddingError
 from snell.memory import project_renames, rows
 from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import LARGEST, decode_entry, draft_of, is_valid_entry
-from snell.memory.project_identity import checkout_of, follow_rename, needs_rename
-from snell.memory.project_renames import Checkout
+from snell.memory.project_identity import Checkout, checkout_of
+from snell.memory.project_renames import follow_rename, needs_rename
 from snell.memory.recall import ALPHA, DENSE_ALPHA, Question, nearby, recall
 from snell.memory.remember import AT_ONCE, SIMILAR, add_dense, assess, re_embed, store_assessed, without_dense
 from snell.memory.shortlist import bump, shortlist_of
