@@ -1,4 +1,4 @@
-"""The limits of the arguments of operations on memories, whoever calls them."""
+"""The limits of the arguments of operations on memories, for every caller."""
 
 import pytest
 
