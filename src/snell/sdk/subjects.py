@@ -193,14 +193,15 @@ def _carried_fields(kind: str, contents: CallContents, own: dict[str, Any]) -> d
 
 
 def _common_fields(event: Event, cwd: str) -> dict[str, Any]:
+    error = event.payload.get("error")
     return {
         "tool": event.tool,
         "kind": event.kind,
         "input": event.tool_input,
         "id": event.tool_use_id,
         "cwd": cwd,
-        "response": event.tool_response,
-        "error": text_in(event.payload, "error"),
+        "response": event.payload.get("tool_response"),
+        "error": error if isinstance(error, str) else "",
     }
 
 
