@@ -67,7 +67,13 @@ class ShimEvent:
             daemon = place.reach(_start_daemon)
             if self.stdin is None:
                 until = time.monotonic() + ANSWER_SECONDS
-                self._read_stdin(until)
+                ended = self._read_all_stdin(until)
+                if self.payload_length > LARGEST_PAYLOAD:
+                    raise NoDaemonError(b"stdin", "the payload is larger than 64 MB")
+                if self.payload_length > connection.LARGEST_STDIN:
+                    raise NoDaemonError(b"stdin", "the payload is larger than 16 MB")
+                if not ended:
+                    raise NoDaemonError(b"stdin", "the client does not close it")
             try:
                 return connection.exchange(daemon, self._request(), until, place.socket)
             except connection.NoAnswerError:
@@ -130,15 +136,6 @@ class ShimEvent:
         from snell.daemon.shim_policy import Policy  # few events need it
 
         return Policy(self.arguments, self.stdin or b"")
-
-    def _read_stdin(self, until: float) -> None:
-        ended = self._read_all_stdin(until)
-        if self.payload_length > LARGEST_PAYLOAD:
-            raise NoDaemonError(b"stdin", "the payload is larger than 64 MB")
-        if self.payload_length > connection.LARGEST_STDIN:
-            raise NoDaemonError(b"stdin", "the payload is larger than 16 MB")
-        if not ended:
-            raise NoDaemonError(b"stdin", "the client does not close it")
 
     def _read_all_stdin(self, until: float) -> bool:
         """Read stdin to its end; data beyond the limit is dropped, but a client may block until all of it is read."""

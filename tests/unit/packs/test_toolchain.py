@@ -7,8 +7,7 @@ import pytest
 
 from snell.model.effects import Verdict
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.rewrite_line import Redirection, redirect_line
-from snell.packs.toolchain.seed_mode import action_of, project_command
+from snell.packs.toolchain.rewrite_line import Redirection, action_of, project_command, redirect_line
 from snell.packs.toolchain.targets import just_recipes, make_targets, task_names
 from snell.packs.toolchain.toolchains import ACTIONS, Toolchain, command_for_job, table, toolchains, toolchains_from
 from snell.runtime.app import Runtime

@@ -45,7 +45,9 @@ def begun(event: Event, context: Context) -> None:
     if context.database is None:
         return
     identity = identify_call_with_effort(event, context)
-    _start_clock(identity.call_id)
+    _started[identity.call_id] = _steady_ms()
+    if len(_started) > MOST_CLOCKS:
+        del _started[next(iter(_started))]
     effects = describe_call(event, identity.tool, rules_for(context).rules, context)
     request = _body(event.payload.get("tool_input"), context, "keep_input")
     crash_points.notify("before row")
@@ -240,12 +242,6 @@ MOST_CLOCKS = 4_096
 LARGEST_DRIFT_MS = 60_000  # between two clocks that are both right
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _started: dict[str, int] = {}  # by call, the oldest first
-
-
-def _start_clock(call_id: str) -> None:
-    _started[call_id] = _steady_ms()
-    if len(_started) > MOST_CLOCKS:
-        del _started[next(iter(_started))]
 
 
 def _corrected_duration(call_id: str, by_wall_clock: int) -> int | None:

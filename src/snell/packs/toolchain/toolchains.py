@@ -173,7 +173,8 @@ def _is_here(row: _Row, project: Project) -> bool:
     if row.lockfiles:
         return _is_managed_by(row, project)
     if row.name == "uv":
-        return _has_uv(project)
+        is_member = project.has("pyproject.toml") and not project.has("poetry.lock", "pdm.lock")
+        return project.has("uv.lock") or (is_member and any(each.has("uv.lock") for each in project.around))
     if row.table and re.search(row.table, project.text("pyproject.toml"), re.MULTILINE):
         return True
     return project.has(*row.files) or any(name.endswith(row.suffixes) for name in project.names)
@@ -181,23 +182,21 @@ def _is_here(row: _Row, project: Project) -> bool:
 
 def _commands(row: _Row, project: Project) -> Commands:
     if row.lockfiles:
-        return _node(row.name, project)
+        short = f"{row.name} run test" if row.name == "bun" else f"{row.name} test"
+        every = {"test": short, **{action: f"{row.name} run {action}" for action in ACTIONS[1:]}}
+        scripts = scripts_of(project)
+        return every if scripts is None else {action: every[action] for action in ACTIONS if action in scripts}
     if row.name == "deno":
-        return _deno(project)
+        text = project.text("deno.json") or project.text("deno.jsonc")
+        tasks = {action for action in ACTIONS if re.search(rf'"{action}"\s*:', text)}
+        plain = {"test": "deno test", "lint": "deno lint"}
+        return {**plain, **{action: f"deno task {action}" for action in tasks}}
     if row.runner:
         return {action: f"{row.runner} {command}" for action, command in PYTHON_JOBS.items()}
     wrapper = _wrapper(project, row.wrapper) if row.wrapper else ""
     if not wrapper:
         return row.commands
     return {action: f"{wrapper} {command.partition(' ')[2]}" for action, command in row.commands.items()}
-
-
-def _node(manager: str, project: Project) -> Commands:
-    """Return the commands of a Node package manager: scripts; `test` has a short form, except in bun."""
-    short = f"{manager} run test" if manager == "bun" else f"{manager} test"
-    every = {"test": short, **{action: f"{manager} run {action}" for action in ACTIONS[1:]}}
-    scripts = scripts_of(project)
-    return every if scripts is None else {action: every[action] for action in ACTIONS if action in scripts}
 
 
 def scripts_of(project: Project) -> frozenset[str] | None:
@@ -232,19 +231,6 @@ def _is_managed_by(row: _Row, project: Project) -> bool:
 
 
 _PACKAGE_MANAGER = lazy_regex(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
-
-
-def _has_uv(project: Project) -> bool:
-    """Whether the project or the workspace around it has a lockfile of uv."""
-    is_member = project.has("pyproject.toml") and not project.has("poetry.lock", "pdm.lock")
-    return project.has("uv.lock") or (is_member and any(each.has("uv.lock") for each in project.around))
-
-
-def _deno(project: Project) -> Commands:
-    text = project.text("deno.json") or project.text("deno.jsonc")
-    tasks = {action for action in ACTIONS if re.search(rf'"{action}"\s*:', text)}
-    plain = {"test": "deno test", "lint": "deno lint"}
-    return {**plain, **{action: f"deno task {action}" for action in tasks}}
 
 
 def _wrapper(project: Project, name: str) -> str:
