@@ -13,11 +13,12 @@ import msgspec
 from msgspec import Struct
 
 from snell.engine.explain import shorten
+from snell.model.catalogue import did_you_mean
 from snell.model.decision import Decision, Reason, Skipped
 from snell.model.effects import Verdict
 from snell.model.events import Event, json_equal
 from snell.settings.value_tree import noun
-from snell.testing.case_event import CaseError, CaseEvent, did_you_mean, table_of, text_of
+from snell.testing.case_event import CaseError, CaseEvent, table_of, text_of
 
 VERDICTS = ("no_opinion", "allow", "ask", "defer", "deny")
 TEXTS = ("note", "tell", "stop", "failure")

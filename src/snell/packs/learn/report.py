@@ -15,7 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct, field
 
 from snell.model.context import Context
@@ -25,6 +24,7 @@ from snell.model.events import Event
 from snell.model.protocols import Transaction
 from snell.redact import redact_data
 from snell.sdk.decorators import informs
+from snell.system.json_input import json_or_none
 
 SHOWN = 12
 LONGEST = 200
@@ -141,16 +141,9 @@ def count_session(tx: Transaction, session_id: str) -> "SessionCounts":
     )
     counts = SessionCounts(events=len(rows), first=rows[-1][0], last=rows[0][0]) if rows else SessionCounts()
     for at, event, tool, verdict, body in reversed(rows):
-        _count(counts, at, str(event), str(tool), str(verdict), _decode(body))
+        record = json_or_none(body or "{}")
+        _count(counts, at, str(event), str(tool), str(verdict), record if isinstance(record, dict) else {})
     return counts
-
-
-def _decode(body: str | None) -> dict[str, Any]:
-    try:
-        found = msgspec.json.decode(body or "{}")
-    except msgspec.DecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _count(counts: "SessionCounts", at: int, event: str, tool: str, verdict: str, record: dict[str, Any]) -> None:

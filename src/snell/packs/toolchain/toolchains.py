@@ -20,12 +20,20 @@ import msgspec
 from msgspec import Struct
 
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.targets import just_recipes, make_targets, task_names
-from snell.shell.build_targets import JUSTFILES, MAKEFILES, TASKFILES, Targets
+from snell.shell.build_targets import (
+    JUSTFILES,
+    MAKEFILES,
+    TASKFILES,
+    Targets,
+    read_justfile,
+    read_makefile,
+    read_taskfile,
+)
 from snell.system.lazy_regex import lazy_regex
 
 PYTHON_JOBS = {"test": "pytest", "lint": "ruff check .", "e2e": "pytest tests/", "smoke": "pytest --smoke"}
 ACTIONS = ("test", "build", "lint", "e2e", "smoke")
+MOST_INCLUDES = 20  # files that a Makefile includes
 
 Commands = Mapping[str, str]
 
@@ -151,18 +159,32 @@ def toolchains() -> tuple[Toolchain, ...]:
     """Return the built-in toolchains, in the order in which they are tried."""
     runners = (
         _target_runner("make", MAKEFILES, make_targets),
-        _target_runner("just", JUSTFILES, just_recipes),
-        _target_runner("task", TASKFILES, task_names),
+        _target_runner("just", JUSTFILES, lambda project, file: read_justfile(project.text(file))),
+        _target_runner("task", TASKFILES, lambda project, file: read_taskfile(project.text(file))),
     )
     return (*runners, *map(_toolchain, table().toolchain))
 
 
-def _target_runner(name: str, files: tuple[str, ...], read: Callable[[Project], Targets]) -> Toolchain:
+def _target_runner(name: str, files: tuple[str, ...], read: Callable[[Project, str], Targets]) -> Toolchain:
     def commands(project: Project) -> Commands:
-        targets = project.get_or_compute(name, read)
+        targets = project.targets.get(name)
+        if targets is None:
+            file = next(each for each in files if each in project.names)
+            targets = project.targets[name] = read(project, file)
         return {action: f"{name} {action}" for action in ACTIONS if action in targets}
 
     return Toolchain(name, "", _has_file(*files), commands, runs_targets=True)
+
+
+def make_targets(project: Project, file: str) -> Targets:
+    """Return the targets of a Makefile and of the files that it includes."""
+    found: Targets = {}
+    to_read, seen = [file], 0
+    while to_read and seen < MOST_INCLUDES:
+        seen += 1
+        for included in read_makefile(project.text(to_read.pop(0)), found):
+            to_read += project.matching(included) if any(mark in included for mark in "*?[") else [included]
+    return found
 
 
 def _toolchain(row: _Row) -> Toolchain:
