@@ -101,9 +101,10 @@ class ShimEvent:
         try:
             output = _memory_file()  # not a pipe, which a background process of a hook may keep open
             child = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=output, env=env)
-            child.communicate(self.stdin, ANSWER_SECONDS)
         except OSError:
             return self._policy().answer(NoDaemonError(program, "cannot be started; install Snell again"))
+        try:
+            child.communicate(self.stdin, ANSWER_SECONDS)
         except subprocess.TimeoutExpired:
             child.kill()
         if child.returncode is None or child.returncode < 0:

@@ -115,8 +115,6 @@ def about(
 
 
 class Operation:
-    """A declared operation."""
-
     def __init__(
         self,
         name: str,

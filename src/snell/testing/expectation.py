@@ -176,7 +176,6 @@ def _texts(expected: Expectation, decision: Decision) -> Iterator[str]:
 
 
 def _text(decision: Decision, name: str) -> str | None:
-    """Return a text of the decision, or None if it has none."""
     if name == "stop":
         return decision.stop.text if decision.stop else None
     given: list[Reason] = [each for each in getattr(decision, f"{name}s") if each.hook != "snell"]  # not its warnings

@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.daemon_process import poll
+from snell.cli.call_operation import poll
 from snell.cli.health.program import shim_path
 from snell.cli.templates import template
 from snell.cli.terminal import Colour, Colours
@@ -33,6 +33,7 @@ from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.settings.trust import approve, review
 from snell.system.paths import Places, places
+from snell.system.process_table import process_at
 
 SHORT_FOLDER = "/tmp"
 
@@ -214,7 +215,7 @@ class DemoEnvironment:
             daemon = int(ask(self.where.run, "stop")["pid"])
         except DaemonError:
             return
-        poll(lambda: not _is_alive(daemon), WAIT_SECONDS)
+        poll(lambda: process_at(daemon) is None, WAIT_SECONDS)
 
     def _payload(self, event: Mapping[str, Any]) -> bytes:
         usual = {"hook_event_name": "PreToolUse", "session_id": "demo", "cwd": str(self.project)}
@@ -277,11 +278,3 @@ def _program() -> Path:
         advice = "install Snell again, or run `python3 dev.py demo` in a clone"
         raise StoreError("`snell-hook` is not installed", advice=advice)
     return found
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except OSError:
-        return False
-    return True

@@ -39,7 +39,6 @@ class Loop(Struct, frozen=True):
 
 
 def loop_of(session_id: str, marks: Store) -> Loop | None:
-    """Return the loop of a session, if it has one."""
     kept: Any = marks.get(persistent_scope(session_id), MARK)
     try:
         return convert(kept, Loop) if isinstance(kept, dict) else None

@@ -52,7 +52,6 @@ def report(event: Event, context: Context) -> Tell | None:
 
 
 def report_of(event: Event, counts: "SessionCounts", agent: str) -> str:
-    """Return the report as Markdown."""
     minutes = max(0, counts.last - counts.first) / 60_000
     lines = [
         "# Flow report",
@@ -117,8 +116,6 @@ MOST_DECISIONS = 5_000  # of a session; they are stored without secrets
 
 
 class SessionCounts(Struct):
-    """The figures of a session."""
-
     events: int = 0
     first: int = 0  # milliseconds since 1970
     last: int = 0

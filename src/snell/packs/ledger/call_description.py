@@ -17,6 +17,7 @@ from snell.records.ledger import LONGEST_BODY, PREVIEW, safe_id
 from snell.records.side_effects import Classification, Rule, classify
 from snell.redact import redact, redact_data
 from snell.shell.effects import effects_of
+from snell.system.json_input import json_or_none
 from snell.system.json_output import json_value
 from snell.system.mcp_tool_schemas import annotations_of
 from snell.system.wall_clock import now_ms
@@ -161,10 +162,7 @@ def correlation_of(response: Any) -> str:
 
 def _places(response: Any) -> list[dict[str, Any]]:
     if isinstance(response, str) and response.lstrip()[:1] == "{" and len(response) < LONGEST_BODY:
-        try:
-            response = msgspec.json.decode(response)
-        except (msgspec.DecodeError, RecursionError):
-            return []
+        response = json_or_none(response)
     if isinstance(response, list):
         texts = (each.get("text") for each in response[:5] if isinstance(each, dict))
         return [place for text in texts if isinstance(text, str) for place in _places(text)]
