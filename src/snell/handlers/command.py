@@ -108,7 +108,6 @@ TYPE = HandlerType(
 
 
 def run(hook: Hook, event: Event, context: Context) -> Outcome:
-    """Run one command hook."""
     command = hook.handler
     assert isinstance(command, Command)
     emulation = emulation_for(command.written_for) if command.written_for else None
