@@ -24,8 +24,9 @@ from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Ask, Deny, Env
+from snell.model.errors import TrustError
 from snell.model.events import Event, Payload
-from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, Handler, Hook
+from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, ApprovedFiles, Handler, Hook
 from snell.model.protocols import ClientEmulation, Said
 from snell.settings.client_hook_files import can_emulate
 from snell.settings.handler_types import HandlerEntry, HandlerType
@@ -36,6 +37,7 @@ from snell.system.run_program import Finished, Running, environment, finish_in_b
 from snell.system.run_program import run as run_process
 
 if TYPE_CHECKING:
+    from snell.settings.approved_copies import CopiedCommand
     from snell.settings.command_files import NamedFiles
 
 
@@ -54,6 +56,7 @@ class Command(Handler, frozen=True):
     plugin_root: str = ""
     written_for: str = ""  # another client's event, such as `cursor:stop`: that client's format for input and answer
     their_matcher: str = ""  # the matcher in that client's settings
+    approved: ApprovedFiles | None = None  # of a project's hook
 
     @property
     def short_name(self) -> str:
@@ -153,8 +156,9 @@ def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
     must_wait = hook.force_sync or hook.event == "SessionStart" or hook.failure_policy == "block"
     async_watch = _AsyncWatch()
     try:
+        copied = _approved_command(command, context, directory)
         finished = run_process(
-            _argv(command, context),
+            copied.words,
             stdin=json_bytes(given.payload) + b"\n" if command.pass_context else b"",
             cwd=directory,
             env=environment(context.env, _variables(command, event, context, env_file, emulation)),
@@ -163,13 +167,26 @@ def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
             watch_stdout=None if emulation or must_wait else async_watch.watch,
             hand_over=lambda running: _continue(running, async_watch.seconds, hook, event, context),
         )
+        copied.collect_new_files()
         outcome = _outcome(hook, event, finished, given, directory)
         variables = _read_exports(env_file) if env_file else {}
         return replace(outcome, effects=(*outcome.effects, Env(variables))) if variables else outcome
+    except TrustError as error:  # an approved file was replaced since the settings were loaded
+        return Outcome(failure=Failure("launch", f"did not run: {error}"))
     finally:
         if env_file:
             with suppress(OSError):
                 os.unlink(env_file)
+
+
+def _approved_command(command: Command, context: Context, directory: str) -> "CopiedCommand":
+    """Return the words to run, with private copies of the files that the user approved. Raises TrustError."""
+    from snell.settings.approved_copies import CopiedCommand, copied_command  # slow to import
+
+    words = _argv(command, context)
+    if command.approved is None or context.state is None:
+        return CopiedCommand(tuple(words))
+    return copied_command(words, command.approved, context.state, directory, os.environ, command.plugin_root)
 
 
 def _argv(command: Command, context: Context) -> list[str]:
