@@ -37,7 +37,6 @@ from snell.system.run_program import Finished, Running, environment, finish_in_b
 from snell.system.run_program import run as run_process
 
 if TYPE_CHECKING:
-    from snell.settings.approved_copies import CopiedCommand
     from snell.settings.command_files import NamedFiles
 
 
@@ -146,6 +145,8 @@ def _combine(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
+    from snell.settings.approved_copies import command_with_copies  # slow to import
+
     command, emulation = hook.handler, given.emulation
     assert isinstance(command, Command)
     folder = emulation.folder(hook) if emulation else ""
@@ -156,7 +157,7 @@ def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
     must_wait = hook.force_sync or hook.event == "SessionStart" or hook.failure_policy == "block"
     async_watch = _AsyncWatch()
     try:
-        copied = _approved_command(command, context, directory)
+        copied = command_with_copies(_argv(command, context), command, context.state, directory)
         finished = run_process(
             copied.words,
             stdin=json_bytes(given.payload) + b"\n" if command.pass_context else b"",
@@ -177,16 +178,6 @@ def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
         if env_file:
             with suppress(OSError):
                 os.unlink(env_file)
-
-
-def _approved_command(command: Command, context: Context, directory: str) -> "CopiedCommand":
-    """Return the words to run, with private copies of the files that the user approved. Raises TrustError."""
-    from snell.settings.approved_copies import CopiedCommand, copied_command  # slow to import
-
-    words = _argv(command, context)
-    if command.approved is None or context.state is None:
-        return CopiedCommand(tuple(words))
-    return copied_command(words, command.approved, context.state, directory, os.environ, command.plugin_root)
 
 
 def _argv(command: Command, context: Context) -> list[str]:

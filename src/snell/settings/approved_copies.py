@@ -1,5 +1,5 @@
 """
-Run approved files from private copies: what was hashed is what is executed, whoever replaces the file meanwhile.
+Run approved files from private copies: what was hashed is what is executed, even if the file is replaced meanwhile.
 
 The copies are in a folder of the user's with the shape of the project. Beside a copy stand links to what is beside the
 original, so `$0`, `BASH_SOURCE`, `__file__` and `sys.path[0]` lead to the same files as before. Compiled Python files
@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -43,20 +44,31 @@ class CopiedCommand(Struct, frozen=True):
             copies.collect_new_files()
 
 
-def copied_command(
-    words: Sequence[str], approved: ApprovedFiles, state: Path, cwd: str, env: Mapping[str, str], plugin_root: str = ""
-) -> CopiedCommand:
+class HasApproval(Protocol):
+    """A handler whose files may have been approved."""
+
+    @property
+    def approved(self) -> ApprovedFiles | None: ...
+
+    @property
+    def plugin_root(self) -> str: ...
+
+
+def command_with_copies(words: Sequence[str], handler: HasApproval, state: Path | None, cwd: str) -> CopiedCommand:
     """
     Return the command with copies instead of approved files; raises TrustError if a file is not the approved one.
 
     A file that the text of the command does not name plainly is compared once more and then run where it is.
     """
+    approved = handler.approved
+    if approved is None or state is None:
+        return CopiedCommand(tuple(words))
     made = [Copies(state / FOLDER, base, files) for base, files in _by_folder(approved).items()]
     place = {path: os.path.join(copies.folder, name) for copies in made for path, name in copies.originals()}
-    variables = known_variables(Path(approved.root), env, plugin_root)
+    variables = known_variables(Path(approved.root), os.environ, handler.plugin_root)
     folders = [cwd, *(path for path in _named_folders(words, cwd, variables))]
 
-    def replaced(text: str) -> str | None:
+    def copy_of(text: str) -> str | None:
         values = expand_words(text, variables)
         if len(values) != 1:
             return None
@@ -65,7 +77,7 @@ def copied_command(
 
     is_shell = list(words[:2]) == ["/bin/sh", "-c"]
     if is_shell:
-        changed = [*words[:2], _replace_in_line(words[2], replaced), *words[3:]]
+        changed = [*words[:2], _replace_in_line(words[2], copy_of), *words[3:]]
     else:
         changed = [place.get(os.path.normpath(os.path.join(cwd, word)), word) for word in words]
     text = "\n".join(changed)
@@ -166,12 +178,12 @@ def _named_folders(words: Sequence[str], cwd: str, variables: Mapping[str, str])
     return [path for value in values if (path := os.path.join(cwd, value)) != cwd and os.path.isdir(path)][:8]
 
 
-def _replace_in_line(line: str, replaced: Callable[[str], str | None]) -> str:
+def _replace_in_line(line: str, copy_of: Callable[[str], str | None]) -> str:
     places: list[tuple[int, int, str]] = []
     for command in read(line).commands:
         if not command.embedded:
             for start, end in command.spans:
-                if copy := replaced(command.text[start:end]):
+                if copy := copy_of(command.text[start:end]):
                     places.append((command.start + start, command.start + end, shlex.quote(copy)))
     for start, end, copy in sorted(set(places), reverse=True):
         line = line[:start] + copy + line[end:]
