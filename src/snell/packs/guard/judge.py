@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.packs.guard.file_lookups import forget_kinds
+from snell.packs.guard.file_lookups import forget_lookups
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace, effective_project
 from snell.packs.guard.rule import ASK, DENY, Finding
@@ -78,7 +78,7 @@ def _judge_line(
     if "\0" in command:
         command = command.replace("\0", "")  # as shells do
         budget.trouble("it holds characters that a shell leaves out")
-    forget_kinds()
+    forget_lookups()
     workspace = Workspace(cwd, home, effective_project(cwd, home, project), snell_paths)
     walk, scene = _walk(command, workspace, files or {}, budget)
     if "mkfifo" in command or (" & " in command and scene.files):
@@ -88,13 +88,13 @@ def _judge_line(
     if budget.troubles:
         findings.extend(find_unread(command))
     findings.extend(UNREADABLE.ask(f"it cannot be parsed completely: {why}") for why in budget.troubles)
-    kept = _strictest_first(findings)
-    return Judgement(strictest_verdict(kept), kept, tuple(walk.steps), scene.files)
+    kept = _strictest_first(findings) if findings else ()
+    return Judgement(strictest_verdict(kept) if kept else ALLOW, kept, tuple(walk.steps), scene.files)
 
 
 def judge_steps(steps: tuple[Step, ...], workspace: Workspace) -> Judgement:
     """Return what these steps of a tool other than a shell would do."""
-    forget_kinds()
+    forget_lookups()
     findings = _strictest_first(_find(list(steps), workspace, {}))
     return Judgement(strictest_verdict(findings), findings, steps)
 

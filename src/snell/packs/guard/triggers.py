@@ -28,7 +28,7 @@ MAY_CHANGE_PATH = 128  # a program that does not only read names a path
 MAY_CHANGE_SNELL = 256  # such a program names Snell, or the setting that disables hooks
 IN_SNELL_FOLDER = 512  # it runs in a folder of Snell's own files, where plain names are paths of those
 
-_ADDRESS = lazy_regex(r"://|stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
+_ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
 _HIDDEN = lazy_regex(r"(?:^|[\0=])\.")
 
 
@@ -77,10 +77,14 @@ def traits_of(step: Step) -> int:
         | SWEEPS * bool(step.sweeps)
         | CODE * (step.code is not None)
         | ENV * bool(step.env)
-        | ADDRESS * (_ADDRESS.search(f"{first.text}\0{text}") is not None)
+        | ADDRESS * _has_address(f"{first.text}\0{text}")
         | FETCHED * (first.has(NETWORK) or (step.stdin is not None and step.stdin.has(NETWORK)))
     )
     if text and not only_reads(step):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)
         traits |= MAY_CHANGE_SNELL * ("snell" in text or "disableAllHooks" in text)
     return traits
+
+
+def _has_address(text: str) -> bool:
+    return "://" in text or (("." in text or "[" in text or "+" in text) and _ADDRESS.search(text) is not None)

@@ -88,7 +88,8 @@ def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
                 replace(call, words=tuple(rest)) if len(rest) != 1 else call.with_words("eval", *rest), scene.fork()
             )
     _walk_settings(walk, call, scene, args)
-    _note_remote(args, scene)
+    if "remote" in args or "config" in args:
+        _note_remote(args, scene)
     if "clone" in args:
         _note_clone(args[args.index("clone") + 1 :], scene)
     if "push" in args:
@@ -101,10 +102,10 @@ def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 def _git_code(call: Call, args: list[str]) -> Iterator[str]:
     """Aliases given by `-c`, commands given to `rebase -x` and `filter-branch`, in variables, and as addresses."""
     for number, arg in enumerate(args):
-        alias = re.fullmatch(r"alias\.([\w-]+)=(.*)", arg, re.DOTALL)
-        if alias and alias[1] in args:
-            code = alias[2][1:] if alias[2].startswith("!") else f"git {alias[2]}"
-            yield " ".join((code, *args[args.index(alias[1]) + 1 :]))
+        name, _, given = arg.removeprefix("alias.").partition("=") if arg.startswith("alias.") else ("", "", "")
+        if name and name in args:
+            code = given[1:] if given.startswith("!") else f"git {given}"
+            yield " ".join((code, *args[args.index(name) + 1 :]))
         elif arg.startswith("ext::"):
             yield re.sub(r"%([% ])", r"\1", arg[5:])
         elif arg in ("-x", "--exec") and {"rebase", "filter-branch"} & set(args):

@@ -41,13 +41,6 @@ def follow(walk: Walk, call: Call, scene: ShellState, language: str, code: str, 
 
 
 _Replacement = Callable[[re.Match[str]], str]
-# Parts of the names of all functions that delete.
-_DELETING = ("rm", "emove", "unlink", "elete", "rimraf", "emptyDir", "cleanDir")
-
-
-def _sub(words: tuple[str, ...], pattern: re.Pattern[str], replacement: _Replacement, text: str) -> str:
-    """Replace what the pattern finds; a text without any of these words, which is searched faster, holds none of it."""
-    return pattern.sub(replacement, text) if any(word in text for word in words) else text
 
 
 class _Follower:
@@ -63,7 +56,7 @@ class _Follower:
         for found in patterns.RUNS_DECODED.finditer(written):
             self._follow_decoded(self._string(found))
         masked = self._reduce(written)
-        if "fork" in masked and patterns.FORKS.search(masked[:SHORT]):
+        if patterns.FORKS.search(masked[:SHORT]):
             self.walk.bombs.append(f"the {self.language} code starts itself over and over")
         if self.language.endswith("awk"):
             self._awk(code, masked)
@@ -91,10 +84,10 @@ class _Follower:
             self._command(found)
         for found in patterns.BUILT.finditer(masked):
             self._words(self._at(found[1]), *self._all_strings(found[2]))
-        if patterns.CALLS_OUT.search(masked):
-            for text in self.strings[:50]:
-                if patterns.DELETION.match(text):
-                    self._shell(text)
+        deletions = list(filter(patterns.DELETION.match, self.strings[:50]))
+        if deletions and patterns.CALLS_OUT.search(masked):
+            for text in deletions:
+                self._shell(text)
         for words in (*service_commands(masked, self.strings, self._at), *signals(masked, self.strings)):
             self._words(*words)
 
@@ -133,14 +126,14 @@ class _Follower:
         return tokens.sub(mask, code)
 
     def _reduce(self, masked: str) -> str:
-        masked = _sub(("ome",), patterns.HOME, lambda _found: self._keep(self.scene.home), masked)
-        masked = _sub(("env", "ENV", "Property"), patterns.VARIABLE, self._variable, masked)
+        masked = patterns.HOME.sub(lambda _found: self._keep(self.scene.home), masked)
+        masked = patterns.VARIABLE.sub(self._variable, masked)
         masked = with_own_files(masked, self._keep)
         for _ in range(6 if "«" in masked else 0):
             before = masked
             masked = fold_constants(masked, self._at, self._keep)
-            for words, pattern, replacement in self._reductions:
-                masked = _sub(words, pattern, replacement, masked)
+            for pattern, replacement in self._reductions:
+                masked = pattern.sub(replacement, masked)
             values = dict(patterns.ASSIGNED.findall(masked)) if "=" in masked else {}
             use = patterns.USED_WITH_SIGN if self.language in ("perl", "php") else patterns.USED
             if values:
@@ -150,16 +143,16 @@ class _Follower:
         return masked
 
     @property
-    def _reductions(self) -> tuple[tuple[tuple[str, ...], re.Pattern[str], _Replacement], ...]:
-        """Expressions that are a string, and what they become; with words of which one is in every such expression."""
+    def _reductions(self) -> tuple[tuple[patterns.WordPattern, _Replacement], ...]:
+        """Expressions that are a string, and what they become."""
         return (
-            (("(",), patterns.WRAPPED, lambda found: f"«{found[1]}»"),
-            (("dirname", ".parent"), patterns.PARENT, lambda found: self._keep(posixpath.dirname(self._string(found)))),
-            ((").",), patterns.GROUPED, lambda found: f"«{found[1]}»."),
-            (("glob", "Dir["), patterns.GLOBBED, lambda found: f"«{found[1] or found[2]}»"),
-            (("for",), patterns.LOOPED, lambda found: f" {found[1]}=«{found[2]}»;"),
-            (("join(", "Path("), patterns.PATH_JOIN, lambda found: self._keep("/".join(self._all_strings(found[1])))),
-            (("+", ".", "/"), patterns.JOINED, lambda found: self._keep(self._concat(found))),
+            (patterns.WRAPPED, lambda found: f"«{found[1]}»"),
+            (patterns.PARENT, lambda found: self._keep(posixpath.dirname(self._string(found)))),
+            (patterns.GROUPED, lambda found: f"«{found[1]}»."),
+            (patterns.GLOBBED, lambda found: f"«{found[1] or found[2]}»"),
+            (patterns.LOOPED, lambda found: f" {found[1]}=«{found[2]}»;"),
+            (patterns.PATH_JOIN, lambda found: self._keep("/".join(self._all_strings(found[1])))),
+            (patterns.JOINED, lambda found: self._keep(self._concat(found))),
         )
 
     def _variable(self, found: re.Match[str]) -> str:
@@ -189,11 +182,10 @@ class _Follower:
 
     def _files(self, masked: str) -> None:
         """Follow what the code deletes, writes, moves and changes by name."""
-        deletes = any(word in masked for word in _DELETING)
-        for found in [*patterns.DELETES.finditer(masked), *patterns.METHOD_DELETES.finditer(masked)] if deletes else ():
+        for found in (*patterns.DELETES.finditer(masked), *patterns.METHOD_DELETES.finditer(masked)):
             self._words("rm", "-rf", self._home(self._string(found)))
         self._changes(masked)
-        if deletes and patterns.DELETES_EACH.search(masked):
+        if patterns.DELETES_EACH.search(masked):
             for found in patterns.ITERATED.finditer(masked):
                 self._words("rm", "-rf", self._home(self._string(found)).removesuffix("/*") + "/*")
         for found in patterns.MAPPED.finditer(masked):
@@ -285,7 +277,7 @@ class _Follower:
 
     def _network(self, masked: str) -> None:
         """Follow what the code sends, and what it fetches and runs."""
-        environment = patterns.ENVIRONMENT.search(masked) if "env" in masked or "ENV" in masked else None
+        environment = patterns.ENVIRONMENT.search(masked)
         if environment:
             self.labels.add(f"{ENVIRONMENT} all variables")
         if page := patterns.PAGE_SECRETS.search(masked):
@@ -306,8 +298,10 @@ class _Follower:
     def _connects(self, masked: str) -> bool:
         if patterns.NET.search(masked) or patterns.SOCKET.search(masked):
             return True
-        if any(self._string(found).startswith(("http:", "https:")) for found in patterns.FROM_ADDRESS.finditer(masked)):
-            return True
+        addresses = any(text.startswith(("http:", "https:")) for text in self.strings)
+        for found in patterns.FROM_ADDRESS.finditer(masked) if addresses else ():
+            if self._string(found).startswith(("http:", "https:")):
+                return True
         module = any(text in ("http", "https", "node:http", "node:https", "net", "axios") for text in self.strings)
         return module and re.search(r"\.(?:get|request)\(", masked) is not None
 

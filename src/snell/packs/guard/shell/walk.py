@@ -161,8 +161,8 @@ class Walk:
         return self.run(node, inner, UNKNOWN_VALUE if process == ">" else None)
 
     def _simple(self, node: tree.Simple, scene: ShellState, stdin: Value | None) -> Value:
-        env = tuple(self._assign(item, scene, keeps=not node.words) for item in node.assignments)
-        rows = fields(node.words, scene, self.capture) if node.words else [[]]
+        env = tuple([self._assign(item, scene, keeps=not node.words) for item in node.assignments])
+        rows = fields(node.words, scene, self.capture)
         call = self._streams(Call((), stdin, env), node.redirects, scene)
         labels = frozenset[str]()
         for row in filter(None, map(drop_gaps, rows)):
@@ -247,7 +247,7 @@ class Walk:
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = program_of(call.words[0].text)
-        args = tuple(word.text for word in call.words[1:])
+        args = tuple([word.text for word in call.words[1:]])
         writes, env = call.writes, call.env
         if named := files_written(program, args, call.stdin.text if call.stdin else ""):
             writes = (*writes, *(named_file(scene.absolute(path), scene) for path in named))
