@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_values import NETWORK
+from snell.packs.guard.known_values import NETWORK, PACKAGE
 from snell.packs.guard.reading_programs import only_reads
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, arguments_of
@@ -23,7 +23,7 @@ SWEEPS = 4  # it acts on what a search finds
 CODE = 8  # it is given code to run
 ENV = 16  # variables are set for it
 ADDRESS = 32  # a word holds the address of another machine
-FETCHED = 64  # the program or its input comes from the network
+FETCHED = 64  # the program, its input or a file that it names comes from the network
 MAY_CHANGE_PATH = 128  # a program that does not only read names a path
 MAY_CHANGE_SNELL = 256  # such a program names Snell, or the setting that disables hooks
 IN_SNELL_FOLDER = 512  # it runs in a folder of Snell's own files, where plain names are paths of those
@@ -78,7 +78,9 @@ def traits_of(step: Step) -> int:
         | CODE * (step.code is not None)
         | ENV * bool(step.env)
         | ADDRESS * _has_address(f"{first.text}\0{text}")
-        | FETCHED * (first.has(NETWORK) or (step.stdin is not None and step.stdin.has(NETWORK)))
+        | FETCHED * (first.has(NETWORK) or step.words[-1].has(PACKAGE))
+        | FETCHED * (step.stdin is not None and step.stdin.has(NETWORK))
+        | FETCHED * any([label.startswith(NETWORK) for label in step.touched])  # noqa: C419 - hardly ever any
     )
     if text and not only_reads(step):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)

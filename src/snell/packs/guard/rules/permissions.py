@@ -25,6 +25,7 @@ CHANGERS = frozenset(("chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", 
 _SETUID = lazy_regex(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
 _OPEN = lazy_regex(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
 _SHOWS = lazy_regex(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
+_ATTRIBUTES = lazy_regex(r"[-+=](?![RVf]+$)[A-Za-z]+")  # of `chattr`: `-i` lets a protected file be changed
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
 TRIGGER = Trigger(programs=CHANGERS | {"install", "mkdir"})
@@ -52,6 +53,10 @@ def _changed_permissions(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.program == "setcap":
         yield RULE.deny(f"it gives a program capabilities that its user does not have: `{mode}`")
         return
+    if step.program == "chattr":
+        mode = next(filter(_ATTRIBUTES.fullmatch, step.args), "")
+        targets = given.operands[given.operands[0] == mode :]
+        recursive = recursive or "i" in mode
     for target in targets:
         path = workspace.absolute(target)
         if step.program == "chmod" and _SHOWS.match(mode) and secret_name(path, workspace.home):

@@ -70,7 +70,7 @@ DELETES_EACH = WordPattern(
 )
 ANGLED = lazy_regex(r"\b(?:unlink|rmtree|remove_tree)\s*\(?\s*<([^<>]+)>")
 DELETION = lazy_regex(r"\s*(?:sudo )?rm\s+-\w*[rRf]")
-CALLS_OUT = lazy_regex(r"\b(?:child_process|subprocess|os|system|exec\w*|spawn\w*|popen|shell|sh)\b|«\d+»\)\(")
+CALLS_OUT = lazy_regex(r"\b(?:child_process|process|subprocess|os|system|exec\w*|spawn\w*|popen|shell|sh)\b|«\d+»\)\(")
 FORKS = WordPattern("fork", r"\bfork\b.*\bwhile\b|\b(?:while|for|loop)\b.*\bfork\b|fork\(\)\s*\}?\s*while", re.DOTALL)
 MAPPED = WordPattern("array_ call_user_func", rf"\b(?:array_map|array_walk|call_user_func)\(\s*{S}\s*,\s*\[?\s*{S}")
 SHELL_LIKE = lazy_regex(r"\s*(?:sudo )?(?:rm|dd|mkfs\S*|shred|chmod|chown|curl|wget|git) +[-\w/]")
@@ -95,14 +95,14 @@ VARIABLE = WordPattern(
 )
 
 SHELL = WordPattern(
-    "system open output exec Exec passthru spawn call run capture ommand ProcessBuilder shell $",
+    "system open output exec Exec passthru spawn call run capture ommand Process shell $",
     rf"\b(?:os\.system|os\.popen|getoutput|getstatusoutput|system|popen2?|shell_exec|passthru|"
     rf"proc_open|execSync|exec|spawnSync|spawn|os\.exec\w+|os\.spawn\w+|posix_spawnp?"
     rf"|execFileSync|execFile|check_output|check_call|subprocess\.call|subprocess\.run|run|Popen|IO\."
     rf"popen|capture[23]e?|os\.execute|io\.popen"
-    rf"|pcntl_exec|Command|ProcessBuilder|do shell script|create_subprocess_shell|ShellExecute|\$|execa(?:Sync|"
+    rf"|pcntl_exec|Command|ProcessBuilder|callCommand|callProcess|readProcess|run-program|shell/sh|do shell script|create_subprocess_shell|ShellExecute|\$|execa(?:Sync|"
     rf"CommandSync)?|shelljs\.exec)\s*\(?\s*"
-    rf"(\[[^\]]*\]|{S}(?:\s*,\s*\[[^\]]*\]|(?:\s*,\s*«\d+»)*))",
+    rf"(\[[^\]]*\]|{S}(?:\s*,?\s*\[[^\]]*\]|(?:\s*,?\s*«\d+»)*))",
 )
 DELETES = WordPattern(
     "rm emove unlink elete rimraf emptyDir cleanDir",
@@ -112,7 +112,7 @@ DELETES = WordPattern(
     rf"|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|unlink|rmdir|remove_tree|file\.remove|Deno\."
     rf"remove(?:Sync)?|os\.Remove(?:All)?|fs::remove_(?:dir_all|dir|file)|filesystem::remove(?:_all)?"
     rf"|FileUtils\.(?:deleteDirectory|forceDelete|cleanDirectory)|Files\.delete(?:IfExists)?|delete-(?:directory|file)"
-    rf"|call delete|(?<![\w.])rm(?=\())"
+    rf"|call delete|(?<![\w.])rm(?=\())!?"
     rf"\s*\(?\s*\[?\s*{S}",
 )
 METHOD_DELETES = WordPattern(

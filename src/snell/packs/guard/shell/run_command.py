@@ -63,7 +63,7 @@ def _performers(program: str) -> tuple[Performer, ...]:
         return (interpreters.run_language,)
     first = [table[program] for table in _FIRST if program in table]
     row = program_row(program)
-    unwrap = [wrappers.unwrap] if row.wraps or row.code or row.lines else []
+    unwrap = [wrappers.unwrap] if row.wraps or row.code or row.lines or row.same_as else []
     return (*first, *unwrap, *(table[program] for table in _LAST if program in table))
 
 
