@@ -13,7 +13,7 @@ from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
 from snell.packs.guard.triggers import Trigger, given_to
-from snell.shell.arguments import arguments_of
+from snell.shell.arguments import Arguments, arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -48,15 +48,11 @@ def _changed_permissions(step: Step, workspace: Workspace) -> Iterator[Finding]:
     given = arguments_of("", words, "--reference")
     if not given.operands:
         return
-    recursive, has_mode = given.has("-R", "--recursive"), not given.has("--reference")
-    mode, targets = given.operands[0] if has_mode else "", given.operands[has_mode:]
+    mode, targets = _mode_and_targets(step, given)
+    recursive = given.has("-R", "--recursive") or (step.program == "chattr" and "i" in mode)
     if step.program == "setcap":
         yield RULE.deny(f"it gives a program capabilities that its user does not have: `{mode}`")
         return
-    if step.program == "chattr":
-        mode = next(filter(_ATTRIBUTES.fullmatch, step.args), "")
-        targets = given.operands[given.operands[0] == mode :]
-        recursive = recursive or "i" in mode
     for target in targets:
         path = workspace.absolute(target)
         if step.program == "chmod" and _SHOWS.match(mode) and secret_name(path, workspace.home):
@@ -69,6 +65,14 @@ def _changed_permissions(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _set_user_id(mode)
         if recursive and _OPEN.match(mode) and "." in targets:
             yield RULE.ask(f"`chmod -R {mode}` lets every user of this machine change these files")
+
+
+def _mode_and_targets(step: Step, given: Arguments) -> tuple[str, tuple[str, ...]]:
+    if step.program == "chattr":
+        mode = next(filter(_ATTRIBUTES.fullmatch, step.args), "")
+        return mode, given.operands[given.operands[0] == mode :]
+    has_mode = not given.has("--reference")
+    return given.operands[0] if has_mode else "", given.operands[has_mode:]
 
 
 def _wide_place(target: str, mode: str, step: Step, workspace: Workspace, *, recursive: bool) -> str:

@@ -90,7 +90,7 @@ def _is_well_known(requirement: str, runner: str, workspace: Workspace) -> bool:
     """Tell whether many use this package, or the project has it; addresses and unknown parts are for other checks."""
     found = _PACKAGE.fullmatch(requirement)
     name = found[1] if found else ""
-    if name.lower() in program_row(runner).well_known | {""} or name.startswith("create-") or is_known(name):
+    if not name or name.lower() in program_row(runner).well_known or name.startswith("create-") or is_known(name):
         return True
     folders = dict.fromkeys((workspace.cwd, workspace.project))
     return runner == "npx" and any(path_kind(f"{each}/node_modules/.bin/{name}") != MISSING for each in folders)
@@ -141,7 +141,7 @@ _DISTRIBUTORS = lazy_regex(
 
 
 def _is_installed_download(step: Step) -> bool:
-    """Tell whether a file that this line or session has downloaded is installed as a package, which runs its scripts."""
+    """Tell whether a file that this line or session has downloaded is installed as a package, with its scripts."""
     sources = [label.partition(" ")[2] for label in step.touched if label.startswith(NETWORK)]
     return (
         any(not (is_forge(each) or is_local(each) or _DISTRIBUTORS.match(each)) for each in sources)

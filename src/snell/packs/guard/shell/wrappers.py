@@ -35,9 +35,9 @@ def unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     if row.lines:
         return _run_lines(walk, call, scene, row)
     texts = [word.text for word in call.words[1:]]
-    for own, other in row.same_as.items():
-        if texts[: (count := len(own.split()))] == own.split():
-            return walk.call(replace(call, words=(*map(Value, other.split()), *call.words[1 + count :])), scene)
+    if same := next((own for own in row.same_as if texts[: len(own.split())] == own.split()), ""):
+        words = (*map(Value, row.same_as[same].split()), *call.words[1 + len(same.split()) :])
+        return walk.call(replace(call, words=words), scene)
     inner = find_inner(row, texts)
     if inner is not None and row.dashes and not call.words[1 + inner.start].is_known:
         return None  # most often these are arguments of a task
