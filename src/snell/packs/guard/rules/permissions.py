@@ -9,10 +9,9 @@ from collections.abc import Iterator
 
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Workspace, classify_path
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
-from snell.packs.guard.triggers import Trigger, given_to
 from snell.shell.arguments import Arguments, arguments_of
 from snell.system.lazy_regex import lazy_regex
 

@@ -14,10 +14,9 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import READS, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import READS, WRITES, Trigger
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 

@@ -13,10 +13,9 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import MISSING, path_kind
 from snell.packs.guard.known_values import NETWORK, PACKAGE
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import ADDRESS, CODE, FETCHED, Finding, Rule, Trigger, given_to
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge, is_local
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import ADDRESS, CODE, FETCHED, Trigger, given_to
 from snell.shell.programs import is_known, program_row
 from snell.system.lazy_regex import lazy_regex
 

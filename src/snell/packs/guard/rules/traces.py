@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import ENV, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import ENV, WRITES, Trigger
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
