@@ -5,8 +5,6 @@ A judgement may be cached for as long as the same lookups would have the same re
 a link cannot be repeated cheaply, so such a judgement is not cached.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import threading

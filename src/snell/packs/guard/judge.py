@@ -1,7 +1,5 @@
 """Judge one command line: parse it, follow it step by step, and call the rules for every step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec import Struct

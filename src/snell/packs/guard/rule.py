@@ -5,8 +5,6 @@ Every rule declares its trigger next to its `find`: the programs it is about, an
 program, such as a redirection. A step calls only the rules whose trigger occurs in it.
 """
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from snell.model.tool_names import name_set

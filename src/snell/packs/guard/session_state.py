@@ -5,8 +5,6 @@ A script that one call writes and a later call runs is judged by its content. Se
 asked about.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

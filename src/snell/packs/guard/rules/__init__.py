@@ -1,7 +1,5 @@
 """The rules of the guard, one file each, in the order in which their findings are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Expand words the way the shell would, with what is known; gaps stay gaps."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Callable, Iterable

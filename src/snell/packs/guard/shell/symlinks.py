@@ -4,8 +4,6 @@ What a path leads to, where it or a folder on its way is a link: one on the disk
 Only what exists is looked at, and only for programs that read, send, write or delete what their words name.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 from collections.abc import Mapping

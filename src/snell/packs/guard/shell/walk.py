@@ -4,8 +4,6 @@ Walk through the tree in the order in which a shell would run it, and list every
 Nothing is run. Both sides of a condition are walked, and a loop once for each of its first items.
 """
 
-from __future__ import annotations
-
 import re
 
 from msgspec import Struct
@@ -54,7 +52,7 @@ class Call(Struct, frozen=True, gc=False):
     filtered: bool = False
     opens: tuple[str, ...] = ()  # for reading and writing, with `<>`
 
-    def with_words(self, *words: Value | str) -> Call:
+    def with_words(self, *words: Value | str) -> "Call":
         return replace(self, words=tuple(Value(word) if isinstance(word, str) else word for word in words))
 
 
