@@ -13,7 +13,7 @@ from snell.packs.guard.rules import FORK_BOMB, UNREADABLE, find_in_step
 from snell.packs.guard.rules.windows import find_unread
 from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
 from snell.packs.guard.shell.symlinks import follow_links
-from snell.packs.guard.shell.walk import Walk
+from snell.packs.guard.shell.walk import LineWalk
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 from snell.shell.cursor import Budget, TooMuchError
 from snell.shell.powershell import looks_like_powershell, to_posix
@@ -116,14 +116,14 @@ def _strictest_first(findings: list[Finding]) -> tuple[Finding, ...]:
 
 def _walk(
     command: str, workspace: Workspace, files: dict[str, Value], budget: Budget, *, merges: bool = False
-) -> tuple[Walk, ShellState]:
+) -> tuple[LineWalk, ShellState]:
     budget.commands = budget.depth = 0
     scene = ShellState(workspace.cwd, workspace.home, workspace.project, budget)
     scene.know(workspace.snell_paths.env)
     scene.guarded = tuple(f"{folder}/" for folder in workspace.snell_paths.folders)
     scene.files.update(files)
     scene.merges = merges
-    walk = Walk()
+    walk = LineWalk()
     try:
         walk.line(command, scene)
     except (TooMuchError, RecursionError) as error:

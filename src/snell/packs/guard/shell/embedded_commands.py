@@ -1,13 +1,10 @@
 """Programs with a language or an option of their own in which a shell command can be written."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,12 +12,9 @@ from snell.packs.guard.known_values import DECODED, EMPTY, NETWORK, REMOTE, SECR
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.build_recipes import of_make
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge
-from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
+from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import Program
 from snell.system.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
 
 # Variables that name the program which another one starts.
 _PROGRAM_VARIABLES = frozenset(("PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "SUDO_ASKPASS"))

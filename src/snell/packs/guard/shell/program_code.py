@@ -4,12 +4,9 @@ What a short program in another language does: shell commands, deletions, writes
 The text of strings is masked first, so that code inside a string is data unless something runs it.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,10 +17,7 @@ from snell.packs.guard.shell.program_constants import fold_constants, plain_text
 from snell.packs.guard.shell.program_patterns import DASHES, HASH, SLASHED, SLASHES, S, Searcher, pattern
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
-from snell.packs.guard.shell.shell_state import ShellState
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
+from snell.packs.guard.shell.shell_state import Call, ShellState, Walk
 
 LONGEST_CODE = 65_536
 DEEPEST = 4

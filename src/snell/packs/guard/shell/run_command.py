@@ -1,10 +1,7 @@
 """What running one command means: peel wrappers off, follow shells into their code, and say what it prints."""
 
-from __future__ import annotations
-
 import fnmatch
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,11 +17,8 @@ from snell.packs.guard.shell import (
     repeated_commands,
     wrappers,
 )
-from snell.packs.guard.shell.shell_state import LONGEST_NAME, Performer, ShellState, program_of
+from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import UNKNOWN_PROGRAM, program_row
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
 
 
 def perform(walk: Walk, call: Call, scene: ShellState) -> Value:

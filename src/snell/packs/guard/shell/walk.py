@@ -6,7 +6,6 @@ Nothing is run. Both sides of a condition are walked, and a loop once for each o
 
 import re
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
@@ -25,7 +24,7 @@ from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.program_files import file_value, files_written, labels_of_named_files, named_file
 from snell.packs.guard.shell.run_command import perform
-from snell.packs.guard.shell.shell_state import ShellState, Step, program_of
+from snell.packs.guard.shell.shell_state import Call, ShellState, Step, Walk, program_of
 from snell.shell import tree
 from snell.shell.cursor import TooMuchError
 from snell.shell.grammar import make_tree
@@ -39,24 +38,7 @@ DEEPEST_CALL = 24
 _TABS = lazy_regex(r"^\t+", re.MULTILINE)
 
 
-class Call(Struct, frozen=True, gc=False):
-    """A command about to be run: its words and its streams."""
-
-    words: tuple[Value, ...]
-    stdin: Value | None = None
-    env: tuple[tuple[str, str], ...] = ()
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    appends: tuple[str, ...] = ()
-    sweeps: tuple[str, ...] = ()
-    filtered: bool = False
-    opens: tuple[str, ...] = ()  # for reading and writing, with `<>`
-
-    def with_words(self, *words: Value | str) -> "Call":
-        return replace(self, words=tuple(Value(word) if isinstance(word, str) else word for word in words))
-
-
-class Walk:
+class LineWalk(Walk):
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.bombs: list[str] = []

@@ -1,9 +1,5 @@
 """Programs that run another program: peel them off and go on with what they run."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
@@ -11,14 +7,11 @@ from snell.packs.guard.known_values import PACKAGE, UNKNOWN, UNKNOWN_VALUE, Valu
 from snell.packs.guard.shell import builtins, program_code
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.remote_commands import remote_state
-from snell.packs.guard.shell.shell_state import ShellState, program_of
+from snell.packs.guard.shell.shell_state import Call, ShellState, Walk, program_of
 from snell.shell.cursor import Budget
 from snell.shell.programs import Program, is_known, program_row
 from snell.shell.wrappers import Inner, find_inner
 from snell.system.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
 
 MOST_STARTS = 10  # words behind an unknown program that are tried as the beginning of a command
 
