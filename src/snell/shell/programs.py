@@ -115,6 +115,12 @@ def known_names() -> tuple[str, ...]:
 
 
 @cache
+def programs_with_verbs() -> frozenset[str]:
+    """Return the programs that have sections for sub-commands, such as `git commit`."""
+    return frozenset(name.partition(" ")[0] for name in _sections() if " " in name)
+
+
+@cache
 def _sections() -> dict[str, str]:
     text = TABLE.read_text("utf-8")
     headers = list(_HEADER.finditer(text))

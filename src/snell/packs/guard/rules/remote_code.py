@@ -57,16 +57,15 @@ TRIGGER = Trigger(
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    if step.words[-1].has(PACKAGE):
+    if step.words[-1].has(PACKAGE) or step.program == "deno":
         yield from _unknown_package(step, workspace)
     if step.code is not None and step.code.has(NETWORK):
         yield from _fetched_code(step, step.code.detail(NETWORK))
         return
-    checks = (_fetched_program, _attacks, _input_and_packages, _connections)
-    for findings in (_packages_by_address(step, workspace), *(check(step) for check in checks)):
-        found = list(findings)
-        if found:
-            yield from found
+    for check in (_fetched_program, _packages_by_address, _attacks, _input_and_packages, _connections):
+        findings = list(check(step))
+        if findings:
+            yield from findings
             return
 
 
@@ -76,7 +75,8 @@ def _unknown_package(step: Step, workspace: Workspace) -> Iterator[Finding]:
     given = given_to(step)
     if step.where == HERE and not (step.program in ("pnpm", "yarn") and "exec" in given.operands[:1]):
         options = ("--from", "--spec", "--package") if runner == "uvx" else ("-p", "--package")
-        names = given.values(*options) or [step.args[-1]]
+        names = given.values(*options) or step.args[-1:]
+        names = [arg[4:] for arg in step.args if arg.startswith("npm:")] if step.program == "deno" else names
         unknown = next((name for name in names if not _is_well_known(name, runner, workspace)), "")
         if unknown:
             yield RULE.ask(f"it downloads and runs `{unknown}`, a package that is not well known")
@@ -112,12 +112,9 @@ def _fetched_program(step: Step) -> Iterator[Finding]:
         yield RULE.ask("it runs a package directly from an address")
 
 
-def _packages_by_address(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    package = next((arg[4:] for arg in step.args if step.program == "deno" and arg.startswith("npm:")), "")
+def _packages_by_address(step: Step) -> Iterator[Finding]:
     if step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
         yield RULE.ask("it runs a program directly from an address")
-    elif package and not _is_well_known(package, "npx", workspace):
-        yield RULE.ask(f"it downloads and runs `{package}`, a package that is not well known")
     elif _is_installed_download(step):
         yield RULE.ask("it installs a package from the network that was not reviewed")
     elif (
