@@ -1,5 +1,7 @@
 """What the shell reader hands out: commands, their redirections, and the line as a whole."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -51,13 +53,13 @@ class Command(Struct, frozen=True):
         return not self.embedded and all(redirect.body is None for redirect in self.redirects)
 
     @property
-    def inner_command(self) -> "Command":
+    def inner_command(self) -> Command:
         """The command inside `sudo`, `env`, `timeout` and the like; itself when there is none."""
         starts = self._starts
         return self._from_word(starts[-1]) if starts[-1] else self
 
     @property
-    def layers(self) -> Iterator["Command"]:
+    def layers(self) -> Iterator[Command]:
         """The command and every command wrapped in it, from the outside in."""
         return (self._from_word(start) if start else self for start in self._starts)
 
@@ -65,7 +67,7 @@ class Command(Struct, frozen=True):
     def _starts(self) -> tuple[int, ...]:
         return tuple(start for start in layer_starts(self.words, self.literal) if start != UNCLEAR)
 
-    def _from_word(self, index: int) -> "Command":
+    def _from_word(self, index: int) -> Command:
         cut = self.spans[index][0]
         given = (word.partition("=") for word in self.words[1:index] if "=" in word[1:] and word[0] != "-")
         return replace(

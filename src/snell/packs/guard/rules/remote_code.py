@@ -170,7 +170,9 @@ def _input_and_packages(step: Step) -> Iterator[Finding]:
     if step.stdin is not None and step.stdin.has(NETWORK) and _runs_input(step) and not is_local(source):
         yield RULE.ask(f"`{step.program}` runs commands from the network that were not reviewed")
     elif _installs_by_address(step):
-        yield RULE.ask("it installs or runs a package from an address that is no package registry")
+        is_open = any(arg.startswith("http:") and _UNENCRYPTED.match(arg) for arg in step.args)
+        verdict = RULE.deny if is_open else RULE.ask
+        yield verdict("it installs or runs a package from an address that is no package registry")
 
 
 def _connections(step: Step) -> Iterator[Finding]:
