@@ -145,7 +145,7 @@ def _try_line(walk: Walk, call: Call, scene: ShellState, text: str) -> None:
     inner = scene.fork()
     inner.budget = Budget()  # what is no shell line is no fault here
     walk.line(text, inner)
-    program_code.follow(walk, call, scene, "code", text)
+    program_code.follow(walk, call, inner, "code", text)
 
 
 def _is_line(text: str, before: str) -> bool:
