@@ -16,7 +16,7 @@ from snell.system.lazy_regex import lazy_regex
 MOST_STARTS = 10  # words behind an unknown program that are tried as the beginning of a command
 
 _VERSION = lazy_regex(r"(?<=[\w-])@[\w.^~*-]+$")  # `rimraf@5`
-_RECORDED = frozenset(("nsenter", "su", "runuser", "script", "flock", "sg"))  # that they are used counts, too
+_RECORDED = frozenset(("nsenter", "su", "runuser", "script", "flock", "sg", "dokku"))  # that they are used counts, too
 _KEEPING = frozenset(("time", "command", "builtin"))  # the shell's own commands behind these act on the shell
 _RUN_VERBS = name_set("run exec x do start command cmd shell sh with call invoke wrap execute")
 
