@@ -296,7 +296,7 @@ CLIENT = Client(
         base_variable="CLAUDE_CONFIG_DIR",
         folders=("{base}",),
         form=HookForm(
-            name="exec_groups",
+            name="claude-code",
             layout="lists",
             # With `onFailure` Claude Code refuses also if snell-hook is missing or was killed.
             entry=_group(Placeholder.ARGUMENTS, onFailure=Placeholder.ON_FAILURE),

@@ -15,6 +15,7 @@ from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
 from snell.model.protocols import tier_of
 from snell.settings.load import Loaded
 from snell.setup.apply_edits import registered_events, remove_edits
+from snell.setup.client_choices import abilities
 from snell.setup.client_gates import disabled_hooks, missing_approval
 from snell.setup.config_formats import MCP_PURPOSE
 from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
@@ -84,7 +85,7 @@ def removal_of(
     parts = dict.fromkeys(("session_start", "mcp", "rules", "status_line", "command"), True)
     everything = replace(options, wanted=frozenset(CATALOGUE), **parts)
     try:
-        files = plan(install, everything, site)
+        files = plan(client_named(install.name).install, everything, site)  # also what was written before a choice
         changes = tuple(plan_removal(file, {install.name, *leaving}, where.state) for file in files)
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
@@ -94,7 +95,7 @@ def removal_of(
 def client_rows(env: Mapping[str, str], project: Path, options: Options) -> list[dict[str, Any]]:
     """Return the table of clients as data."""
     site = Site.here(env, project)
-    return [_row(state_of(client_named(name).install, options, site)) for name in client_names()]
+    return [_row(state_of(site.install_of(name), options, site)) for name in client_names()]
 
 
 def client_checks(
@@ -108,7 +109,7 @@ def client_checks(
     options = with_needed_options(Options(), loaded or Loaded(), hooks)
     rows: list[tuple[str, str, str, str]] = []
     for name in client_names():
-        install = client_named(name).install
+        install = site.install_of(name)
         if find_client(install, site).is_here:
             rows += _checks(state := state_of(install, options, site))
             rows += _event_checks(state, hooks)
@@ -157,7 +158,7 @@ def _holds_snell(change: Change) -> bool:
 
 
 def _row(state: ClientState) -> dict[str, Any]:
-    can, install = client_named(state.install.name).capabilities, state.install
+    can, install = abilities(state.install), state.install
     return {
         "client": install.name.replace("_", "-"),
         "title": install.title,
@@ -259,7 +260,7 @@ def _installed_check(state: ClientState, dashed: str) -> tuple[str, str, str]:
 
 
 def _missing_abilities(install: Install) -> str:
-    can = client_named(install.name).capabilities
+    can = abilities(install)
     if not can.hooks:
         return "run hooks; Snell reaches it by MCP and a rules file only"
     missing = ", ".join(text for name, text in _ABILITIES.items() if not getattr(can, name))

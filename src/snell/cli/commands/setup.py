@@ -19,7 +19,7 @@ from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.settings.locate import home_of
 from snell.setup.file_changes import Change, install, plan_change, uninstall
-from snell.setup.plan import Options, Site, check_scope, find_install, find_installed_clients, generate
+from snell.setup.plan import Options, Site, check_scope, describe_setup, find_install, find_installed_clients
 from snell.setup.plugin_folder import plugin_files, write_plugin
 from snell.setup.status import NOT_APPROVED, ClientState, mcp_problem, names_mcp, removal_of, state_of
 from snell.system.paths import Places, places
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     where, site = places(env), Site.here(env, _project(env))
     if args.plugin:
         return _plugin(args, where, env)
-    chosen = [find_install(name) for name in args.client]
+    chosen = [find_install(name, site.choices) for name in args.client]
     installs = list({each.name: each for each in chosen}.values()) or find_installed_clients(site)
     for each in chosen:
         check_scope(each, args.scope)
@@ -221,12 +221,12 @@ def _show(state: ClientState) -> None:
 
 def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> int:
     found = [
-        generate(
-            each.name,
+        describe_setup(
+            each,
+            site,
             include_session_start=args.include_session_start,
             include_mcp_config=args.include_mcp is not False,
             scope=args.scope,
-            site=site,
         )
         for each in installs
     ]
