@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS_PER_SEED = {"S0": 73, "S1": 166, "S2": 149, "S3": 91, "S4": 126}
 KEYS = {"id", "says", "source", "tests", "deferred", "divergence", "option", "no_option"}
-MOST_WITHOUT_OPTION = 25
+MOST_WITHOUT_OPTION = 15
 FATES = ({"tests"}, {"deferred"}, {"divergence"}, {"divergence", "tests"})
 
 

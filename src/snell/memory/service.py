@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from snell.llm.embeddings import Embedder, EmbeddingError
 from snell.memory import project_renames, rows
-from snell.memory.inbox import Inbox
+from snell.memory.inbox import Inbox, inbox_folder
 from snell.memory.inbox_entry import LARGEST, decode_entry, draft_of, is_valid_entry
 from snell.memory.project_identity import checkout_of, follow_rename, needs_rename
 from snell.memory.project_renames import Checkout
@@ -185,7 +185,7 @@ class Memories:
         assert inbox
         self.has_more = inbox.count("unread") > 0
         if self.has_more and not is_first:
-            self.has_more = capture_unread(inbox.root.parent, READ_SECONDS, self.captures)
+            self.has_more = capture_unread(inbox.root, READ_SECONDS, self.captures)
 
     def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> int:
         """Embed memories that the model has not embedded yet, for about so long; returns how many."""
@@ -302,8 +302,8 @@ def _create(runtime: Any) -> Memories:
         raise SnellError("this runtime has no database, so it stores no memories")
     from snell.llm.embeddings.endpoint import embedder_from
 
-    memories = Memories(runtime.database, runtime.where.state / "memory" if runtime.where else None)
     where, env = runtime.where, dict(runtime.env)
+    memories = Memories(runtime.database, inbox_for(where, env) if where else None)
     memories.captures = lambda folder: is_captured(where, env, folder)
     try:
         memories.embedder = embedder_from(_options(where, env), where.state if where else None)
@@ -312,6 +312,11 @@ def _create(runtime: Any) -> Memories:
     with contextlib.suppress(StoreError):  # the next caller gets the error
         memories.re_embed_outdated(RE_EMBED_AT_START)
     return memories
+
+
+def inbox_for(where: Places, env: Mapping[str, str]) -> Path:
+    """Return the folder of the user's inbox."""
+    return inbox_folder(where.state, _options(where, env).get("inbox"))
 
 
 def is_captured(where: Places | None, env: Mapping[str, str], folder: str) -> bool:
