@@ -41,6 +41,22 @@ def test_every_option_that_a_divergence_names_exists():
     assert {id_: named[id_] for id_, found in shown.items() if not named[id_] or not found} == {}
 
 
+def test_the_profile_seeds_sets_every_value_that_a_divergence_names():
+    profile = tomllib.loads((ROOT / "src/snell/settings/profiles/seeds.toml").read_text(encoding="utf-8"))
+    named = {row["id"]: row["option"] for row in rows() if re.search(r" = ", row.get("option", ""))}
+    values = {id_: tomllib.loads(option.replace("] ", "]\n")) for id_, option in named.items()}
+    of_one_hook = {"role": "watches"}  # no document says it of all hooks
+    everywhere = {**profile, **profile["hook_defaults"]}
+    wrong = {id_: value for id_, value in values.items() if value != of_one_hook and not is_part(value, everywhere)}
+    assert wrong == {}
+
+
+def is_part(value: object, whole: object) -> bool:
+    if isinstance(value, dict) and isinstance(whole, dict):
+        return all(key in whole and is_part(each, whole[key]) for key, each in value.items())
+    return value == whole
+
+
 def test_few_divergences_are_without_an_option():
     """Of each of the others a user can have the document's behaviour."""
     assert sum("no_option" in row for row in rows()) <= MOST_WITHOUT_OPTION

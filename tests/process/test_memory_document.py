@@ -76,3 +76,16 @@ def test_a_long_message_is_cut_and_what_is_too_much_for_one_reading_comes_with_t
     assert max(map(len, captures(inbox))) <= 5_000
     assert stopped(4) == ["0.", "1.", "2.", "3."]
     assert stopped(5) == ["0.", "1.", "2.", "3.", "4."]
+
+
+@pytest.mark.proves("S4-81")
+def test_a_correction_is_stored_unless_similarity_alone_decides(machine: Machine) -> None:
+    text = "The queue worker retries a failed job {} times before it gives up, because the network is slow"
+
+    def stored(*numbers: int) -> list[str]:
+        return [snell(machine, "memory", "remember", text.format(number)).split()[0] for number in numbers]
+
+    assert stored(3, 5) == ["remembered", "remembered"]
+    machine.write("snell.toml", '[pack.remember]\nduplicates = "similar"\n')
+    machine.stop()
+    assert stored(7) == ["already"]

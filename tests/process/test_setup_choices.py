@@ -78,6 +78,7 @@ def test_as_the_document_has_it_claude_code_waits_so_long_for_each_event(owner: 
     waits = {event: entries[0]["hooks"][0]["timeout"] for event, entries in found["hooks"]["hooks"].items()}
     assert {event: waits[event] for event in LIMITS} == LIMITS
     assert waits["PreToolUse"] == 600
+    assert found["capabilities"]["hook_format"] == "claude-code"
 
 
 @pytest.mark.proves("S4-25")

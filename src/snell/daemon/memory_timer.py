@@ -147,14 +147,13 @@ def main() -> None:
 def catch_up(where: Places, parent: int) -> None:
     """Process captures and read transcripts in turns, so that few captures wait however long a transcript is."""
     from snell.llm.embeddings.static_vectors import numpy_with_bits
-    from snell.memory.service import Memories, inbox_for, is_captured
+    from snell.memory.service import memories_in
     from snell.runtime.app import database_of
     from snell.store.background_database import BackgroundDatabase
 
     numpy_with_bits()  # worth loading for so many, if it is installed
     database = BackgroundDatabase(database_of(where))
-    memories = Memories(database, inbox_for(where, os.environ))
-    memories.captures = lambda folder: is_captured(where, dict(os.environ), folder)
+    memories = memories_in(database, where, dict(os.environ))
     try:
         while os.getppid() == parent:
             drained = memories.drain(*ROUND)

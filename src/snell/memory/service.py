@@ -66,6 +66,7 @@ class Memories:
         self.inbox = Inbox(inbox) if inbox else None
         self.embedder = embedder
         self.notices: deque[str] = deque(maxlen=NOTICES)
+        self.compares_words = True  # a similar text is a duplicate only if it says the same
         self.problem = ""  # why the model's vectors are missing, if they are
         self.captures: Callable[[str], bool] = lambda _folder: True
         self.has_more = False  # a transcript is too long for one round
@@ -210,11 +211,11 @@ class Memories:
 
     def _store(self, draft: Draft, similar: float) -> Kept:
         """Assess while others may write, and only write the result."""
-        shortlist = shortlist_of(self.database)
-        assessment = self.read(lambda tx: assess(tx, draft, shortlist, similar=similar))
+        shortlist, how = shortlist_of(self.database), {"similar": similar, "compares_words": self.compares_words}
+        assessment = self.read(lambda tx: assess(tx, draft, shortlist, **how))
         if assessment.changes_nothing:
             return assessment.kept
-        return self.run(lambda tx: store_assessed(tx, assessment, shortlist, similar=similar))
+        return self.run(lambda tx: store_assessed(tx, assessment, shortlist, **how))
 
     def _process(self, path: Path, drained: Drained) -> bool:
         """Process one file; False when the store does not work, so that the rest can wait."""
@@ -303,10 +304,10 @@ def _create(runtime: Any) -> Memories:
     from snell.llm.embeddings.endpoint import embedder_from
 
     where, env = runtime.where, dict(runtime.env)
-    memories = Memories(runtime.database, inbox_for(where, env) if where else None)
-    memories.captures = lambda folder: is_captured(where, env, folder)
+    options = _options(where, env)
+    memories = memories_in(runtime.database, where, env, options)
     try:
-        memories.embedder = embedder_from(_options(where, env), where.state if where else None)
+        memories.embedder = embedder_from(options, where.state if where else None)
     except EmbeddingError as error:
         memories.problem = str(error)  # the offline vectors are used meanwhile
     with contextlib.suppress(StoreError):  # the next caller gets the error
@@ -314,9 +315,15 @@ def _create(runtime: Any) -> Memories:
     return memories
 
 
-def inbox_for(where: Places, env: Mapping[str, str]) -> Path:
-    """Return the folder of the user's inbox."""
-    return inbox_folder(where.state, _options(where, env).get("inbox"))
+def memories_in(
+    database: Database, where: Places | None, env: Mapping[str, str], options: Mapping[str, Any] | None = None
+) -> Memories:
+    """Return the memories of a user in this database, with the options of the user's settings, without a model."""
+    options = options or _options(where, env)
+    memories = Memories(database, inbox_folder(where.state, options.get("inbox")) if where else None)
+    memories.captures = lambda folder: is_captured(where, env, folder)
+    memories.compares_words = options.get("duplicates") != "similar"
+    return memories
 
 
 def is_captured(where: Places | None, env: Mapping[str, str], folder: str) -> bool:
