@@ -1,4 +1,4 @@
-"""Memory as its design document has it: the answer to every capture, the place of the inbox, and messages that are cut."""
+"""Memory as its design document has it: the answer to a capture, the place of the inbox, and what is cut."""
 
 import json
 from pathlib import Path

@@ -226,8 +226,8 @@ def _take_turns(case: Case, tier: Tier, name: str, given: list[Sequence[Outcome]
 
 def _apply_policy_last(case: Case, policy: Tier, marks: Store) -> Steps:
     """
-    Run the policy's hooks again on what lower scopes made of their result, so that its rewrites stay. A text that a hook
-    added at an end, and that is still there, is not added a second time.
+    Run the policy's hooks again on what lower scopes made of their result, so that its rewrites stay. A text that a
+    hook added at an end, and that is still there, is not added a second time.
 
     Every judge then sees the final input. One that would still change it asks, or denies if it is of the policy.
     """

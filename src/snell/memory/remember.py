@@ -114,7 +114,12 @@ def assess(
 
 
 def store_assessed(
-    tx: Transaction, assessment: Assessment, shortlist: Shortlist, *, similar: float = SIMILAR, compares_words: bool = True
+    tx: Transaction,
+    assessment: Assessment,
+    shortlist: Shortlist,
+    *,
+    similar: float = SIMILAR,
+    compares_words: bool = True,
 ) -> Kept:
     """Do the short part: write what was assessed; if memories came meanwhile, assess it again."""
     if assessment.snapshot != _snapshot(tx):

@@ -211,11 +211,11 @@ class Memories:
 
     def _store(self, draft: Draft, similar: float) -> Kept:
         """Assess while others may write, and only write the result."""
-        shortlist, how = shortlist_of(self.database), {"similar": similar, "compares_words": self.compares_words}
-        assessment = self.read(lambda tx: assess(tx, draft, shortlist, **how))
+        shortlist, compares = shortlist_of(self.database), self.compares_words
+        assessment = self.read(lambda tx: assess(tx, draft, shortlist, similar=similar, compares_words=compares))
         if assessment.changes_nothing:
             return assessment.kept
-        return self.run(lambda tx: store_assessed(tx, assessment, shortlist, **how))
+        return self.run(lambda tx: store_assessed(tx, assessment, shortlist, similar=similar, compares_words=compares))
 
     def _process(self, path: Path, drained: Drained) -> bool:
         """Process one file; False when the store does not work, so that the rest can wait."""

@@ -67,14 +67,14 @@ def capture_new(event: Event, context: Context, trigger: str, seconds: float = S
     def take(text: str) -> Iterator[Prepared]:
         return (prepare_entry(piece, source, known) for piece in pieces(text, cuts=cuts))
 
+    if cuts:
+        return _one_reading(event, inbox, take, until)
     done: list[CaptureResult] = []
-    if not cuts and _length_unread(inbox.root, event.session_id, event.transcript_path) > PORTION:
+    if _length_unread(inbox.root, event.session_id, event.transcript_path) > PORTION:
         _note(inbox.root, event, context, trigger)  # first, so that it survives a crash as well
     try:
-        while more := _portion(event, inbox, take, until, READ_AT_ONCE if cuts else 0):
+        while more := _portion(event, inbox, take, until):
             done += more[0]
-            if cuts and not more[1]:
-                break  # the next reading continues
             if more[1]:
                 _forget(inbox.root, event.session_id)
                 break
@@ -126,6 +126,15 @@ def skip_to_end(root: Path, session: str, transcript: str) -> None:
 def source_of_transcript(event: Event, context: Context, trigger: str) -> Source:
     origin = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
     return source_of(event, context, tag="transcript", origin=origin)
+
+
+def _one_reading(
+    event: Event, inbox: Inbox, take: Callable[[str], Iterable[Prepared]], until: float
+) -> list[CaptureResult]:
+    """Capture as much as one reading takes; the next event continues, also if another process reads it now."""
+    with contextlib.suppress(FileError):
+        return _portion(event, inbox, take, until, READ_AT_ONCE)[0]
+    return []
 
 
 def _portion(

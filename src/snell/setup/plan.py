@@ -130,7 +130,11 @@ def describe_setup(
     return {
         "client": install.name.replace("_", "-"),
         "paths": {file.purpose: file.path for file in reversed(files)},
-        "capabilities": {**msgspec.to_builtins(can), "tier": tier_of(can), "hook_format": form.name if form else "none"},
+        "capabilities": {
+            **msgspec.to_builtins(can),
+            "tier": tier_of(can),
+            "hook_format": form.name if form else "none",
+        },
         "hooks": build_hooks(install, site, include_session_start=include_session_start, scope=scope),
         "mcp_config": build_mcp_config(install, site, scope=scope) if include_mcp_config else None,
         "instructions": build_instructions(install),
