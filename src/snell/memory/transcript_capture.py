@@ -59,8 +59,8 @@ def capture_new(event: Event, context: Context, trigger: str, seconds: float = S
     inbox = inbox_of(context)
     assert inbox
     until = time.monotonic() + seconds
-    for folder in (inbox.root, inbox.root / "state"):
-        make_private(folder)
+    make_private(inbox.root)
+    make_private(inbox.root / "state")
     known, source = hashes_in(inbox), source_of_transcript(event, context, trigger)
     cuts = context.options.get("long_messages") == "cut"
 
