@@ -21,11 +21,11 @@ def _adds_again(before: Any, after: Any, now: Any, wanted: Any) -> bool:
         return False
     return any(
         wanted == f"{head}{now}{tail}" and _is_between(now, head, tail) and not _is_between(before, head, tail)
-        for head, tail in _added(before, after)
+        for head, tail in _additions(before, after)
     )
 
 
-def _added(before: str, after: str) -> Iterator[tuple[str, str]]:
+def _additions(before: str, after: str) -> Iterator[tuple[str, str]]:
     """Yield what was put before and after a text: in front of it, behind it, or around it."""
     if after.endswith(before):
         yield after[: -len(before)], ""

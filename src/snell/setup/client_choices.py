@@ -19,7 +19,7 @@ class Choices(Struct, frozen=True):
     clients: Mapping[str, Mapping[str, Any]] = {}  # by the client's name
     meanings: Mapping[str, str] = {}  # a name as it may be typed, folded -> the client's name
 
-    def meant(self, name: str) -> str:
+    def client_for(self, name: str) -> str:
         """Return the client that a typed name stands for: the user's own meaning of it, if there is one."""
         return self.meanings.get(fold_name("".join(name.split())), name)
 

@@ -76,10 +76,6 @@ class Site(Struct, frozen=True):
         home, programs = home_directory(env), our_programs(env)
         return cls(home, project, programs, env, choices_in(load(places(env), project, env).values))
 
-    def install_of(self, name: str) -> Install:
-        """Return the set-up of the client with this name of Snell's."""
-        return with_choices(client_named(name).install, self.choices)
-
 
 class Found(Struct, frozen=True):
     """The programs and folders that show that a client is on this machine."""
@@ -92,16 +88,15 @@ class Found(Struct, frozen=True):
         return bool(self.programs or self.folders)
 
 
-def find_install(name: object, choices: Choices | None = None) -> Install:
+def find_install(name: object, choices: Choices = Choices()) -> Install:  # noqa: B008 - frozen
     """Return the set-up of a client by its name or alias. Raises ClientError; callers pass what users typed."""
-    chosen = choices or Choices()
     if not isinstance(name, str) or not name.strip():
         raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {', '.join(known_clients())}")
-    return with_choices(client_named(chosen.meant(name)).install, chosen)
+    return with_choices(client_named(choices.client_for(name)).install, choices)
 
 
 def generate(
-    client: str,
+    client: str | Install,
     *,
     include_session_start: bool = True,
     include_mcp_config: bool = True,
@@ -110,19 +105,7 @@ def generate(
 ) -> dict[str, Any]:
     """Return the complete set-up of a client, by its name or alias, as data; nothing is written."""
     site = site or Site.here(os.environ, Path.cwd())
-    parts = {"include_session_start": include_session_start, "include_mcp_config": include_mcp_config}
-    return describe_setup(find_install(client, site.choices), site, scope=scope, **parts)
-
-
-def describe_setup(
-    install: Install,
-    site: Site,
-    *,
-    include_session_start: bool = True,
-    include_mcp_config: bool = True,
-    scope: SetupScope = "user",
-) -> dict[str, Any]:
-    """Return the complete set-up of a client as data."""
+    install = client if isinstance(client, Install) else find_install(client, site.choices)
     if scope not in SCOPES:
         raise SetupError(f"unknown scope `{scope}`", advice=f"use one of {', '.join(SCOPES)}")
     files = plan(install, Options(scope=scope, session_start=include_session_start, mcp=include_mcp_config), site)
@@ -227,7 +210,7 @@ def find_client(install: Install, site: Site) -> Found:
 
 def find_installed_clients(site: Site) -> list[Install]:
     """Return the clients on this machine."""
-    installs = [site.install_of(name) for name in client_names()]
+    installs = [with_choices(client_named(name).install, site.choices) for name in client_names()]
     return [install for install in installs if find_client(install, site).is_here]
 
 

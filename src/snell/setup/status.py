@@ -15,7 +15,7 @@ from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
 from snell.model.protocols import tier_of
 from snell.settings.load import Loaded
 from snell.setup.apply_edits import registered_events, remove_edits
-from snell.setup.client_choices import abilities
+from snell.setup.client_choices import abilities, with_choices
 from snell.setup.client_gates import disabled_hooks, missing_approval
 from snell.setup.config_formats import MCP_PURPOSE
 from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
@@ -95,7 +95,9 @@ def removal_of(
 def client_rows(env: Mapping[str, str], project: Path, options: Options) -> list[dict[str, Any]]:
     """Return the table of clients as data."""
     site = Site.here(env, project)
-    return [_row(state_of(site.install_of(name), options, site)) for name in client_names()]
+    return [
+        _row(state_of(with_choices(client_named(name).install, site.choices), options, site)) for name in client_names()
+    ]
 
 
 def client_checks(
@@ -109,7 +111,7 @@ def client_checks(
     options = with_needed_options(Options(), loaded or Loaded(), hooks)
     rows: list[tuple[str, str, str, str]] = []
     for name in client_names():
-        install = site.install_of(name)
+        install = with_choices(client_named(name).install, site.choices)
         if find_client(install, site).is_here:
             rows += _checks(state := state_of(install, options, site))
             rows += _event_checks(state, hooks)

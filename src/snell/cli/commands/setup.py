@@ -19,7 +19,7 @@ from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.settings.locate import home_of
 from snell.setup.file_changes import Change, install, plan_change, uninstall
-from snell.setup.plan import Options, Site, check_scope, describe_setup, find_install, find_installed_clients
+from snell.setup.plan import Options, Site, check_scope, find_install, find_installed_clients, generate
 from snell.setup.plugin_folder import plugin_files, write_plugin
 from snell.setup.status import NOT_APPROVED, ClientState, mcp_problem, names_mcp, removal_of, state_of
 from snell.system.paths import Places, places
@@ -221,12 +221,12 @@ def _show(state: ClientState) -> None:
 
 def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> int:
     found = [
-        describe_setup(
+        generate(
             each,
-            site,
             include_session_start=args.include_session_start,
             include_mcp_config=args.include_mcp is not False,
             scope=args.scope,
+            site=site,
         )
         for each in installs
     ]
