@@ -1,6 +1,4 @@
-"""
-Capture a text into the inbox: classify, redact, describe, deliver. Nothing is written before it is redacted.
-"""
+"""Capture a text into the inbox: classify, redact, describe, deliver. Nothing is written before it is redacted."""
 
 import time
 from collections.abc import Iterator
@@ -38,10 +36,6 @@ class CaptureResult(Struct, frozen=True, kw_only=True):
     patterns: tuple[str, ...] = ()
     redactions: int = 0
     length: int = 0
-
-    @property
-    def skipped(self) -> bool:
-        return not self.queued
 
 
 def inbox_of(context: Context) -> Inbox | None:

@@ -47,10 +47,6 @@ class Assessment(Struct, frozen=True, kw_only=True):
     snapshot: tuple[int, str] = (0, "")  # identifies the memories that it was compared with
     reinstates: bool = False  # its text was corrected once, and is stated again
 
-    @property
-    def changes_nothing(self) -> bool:
-        return not self.reinstates and not self.kept.is_stored
-
 
 def remember(
     tx: Transaction,
@@ -189,7 +185,8 @@ def re_embed(tx: Transaction, limit: int = AT_ONCE) -> int:
     Vectors of a newer version stay. Call `bump` after the last: until then both kinds are compared, which works since
     they share the dimensions of words and letters.
     """
-    earlier, ours = static_vectors.earlier_versions(), static_vectors.vector_version()
+    ours = static_vectors.vector_version()
+    earlier = static_vectors.VERSIONS[: static_vectors.VERSIONS.index(ours)]
     sql = f"SELECT seq, content FROM memories WHERE vector_make IN ({blanks(earlier)}) LIMIT ?"
     found = tx.rows(sql, *earlier, limit)
     for seq, content in found:

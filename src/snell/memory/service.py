@@ -22,13 +22,13 @@ from snell.llm.embeddings import Embedder, EmbeddingError
 from snell.memory import project_renames, rows
 from snell.memory.inbox import Inbox, inbox_folder
 from snell.memory.inbox_entry import LARGEST, decode_entry, draft_of, is_valid_entry
-from snell.memory.project_identity import checkout_of, follow_rename, needs_rename
-from snell.memory.project_renames import Checkout
+from snell.memory.project_identity import Checkout, checkout_of
+from snell.memory.project_renames import follow_rename, needs_rename
 from snell.memory.recall import ALPHA, DENSE_ALPHA, Question, nearby, recall
 from snell.memory.remember import AT_ONCE, SIMILAR, add_dense, assess, re_embed, store_assessed, without_dense
 from snell.memory.shortlist import bump, shortlist_of
 from snell.memory.signals import classify
-from snell.memory.types import Draft, Found, Kept, NotRememberedError
+from snell.memory.types import Draft, Found, Kept
 from snell.memory.validation import redact_draft
 from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.protocols import Database, Transaction
@@ -125,8 +125,6 @@ class Memories:
 
     def nearby(self, memory_id: str, limit: int = 5, project: str = "") -> list[Found]:
         """Return the memories that are most similar to this one."""
-        if not 1 <= limit <= 100:
-            raise NotRememberedError(f"the limit is {limit}, not a number from 1 to 100")
         return self.read(lambda tx: nearby(tx, memory_id, shortlist_of(self.database), limit=limit, project=project))
 
     def drain(self, files: int = DRAIN_FILES, seconds: float = DRAIN_SECONDS) -> Drained:
@@ -213,7 +211,7 @@ class Memories:
         """Assess while others may write, and only write the result."""
         shortlist, compares = shortlist_of(self.database), self.compares_words
         assessment = self.read(lambda tx: assess(tx, draft, shortlist, similar=similar, compares_words=compares))
-        if assessment.changes_nothing:
+        if not assessment.reinstates and not assessment.kept.is_stored:
             return assessment.kept
         return self.run(lambda tx: store_assessed(tx, assessment, shortlist, similar=similar, compares_words=compares))
 

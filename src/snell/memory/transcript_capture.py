@@ -24,11 +24,11 @@ from snell.memory.capture import (
     prepare_entry,
     source_of,
 )
-from snell.memory.inbox import Inbox, read_struct
+from snell.memory.inbox import Inbox
 from snell.memory.transcript_position import agent_message, is_session, is_transcript, keep_position, position
 from snell.model.context import Context
 from snell.model.events import Event, event_from
-from snell.system.files import FileError, file_lock, names_in, write_atomically
+from snell.system.files import FileError, file_lock, names_in, struct_or_none, write_atomically
 from snell.system.paths import make_private
 from snell.system.transcripts import lines_since
 
@@ -192,6 +192,6 @@ def _unread(root: Path) -> Iterator[Unread]:
     for name in sorted(names_in(root / "unread"))[:MOST_UNREAD]:
         if not name.endswith(".json") or name.startswith("."):
             continue
-        unread = read_struct(root / "unread" / name, Unread, 100_000)
+        unread = struct_or_none(root / "unread" / name, Unread, 100_000)
         if unread and f"{unread.session_id}.json" == name:
             yield unread

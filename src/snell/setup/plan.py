@@ -33,18 +33,7 @@ from snell.system.paths import home_directory, places
 LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their history in the same file as their settings
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 # One text for all clients: several of them read the same file.
-RULES = """
-## Snell
-
-This agent works with Snell, which may refuse a tool call, change it, or answer it with a note:
-
-- A refusal comes with its reason, and often with what to do instead. Do that; do not try the same thing in other words.
-- Ask the user when a refusal seems wrong. `snell why` shows them what decided.
-- Never edit Snell's settings or hooks to get around a refusal.
-- Before a command that deletes, overwrites, publishes or pushes, say what it will do and wait for the user.
-- Never put keys, tokens or passwords into files, commands or answers.
-- Where there is an MCP server `snell`, recall what is known before you begin; remember decisions and their reasons.
-"""
+RULES_FILE = Path(__file__).with_name("rules.md")
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -91,7 +80,8 @@ class Found(Struct, frozen=True):
 def find_install(name: object, choices: Choices = Choices()) -> Install:  # noqa: B008 - frozen
     """Return the set-up of a client by its name or alias. Raises ClientError; callers pass what users typed."""
     if not isinstance(name, str) or not name.strip():
-        raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {', '.join(known_clients())}")
+        known = ", ".join(client_names()).replace("_", "-")
+        raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {known}")
     return with_choices(client_named(choices.client_for(name)).install, choices)
 
 
@@ -147,10 +137,10 @@ def _content(data: bytes) -> Any:
 
 def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user") -> Any:
     """Return the entry of Snell's MCP server, nested as in the client's file; None for a client without MCP."""
-    path = _path_at(install, install.mcp, scope, site)
-    if not path:
+    file = planned_mcp(install, scope, site)
+    if file is None:
         return None
-    edit: Any = mcp_file(install, path, _programs(scope, site)).edits[0]
+    edit: Any = file.edits[0]
     value = edit.value
     for name in reversed(edit.at):
         value = {name: value}
@@ -160,7 +150,8 @@ def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user"
 def build_instructions(install: Install) -> str:
     """Return the rules text, and below it what the user has to do after set-up."""
     steps = "".join(f"\n- {step}" for step in (*install.after, *install.remarks))
-    return f"{RULES.strip()}\n\nAfter set-up:\n{steps}" if steps else RULES.strip()
+    rules = RULES_FILE.read_text(encoding="utf-8").strip()
+    return f"{rules}\n\nAfter set-up:\n{steps}" if steps else rules
 
 
 def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
@@ -171,7 +162,7 @@ def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
         files.append(file)
     wants_rules = options.rules if options.rules is not None else not install.form
     if wants_rules and (path := _path_at(install, install.rules, options.scope, site)):
-        files.append(FileEdit(path, "markdown", (TextBlock(RULES),), "rules"))
+        files.append(FileEdit(path, "markdown", (TextBlock(RULES_FILE.read_text(encoding="utf-8")),), "rules"))
     if options.status_line and (path := _path_at(install, install.status_line, options.scope, site)):
         files.append(FileEdit(path, install.format, _status_line(site.programs), "status line"))
     command = _path_at(install, install.command, options.scope, site) if options.command else ""
@@ -239,11 +230,6 @@ def check_scope(install: Install, scope: SetupScope) -> None:
         raise SetupError(f"{install.title} has no {scope} configuration that set-up can write", advice=advice)
 
 
-def known_clients() -> Sequence[str]:
-    """Return the names of all clients as users write them."""
-    return [name.replace("_", "-") for name in client_names()]
-
-
 def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit]:
     path = _path_at(install, install.hooks, options.scope, site)
     if not path:
@@ -293,8 +279,9 @@ def _version_at(program: Path) -> tuple[int, ...]:
 
 
 def _programs(scope: SetupScope, site: Site) -> Programs:
-    """Return the programs for this scope: a project's files are committed, so they hold no path of this machine."""
-    return site.programs.for_shared_file() if scope == "project" else site.programs
+    """Return the programs for this scope: in a project's files, which are committed, by name if it is on PATH here."""
+    is_by_name = scope == "project" and site.programs.is_on_path
+    return replace(site.programs, shim="snell-hook") if is_by_name else site.programs
 
 
 def _is_closed(file: FileEdit) -> bool:

@@ -4,12 +4,11 @@ Look up the project, effort and session of a client by its session id or directo
 What cannot be found is null; the agent continues without it.
 """
 
-import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
 from snell.work import efforts, projects, sessions
-from snell.work.rows import Record, update
+from snell.work.rows import Record, camel, read, update
 
 
 class Lookup(Struct, frozen=True):
@@ -82,30 +81,17 @@ def look_up_known_window(tx: Transaction, client_session_id: str, subagent_id: s
     found = tx.rows(_KNOWN_WINDOW, client_session_id, subagent_id)
     if not found or sessions.NEW_EFFORT in found[0][2]:
         return None
-    id_, transcript, told, waiting, discovered, effort_id, metadata, lifecycle, phase = found[0]
-    session = {
-        "id": id_,
-        "effortId": effort_id,
-        "clientSessionId": client_session_id,
-        "subagentId": subagent_id,
-        "transcriptPath": transcript,
-        "told": [] if told == "[]" else msgspec.json.decode(told),
-        "pendingInjections": [] if waiting == "[]" else msgspec.json.decode(waiting),
-        "discoveredDirectives": [] if discovered == "[]" else msgspec.json.decode(discovered),
-        "heartbeatCounter": None,
-        "contextUsage": None,
-    }
-    effort = {
-        "id": effort_id,
-        "metadata": {} if metadata == "{}" else msgspec.json.decode(metadata),
-        "lifecycle": lifecycle,
-        "currentPhase": phase,
-    }
-    return Lookup(None, effort, session)
+    number = len(_OF_SESSION)
+    session = {camel(name): read(name, value) for name, value in zip(_OF_SESSION, found[0][:number], strict=True)}
+    session |= {"clientSessionId": client_session_id, "subagentId": subagent_id}
+    effort = {camel(name): read(name, value) for name, value in zip(_OF_EFFORT, found[0][number:], strict=True)}
+    return Lookup(None, effort, {**session, "heartbeatCounter": None, "contextUsage": None})
 
 
+_OF_SESSION = ("id", "transcript_path", "told", "pending_injections", "discovered_directives", "effort_id")
+_OF_EFFORT = ("id", "metadata", "lifecycle", "current_phase")
 _KNOWN_WINDOW = (
-    "SELECT s.id, s.transcript_path, s.told, s.pending_injections, s.discovered_directives, s.effort_id, e.metadata,"
-    " e.lifecycle, e.current_phase FROM sessions s JOIN efforts e ON e.id = s.effort_id"
+    f"SELECT s.{', s.'.join(_OF_SESSION)}, e.{', e.'.join(_OF_EFFORT)} FROM sessions s"
+    " JOIN efforts e ON e.id = s.effort_id"
     " WHERE s.client_session_id = ? AND s.subagent_id = ? AND s.ended_at IS NULL ORDER BY s.id DESC LIMIT 1"
 )

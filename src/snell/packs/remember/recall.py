@@ -15,7 +15,8 @@ from snell.llm.embeddings.stems import content_terms
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.passages import passage
-from snell.memory.project_identity import follow_rename, needs_rename, project_of
+from snell.memory.project_identity import project_of
+from snell.memory.project_renames import follow_rename, needs_rename
 from snell.memory.recall import DENSE_ALPHA, Question, recall
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Found
@@ -79,7 +80,6 @@ def memories_text(blocks: list[str]) -> str:
 
 
 def age(seconds: float) -> str:
-    """Return an age in words."""
     for length, name in ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour")):
         if seconds >= length:
             number = int(seconds // length)
