@@ -43,6 +43,11 @@ class InboxFullError(SnellError):
     id = "memory.inbox"
 
 
+def inbox_folder(state: Path, named: object = "") -> Path:
+    """Return the folder of the inbox: the one that the option `inbox` names, else `memory` in Snell's state folder."""
+    return state / (os.path.expanduser(str(named)) if named else "memory")
+
+
 class Inbox:
     def __init__(self, root: Path) -> None:
         self.root = root

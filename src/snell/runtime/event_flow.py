@@ -35,7 +35,7 @@ from snell.runtime.context import ContextBuilder
 from snell.runtime.database_journal import StoreJournal
 from snell.runtime.executor import Executor
 from snell.runtime.failure_warnings import add_warnings, failing_hooks
-from snell.runtime.running_skills import follow
+from snell.runtime.running_skills import follow, may_start_skill
 from snell.runtime.watchers import Job, Watchers
 
 SHOWN_PROBLEMS = 3
@@ -185,7 +185,7 @@ class EventFlow:
         """Make the decision last: the same delivery gets it again, and its row survives a crash."""
         name, loader = work.event.name, self.contexts.loader
         problems = _problems_to_tell(work.event, work.context) if name == "SessionStart" else []
-        if loader and (name in CHANGE_SKILLS or _may_start_skill(work.event)) and work.event.session_id:
+        if loader and (name in CHANGE_SKILLS or may_start_skill(work.event)) and work.event.session_id:
             problems += follow(decision, work.context, loader.skill)
         if decision.failures:
             decision = add_warnings(decision, work.context)
@@ -278,12 +278,6 @@ class DecisionProgress:
                 self.decision = runtime.commit(work, await deciding)
                 runtime.after_reply(work, self.decision)
         yield Progress("decided", decision=self.decision)
-
-
-def _may_start_skill(event: Event) -> bool:
-    """Return whether this is a call of the tool for skills, or one that names the document of a skill."""
-    kind = event.kind
-    return kind == "skill" or (kind in ("read", "shell") and "SKILL.md" in str(event.tool_input))
 
 
 def _problems_to_tell(event: Event, context: Context) -> list[Reason]:

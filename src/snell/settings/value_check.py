@@ -169,6 +169,7 @@ READERS: dict[str, Reader] = {
     "method": _method,
     "table": _table,
     "texts by name": _by_name(_text),
+    "seconds by name": _by_name(_number),
     "tables by name": _by_name(_table),
     "command setting": _command_setting,
     "count": _count,

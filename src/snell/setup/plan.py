@@ -21,11 +21,14 @@ from snell.clients import canonical_event, client_named, client_names
 from snell.model.catalogue import row_of
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import SCOPES, FileEdit, Install, SetupScope, TextBlock, WrappedCommand
+from snell.model.protocols import tier_of
+from snell.settings.load import load
 from snell.settings.snell_commands import is_fail_closed
 from snell.setup.apply_edits import insert_edits, is_snell_file
+from snell.setup.client_choices import Choices, abilities, choices_in, with_choices
 from snell.setup.config_formats import Programs, command_file, hook_files, mcp_file
 from snell.system.files import FileError, read_capped
-from snell.system.paths import home_directory
+from snell.system.paths import home_directory, places
 
 LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their history in the same file as their settings
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
@@ -54,11 +57,13 @@ class Site(Struct, frozen=True):
     project: Path
     programs: Programs
     env: Mapping[str, str] = field(default_factory=dict)
+    choices: Choices = field(default_factory=Choices)
 
     @classmethod
     def here(cls, env: Mapping[str, str], project: Path) -> "Site":
         """Return this machine. Raises SetupError if `snell-hook` is not installed."""
-        return cls(home_directory(env), project, our_programs(env), env)
+        home, programs = home_directory(env), our_programs(env)
+        return cls(home, project, programs, env, choices_in(load(places(env), project, env).values))
 
 
 class Found(Struct, frozen=True):
@@ -72,16 +77,16 @@ class Found(Struct, frozen=True):
         return bool(self.programs or self.folders)
 
 
-def find_install(name: object) -> Install:
+def find_install(name: object, choices: Choices = Choices()) -> Install:  # noqa: B008 - frozen
     """Return the set-up of a client by its name or alias. Raises ClientError; callers pass what users typed."""
     if not isinstance(name, str) or not name.strip():
         known = ", ".join(client_names()).replace("_", "-")
         raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {known}")
-    return client_named(name).install
+    return with_choices(client_named(choices.client_for(name)).install, choices)
 
 
 def generate(
-    client: str,
+    client: str | Install,
     *,
     include_session_start: bool = True,
     include_mcp_config: bool = True,
@@ -89,15 +94,20 @@ def generate(
     site: Site | None = None,
 ) -> dict[str, Any]:
     """Return the complete set-up of a client, by its name or alias, as data; nothing is written."""
-    install, site = find_install(client), site or Site.here(os.environ, Path.cwd())
+    site = site or Site.here(os.environ, Path.cwd())
+    install = client if isinstance(client, Install) else find_install(client, site.choices)
     if scope not in SCOPES:
         raise SetupError(f"unknown scope `{scope}`", advice=f"use one of {', '.join(SCOPES)}")
     files = plan(install, Options(scope=scope, session_start=include_session_start, mcp=include_mcp_config), site)
-    form, can = install.form, client_named(install.name).capabilities
+    form, can = install.form, abilities(install)
     return {
         "client": install.name.replace("_", "-"),
         "paths": {file.purpose: file.path for file in reversed(files)},
-        "capabilities": {**msgspec.to_builtins(can), "hook_format": form.name if form else "none"},
+        "capabilities": {
+            **msgspec.to_builtins(can),
+            "tier": tier_of(can),
+            "hook_format": form.name if form else "none",
+        },
         "hooks": build_hooks(install, site, include_session_start=include_session_start, scope=scope),
         "mcp_config": build_mcp_config(install, site, scope=scope) if include_mcp_config else None,
         "instructions": build_instructions(install),
@@ -191,7 +201,7 @@ def find_client(install: Install, site: Site) -> Found:
 
 def find_installed_clients(site: Site) -> list[Install]:
     """Return the clients on this machine."""
-    installs = [client_named(name).install for name in client_names()]
+    installs = [with_choices(client_named(name).install, site.choices) for name in client_names()]
     return [install for install in installs if find_client(install, site).is_here]
 
 

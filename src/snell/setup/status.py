@@ -15,6 +15,7 @@ from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
 from snell.model.protocols import tier_of
 from snell.settings.load import Loaded
 from snell.setup.apply_edits import registered_events, remove_edits
+from snell.setup.client_choices import abilities, with_choices
 from snell.setup.client_gates import disabled_hooks, missing_approval
 from snell.setup.config_formats import MCP_PURPOSE
 from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
@@ -76,7 +77,7 @@ def removal_of(
     parts = dict.fromkeys(("session_start", "mcp", "rules", "status_line", "command"), True)
     everything = replace(options, wanted=frozenset(CATALOGUE), **parts)
     try:
-        files = plan(install, everything, site)
+        files = plan(client_named(install.name).install, everything, site)  # also what was written before a choice
         changes = tuple(plan_removal(file, {install.name, *leaving}, where.state) for file in files)
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
@@ -86,7 +87,9 @@ def removal_of(
 def client_rows(env: Mapping[str, str], project: Path, options: Options) -> list[dict[str, Any]]:
     """Return the table of clients as data."""
     site = Site.here(env, project)
-    return [_row(state_of(client_named(name).install, options, site)) for name in client_names()]
+    return [
+        _row(state_of(with_choices(client_named(name).install, site.choices), options, site)) for name in client_names()
+    ]
 
 
 def client_checks(
@@ -100,7 +103,7 @@ def client_checks(
     options = with_needed_options(Options(), loaded or Loaded(), hooks)
     rows: list[tuple[str, str, str, str]] = []
     for name in client_names():
-        install = client_named(name).install
+        install = with_choices(client_named(name).install, site.choices)
         if find_client(install, site).is_here:
             state = state_of(install, options, site)
             found = [*_checks(state), *_event_checks(state, hooks), *_project_checks(install, options, site)]
@@ -149,7 +152,7 @@ def _holds_snell(change: Change) -> bool:
 
 
 def _row(state: ClientState) -> dict[str, Any]:
-    can, install = client_named(state.install.name).capabilities, state.install
+    can, install = abilities(state.install), state.install
     return {
         "client": install.name.replace("_", "-"),
         "title": install.title,
@@ -249,7 +252,7 @@ def _installed_check(state: ClientState, dashed: str) -> Check:
 
 
 def _missing_abilities(install: Install) -> str:
-    can = client_named(install.name).capabilities
+    can = abilities(install)
     if not can.hooks:
         return "run hooks; Snell reaches it by MCP and a rules file only"
     missing = ", ".join(text for name, text in _ABILITIES.items() if not getattr(can, name))

@@ -36,9 +36,12 @@ def look_up(
     subagent_id: str = "",
     *,
     adopts: bool = True,
+    joins_agents: bool = False,
 ) -> Lookup:
     """
     Return the effort and session of a client's window. A newly started effort comes before an older one.
+
+    With `joins_agents` a window without a name gets the newest effort, also one that a named agent works on.
 
     INVARIANT: the session of another window is never returned, so a window never counts on another one's heartbeat.
     """
@@ -46,7 +49,7 @@ def look_up(
     if own and not sessions.take_new_effort_notice(tx, own):
         return Lookup(None, efforts.get(tx, own["effortId"]), own)
     project = projects.find_enclosing(tx, cwd)
-    find = efforts.find_for_window if client_session_id else efforts.find_active
+    find = efforts.find_for_window if client_session_id and not joins_agents else efforts.find_active
     effort = find(tx, project["id"], agent_id) if project else None
     if own and (effort is None or not _is_free(sessions.find(tx, effort["id"]))):
         return Lookup(None, efforts.get(tx, own["effortId"]), own)
