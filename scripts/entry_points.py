@@ -21,6 +21,7 @@ PUBLIC_NAMES = {
     "snell.testing": {"decide_with", "run_case", "run_path"},
 }
 ADAPTERS = "snell.embed.adapters."
+OPEN_TO_PROGRAMS = ("snell", "snell.embed", "snell.testing", "snell.model")  # a program of a user imports no more
 
 
 def entry_points_of(test: str) -> frozenset[str]:
@@ -31,6 +32,8 @@ def entry_points_of(test: str) -> frozenset[str]:
         return frozenset()
     reached = everything_reached(module.parts[name])
     found = {point for part in reached for point in part.enters}
+    if any(part.uses_inner_names for part in reached):
+        found.discard("Python API")
     if path.startswith("tests/live/") and any(part.starts_process for part in reached):
         found.add("client")
     return frozenset(found)
@@ -102,6 +105,12 @@ class Part:
     def is_value(self) -> bool:
         decorators = getattr(self.node, "decorator_list", None)
         return decorators is None or any(getattr(each, "id", "") == "property" for each in decorators)
+
+    @cached_property
+    def uses_inner_names(self) -> bool:
+        sources = {self.module.imports[name][0] for name in self.names if name in self.module.imports}
+        inner = {source for source in sources if source.split(".")[0] == "snell" and not source.startswith(ADAPTERS)}
+        return any(".".join(source.split(".")[:2]) not in OPEN_TO_PROGRAMS for source in inner)
 
     def _uses_public_name(self) -> bool:
         for name in self.names:
