@@ -10,6 +10,7 @@ import pytest
 
 from tests.hostile_repository import git
 from tests.model_server import Line, model
+from tests.process.answers import answer, context_in
 from tests.process.machine import Machine
 from tests.waiting import wait_until
 
@@ -18,18 +19,6 @@ pytest_plugins = ("tests.process.machine_fixtures",)
 SCRIPTS = '{"scripts": {"test": "x", "build": "x", "lint": "x"}}'
 MAKE = {"Makefile": "test lint:\n\ttrue\n"}
 UV = {"pyproject.toml": "[project]\n", "uv.lock": ""}
-
-
-def answer(machine: Machine, event: str, **fields: Any) -> dict[str, Any]:
-    """Return the answer to one event, of which the client sees nothing but exit code 0 and this."""
-    payload = {"hook_event_name": event, "session_id": "s", "cwd": str(machine.project), **fields}
-    code, out, err = machine.hook(raw=json.dumps(payload).encode())
-    assert (code, err) == (0, "")
-    return json.loads(out) if out.startswith("{") else {"text": out} if out else {}
-
-
-def context_in(said: dict[str, Any]) -> str:
-    return str(said.get("text") or said.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 def lay_out(folder: Path, files: dict[str, str]) -> Path:

@@ -13,6 +13,7 @@ three functions at the end drive it: waiting, without waiting, and in an event l
 """
 
 import hashlib
+import shlex
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
@@ -191,6 +192,8 @@ class EventFlow:
             problems += follow(decision, work.context, loader.skill)
         if decision.failures:
             decision = add_warnings(decision, work.context)
+        if decision.env and (file := work.context.env.get("CLAUDE_ENV_FILE")):
+            problems += _export(decision.env, file)
         decision = replace(
             decision,
             id=work.context.decision_id,
@@ -286,6 +289,17 @@ def _may_start_skill(event: Event) -> bool:
     """Return whether this is a call of the tool for skills, or one that names the document of a skill."""
     kind = event.kind
     return kind == "skill" or (kind in ("read", "shell") and "SKILL.md" in str(event.tool_input))
+
+
+def _export(variables: Mapping[str, str], path: str) -> list[Reason]:
+    """Write the variables that hooks set into the file that the client reads before its next commands."""
+    safe = {name: value for name, value in variables.items() if name.isidentifier() and name.isascii()}
+    try:
+        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+            file.writelines(f"export {name}={shlex.quote(value)}\n" for name, value in safe.items())
+    except OSError as error:
+        return [Reason("snell", f"these variables are not set: {', '.join(safe)}: {error}")]
+    return []
 
 
 def _problems_to_tell(event: Event, context: Context) -> list[Reason]:
