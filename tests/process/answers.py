@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.fork_server import run_snell
 from tests.process.machine import Machine
+from tests.waiting import wait_until
 
 
 def answer(machine: Machine, event: str, env: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
@@ -34,8 +35,15 @@ def verdict_of(said: dict[str, Any]) -> str:
 
 
 def record(machine: Machine) -> dict[str, Any]:
-    """Return the record of the last decision."""
-    return dict(json.loads(machine.snell("why", "last", "--json")))
+    """Return the record of the last decision, whose runs are written after the reply."""
+    found: dict[str, Any] = {}
+
+    def is_complete() -> bool:
+        found.update(json.loads(machine.snell("why", "last", "--json")))
+        return "rounds" in found
+
+    wait_until(is_complete)
+    return found
 
 
 def problems(machine: Machine) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.loopback import Answer, serving
 from tests.model_server import Line, ModelServer, model
-from tests.process.answers import answer, call, context_in, record, specific, verdict_of
+from tests.process.answers import answer, call, record, specific, verdict_of
 from tests.process.machine import Machine
 
 pytest_plugins = ("tests.process.machine_fixtures",)
@@ -49,7 +49,9 @@ def test_the_exit_code_and_the_answer_of_a_program_decide(machine: Machine):
     assert status(machine) == "non_blocking_error"
     tagged = ("Continue", {"Reject": {"reason": "not that"}}, {"ModifyInput": {"new_input": {"command": "make"}}})
     assert [printed(machine, each) for each in tagged] == [{}, denied, own(updatedInput={"command": "make"})]
-    machine.write("snell.toml", f"{ENTRY}exit_code_mode = 'strict'\n[hooks.command]\ncommand = 'sh \"$SNELL_HOME/say\"'\n")
+    machine.write(
+        "snell.toml", f"{ENTRY}exit_code_mode = 'strict'\n[hooks.command]\ncommand = 'sh \"$SNELL_HOME/say\"'\n"
+    )
     assert saying(machine, "echo not that >&2; exit 3") == denied
     for mode, verdict in (("client", ""), ("strict", "deny")):
         entry = f"{ENTRY}exit_code_mode = '{mode}'\n[hooks.command]\ncommand = '/no/such/program'\nargs = []\n"
@@ -81,21 +83,29 @@ def test_every_field_of_an_answer_counts(machine: Machine):
     )
     assert printed(machine, {"systemMessage": "hello"}) == {"systemMessage": "hello"}
     for spelling in ("suppressOutput", "suppress_output"):
-        assert printed(machine, {spelling: True, "systemMessage": "m"}) == {"suppressOutput": True, "systemMessage": "m"}
+        assert printed(machine, {spelling: True, "systemMessage": "m"}) == {
+            "suppressOutput": True,
+            "systemMessage": "m",
+        }
     foreign = {"hookSpecificOutput": {"hookEventName": "Stop", "permissionDecision": "deny"}}
     warned = printed(machine, foreign)
     assert (verdict_of(warned), "Stop" in warned["systemMessage"]) == ("", True)
-    everything = {**own(additionalContext="look", permissionDecision="deny", permissionDecisionReason="no"), "systemMessage": "m"}
+    everything = {
+        **own(additionalContext="look", permissionDecision="deny", permissionDecisionReason="no"),
+        "systemMessage": "m",
+    }
     assert printed(machine, everything) == everything
     after = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "[hidden]"}}
-    machine.write("snell.toml", "[[hooks]]\nevent = 'PostToolUse'\n[hooks.command]\ncommand = 'sh \"$SNELL_HOME/say\"'\n")
+    machine.write(
+        "snell.toml", "[[hooks]]\nevent = 'PostToolUse'\n[hooks.command]\ncommand = 'sh \"$SNELL_HOME/say\"'\n"
+    )
     (machine.home / "say").write_text(f"echo '{json.dumps(after)}'", encoding="utf-8")
     assert answer(machine, "PostToolUse", tool_name="Bash", tool_input={}, tool_response="secret") == after
 
 
 @pytest.mark.proves("S1-44", "S1-63", "S1-64")
 def test_a_shell_table_is_given_and_asked_for_nothing_unless_it_says_so(machine: Machine):
-    line = "cat > $SNELL_HOME/seen; echo '{\"decision\": \"block\"}'"
+    line = 'cat > $SNELL_HOME/seen; echo \'{"decision": "block"}\''
     found = []
     for keys in ("", "pass_context = true\nparse_result = true\n"):
         machine.write("snell.toml", f"{ENTRY}[hooks.shell]\ncommand = '''{line}'''\n{keys}")
@@ -191,7 +201,9 @@ def test_a_prompt_hook_shows_the_model_the_conversation(machine: Machine):
 def test_an_agent_hook_reads_and_searches_before_it_answers(machine: Machine):
     (machine.project / "a.py").write_text("x = 'pear'\n", encoding="utf-8")
     transcript = machine.project / "t.jsonl"
-    transcript.write_text('{"type": "user", "message": {"role": "user", "content": "count the plums"}}\n', encoding="utf-8")
+    transcript.write_text(
+        '{"type": "user", "message": {"role": "user", "content": "count the plums"}}\n', encoding="utf-8"
+    )
     turns = [
         Line(calls=(("Glob", {"pattern": "*.py"}), ("Read", {"file_path": "a.py"}))),
         Line(calls=(("Grep", {"pattern": "plums", "path": str(transcript)}), ("Bash", {"command": "touch made"}))),
@@ -203,7 +215,9 @@ def test_an_agent_hook_reads_and_searches_before_it_answers(machine: Machine):
         entry = f"{ENTRY}timeout = 4\n[hooks.agent]\nprompt = 'Are there tests for $ARGUMENTS?'\nmodel = 'own'\n"
         machine.write("snell.toml", asking(server, entry))
         said = fresh(machine, {"KEY": "k"}, transcript_path=str(transcript))
-        assert specific(said) == own(permissionDecision="deny", permissionDecisionReason="no tests")["hookSpecificOutput"]
+        assert (
+            specific(said) == own(permissionDecision="deny", permissionDecisionReason="no tests")["hookSpecificOutput"]
+        )
         asked = server.asked
         assert {tool["name"] for tool in asked[0]["tools"]} == {"Read", "Glob", "Grep"}
         task = json.dumps(asked[0])

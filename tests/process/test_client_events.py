@@ -12,7 +12,11 @@ from tests.process.machine import Machine
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 
-SHELL = {"tool_name": "Bash", "tool_input": {"command": "é", "n": 2**70, "deep": [None, {"a": 1.5}]}, "tool_use_id": "t"}
+SHELL = {
+    "tool_name": "Bash",
+    "tool_input": {"command": "é", "n": 2**70, "deep": [None, {"a": 1.5}]},
+    "tool_use_id": "t",
+}
 # By event: its own fields, a matcher that fits them, and one that does not; None where matchers are ignored.
 EVENTS: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "SessionStart": ({"source": "startup"}, "startup", "resume"),
@@ -132,13 +136,17 @@ def test_a_command_has_the_directory_and_variables_of_its_event(machine: Machine
     for name, text in {
         ".claude-plugin/plugin.json": '{"name": "lab"}',
         "hooks/hooks.json": json.dumps(
-            {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "echo $CLAUDE_PLUGIN_ROOT > $OUT/root"}]}]}}
+            {
+                "hooks": {
+                    "PreToolUse": [{"hooks": [{"type": "command", "command": "echo $CLAUDE_PLUGIN_ROOT > $OUT/root"}]}]
+                }
+            }
         ),
     }.items():
         path = plugin / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    line = 'mkdir -p "$OUT" && { cat; echo; pwd; env; } > "$OUT/$HOOK_EVENT" && echo "A=\\"two words\\"" > "$CLAUDE_ENV_FILE"'
+    line = 'mkdir -p $OUT && { cat; echo; pwd; env; } > $OUT/$HOOK_EVENT && echo "A=\\"two words\\"" > "$CLAUDE_ENV_FILE"'
     entries = [
         f"[[hooks]]\nevent = '{event}'\n[hooks.command]\ncommand = '''{line} || true'''\n"
         for event in ("PreToolUse", "Stop", "SessionStart")
@@ -162,5 +170,9 @@ def test_a_command_has_the_directory_and_variables_of_its_event(machine: Machine
     shown = ("HOOK_EVENT", "HOOK_TOOL_NAME", "HOOK_SESSION_ID", "CLAUDE_PROJECT_DIR")
     assert [found["PreToolUse"][name] for name in shown] == ["PreToolUse", "Bash", "s1", str(machine.project)]
     assert ("HOOK_TOOL_NAME" in found["Stop"], found["Stop"]["HOOK_SESSION_ID"]) == (False, "s")
-    assert ["CLAUDE_ENV_FILE" in found[event] for event in ("SessionStart", "PreToolUse", "Stop")] == [True, False, False]
+    assert ["CLAUDE_ENV_FILE" in found[event] for event in ("SessionStart", "PreToolUse", "Stop")] == [
+        True,
+        False,
+        False,
+    ]
     assert not Path(found["SessionStart"]["CLAUDE_ENV_FILE"]).exists()

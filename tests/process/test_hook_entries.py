@@ -3,7 +3,6 @@
 import itertools
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -66,7 +65,8 @@ def test_a_mistake_in_an_entry_is_named_with_its_place_and_the_others_run(machin
         "nothing to match": says("stop", "UserPromptSubmit", matcher="'x'"),
         "other keys": "[[hooks]]\nevent = 'Stop'\nname = 'web'\ntimeout_sec = 7\nonce = true\n"
         "[hooks.webhook]\nurl = 'http://127.0.0.1:9/'\nmethod = 'PUT'\nheaders = { A = 'b' }\n",
-        "a shell": "[[hooks]]\nevent = 'Stop'\n[hooks.shell]\ncommand = 'true'\npass_context = true\nparse_result = true\n",
+        "a shell": "[[hooks]]\nevent = 'Stop'\n"
+        "[hooks.shell]\ncommand = 'true'\npass_context = true\nparse_result = true\n",
     }
     machine.write("snell.toml", "\n".join(entries.values()))
     found = [(problem["severity"], problem["line"], problem["message"]) for problem in problems(machine)]
@@ -93,6 +93,7 @@ def test_a_mistake_in_an_entry_is_named_with_its_place_and_the_others_run(machin
 
 @pytest.mark.proves("S1-36", "S1-38", "S1-40", "S1-43", "S1-96", "S1-97", "S1-114", "S1-116", "S1-161")
 def test_the_keys_of_an_entry(machine: Machine):
+    picky = 'grep -q tool-1 && { echo no >&2; exit 2; }; echo ran >> "$SNELL_HOME/picky"'
     machine.write("snell.toml", "\n".join([
         says("named", name="'my-rule'"),
         says("nameless"),
@@ -100,8 +101,7 @@ def test_the_keys_of_an_entry(machine: Machine):
         says("off", enabled="false"),
         says("of-a-group", group="'a'", status_message="'looking'"),
         says("slow", "Stop", timeout="300"),
-        "[[hooks]]\nevent = 'PreToolUse'\nname = 'picky'\nonce = true\n[hooks.command]\n"
-        "command = 'grep -q tool-1 && { echo no >&2; exit 2; }; echo ran >> \"$SNELL_HOME/picky\"'\n",
+        f"[[hooks]]\nevent = 'PreToolUse'\nname = 'picky'\nonce = true\n[hooks.command]\ncommand = '{picky}'\n",
     ]))  # fmt: skip
     machine.write("hooks.toml", says("from-hooks-toml"))
     usual = {"named", "nameless", "of-a-group", "from-hooks-toml"}

@@ -45,7 +45,16 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
     (folder / "Makefile").unlink()
     (folder / "Makefile").mkdir()  # cannot be read
     found = {}
-    for gone in ("", "Cargo.toml", "go.mod", "pnpm-lock.yaml", "yarn.lock", "package*.json", "uv.lock", "pyproject.toml"):
+    for gone in (
+        "",
+        "Cargo.toml",
+        "go.mod",
+        "pnpm-lock.yaml",
+        "yarn.lock",
+        "package*.json",
+        "uv.lock",
+        "pyproject.toml",
+    ):
         for path in folder.glob(gone) if gone else ():
             path.unlink()
         found[gone] = [runs(machine, typed, folder) for typed in ("tsc", "pytest -q", "yarn smoke")]
@@ -64,7 +73,10 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
 @pytest.mark.proves("S0-02", "S0-21", "S0-24", "S0-25", "S0-26", "S0-29", "S0-31", "S0-32", "S0-33")
 def test_a_shell_command_becomes_the_projects_and_no_other_call_does(machine: Machine):
     make = lay_out(machine.home / "make", MAKE)
-    uv, npm = lay_out(machine.home / "uv", UV), lay_out(machine.home / "npm", {"package.json": SCRIPTS, "package-lock.json": ""})
+    uv, npm = (
+        lay_out(machine.home / "uv", UV),
+        lay_out(machine.home / "npm", {"package.json": SCRIPTS, "package-lock.json": ""}),
+    )
     becomes = {
         (make, "pytest"): "make test",
         ("~/make", "pytest"): "make test",
@@ -107,7 +119,7 @@ def test_in_seed_mode_the_first_detector_decides_and_the_result_is_approved(mach
     folder = lay_out(machine.project, {"Makefile": "".join(targets)})
     typed = {
         "npm run test": "test", "PYTEST -k e2e": "test", "yarn build": "build", "tsc -b": "build", "pnpm lint": "lint",
-        "Ruff check": "lint", "npx playwright test": "e2e", "vim integration.py": "e2e", "docker build -t smoke .": "smoke",
+        "Ruff check": "lint", "npx playwright test": "e2e", "vim integration.py": "e2e", "docker build smoke": "smoke",
     }  # fmt: skip
     assert {command: runs(machine, command, folder) for command in typed} == {
         command: f"make {job}" for command, job in typed.items()
@@ -172,8 +184,8 @@ def test_a_prompt_with_a_keyword_names_what_to_invoke(machine: Machine):
 def test_how_prompts_are_read_is_in_the_settings(machine: Machine):
     on = "[pack.nudges]\nenabled = true\n"
     said = {}
-    for more in ('matching = "seed"', 'matching = "exact"', 'matching = "careful"', "documentation = false\ncommits = false",
-                 'routes = { deploy = "/deploy", ship = "" }', 'look_alikes = "tweets"'):  # fmt: skip
+    ways = ('matching = "seed"', 'matching = "exact"', 'matching = "careful"', 'look_alikes = "tweets"')
+    for more in (*ways, "documentation = false\ncommits = false", 'routes = { deploy = "/deploy", ship = "" }'):
         machine.write("snell.toml", f"{on}{more}\n")
         prompts = ("shop it", "tweets please", "ship and commit the changelog", "deploy it")
         said[more] = [nudge(machine, prompt).rpartition("\n")[2].removeprefix("Invoke ")[:8] for prompt in prompts]
@@ -222,7 +234,11 @@ def test_notes_come_with_the_first_prompt_a_compaction_and_on_request(machine: M
     assert list(again.values()) == [asked, asked, "", "", ""]
     mine, theirs, rules, session_rules, keep = context_in(answer(machine, "PreCompact", trigger="auto")).split("\n\n")
     assert f"{mine}\n\n{theirs}" == first
-    assert (rules.splitlines()[0], len(rules.splitlines()), session_rules.endswith("tests first")) == ("Rules:", 7, True)
+    assert (rules.splitlines()[0], len(rules.splitlines()), session_rules.endswith("tests first")) == (
+        "Rules:",
+        7,
+        True,
+    )
     assert keep.startswith("Keep these rules")
     (machine.home / ".claude/RECLAUDE.md").unlink()
     (machine.home / ".claude/LOCAL.md").write_text(" \n", encoding="utf-8")

@@ -224,8 +224,7 @@ def _effects(outer: Mapping[str, Any], inner: Mapping[str, Any], event: Event) -
         if not isinstance(variables, dict):
             raise UnreadableError("env is not an object")
         effects.append(Env({str(name): str(value) for name, value in variables.items()}))
-    if answer.get("suppress_output") is True:
-        effects.append(Extra("suppressOutput", True))
+    effects += [Extra("suppressOutput", True)] if answer.get("suppress_output") is True else []
     effects += [Extra(name, answer[_snake(name)]) for name in _extras(event) if _snake(name) in answer]
     return effects
 
