@@ -146,7 +146,7 @@ def test_a_command_has_the_directory_and_variables_of_its_event(machine: Machine
         path = plugin / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    line = 'mkdir -p $OUT && { cat; echo; pwd; env; } > $OUT/$HOOK_EVENT && echo "A=\\"two words\\"" > "$CLAUDE_ENV_FILE"'
+    line = 'mkdir -p $OUT; { cat; echo; pwd; env; } > $OUT/$HOOK_EVENT; echo "A=\\"two words\\"" > "$CLAUDE_ENV_FILE"'
     entries = [
         f"[[hooks]]\nevent = '{event}'\n[hooks.command]\ncommand = '''{line} || true'''\n"
         for event in ("PreToolUse", "Stop", "SessionStart")

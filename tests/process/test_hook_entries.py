@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fork_server import run_snell
 from tests.process.answers import answer, call, context_in, problems, record, verdict_of
 from tests.process.machine import Machine
 
@@ -77,6 +78,9 @@ def test_a_mistake_in_an_entry_is_named_with_its_place_and_the_others_run(machin
         ("error", 16, "the hook names no event"),
         ("warning", 33, "UserPromptSubmit has nothing to match, so the matcher is ignored"),
     ]
+    hooks = json.loads(run_snell("settings", "--json", cwd=machine.project, env=machine.env())[1])["hooks"]
+    (web,) = [hook for hook in hooks if hook["id"] == "web"]
+    assert (web["event"], web["handler"], web["timeout"]) == ("Stop", "webhook", 7.0)
     assert told(machine, "Grape") == {"fine", "tool"}
     nameless = answer(machine, "PreToolUse", tool_input={})
     assert context_in(nameless).split() == ["fine"]
