@@ -291,17 +291,6 @@ def _may_start_skill(event: Event) -> bool:
     return kind == "skill" or (kind in ("read", "shell") and "SKILL.md" in str(event.tool_input))
 
 
-def _export(variables: Mapping[str, str], path: str) -> list[Reason]:
-    """Write the variables that hooks set into the file that the client reads before its next commands."""
-    safe = {name: value for name, value in variables.items() if name.isidentifier() and name.isascii()}
-    try:
-        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
-            file.writelines(f"export {name}={shlex.quote(value)}\n" for name, value in safe.items())
-    except OSError as error:
-        return [Reason("snell", f"these variables are not set: {', '.join(safe)}: {error}")]
-    return []
-
-
 def _problems_to_tell(event: Event, context: Context) -> list[Reason]:
     """Return the first problems, for the start of a session: a user must get to know that a hook is off or fails."""
     problems = (*context.problems, *failing_hooks(event, context))
@@ -350,3 +339,14 @@ async def run_decision_async(deciding: Deciding, executor: Executor, context: Co
     except StopIteration as done:
         decision: Decision = done.value
         return decision
+
+
+def _export(variables: Mapping[str, str], path: str) -> list[Reason]:
+    """Write the variables that hooks set into the file that the client reads before its next commands."""
+    safe = {name: value for name, value in variables.items() if name.isidentifier() and name.isascii()}
+    try:
+        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+            file.writelines(f"export {name}={shlex.quote(value)}\n" for name, value in safe.items())
+    except OSError as error:
+        return [Reason("snell", f"these variables are not set: {', '.join(safe)}: {error}")]
+    return []
