@@ -53,15 +53,24 @@ def test_the_exit_code_and_the_answer_of_a_program_decide(machine: Machine):
         "snell.toml", f"{ENTRY}exit_code_mode = 'strict'\n[hooks.command]\ncommand = 'sh \"$SNELL_HOME/say\"'\n"
     )
     assert saying(machine, "echo not that >&2; exit 3") == denied
-    for mode, verdict in (("client", ""), ("strict", "deny")):
+    for mode, verdict, state in (("client", "", "non_blocking_error"), ("strict", "deny", "blocking")):
         entry = f"{ENTRY}exit_code_mode = '{mode}'\n[hooks.command]\ncommand = '/no/such/program'\nargs = []\n"
         machine.write("snell.toml", entry)
         said = fresh(machine)
         assert (verdict_of(said), "/no/such/program" in json.dumps(said)) == (verdict, True)
+        assert (status(machine), failure_of(machine)["kind"]) == (state, "launch")  # a refusal beats a failure
+
+
+def run_of_hook(machine: Machine) -> dict[str, Any]:
+    return next(run for each in record(machine)["rounds"] for run in each["runs"] if run["hook"] == "h")
 
 
 def status(machine: Machine) -> str:
-    return next(run["status"] for each in record(machine)["rounds"] for run in each["runs"] if run["hook"] == "h")
+    return str(run_of_hook(machine)["status"])
+
+
+def failure_of(machine: Machine) -> dict[str, Any]:
+    return dict(run_of_hook(machine)["failure"])
 
 
 @pytest.mark.proves("S1-90", "S1-141", "S1-142", "S1-143", "S1-144", "S1-145", "S1-146", "S1-147", "S1-148", "S1-158")

@@ -341,10 +341,10 @@ async def run_decision_async(deciding: Deciding, executor: Executor, context: Co
 
 def _export(variables: Mapping[str, str], path: str) -> list[Reason]:
     """Write the variables that hooks set into the file that the client reads before its next commands."""
-    safe = {name: value for name, value in variables.items() if name.isidentifier() and name.isascii()}
+    lines = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items() if name.isidentifier()]
     try:
         with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
-            file.writelines(f"export {name}={shlex.quote(value)}\n" for name, value in safe.items())
+            file.writelines(lines)
     except OSError as error:
-        return [Reason("snell", f"these variables are not set: {', '.join(safe)}: {error}")]
+        return [Reason("snell", f"snell: variables of hooks are not set: {error}")]
     return []
