@@ -147,7 +147,7 @@ def test_a_webhook_sends_the_event_and_its_response_is_an_answer(machine: Machin
         "http://169.254.169.254/latest": "metadata service",
     }
     for url, wanted in why.items():
-        machine.write("snell.toml", f"{ENTRY}[hooks.webhook]\nurl = '{url}'\ntimeout = 5\n")
+        machine.write("snell.toml", f"{ENTRY}[hooks.webhook]\nurl = '{url}'\ntimeout = 30\n")
         assert wanted in fresh(machine)["systemMessage"]
     machine.write("snell.toml", f"{ENTRY}exit_code_mode = 'strict'\n[hooks.webhook]\nurl = '{server.url}'\n")
     assert verdict_of(fresh(machine)) == "deny"
@@ -221,7 +221,7 @@ def test_an_agent_hook_reads_and_searches_before_it_answers(machine: Machine):
         Line(before=30),
     ]
     with model(turns) as server:
-        entry = f"{ENTRY}timeout = 4\n[hooks.agent]\nprompt = 'Are there tests for $ARGUMENTS?'\nmodel = 'own'\n"
+        entry = f"{ENTRY}timeout = 60\n[hooks.agent]\nprompt = 'Are there tests for $ARGUMENTS?'\nmodel = 'own'\n"
         machine.write("snell.toml", asking(server, entry))
         said = fresh(machine, {"KEY": "k"}, transcript_path=str(transcript))
         assert (
@@ -236,5 +236,6 @@ def test_an_agent_hook_reads_and_searches_before_it_answers(machine: Machine):
         assert not (machine.project / "made").exists()
         failed = fresh(machine, {"KEY": "k"})
         assert (verdict_of(failed), "failed and was ignored" in failed["systemMessage"]) == ("", True)
+        machine.write("snell.toml", asking(server, entry.replace("timeout = 60", "timeout = 1")))
         late = fresh(machine, {"KEY": "k"})
         assert (verdict_of(late), "did not" in late["systemMessage"], status(machine)) == ("", True, "cancelled")

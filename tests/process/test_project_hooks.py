@@ -335,7 +335,7 @@ def test_entries_with_every_kind_of_matcher_run_programs_and_read_their_answers(
     hooks = []
     for name, matcher in matchers.items():
         said = json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": name}})
-        hook = {"hooks": [{"type": "command", "command": f"echo '{said}'", "timeout": 5000 if name == "star" else 5}]}
+        hook = {"hooks": [{"type": "command", "command": f"echo '{said}'", "timeout": 5000 if name == "star" else 60}]}
         hooks.append(hook if matcher is None else {"matcher": matcher, **hook})
     hooks.append({"hooks": [{"type": "command", "command": "exit 0"}]})
     machine.write("snell.json", json.dumps({"hooks": {"PreToolUse": hooks}}))
