@@ -22,13 +22,13 @@ def fresh(machine: Machine, env: dict[str, str] | None = None, **fields: Any) ->
     return call(machine, "ls", env, **{"tool_use_id": f"t{number}", "session_id": f"s{number}", **fields})
 
 
-def saying(machine: Machine, script: str) -> dict[str, Any]:
+def saying(machine: Machine, script: str, **fields: Any) -> dict[str, Any]:
     (machine.home / "say").write_text(script, encoding="utf-8")
-    return fresh(machine)
+    return fresh(machine, **fields)
 
 
-def printed(machine: Machine, value: Any, more: str = "") -> dict[str, Any]:
-    return saying(machine, f"cat <<'END'\n{json.dumps(value)}\nEND\n{more}")
+def printed(machine: Machine, value: Any, more: str = "", **fields: Any) -> dict[str, Any]:
+    return saying(machine, f"cat <<'END'\n{json.dumps(value)}\nEND\n{more}", **fields)
 
 
 def own(**fields: Any) -> dict[str, Any]:
@@ -73,7 +73,9 @@ def failure_of(machine: Machine) -> dict[str, Any]:
     return dict(run_of_hook(machine)["failure"])
 
 
-@pytest.mark.proves("S1-90", "S1-141", "S1-142", "S1-143", "S1-144", "S1-145", "S1-146", "S1-147", "S1-148", "S1-158")
+@pytest.mark.proves(
+    "S1-83", "S1-90", "S1-141", "S1-142", "S1-143", "S1-144", "S1-145", "S1-146", "S1-147", "S1-148", "S1-158"
+)
 def test_every_field_of_an_answer_counts(machine: Machine):
     machine.write("snell.toml", f"{ENTRY}[hooks.command]\ncommand = 'sh \"$SNELL_HOME/say\"'\n")
     for word, verdict in {"allow": "allow", "approve": "allow", "deny": "deny", "block": "deny"}.items():
@@ -86,7 +88,9 @@ def test_every_field_of_an_answer_counts(machine: Machine):
     assert printed(machine, {"continue": False, "stopReason": "enough"}) == {"continue": False, "stopReason": "enough"}
     assert printed(machine, own(additionalContext="look")) == own(additionalContext="look")
     changed = {"command": "make", "timeout": 5}
-    assert printed(machine, own(updatedInput=changed)) == own(updatedInput=changed)
+    given = {"command": "ls", "description": "goes away", "timeout": 1}
+    for value in (own(updatedInput=changed), {"ModifyInput": {"new_input": changed}}):
+        assert printed(machine, value, tool_input=given) == own(updatedInput=changed)
     assert printed(machine, own(permissionDecision="ask", permissionDecisionReason="sure?")) == own(
         permissionDecision="ask", permissionDecisionReason="sure?"
     )
