@@ -30,7 +30,7 @@ def strength_of(name: str) -> Strength | None:
         return None if any(word in _NO_SECRET_KEYS for word in words) else "weak"
     if last.endswith("key") and last not in _NO_KEYS:
         return "weak"
-    return "weak" if last in _WEAK else None
+    return "weak" if last in _WEAK or (name.isupper() and words[0] in _PASSWORDS) else None  # `PASSWORD_DB`
 
 
 def is_secret_name(name: str) -> bool:
