@@ -10,7 +10,7 @@ from tests.live.wires import Said
 from tests.seeds import draw_seed
 from tests.unit.redact.measured_secrets import formats, password, value_of
 
-PLAIN = 'PLAIN-RESULT: naïve café → 3f786850e387550fdab836ed7e6dc881de23001b, max_tokens: 4096, {"a": [1, 2]}\ttab'
+PLAIN = 'PLAIN-RESULT: naïve café → 3f786850e387550fdab836ed7e6dc881de23001b, max_tokens: 4096, {"a": [1, 2]}'
 
 
 def test_the_model_is_given_no_secret_from_the_result_of_a_tool(driver, user, client_folder, model):

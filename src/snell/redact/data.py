@@ -16,7 +16,7 @@ Text = Callable[[str], str]
 
 
 def without_secrets(value: Any, text: Text, *, whole_files: bool = True) -> Any:
-    """Return the same structure with each text as `text` returns it; with `whole_files` nothing of a file of secrets."""
+    """Return the same structure with each text as `text` returns it; `whole_files`: nothing of a file of secrets."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, dict):

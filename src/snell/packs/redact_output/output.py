@@ -55,8 +55,8 @@ def warn_about_secrets(event: Event, context: Context) -> list[Note | Tell] | No
         return None
     kinds = _kinds(before, after)
     note = Note(
-        f"The result of this {event.tool_name or 'tool'} call contains a secret ({kinds}). Do not repeat it, store it or"
-        " send it anywhere; refer to it by its name."
+        f"The result of this {event.tool_name or 'tool'} call contains a secret ({kinds}). Do not repeat, store or send"
+        " it; refer to it by its name."
     )
     scope = session_scope(event)
     if context.marks.get(scope, TOLD):
