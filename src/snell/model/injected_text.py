@@ -10,25 +10,15 @@ _HIDDEN = re.compile(
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     "|[\ufe00-\ufe0f]{2,}"  # one of these chooses the form of an emoji, several spell a hidden text
 )
-# What clients and models put around their own text and that of tools, by its first and further words.
-_NAMES = {
-    "system": "reminder message prompt notification notice instructions",
-    "function": "call calls result results",
-    "tool": "use uses call calls result results response output",
-    "command": "name message args contents",
-    "local-command": "stdout stderr caveat",
-    "bash": "input stdout stderr",
-    "user": "query info instructions prompt-submit-hook memory-input message",
-    "environment": "context details",
-    "hook": "context output",
-    "session": "context",
-    "task": "notification",
-    "subagent": "notification",
-    "turn": "aborted",
-    "permissions": "instructions",
-    "additional": "context data instructions",
-}
-_COMPOUND = "|".join(f"{first}[-_ ](?:{'|'.join(rest.split())})" for first, rest in _NAMES.items())
+# What clients and models put around their own text and that of tools.
+_NAMES = (
+    "system-(?:reminder|message|prompt|notification|notice|instructions) function-(?:calls?|results?) turn-aborted"
+    " tool-(?:uses?|calls?|results?|response|output) command-(?:name|message|args|contents) hook-(?:context|output)"
+    " local-command-(?:stdout|stderr|caveat) bash-(?:input|stdout|stderr) environment-(?:context|details)"
+    " user-(?:query|info|instructions|prompt-submit-hook|memory-input|message) session-context permissions-instructions"
+    " (?:task|subagent)-notification additional-(?:context|data|instructions)"
+)
+_COMPOUND = "|".join(name.replace("-", "[-_ ]") for name in _NAMES.split())
 _TAG = re.compile(
     rf"[<＜﹤]([\s/]*(?:(?:{_COMPOUND})\b|(?:system|assistant|human|instructions)\s*[>＞]|antml:|data-[0-9a-f]{{12}}"
     r"|(?:invoke|parameter)\s+name|\|[a-z_]{2,20}\||<SYS>))",

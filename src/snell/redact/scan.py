@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from snell.redact.foreign_names import may_have_name, names_for_re2
+from snell.redact.foreign_names import name_patterns, names
 from snell.redact.format_notation import Part
 from snell.redact.format_rules import BEFORE, ENOUGH, TELLING, Format, formats
 from snell.redact.normalise import escape_pattern, escape_scans
@@ -76,7 +76,7 @@ def _fast() -> Scans:
         together.Add(pattern.encode())
     together.Compile()
 
-    foreign = re2.compile(names_for_re2().encode())
+    foreign = re2.compile(f"(?i)(?:{'|'.join(name_patterns())})(?:[^a-z]|$)".encode())
     known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
 
     def useful_scans(data: bytes) -> Sequence[int]:
@@ -176,7 +176,7 @@ def _plain() -> Scans:
         lambda data: (beginnings(data), middles(data)),
         scan_lower(_share_words(context_scans("{}(?={})"))),
         lambda data, at: _next(again.search, data, at),
-        may_have_name,
+        lambda text: names().search(text.lower()) is not None,
     )
 
 
