@@ -29,8 +29,8 @@ def without_secrets(value: Any, text: Text, *, whole_files: bool = True) -> Any:
         return done
     if isinstance(value, list | tuple):
         if _is_bytes(value):
-            done = text(before := bytes(value).decode("utf-8", "replace"))
-            return value if done == before else list(done.encode())
+            after = text(before := bytes(value).decode("utf-8", "replace"))
+            return value if after == before else list(after.encode())
         return [without_secrets(each, text, whole_files=whole_files) for each in value]
     return value
 

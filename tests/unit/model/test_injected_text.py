@@ -6,7 +6,12 @@ from snell.model.injected_text import harmless
 
 HIDDEN = [*map(chr, range(0x200B, 0x2010)), *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2060, 0x2070))]
 HIDDEN += [*"\x00\x07\x08\x7f\x9b\xad\u061c\u180e\u3164\ufeff\ufffa", *map(chr, range(0xE0020, 0xE0080))]
-TAGS = ["system-reminder", "system_reminder", "System-Reminder", "function_calls", "function_results", "tool_result", "tool_use", "user_query", "command-name", "local-command-stdout", "bash-stdout", "user-prompt-submit-hook", "environment_context", "environment_details", "system", "assistant", "human", "instructions", "task-notification", "antml:invoke", "turn_aborted", "|im_start|", "|endoftext|"]
+TAGS = [
+    *("system-reminder", "system_reminder", "System-Reminder", "function_calls", "function_results", "tool_result"),
+    *("tool_use", "user_query", "command-name", "local-command-stdout", "bash-stdout", "user-prompt-submit-hook"),
+    *("environment_context", "environment_details", "system", "assistant", "human", "instructions"),
+    *("task-notification", "antml:invoke", "turn_aborted", "|im_start|", "|endoftext|"),
+]
 
 
 @pytest.mark.parametrize("character", HIDDEN, ids=lambda each: f"U+{ord(each):04X}")

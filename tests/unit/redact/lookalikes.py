@@ -193,22 +193,24 @@ def drawn(draw: random.Random) -> dict[str, list[str]]:
             )
         ],
         "minified": [_minified(draw) for _ in range(120)],
-        "lock file": [
-            text
-            for d, s in zip(digests, sri, strict=True)
-            for text in (
-                f'      "integrity": "sha512-{s}",',
-                f"    --hash=sha256:{d} \\",
-                f'checksum = "{d}"',
-                f'  resolved "https://r.example/a/-/a-1.0.0.tgz#{d[:40]}"',
-                f"github.com/a/b v1.2.3 h1:{base64.b64encode(bytes.fromhex(d)).decode()}",
-                f'    {{url = "https://f.example/{d[:2]}/{d[2:4]}/{d[4:]}/a-1.whl", hash = "sha256:{d}"}},',
-                f"  cache: {d[:10]}/{d}",
-                f'narHash = "sha256-{base64.b64encode(bytes.fromhex(d)).decode()}";',
-            )
-        ],
+        "lock file": [text for d, s in zip(digests, sri, strict=True) for text in _lock_lines(d, s)],
         "fixed": FIXED,
     }
+
+
+def _lock_lines(digest: str, integrity: str) -> tuple[str, ...]:
+    in_base64 = base64.b64encode(bytes.fromhex(digest)).decode()
+    folder = f"{digest[:2]}/{digest[2:4]}/{digest[4:]}"
+    return (
+        f'      "integrity": "sha512-{integrity}",',
+        f"    --hash=sha256:{digest} \\",
+        f'checksum = "{digest}"',
+        f'  resolved "https://r.example/a/-/a-1.0.0.tgz#{digest[:40]}"',
+        f"github.com/a/b v1.2.3 h1:{in_base64}",
+        f'    {{url = "https://f.example/{folder}/a-1.whl", hash = "sha256:{digest}"}},',
+        f"  cache: {digest[:10]}/{digest}",
+        f'narHash = "sha256-{in_base64}";',
+    )
 
 
 def _minified(draw: random.Random) -> str:
