@@ -46,13 +46,12 @@ def value_of(notation: str, draw: random.Random) -> str:
 def password(draw: random.Random, least: int = 12) -> str:
     """Return a secret without a format: letters of both cases and digits, sometimes with punctuation."""
     length = max(least, draw.choice((12, 16, 20, 24, 32, 40)))
-    chars = [draw.choice(string.ascii_lowercase), draw.choice(string.ascii_uppercase), draw.choice(string.digits)]
-    chars += draw.choices(ALPHABETS["a"], k=length - 3)
+    inside = [draw.choice(string.ascii_lowercase), draw.choice(string.ascii_uppercase), draw.choice(string.digits)]
+    inside += draw.choices(ALPHABETS["a"], k=length - 5)
     if draw.random() < 0.25:
-        chars[draw.randrange(1, length - 1)] = draw.choice("!#%^*_-.")
-    draw.shuffle(chars)
-    chars[0], chars[-1] = draw.choice(ALPHABETS["a"]), draw.choice(ALPHABETS["a"])
-    return "".join(chars)
+        inside[-1] = draw.choice("!#%^*_-.")
+    draw.shuffle(inside)
+    return "".join((draw.choice(ALPHABETS["a"]), *inside, draw.choice(ALPHABETS["a"])))
 
 
 def leaks(value: str, redacted: str) -> bool:
