@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from snell.redact.foreign_names import name_patterns, names
+from snell.redact.foreign_names import has_name, name_patterns
 from snell.redact.format_notation import Part
 from snell.redact.format_rules import BEFORE, ENOUGH, TELLING, Format, formats
 from snell.redact.normalise import escape_pattern, escape_scans
@@ -176,7 +176,7 @@ def _plain() -> Scans:
         lambda data: (beginnings(data), middles(data)),
         scan_lower(_share_words(context_scans("{}(?={})"))),
         lambda data, at: _next(again.search, data, at),
-        lambda text: names().search(text.lower()) is not None,
+        has_name,
     )
 
 
