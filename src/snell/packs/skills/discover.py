@@ -10,6 +10,7 @@ Instead  Call the skill by name, or set your own words in `[pack.skills.triggers
 import re
 from collections.abc import Iterable
 
+from snell.llm.untrusted_text import fence_text
 from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.events import Event, session_scope
@@ -90,7 +91,7 @@ def _format_skills(skills: Iterable[Skill], budget: int) -> str:
     for skill in skills:
         if 0 < len(skill.text) <= budget:
             budget -= len(skill.text)
-            parts.append(f"Skill `{skill.name}` ({skill.path}) is made for this:\n\n{skill.text}")
+            parts.append(f"Skill `{skill.name}` ({skill.path}) is made for this:\n{fence_text(skill.text, 'skill')}")
         else:
             about = _cut(skill.description, LONGEST_DESCRIPTION)
             parts.append(f"Skill `{skill.name}` may help: {about}. Read {skill.path} first.")
