@@ -133,10 +133,30 @@ def test_a_mission_that_is_being_planned_waits_for_a_person(runtime: Runtime, tm
     assert stopped(runtime, "here is the plan", tmp_path).verdict is Verdict.DENY
 
 
-def test_a_prompt_may_start_a_loop(runtime: Runtime):
-    decision = runtime.fire("UserPromptSubmit", session_id="s", prompt="/harness write the report")
+# What Copilot sends when its user types `/harness write the report`, with the skill that set-up wrote.
+AS_A_SKILL = """The user explicitly invoked the "/harness" skill. Follow its instructions now.
+
+<skill-context name="harness">
+Base directory for this skill: /home/me/.copilot/skills/harness
+
+/harness write the report
+
+</skill-context>"""
+
+
+@pytest.mark.parametrize("prompt", ["/harness write the report", "$harness  write the report\n", AS_A_SKILL])
+def test_a_prompt_may_start_a_loop(runtime: Runtime, prompt: str):
+    decision = runtime.fire("UserPromptSubmit", session_id="s", prompt=prompt)
     assert loop_of("s", runtime.store) == Loop("TASK_COMPLETE", "write the report", 10)
     assert "write the report" in decision.notes[0].text
+
+
+@pytest.mark.parametrize(
+    "prompt", ["/harness", "$harnessed it", "see /harness here", AS_A_SKILL.replace("/harness write the report", "")]
+)
+def test_a_prompt_without_an_objective_starts_no_loop(runtime: Runtime, prompt: str):
+    runtime.fire("UserPromptSubmit", session_id="s", prompt=prompt)
+    assert loop_of("s", runtime.store) is None
 
 
 @pytest.mark.proves("S3-70")
