@@ -10,11 +10,9 @@ from tests.live.client_user import ClientUser
 from tests.live.drivers import CLAUDE_ENV_KEY, Driver, claude_program, node_program
 from tests.live.terminal import Terminal
 
-PROMPT = "Please work."
-
 
 class Session(Struct, frozen=True):
-    command: Callable[[Path], list[str]]
+    command: Callable[[Path, str], list[str]]
     # Answers what the client asks before it takes a prompt.
     begin: Callable[[Terminal], None] = lambda _: None
     ask: str = ""  # what its dialog shows when a hook asks; empty: the call is refused
@@ -42,29 +40,39 @@ def _approve_codex_hooks(terminal: Terminal) -> None:
 
 SESSIONS: Mapping[str, Session] = {
     "claude-code": Session(
-        lambda folder: [claude_program(folder), PROMPT, "--allowedTools", "Bash"],
+        lambda folder, prompt: [claude_program(folder), prompt, "--allowedTools", "Bash"],
         ask="requires confirmation for this command",
         prepare=_know_claude,
     ),
     "codex": Session(
-        lambda folder: [node_program("codex")(folder), "--sandbox", "danger-full-access", PROMPT],
+        lambda folder, prompt: [node_program("codex")(folder), "--sandbox", "danger-full-access", prompt],
         _approve_codex_hooks,
     ),
     "gemini": Session(
-        lambda folder: ["node", node_program("gemini")(folder), "-m", "gemini-2.5-flash", "--yolo", "-i", PROMPT],
+        lambda folder, prompt: [
+            "node",
+            node_program("gemini")(folder),
+            "-m",
+            "gemini-2.5-flash",
+            "--yolo",
+            "-i",
+            prompt,
+        ],
         ask="Allow execution of",
     ),
     "copilot": Session(
-        lambda folder: [node_program("copilot")(folder), "--allow-all-tools", "-i", PROMPT],
+        lambda folder, prompt: [node_program("copilot")(folder), "--allow-all-tools", "-i", prompt],
         ask="Hook permission request",
     ),
-    "qwen": Session(lambda folder: ["node", node_program("qwen")(folder), "--yolo", "-i", PROMPT]),
-    "grok": Session(lambda folder: [node_program("grok")(folder), "--always-approve", "-m", "scripted", PROMPT]),
-    "opencode": Session(lambda folder: [node_program("opencode")(folder), "--prompt", PROMPT]),
-    "pi": Session(lambda folder: ["node", node_program("pi")(folder), "--model", "scripted/scripted", PROMPT]),
+    "qwen": Session(lambda folder, prompt: ["node", node_program("qwen")(folder), "--yolo", "-i", prompt]),
+    "grok": Session(
+        lambda folder, prompt: [node_program("grok")(folder), "--always-approve", "-m", "scripted", prompt]
+    ),
+    "opencode": Session(lambda folder, prompt: [node_program("opencode")(folder), "--prompt", prompt]),
+    "pi": Session(lambda folder, prompt: ["node", node_program("pi")(folder), "--model", "scripted/scripted", prompt]),
 }
 
 
-def session_of(driver: Driver, folder: Path, user: ClientUser, env: Mapping[str, str]) -> Terminal:
+def session_of(driver: Driver, folder: Path, user: ClientUser, env: Mapping[str, str], prompt: str) -> Terminal:
     """The client at a terminal, with a first prompt."""
-    return Terminal(user.folder, SESSIONS[driver.client].command(folder), user.project, user.env(env))
+    return Terminal(user.folder, SESSIONS[driver.client].command(folder, prompt), user.project, user.env(env))

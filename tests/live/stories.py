@@ -1,4 +1,4 @@
-"""What each client can show of further stories: how its model calls memory and sends a sub-agent, and what cannot be."""
+"""Further stories: how each client's model calls memory and sends a sub-agent, and what cannot be shown there."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -31,8 +31,8 @@ CHILDREN: Mapping[str, Call] = {
 WAITS: Mapping[str, Call] = {"codex": ("multi_agent_v1/wait_agent", {"timeout_ms": 10_000})}
 
 REDIRECT, REMEMBER, SEND_BACK = "redirected", "remembered", "sub-agent sent back"
-SKILL, ASK, WARNING = "skill's hooks", "asked at a terminal", "warning of a failed hook"
-STORIES = (REDIRECT, REMEMBER, SKILL, SEND_BACK, ASK, WARNING)
+SKILL_HOOKS, ASK, WARNING = "skill's hooks", "asked at a terminal", "warning of a failed hook"
+STORIES = (REDIRECT, REMEMBER, SKILL_HOOKS, SEND_BACK, ASK, WARNING)
 
 # Where a story is told otherwise, or cannot be: for each client, in the words of the documentation.
 INSTEAD: Mapping[str, Mapping[str, str]] = {
@@ -52,7 +52,7 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         WARNING: "not tried",
     },
     "grok": {
-        SKILL: "no tool starts skills",
+        SKILL_HOOKS: "no tool starts skills",
         ASK: "refused with `--always-approve`",
         WARNING: "shows no message of a hook",
     },
@@ -64,7 +64,7 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
     },
     "cline": {
         REMEMBER: "its CLI does not offer the server",
-        SKILL: "no tool starts skills",
+        SKILL_HOOKS: "no tool starts skills",
         SEND_BACK: "reports no sub-agents",
         ASK: "not tried",
         WARNING: "not tried",
@@ -73,7 +73,7 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
     "pi": {REMEMBER: "no MCP", SEND_BACK: "no sub-agents", ASK: "refused with the reason"},
     "cursor": {
         REMEMBER: "the test supplies only a shell",
-        SKILL: "the test supplies only a shell",
+        SKILL_HOOKS: "the test supplies only a shell",
         SEND_BACK: "the test supplies only a shell",
         ASK: "its SDK has no terminal",
         WARNING: "its SDK has no terminal",

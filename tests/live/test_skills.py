@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.live.stories import INSTEAD, SKILL
+from tests.live.stories import INSTEAD, SKILL_HOOKS
 from tests.live.wires import Said
 
 # The folder of a user's skills, and the tool that starts one, with the key of its name.
@@ -33,7 +33,7 @@ Work with care.
 
 @pytest.mark.proves("S1-137")
 def test_a_skills_hook_runs_once_for_each_call_while_the_skill_runs(driver, user, model, client_folder):
-    if why := INSTEAD[driver.client].get(SKILL):
+    if why := INSTEAD[driver.client].get(SKILL_HOOKS):
         pytest.skip(f"{driver.client}: {why}")
     folder, tool, key = TOOLS[driver.client]
     installed = client_folder(driver)

@@ -1,4 +1,4 @@
-"""Sessions at a terminal: context, the warning of a hook that fails, a refusal, and a question that a person answers."""
+"""Sessions at a terminal: context, the warning of a failed hook, a refusal, and a question that a person answers."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def test_what_hooks_say_reaches_the_person_and_the_model(driver, user, model, cl
 
     model.begin(script=turn)
     doubtful = user.project / "doubtful.txt"
-    with session_of(driver, folder, user, env) as terminal:
+    with session_of(driver, folder, user, env, "Please work.") as terminal:
         session.begin(terminal)
         if session.ask:
             terminal.wait_for(session.ask)

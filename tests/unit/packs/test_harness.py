@@ -167,11 +167,24 @@ def test_a_loop_without_an_objective_has_the_next_prompt_for_one(runtime: Runtim
     assert "The objective: mend the parser\n" in stopped(runtime, "that is all").reasons[0].text
 
 
-def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(runtime: Runtime, tmp_path: Path):
-    rows = [
-        {"type": "assistant", "message": {"content": [{"type": "text", "text": "all DONE"}]}},
-        {"type": "user", "message": {"content": "thanks"}},
-    ]
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [
+            {"type": "assistant", "message": {"content": [{"type": "text", "text": "all DONE"}]}},
+            {"type": "user", "message": {"content": "thanks"}},
+        ],
+        [
+            {"type": "assistant.message", "data": {"messageId": "1", "content": "all DONE", "toolRequests": []}},
+            {"type": "assistant.turn_end", "data": {"turnId": "0"}},
+            {"type": "system.message", "data": {"role": "system", "content": "You are an agent."}},
+        ],
+    ],
+    ids=["claude", "copilot"],
+)
+def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(
+    runtime: Runtime, tmp_path: Path, rows: list[dict[str, Any]]
+):
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows) + '\n{"type": "assistant", "mess', encoding="utf-8")
     begin(runtime)

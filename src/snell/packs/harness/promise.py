@@ -3,7 +3,8 @@ Continue until the promise is kept.
 
 Why      Agents stop early: half the work is done, and the last message says that it is complete.
 What     `snell loop start --promise TEXT`, or `/harness OBJECTIVE` as a prompt (in Codex `$harness OBJECTIVE`): at each
-         stop the agent is sent back with its objective, until its last message contains the promise or its iterations are used up.
+         stop the agent is sent back with its objective, until its last message contains the promise or its iterations
+         are used up.
 Instead  `snell loop stop`: a user can always end it. Nothing happens in a session without a loop.
 """
 
