@@ -8,6 +8,8 @@ from tests.live.sessions import SESSIONS, session_of
 from tests.live.stories import said_so_far
 from tests.live.wires import Said
 
+# At a stop the last message is neither in the payload nor in the transcript yet: no one knows whether it has the promise.
+LATE_TRANSCRIPTS = ("copilot",)
 WITH_COMMANDS = [each for each in DRIVERS if client_named(each.client.replace("-", "_")).install.command]
 
 
@@ -22,7 +24,7 @@ def test_the_command_starts_the_loop_and_the_agent_is_sent_back_until_it_is_done
     model.begin([Said("That is all."), Said("Now it is: TASK_COMPLETE")])
     ran = user.run(by.command(folder, user, "/harness write the parser"), env)
     assert "write the parser" in model.shown, ran
-    if by.cannot.keys() & {"prompt blocked", "stop continued"}:
+    if by.cannot.keys() & {"prompt blocked", "stop continued"} or by.client in LATE_TRANSCRIPTS:
         return  # without a person it reports no prompt, or does not wait at the end of a turn
     assert ("Iteration 1/10" in model.shown, model.left) == (True, 0), (ran, model.shown[-3_000:])
 
@@ -37,9 +39,10 @@ def test_in_a_session_at_a_terminal_the_client_knows_the_command(client, typed, 
     env = by.prepare(user, model.url)
     session.prepare(user)
     user.snell("setup", by.client, "--yes")
-    sent_back = "Iteration 1/10"
+    told, sent_back = "Work on this until it is done: write the parser", "Iteration 1/10"
+    awaited = told if client in LATE_TRANSCRIPTS else sent_back
     model.begin(script=lambda asked: Said("TASK_COMPLETE" if sent_back in said_so_far(asked) else "That is all."))
     with session_of(by, folder, user, env, f"{typed} write the parser") as terminal:
         session.begin(terminal)
-        terminal.wait_for(lambda: sent_back in model.shown)
-    assert "Work on this until it is done: write the parser" in model.shown
+        terminal.wait_for(lambda: awaited in model.shown)
+    assert told in model.shown
