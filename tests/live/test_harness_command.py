@@ -8,7 +8,7 @@ from tests.live.sessions import SESSIONS, session_of
 from tests.live.stories import said_so_far
 from tests.live.wires import Said
 
-# At a stop the last message is neither in the payload nor in the transcript yet: no one knows whether it has the promise.
+# At a stop the last message is neither in the payload nor in the transcript yet, so the promise cannot be looked for.
 LATE_TRANSCRIPTS = ("copilot",)
 WITH_COMMANDS = [each for each in DRIVERS if client_named(each.client.replace("-", "_")).install.command]
 
