@@ -69,7 +69,7 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         ASK: "not tried",
         WARNING: "not tried",
     },
-    "opencode": {SEND_BACK: "ignores the answer", ASK: "refused with the reason", WARNING: "a message that vanishes"},
+    "opencode": {SEND_BACK: "ignores the answer", ASK: "refused with the reason", WARNING: "not seen on the screen"},
     "pi": {REMEMBER: "no MCP", SEND_BACK: "no sub-agents", ASK: "refused with the reason"},
     "cursor": {
         REMEMBER: "the test supplies only a shell",
