@@ -256,7 +256,7 @@ def test_the_rules_of_a_touched_folder_up_to_the_root_are_found_in_the_same_roun
     (desk.project / "lib/AGENTS.md").write_text("rules of lib", encoding="utf-8")
     write = {"file_path": str(desk.project / "lib/b.py"), "content": "x"}
     (desk.project / ".snell").mkdir()
-    (desk.project / ".snell/snell.toml").write_text("", encoding="utf-8")
+    (desk.project / ".snell/snell.toml").write_text("[pack.sessions]\nheartbeat = 10\n", encoding="utf-8")
     digest = desk.snell("trust", "--json").json["digest"]
     assert desk.snell("trust", "--hash", digest).returncode == 0
     assert "lib/AGENTS.md" in work.after("Write", write)
