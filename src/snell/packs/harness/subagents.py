@@ -19,6 +19,7 @@ from snell.model.events import Event
 from snell.redact import redact_data
 from snell.sdk.decorators import judges, watches
 from snell.system.files import text_or_nothing, write_atomically
+from snell.system.json_input import json_or_none
 
 PREVIEW = 4_000
 LARGEST = 2_000_000
@@ -41,13 +42,17 @@ def keep(event: Event, context: Context) -> None:
 
 @judges("PreToolUse", kind="agent", when={"reuse_subagent_output": True})
 def reuse(event: Event, context: Context) -> Deny | None:
-    """Refuse to start a sub-agent whose result is stored."""
+    """Refuse to start a sub-agent whose result is stored and can be read."""
     folder = _folder(event, context)
     summary = text_or_nothing(folder / "summary.md", LARGEST) if folder else ""
-    if not folder or not summary.strip():
+    if not folder or not summary.strip() or not _is_json(folder / "subagent_output.json"):
         return None
     because = f"the result of this sub-agent is stored: {summary[:500]}"
     return Deny(because, instead=f"read {folder / 'subagent_output.json'}")
+
+
+def _is_json(path: Path) -> bool:
+    return json_or_none(text_or_nothing(path, 4 * LARGEST).encode()) is not None  # a character has up to 4 bytes
 
 
 def task_key(given: dict[str, Any], project: str = "") -> str:
