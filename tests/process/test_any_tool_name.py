@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from tests.process.machine import Machine
+from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 
@@ -160,9 +161,14 @@ def test_a_call_that_says_nothing_is_marked_in_the_trace_and_asked_about_where_t
 
 
 def _why(machine: Machine) -> str:
+    """Return what `snell why` says of the last decision as soon as it has the details, which follow the answer."""
     words = [sys.executable, "-I", "-m", "snell", "why", "last"]
-    done = subprocess.run(words, env=machine.env(), cwd=machine.project, capture_output=True, text=True, check=True)
-    return " ".join(done.stdout.split())
+
+    def explanation() -> str:
+        done = subprocess.run(words, env=machine.env(), cwd=machine.project, capture_output=True, text=True, check=True)
+        return "" if "were not kept" in done.stdout else " ".join(done.stdout.split())
+
+    return wait_until(explanation)
 
 
 REASON = "delete-tree"

@@ -13,6 +13,7 @@ three functions at the end drive it: waiting, without waiting, and in an event l
 """
 
 import hashlib
+import shlex
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
@@ -191,6 +192,8 @@ class EventFlow:
             problems += follow(decision, work.context, loader.skill)
         if decision.failures:
             decision = add_warnings(decision, work.context)
+        if decision.env and (file := work.context.env.get("CLAUDE_ENV_FILE")):
+            problems += _export(decision.env, file)
         decision = replace(
             decision,
             id=work.context.decision_id,
@@ -336,3 +339,14 @@ async def run_decision_async(deciding: Deciding, executor: Executor, context: Co
     except StopIteration as done:
         decision: Decision = done.value
         return decision
+
+
+def _export(variables: Mapping[str, str], path: str) -> list[Reason]:
+    """Write the variables that hooks set into the file that the client reads before its next commands."""
+    safe = {name: value for name, value in variables.items() if name.isidentifier() and name.isascii()}
+    try:
+        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+            file.writelines(f"export {name}={shlex.quote(value)}\n" for name, value in safe.items())
+    except OSError as error:
+        return [Reason("snell", f"these variables are not set: {', '.join(safe)}: {error}")]
+    return []

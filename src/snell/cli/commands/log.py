@@ -13,6 +13,7 @@ from snell.engine.explain import explain
 from snell.model.effects import Verdict
 from snell.model.errors import SnellError
 from snell.model.protocols import Database
+from snell.operations.project_filter import wait_for_traces
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.app import database_of
@@ -51,7 +52,11 @@ def _json(row: Row, database: Database) -> str:
 
 
 def explain_decision(args: argparse.Namespace) -> int:
-    record = StoreJournal(database_of(places(os.environ))).find(args.id)
+    database = database_of(places(os.environ))
+    journal = StoreJournal(database)
+    journal.take_in()
+    wait_for_traces(database)
+    record = journal.find(args.id)
     mark = Colours.for_stdout().of(record)
     print(msgspec.json.encode(record).decode() if args.json else explain(record, mark))
     return 0
