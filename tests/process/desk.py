@@ -1,4 +1,4 @@
-"""An agent called ann in a project: the real `snell-hook`, the command line, the daemon's socket and the stored rows."""
+"""An agent called ann in a project: the real `snell-hook`, the command line, the socket and the stored rows."""
 
 import json
 from typing import Any, NamedTuple

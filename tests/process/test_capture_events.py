@@ -4,7 +4,6 @@ import json
 import os
 import re
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,7 +63,9 @@ class Notes:
         files = ("new/*", "processed/*")
 
         def is_there(text: str) -> bool:
-            return any(text in path.read_text("utf-8") for each in files for path in self.root.glob(each) if path.exists())
+            return any(
+                text in path.read_text("utf-8") for each in files for path in self.root.glob(each) if path.exists()
+            )
 
         wait_until(lambda: all(map(is_there, texts)), 20)
         return self.captures
@@ -111,7 +112,9 @@ def test_what_a_tool_call_says_is_classified_redacted_and_put_into_the_inbox(not
 
     assert "not captured: no signal (tier 3, score 0, no signal, 0 redactions" in told("3 files changed")
     assert "not captured: too secret (tier 1, score 0.8, decision, 1 redactions" in told(f"{DECIDED}\n{KEY}")
-    assert re.search(r"captured in /\S+/memory/new/\S+ \(tier 1, score 0.85, solution", told("The fix was to wait longer."))
+    assert re.search(
+        r"captured in /\S+/memory/new/\S+ \(tier 1, score 0.85, solution", told("The fix was to wait longer.")
+    )
     assert len(notes.wait_for(3)) == 3
 
 
@@ -120,7 +123,9 @@ def test_only_the_fields_that_matter_of_tools_that_change_something_are_captured
     for tool in ("Read", "Glob", "Grep", "LSP", "WebSearch", "mcp__snell__recall", "mcp__snell__remember"):
         notes.tool(tool, {"command": DECIDED, "file_path": "/f", "content": DECIDED, "query": DECIDED}, DECIDED)
     notes.run(DECIDED, command="snell memory recall uv")
-    notes.desk.fire("PostToolUse", session_id="s1", tool_name="", tool_input={"command": DECIDED}, tool_response=DECIDED)
+    notes.desk.fire(
+        "PostToolUse", session_id="s1", tool_name="", tool_input={"command": DECIDED}, tool_response=DECIDED
+    )
     notes.tool("Telescope", {"command": DECIDED}, DECIDED)  # an unknown tool
     notes.tool("Edit", {"file_path": "/f"}, DECIDED)
     notes.tool("Edit", {"file_path": "/f", "old_string": DECIDED, "new_string": "x"}, DECIDED)
@@ -244,7 +249,9 @@ def test_hostile_fields_and_a_broken_inbox_disturb_no_session_and_reach_no_model
     notes.root.write_text("in the way", encoding="utf-8")
     answers = [notes.run(DECIDED), notes.end(), notes.end("PreCompact", trigger="auto")]
     assert not any("hookSpecificOutput" in answer or "decision" in answer for answer in answers)
-    assert wait_until(lambda: "is not a directory" in notes.desk.snell("why", "last").stdout + json.dumps(notes.run("x")))
+    assert wait_until(
+        lambda: "is not a directory" in notes.desk.snell("why", "last").stdout + json.dumps(notes.run("x"))
+    )
 
 
 @pytest.mark.proves("S4-87")

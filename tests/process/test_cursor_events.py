@@ -64,7 +64,11 @@ def test_cursors_events_reach_hooks_under_the_canonical_names(cursor: Cursor):
     for theirs, ours in EVENTS.items():
         cursor.fire(theirs, tool_name="Shell", tool_input={"command": f"ls {theirs}"}, prompt="hi", status="completed")
         given = cursor.given()
-        assert (given["hook_event_name"], given["session_id"], given["cwd"]) == (ours, "c-1", str(cursor.machine.project))
+        assert (given["hook_event_name"], given["session_id"], given["cwd"]) == (
+            ours,
+            "c-1",
+            str(cursor.machine.project),
+        )
     cursor.fire("sessionStart")
     assert cursor.given()["source"] == "startup"
     cursor.fire("sessionStart", source="resume")

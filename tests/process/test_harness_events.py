@@ -39,7 +39,9 @@ def test_an_agent_is_sent_back_until_it_keeps_its_promise_or_its_rounds_are_used
     desk.machine.kill()  # what was counted is stored before the answer
     assert "Iteration 2/10" in stop(desk, "task_complete, nearly")[0]
     for number in range(3, 11):
-        desk.fire("PostToolUse", tool_name="Read", tool_input={"file_path": "a"}, tool_use_id=f"{number}", tool_response="")
+        desk.fire(
+            "PostToolUse", tool_name="Read", tool_input={"file_path": "a"}, tool_use_id=f"{number}", tool_response=""
+        )
         assert f"Iteration {number}/10" in stop(desk, "no")[0]
     reason, told = stop(desk, "no")
     assert (reason, "10 iterations are used up" in told) == ("", True)
@@ -68,7 +70,10 @@ def test_a_mission_in_planning_waits_for_a_person_and_a_full_context_is_handed_o
     assert "Iteration 1/10" in stop(desk, "here is the plan")[0]
 
     def handed_over(session: str, tokens: int, **env: str) -> list[bool]:
-        status = {"session_id": session, "context_window": {"total_input_tokens": tokens, "context_window_size": 200_000}}
+        status = {
+            "session_id": session,
+            "context_window": {"total_input_tokens": tokens, "context_window_size": 200_000},
+        }
         desk.snell("statusline", given=status)
         prompt = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": "x"}
         return ["The context is nearly full." in desk.machine.hook(prompt, **env)[1] for _ in range(2)]
@@ -86,7 +91,9 @@ def test_a_sub_agent_is_sent_back_for_what_it_should_bring(desk: Desk):
     def stopped(agent: str) -> str:
         desk.fire("PreToolUse", **call, tool_use_id=f"t-{agent}")
         desk.fire("SubagentStart", agent_id=agent, agent_type="scout")
-        return str(desk.fire("SubagentStop", agent_id=agent, agent_type="scout", stop_hook_active=False).get("reason", ""))
+        return str(
+            desk.fire("SubagentStop", agent_id=agent, agent_type="scout", stop_hook_active=False).get("reason", "")
+        )
 
     assert "no file was written" in stopped("a")
     data = desk.project / "search_results"

@@ -33,7 +33,9 @@ class Session:
     def may_run(self, id_: str, tool: str = MAIL, given: Any = None, **fields: Any) -> bool:
         return self.before(id_, tool, given, **fields)[0] != "deny"
 
-    def after(self, id_: str, response: Any = None, tool: str = MAIL, given: Any = None, **fields: Any) -> dict[str, Any]:
+    def after(
+        self, id_: str, response: Any = None, tool: str = MAIL, given: Any = None, **fields: Any
+    ) -> dict[str, Any]:
         call = {"tool_name": tool, "tool_input": LETTER if given is None else given, "tool_use_id": id_}
         return self.desk.fire("PostToolUse", **call, tool_response=response, **fields)
 
@@ -125,7 +127,7 @@ def test_a_side_effect_happens_once_and_what_may_be_repeated_is(session: Session
         assert first["idempotency_key"] != second["idempotency_key"]
         assert first["normalized_args_hash"] == second["normalized_args_hash"]
     assert second["replay_policy"] == "RELAUNCH"
-    hashed = hashlib.sha256('{"file_path":"/a"}'.encode()).hexdigest()
+    hashed = hashlib.sha256(b'{"file_path":"/a"}').hexdigest()
     assert session.row("r1", "succeeded")["normalized_args_hash"] == hashed
     letter = json.dumps(dict(sorted(LETTER.items())), separators=(",", ":"))
     assert session.may_run("t6", session_id="other")
@@ -255,7 +257,9 @@ def test_a_receipt_waits_until_its_call_is_settled_and_a_resumed_session_promote
     with session.desk.database() as database:  # the daemon ends between the success and its commit
         database.execute("CREATE TRIGGER late BEFORE UPDATE ON tool_calls BEGIN SELECT RAISE(ABORT, 'later'); END")
     session.after("t1", {"id": "m-9"})
-    assert wait_until(lambda: session.desk.rows("SELECT tool_call_id, status FROM tool_receipts") == [("s/t1", "succeeded")])
+    assert wait_until(
+        lambda: session.desk.rows("SELECT tool_call_id, status FROM tool_receipts") == [("s/t1", "succeeded")]
+    )
     session.desk.machine.kill()
     with session.desk.database() as database:
         database.execute("DROP TRIGGER late")

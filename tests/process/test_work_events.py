@@ -83,7 +83,7 @@ def test_every_event_brings_hooks_its_own_fields_from_the_hook_program_and_from_
             wrong = {field: value for field, value in sent.items() if field != missing}
             answer = desk.ask(f"hooks.{names[0]}", **wrong, cwd=str(desk.project))
             assert (answer["error"], answer["details"]["issues"]) == ("VALIDATION_ERROR", [f"{missing}: is missing"])
-    assert desk.code("hooks.sessionEnd", **{"sessionId": 1, "transcriptPath": "", "reason": "x"}) == "VALIDATION_ERROR"
+    assert desk.code("hooks.sessionEnd", sessionId=1, transcriptPath="", reason="x") == "VALIDATION_ERROR"
     assert desk.snell("session", "list", "--open", "--json").json == []  # `1` is a row, and no id of a client
 
 

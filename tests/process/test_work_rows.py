@@ -1,4 +1,4 @@
-"""Tasks, efforts and sessions as rows: made and read through the socket, the command line and the events of a client."""
+"""Tasks, efforts and sessions as rows: made and read through the socket, the command line and events."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -118,7 +118,9 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     assert [fresh[name] for name in named] == [0, [], [], [], None]
     assert (fresh["contextUsage"], fresh["discoveredDirectives"], fresh["discoveredDirectories"]) == (None, [], ["/p"])
     for over in (2, -1):
-        assert desk.data("db.session.updateContextUsage", id=fresh["id"], usage=over)["contextUsage"] == max(over, 0) / 2
+        assert (
+            desk.data("db.session.updateContextUsage", id=fresh["id"], usage=over)["contextUsage"] == max(over, 0) / 2
+        )
     assert desk.data("db.session.setTranscript", id=fresh["id"], path="/t", offset=7)["transcriptOffset"] == 7
     # No way leads back: an ended session ends no second time, counts no call of its window and is not resumed.
     assert desk.code("db.session.finish", id=worked["id"]) == "ALREADY_ENDED"

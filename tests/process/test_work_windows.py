@@ -90,7 +90,11 @@ def test_a_window_takes_up_what_the_nearest_one_before_it_left(desk: Desk):
     desk.call(2, session_id="w3")
     desk.snell("effort", "log", "wrote b")
     told = desk.told("SessionStart", source="startup", session_id="w4")
-    assert ("half done" in told, "ended without saving its state" in told, "1_FIX_LOG.md" in told) == (False, True, True)
+    assert ("half done" in told, "ended without saving its state" in told, "1_FIX_LOG.md" in told) == (
+        False,
+        True,
+        True,
+    )
 
 
 @pytest.mark.proves("S2-58", "S2-61", "S2-63", "S2-64")
@@ -129,7 +133,8 @@ def test_one_answer_to_a_prompt_has_everything_about_the_effort(desk: Desk):
     desk.call(1)
     told = desk.told("UserPromptSubmit", prompt="go on")
     (session,) = desk.snell("session", "list", "--open", "--json").json
-    line = rf"\[\d{{4}}-\d\d-\d\d \d\d:\d\d UTC \| session {session['id']} \| skill fix \| phase 2: Build \| heartbeat 1/25\]"
+    state = rf"session {session['id']} \| skill fix \| phase 2: Build \| heartbeat 1/25"
+    line = rf"\[\d{{4}}-\d\d-\d\d \d\d:\d\d UTC \| {state}\]"
     assert re.search(line, told), told
     for name in ("userPrompt", "userPromptSubmit"):
         answer = desk.data(f"hooks.{name}", sessionId="s", transcriptPath="", prompt="p")

@@ -275,7 +275,7 @@ def test_a_matcher_finds_a_tool_by_the_clients_own_name_too() -> None:
 
 
 def test_an_event_that_is_matched_by_another_field_is_not_taken_for_its_tool() -> None:
-    registry = Registry([hook("auto", on="PreCompact", matcher="auto"), hook("manual", on="PreCompact", matcher="manual")])
+    registry = Registry([hook(each, on="PreCompact", matcher=each) for each in ("auto", "manual")])
     for trigger in ("manual", "auto", "manual"):
         assert picked(registry, event("PreCompact", trigger=trigger, tool_name="Bash")) == [trigger]
 
