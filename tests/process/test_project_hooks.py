@@ -167,6 +167,7 @@ def test_a_prompt_with_a_keyword_names_what_to_invoke(machine: Machine):
     assert {name: nudge(machine, f"please {name} the parser") for name in targets} == {
         name: f"Invoke {target}." for name, target in targets.items()
     }
+    assert nudge(machine, "please readme the parser").endswith("\n\nInvoke @readme.")
     first = {"improve it, then ship it": "@improve", "please imrpove it": "@improve", "please biuld this": "/build"}
     assert {prompt: nudge(machine, prompt) for prompt in first} == {
         prompt: f"Invoke {target}." for prompt, target in first.items()
