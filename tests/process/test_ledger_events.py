@@ -184,7 +184,7 @@ def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(
 
 
 @pytest.mark.proves("S3-39", "S3-52", "S3-53", "S3-54", "S3-55", "S3-75")
-def test_a_run_keeps_its_steps_waits_for_a_person_and_ends_with_its_budget(session: Session):
+def test_a_run_keeps_its_steps_and_waits_for_a_person(session: Session):
     desk = session.desk
     started = desk.snell("runs", "start", "r", "--session", "s", "--json").json
     assert [started[name] for name in ("max_minutes", "max_steps", "max_calls")] == [90, 50, 250]
@@ -233,6 +233,11 @@ def test_a_run_keeps_its_steps_waits_for_a_person_and_ends_with_its_budget(sessi
         "deny",
         "run `r` is cancelled: enough. Instead: stop now, and say where you are",
     )
+
+
+@pytest.mark.proves("S3-75")
+def test_a_run_ends_with_its_budget_of_calls_steps_or_minutes(session: Session):
+    desk, read = session.desk, {"tool": "Read", "given": {"file_path": "/a"}}
     for option, allowed in (("--calls", 2), ("--steps", 2), ("--minutes", 1)):
         run = f"b{option}"
         desk.snell("runs", "start", run, option, str(allowed), "--session", "s")

@@ -42,11 +42,6 @@ class CaptureResult(Struct, frozen=True, kw_only=True):
     def skipped(self) -> bool:
         return not self.queued
 
-    def __str__(self) -> str:
-        what = f"captured in {self.path}" if self.queued else f"not captured: {self.reason}"
-        signal = f"tier {self.tier}, score {self.score:g}, {', '.join(self.patterns) or 'no signal'}"
-        return f"{what} ({signal}, {self.redactions} redactions, {self.length} characters)"
-
 
 def inbox_of(context: Context) -> Inbox | None:
     return Inbox(context.state / "memory") if context.state else None

@@ -54,8 +54,14 @@ def at_the_end(event: Event, context: Context) -> Remark | None:
 
 def _record(results: list[CaptureResult]) -> Remark | None:
     """Return what became of each text, for `snell why`."""
-    lines = [str(each) for each in results if each.length]
+    lines = [_describe(each) for each in results if each.length]
     return Remark("\n".join(lines)) if lines else None
+
+
+def _describe(result: CaptureResult) -> str:
+    what = f"captured in {result.path}" if result.queued else f"not captured: {result.reason}"
+    signal = f"tier {result.tier}, score {result.score:g}, {', '.join(result.patterns) or 'no signal'}"
+    return f"{what} ({signal}, {result.redactions} redactions, {result.length} characters)"
 
 
 def _is_due(event: Event, context: Context) -> bool:
