@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from snell.cli.ledger_export import COLUMNS
+from snell.cli.commands.ledger import COLUMNS
 
 CALL = {
     "session_id": "s",

@@ -98,7 +98,6 @@ def _parse_args(parser: argparse.ArgumentParser, words: list[str]) -> argparse.N
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
-    """Return the argument parser of a command."""
     command, row = command_of(name), ROWS.get(name) or CommandRow()
     parser = _Parser(prog=f"snell {name}", description=row.description or COMMANDS[name])
     add_arguments(parser, row, vars(command))

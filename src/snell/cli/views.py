@@ -28,7 +28,6 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def show(operation: str, answer: Any, *, as_json: bool) -> None:
-    """Print the answer of an operation."""
     if as_json:
         print_json(answer)
     else:
@@ -36,7 +35,6 @@ def show(operation: str, answer: Any, *, as_json: bool) -> None:
 
 
 def text_of(operation: str, answer: Any) -> str:
-    """Return the answer of an operation as text for people."""
     view = _tables().get(operation)
     if isinstance(view, Table):
         return view.text(answer)

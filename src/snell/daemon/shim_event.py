@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from snell.daemon.shim_policy import Policy
 
 RETRIES = 5
-CANNOT_START = 127  # the exit code of shells for a missing program
 LARGEST_PAYLOAD = 64 * 1024 * 1024  # the limit without the daemon
 RUNS_OTHER_CODE = (b"LD_", b"DYLD_", b"GCONV_PATH", b"GLIBC_TUNABLES", b"PYTHON")
 
@@ -67,7 +66,13 @@ class ShimEvent:
             daemon = place.reach(_start_daemon)
             if self.stdin is None:
                 until = time.monotonic() + ANSWER_SECONDS
-                self._read_stdin(until)
+                ended = self._read_all_stdin(until)
+                if self.payload_length > LARGEST_PAYLOAD:
+                    raise NoDaemonError(b"stdin", "the payload is larger than 64 MB")
+                if self.payload_length > connection.LARGEST_STDIN:
+                    raise NoDaemonError(b"stdin", "the payload is larger than 16 MB")
+                if not ended:
+                    raise NoDaemonError(b"stdin", "the client does not close it")
             try:
                 return connection.exchange(daemon, self._request(), until, place.socket)
             except connection.NoAnswerError:
@@ -85,6 +90,8 @@ class ShimEvent:
         write_all(2, b"snell-hook: " + trouble.text + b"; deciding without the daemon\n")
         if self.stdin is None:
             self._read_all_stdin(time.monotonic() + ANSWER_SECONDS)
+        import subprocess  # slow to import, and few events need it
+
         program = _bytes(sys.executable)
         flags = [b"--end-silent-daemon"] if isinstance(trouble, connection.SilentError) else []
         if self.payload_length > LARGEST_PAYLOAD:
@@ -92,30 +99,19 @@ class ShimEvent:
         words = [b"-I", b"-m", b"snell", b"hook", b"--request-id", self.request_id, *flags, *self.arguments]
         env = {name: value for name, value in posix.environ.items() if not name.startswith(RUNS_OTHER_CODE)}
         try:
-            if self.stdin is not None:
-                replayed = _memory_file()
-                write_all(replayed, self.stdin)
-                posix.lseek(replayed, 0, 0)
-                posix.dup2(replayed, 0)
-            output = _memory_file()
-            child = posix.fork()
+            output = _memory_file()  # not a pipe, which a background process of a hook may keep open
+            child = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=output, env=env)
         except OSError:
-            return self._policy().answer(NoDaemonError(b"stdin", "the payload could not be passed on"))
-        if child == 0:
-            try:
-                posix.dup2(output, 1)
-                posix.execve(program, [program, *words], env)
-            finally:
-                posix._exit(CANNOT_START)
-        status = _wait_for(child)
-        if status is None or not posix.WIFEXITED(status):
+            return self._policy().answer(NoDaemonError(program, "cannot be started; install Snell again"))
+        try:
+            child.communicate(self.stdin, ANSWER_SECONDS)
+        except subprocess.TimeoutExpired:
+            child.kill()
+        if child.returncode is None or child.returncode < 0:
             text = "was killed or hung while it decided; check what your hooks do"
             return self._policy().answer(NoDaemonError(program, text))
-        code = posix.WEXITSTATUS(status)
-        if code == CANNOT_START:
-            return self._policy().answer(NoDaemonError(program, "cannot be started; install Snell again"))
         text = "ended without a decision; `snell doctor` shows the problem"
-        return self.pass_on(code, _contents(output), NoDaemonError(program, text))
+        return self.pass_on(child.returncode, _contents(output), NoDaemonError(program, text))
 
     def pass_on(self, code: int, out: bytes, trouble: NoDaemonError) -> int:
         """Pass the decision to the client; if it is not a valid one, reply by the failure policy."""
@@ -130,15 +126,6 @@ class ShimEvent:
         from snell.daemon.shim_policy import Policy  # few events need it
 
         return Policy(self.arguments, self.stdin or b"")
-
-    def _read_stdin(self, until: float) -> None:
-        ended = self._read_all_stdin(until)
-        if self.payload_length > LARGEST_PAYLOAD:
-            raise NoDaemonError(b"stdin", "the payload is larger than 64 MB")
-        if self.payload_length > connection.LARGEST_STDIN:
-            raise NoDaemonError(b"stdin", "the payload is larger than 16 MB")
-        if not ended:
-            raise NoDaemonError(b"stdin", "the client does not close it")
 
     def _read_all_stdin(self, until: float) -> bool:
         """Read stdin to its end; data beyond the limit is dropped, but a client may block until all of it is read."""
@@ -156,18 +143,6 @@ class ShimEvent:
         environment = connection.join_environment(name + b"=" + value for name, value in posix.environ.items())
         cwd, stdin = connection.working_directory(), self.stdin or b""
         return connection.encode_request(self.request_id, self.version, cwd, arguments, environment, stdin)
-
-
-def _wait_for(child: int) -> int | None:
-    """Return the exit status of a child; None if it had to be killed."""
-    until = time.monotonic() + ANSWER_SECONDS
-    while time.monotonic() < until:
-        ended, status = posix.waitpid(child, posix.WNOHANG)
-        if ended:
-            return status
-        time.sleep(0.002)
-    posix.kill(child, 9)
-    return None
 
 
 def _keep_standard_descriptors() -> None:

@@ -72,7 +72,6 @@ class EmbeddedAgent(Struct, frozen=True, kw_only=True, eq=False):
         return replace(self, known_as={tool: claude_name, **self.known_as})
 
     def event(self, name: str, tool: str = "", **fields: Any) -> Event:
-        """Return an event of this agent."""
         claude_name = self.known_as.get(tool, tool)
         agent = {"agent_id": self.agent_id, "agent_type": self.agent_type} if self.agent_id else {}
         named = {"tool_name": claude_name} if tool else {}

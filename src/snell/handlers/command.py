@@ -24,8 +24,9 @@ from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Ask, Deny, Env
+from snell.model.errors import TrustError
 from snell.model.events import Event, Payload
-from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, Handler, Hook
+from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, ApprovedFiles, Handler, Hook
 from snell.model.protocols import ClientEmulation, Said
 from snell.settings.client_hook_files import can_emulate
 from snell.settings.handler_types import HandlerEntry, HandlerType
@@ -54,6 +55,7 @@ class Command(Handler, frozen=True):
     plugin_root: str = ""
     written_for: str = ""  # another client's event, such as `cursor:stop`: that client's format for input and answer
     their_matcher: str = ""  # the matcher in that client's settings
+    approved: ApprovedFiles | None = None  # of a project's hook
 
     @property
     def short_name(self) -> str:
@@ -108,7 +110,6 @@ TYPE = HandlerType(
 
 
 def run(hook: Hook, event: Event, context: Context) -> Outcome:
-    """Run one command hook."""
     command = hook.handler
     assert isinstance(command, Command)
     emulation = emulation_for(command.written_for) if command.written_for else None
@@ -143,6 +144,8 @@ def _combine(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
+    from snell.settings.approved_copies import command_with_copies  # slow to import
+
     command, emulation = hook.handler, given.emulation
     assert isinstance(command, Command)
     folder = emulation.folder(hook) if emulation else ""
@@ -153,8 +156,9 @@ def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
     must_wait = hook.force_sync or hook.event == "SessionStart" or hook.failure_policy == "block"
     async_watch = _AsyncWatch()
     try:
+        copied = command_with_copies(_argv(command, context), command, context.state, directory)
         finished = run_process(
-            _argv(command, context),
+            copied.words,
             stdin=json_bytes(given.payload) + b"\n" if command.pass_context else b"",
             cwd=directory,
             env=environment(context.env, _variables(command, event, context, env_file, emulation)),
@@ -163,9 +167,12 @@ def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
             watch_stdout=None if emulation or must_wait else async_watch.watch,
             hand_over=lambda running: _continue(running, async_watch.seconds, hook, event, context),
         )
+        copied.collect_new_files()
         outcome = _outcome(hook, event, finished, given, directory)
         variables = _read_exports(env_file) if env_file else {}
         return replace(outcome, effects=(*outcome.effects, Env(variables))) if variables else outcome
+    except TrustError as error:  # an approved file was replaced since the settings were loaded
+        return Outcome(failure=Failure("launch", f"did not run: {error}"))
     finally:
         if env_file:
             with suppress(OSError):

@@ -47,7 +47,6 @@ TYPE = HandlerType(
 
 @within_limit
 def run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
-    """Run one prompt hook."""
     from snell.llm.client import answer_of  # slow to import, like the other modules of `llm`
     from snell.llm.messages import Message, Question
     from snell.llm.untrusted_text import RULES

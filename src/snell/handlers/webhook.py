@@ -102,7 +102,6 @@ TYPE = HandlerType(
 
 @within_limit
 def run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
-    """Run one webhook."""
     webhook, is_own = hook.handler, hook.scope is Scope.POLICY or hook.source.layer in _OWN_LAYERS
     assert isinstance(webhook, Webhook)
     if why := _refused_variable(webhook):  # else an empty token would be sent

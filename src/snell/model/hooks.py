@@ -67,6 +67,13 @@ class Inline(Handler, frozen=True, weakref=True):
         return ("inline", id(self.function))
 
 
+class ApprovedFiles(Struct, frozen=True):
+    """The files that a project's hook runs, and the digests of the bytes that the user approved."""
+
+    root: str
+    files: tuple[tuple[str, str], ...]  # full path, digest
+
+
 class PythonFile(Handler, frozen=True):
     """A function in a file of a project, user or pack; it runs in the worker process."""
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct
 
-from snell.model.catalogue import nearest
+from snell.model.catalogue import did_you_mean
 from snell.model.events import Event
 from snell.model.protocols import Database, Transaction
 from snell.work.errors import WorkError, invalid
@@ -115,8 +115,6 @@ def about(
 
 
 class Operation:
-    """A declared operation."""
-
     def __init__(
         self,
         name: str,
@@ -256,9 +254,8 @@ def issue_in(message: str) -> str:
 
 
 def _unknown(name: str, names: list[str]) -> str:
-    near = nearest(name, names)
     known = ", ".join(f"`{each}`" for each in names) or "no arguments"
-    return f"{name[:80]}: unknown argument; {f'did you mean `{near}`?' if near else f'it takes {known}'}"
+    return f"{name[:80]}: unknown argument; {did_you_mean(name, names, f'it takes {known}')}"
 
 
 def _parameter(each: inspect.Parameter, meta: Meta | None) -> Parameter:

@@ -73,11 +73,7 @@ async def decide_event(name: str, call: Call, arguments: Arguments) -> Record:
     if issues:
         raise _invalid(*issues)
     result = _work(event, call, payload) if name in _WORK and call.runtime.database else {}
-    return await _answer(call, replace(event, flags=(*event.flags, ANSWERED)), result)
-
-
-async def _answer(call: Call, event: Event, result: Record) -> Record:
-    """Return the result of the work layer, with the decision of all other hooks."""
+    event = replace(event, flags=(*event.flags, ANSWERED))
     own = output_of(event.name, result)
     if result.get("allow") is False:
         return {**result, **own}

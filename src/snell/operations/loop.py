@@ -19,7 +19,7 @@ def start(
     session: Session = "",
 ) -> Answer:
     """Send the agent back to work until its last message contains these words."""
-    from snell.packs.harness.promise_loop import Loop, save_loop
+    from snell.packs.harness.promise import Loop, save_loop
 
     if not promise.strip():
         raise SnellError("`promise` is missing: the words that end the loop")
@@ -32,7 +32,7 @@ def start(
 @operation("loop.status", verb=True)
 def status(call: Call, session: Session = "") -> Answer:
     """Show the loop of a session."""
-    from snell.packs.harness.promise_loop import loop_of
+    from snell.packs.harness.promise import loop_of
 
     named = session or _last_session(call)
     loop = loop_of(named, call.runtime.store)
@@ -42,7 +42,7 @@ def status(call: Call, session: Session = "") -> Answer:
 @operation("loop.stop", verb=True, permission="writes", person=True)
 def stop(call: Call, session: Session = "") -> Answer:
     """Stop the loop of a session."""
-    from snell.packs.harness.promise_loop import end_loop, loop_of
+    from snell.packs.harness.promise import end_loop, loop_of
 
     named = session or _last_session(call)
     was_running = loop_of(named, call.runtime.store) is not None

@@ -42,7 +42,6 @@ def memories_of(call: Call) -> "Memories":
 
 
 def project_of_call(call: Call, named: str) -> str:
-    """Return the project that a call is about."""
     from snell.memory.project_identity import project_of
 
     return named or project_of(call.cwd)

@@ -128,5 +128,4 @@ def _bytes(value: Any) -> bytes:
 
 
 def sha_of(text: str) -> str:
-    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -70,8 +70,6 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class End(Struct, frozen=True, kw_only=True):
-    """The end of a call."""
-
     status: str
     at: int
     duration_ms: int | None = None  # as measured by the client; else the time between begin and end

@@ -28,6 +28,5 @@ def drop(tx: Transaction, scope: str, name: str | None = None) -> int:
 
 
 def in_scope(tx: Transaction, scope: str) -> dict[str, Any]:
-    """Return all marks of a scope."""
     found = tx.rows("SELECT name, value FROM marks WHERE scope = ?", scope)
     return {name: msgspec.json.decode(value) for name, value in found}

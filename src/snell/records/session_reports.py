@@ -78,7 +78,6 @@ def report_of(tx: Transaction, session_id: str) -> SessionReport | None:
 
 
 def report_as_markdown(report: SessionReport) -> str:
-    """Return the report in Markdown."""
     about = report.summary
     when = f"{about.client or 'some client'}, {_time(about.first)} to {_time(about.last)}"
     counts = f"{about.decisions} decisions, {about.refused} refused or asked about"

@@ -132,7 +132,6 @@ class Runtime(EventFlow):
 
     @property
     def store(self) -> Store:
-        """Return the store of marks."""
         return self.contexts.base.marks
 
     @property

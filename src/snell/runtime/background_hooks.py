@@ -65,7 +65,6 @@ class BackgroundHooks:
             return run.state != "cancelled"
 
     def all(self, session_id: str = "") -> tuple[BackgroundRun, ...]:
-        """Return the runs of a session, or of all."""
         with self._lock:
             return tuple(each for each in self._runs if _belongs_to(each, session_id))
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.match import compile_matcher, names_nothing
-from snell.model.catalogue import CATALOGUE, canonical, nearest, row_of
+from snell.model.catalogue import CATALOGUE, canonical, did_you_mean, row_of
 from snell.model.decision import Decision
 from snell.model.errors import HookError, PatternError
 from snell.model.events import Event
@@ -66,8 +66,7 @@ def event_named(name: str) -> str:
     """Return the canonical name; raises with the nearest one for an unknown name."""
     event = canonical(name)
     if event not in CATALOGUE:
-        near = nearest(name)
-        raise HookError(f"there is no event `{name}`", advice=f"did you mean `{near}`?" if near else "")
+        raise HookError(f"there is no event `{name}`", advice=did_you_mean(name))
     return event
 
 

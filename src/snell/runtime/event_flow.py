@@ -132,11 +132,9 @@ class EventFlow:
     validate: Validate
 
     def handle(self, client: Client, payload: bytes, request_id: str = "") -> Reply:
-        """Answer one payload."""
         return client.encode(self.decide(client.decode(payload), request_id))
 
     def decide(self, event: Event, request_id: str = "") -> Decision:
-        """Decide one event and wait for it."""
         return self._decide(self.prepare(event, request_id))
 
     def _decide(self, work: EventRun) -> Decision:

@@ -64,7 +64,7 @@ class PendingBatch(Struct, frozen=True):
     ours: Sequence[Outcome]
 
     def finish(self) -> Sequence[Outcome]:
-        theirs = self.call.finish()
+        theirs = self.call.worker.finish(self.call)
         if not self.ours:
             return theirs
         both = (*self.ours, *theirs)
@@ -107,7 +107,7 @@ class Executor:
         if not call:
             return ours
         batch = PendingBatch(call, plan, ours)
-        return batch.finish() if call.is_done_within(self.quick_seconds) else batch.finish
+        return batch.finish() if call.child.has_finished(self.quick_seconds) else batch.finish
 
     async def run_async(self, hooks: Sequence[Hook], event: Event, context: Context) -> Sequence[Outcome]:
         """Run hooks in an event loop: coroutines are awaited, what would block runs in threads."""

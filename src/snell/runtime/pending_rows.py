@@ -66,7 +66,6 @@ class PendingRows:
             self._size = 0
 
     def rows(self) -> Iterator[Row]:
-        """Return all rows of the file."""
         return _rows(self._map[: self._size]) if self._map is not None else iter(())
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
-from snell.model.tables import put_meta
+from snell.model.tables import get_meta, put_meta
 from snell.records.decisions import Record
 from snell.system.json_output import json_value
 
@@ -121,8 +121,6 @@ def _is_quiet(run: Record) -> bool:
 
 
 def _hash_key(tx: Transaction) -> bytes:
-    found = tx.rows("SELECT value FROM meta WHERE name = 'hash_key'")
-    if not found:
+    if not get_meta(tx, "hash_key"):
         put_meta(tx, "hash_key", os.urandom(32).hex())
-        return _hash_key(tx)
-    return bytes.fromhex(found[0][0])
+    return bytes.fromhex(get_meta(tx, "hash_key"))

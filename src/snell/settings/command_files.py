@@ -2,7 +2,7 @@
 Find the programs and local files that a command names in its text.
 
 It finds rather too many files: a file that is pinned without need costs one more approval, but a script that is not
-pinned could be replaced unnoticed. Files that a script itself reads or starts are not searched.
+pinned could be replaced unnoticed. The files that a script sources, imports or runs are found by reading it.
 """
 
 import glob
@@ -18,6 +18,8 @@ from msgspec import Struct
 
 from snell.model.hooks import Handler
 from snell.settings.handler_types import handler_module
+from snell.settings.script_files import files_of_script
+from snell.settings.target_texts import TargetText, target_texts
 
 MOST_FILES = 200
 MOST_WORDS = 2000
@@ -37,6 +39,8 @@ class NamedFiles(Struct, frozen=True):
     files: tuple[str, ...] = ()  # full paths of local files among the words
     relative: tuple[str, ...] = ()  # words that mean other files in another working directory
     is_too_much: bool = False  # more than Snell checks, so it cannot be approved
+    unknown: tuple[str, ...] = ()  # what its scripts use and an approval does not cover
+    targets: tuple[TargetText, ...] = ()  # of Makefiles and the like
 
 
 def files_named_by(handler: Handler, root: Path, env: Mapping[str, str]) -> NamedFiles:
@@ -49,8 +53,7 @@ def files_of_command(
     command: str, root: Path, env: Mapping[str, str], args: Sequence[str] | None = None, plugin_root: str = ""
 ) -> NamedFiles:
     """Return the programs and local files that a command names; with `args`, `command` is one word."""
-    known = {"CLAUDE_PROJECT_DIR": str(root), "PWD": str(root), "HOME": env.get("HOME") or os.path.expanduser("~")}
-    variables = known | ({"CLAUDE_PLUGIN_ROOT": plugin_root} if plugin_root else {})
+    variables = known_variables(root, env, plugin_root)
     all_words = _shell_words(command, variables) if args is None else _exec_words(command, args, variables)
     words = list(islice(all_words, MOST_WORDS + 1))
     if len(words) > MOST_WORDS:
@@ -59,10 +62,42 @@ def files_of_command(
     files = dict.fromkeys(path for word in words for path in _files(word, bases))
     programs = dict.fromkeys(path for word in words if word.is_program for path in _program(word, root, env))
     files.update(dict.fromkeys(path for path in programs if Path(path).is_relative_to(root)))
+    unknown = _add_used_files(files, root)
     found = tuple(files)[:MOST_FILES]
     programs.update(dict.fromkeys(path for file in found for path in _interpreter(file, env)))
     relative = dict.fromkeys(text for word in words for text in word.texts if not os.path.isabs(text))
-    return NamedFiles(tuple(programs), found, tuple(relative), len(files) > MOST_FILES)
+    targets = target_texts(command, root) if args is None else target_texts(shlex.join([command, *args]), root)
+    return NamedFiles(tuple(programs), found, tuple(relative), len(files) > MOST_FILES, unknown, tuple(targets))
+
+
+def with_used_files(path: str, root: Path) -> NamedFiles:
+    """Return a script, and the local files that it uses."""
+    files = {path: None}
+    unknown = _add_used_files(files, root)
+    return NamedFiles(files=tuple(files)[:MOST_FILES], is_too_much=len(files) > MOST_FILES, unknown=unknown)
+
+
+def _add_used_files(files: dict[str, None], root: Path) -> tuple[str, ...]:
+    """Add the files that these scripts source, import or run, and those that these use; return what is not found."""
+    to_read, unknown = list(files), dict[str, None]()
+    while to_read and len(files) <= MOST_FILES:
+        used = files_of_script(to_read.pop(), root)
+        new = [path for path in used.files if path not in files]
+        files.update(dict.fromkeys(new))
+        to_read += new
+        unknown.update(dict.fromkeys(used.unknown))
+    return tuple(unknown)
+
+
+def known_variables(root: Path, env: Mapping[str, str], plugin_root: str = "") -> dict[str, str]:
+    """Return the variables whose values are known before a hook runs."""
+    known = {"CLAUDE_PROJECT_DIR": str(root), "PWD": str(root), "HOME": env.get("HOME") or os.path.expanduser("~")}
+    return known | ({"CLAUDE_PLUGIN_ROOT": plugin_root} if plugin_root else {})
+
+
+def expand_words(text: str, variables: Mapping[str, str]) -> list[str]:
+    """Return the words of a text with the values of known variables."""
+    return _split(_expand(text, variables))
 
 
 def outside_files(named: NamedFiles, root: Path, cwd: Path) -> list[str]:

@@ -19,8 +19,8 @@ from typing import Any, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from snell.model.hooks import Hook, PythonFile
-from snell.settings.command_files import NamedFiles, files_named_by, files_of_command, outside_files
+from snell.model.hooks import ApprovedFiles, Hook, PythonFile
+from snell.settings.command_files import NamedFiles, files_named_by, files_of_command, outside_files, with_used_files
 from snell.settings.file_digests import FileDigests, FileStamp, digest_of, watch_file
 from snell.settings.locate import NOTES, Project
 from snell.settings.parse import read_file
@@ -61,11 +61,13 @@ class ItemReader(Struct, frozen=True):
     def hook_item(self, declared: Declared, file: str) -> Item:
         hook = declared.hook
         named = files_named_by(hook.handler, self.root, self.env)
-        return self._item("hook", file, hook.source.line, hook.id, declared.definition, named, hook)
+        texts = {f"`{each.command}` runs": each.text for each in named.targets}
+        definition = {**declared.definition, **texts}
+        return self._item("hook", file, hook.source.line, hook.id, definition, named, hook)
 
     def python_item(self, path: Path) -> Item:
         name = _relative(str(path), self.root)
-        return self._item("python", name, 1, path.stem, {}, NamedFiles(files=(str(path),)))
+        return self._item("python", name, 1, path.stem, {}, with_used_files(str(path), self.root))
 
     def settings_item(self, values: tuple[Value, ...], file: str) -> Item:
         """Return everything in a settings file that is not a hook, as one item."""
@@ -148,8 +150,9 @@ def collect_approved(reader: ItemReader, pins: ProjectPins, cwd: Path, collected
         why = why_not(item, pins, reader.root, cwd, current)
         named = (os.path.join(reader.root, name) for name in (*item.files, *item.programs))
         collected.watch(reader.digests.stamp(path) for path in named)
+        collected.watch(watch_file(path) for each in item.named.targets for path in each.files)
         if item.hook:
-            collected.add_hook(_with_trust(item.hook, item, why), item.definition)
+            collected.add_hook(hook_with_trust(item.hook, item, why, reader.root), item.definition)
         elif item.kind == "python":
             path = os.path.join(reader.root, item.file)
             collected.python.append(PythonSource(path, "" if why else item.files[item.file], why))
@@ -236,9 +239,13 @@ def _predecessor(item: Item, pins: Sequence[Pin]) -> Pin | None:
 _SAME_HOOK = ("event", "matcher", "handler")
 
 
-def _with_trust(hook: Hook, item: Item, why: str) -> Hook:
+def hook_with_trust(hook: Hook, item: Item, why: str, root: Path) -> Hook:
+    """Return the hook with the reason why it may not run, or with the digests of the files that it may run."""
     if why:
         return replace(hook, untrusted=why)
     if isinstance(hook.handler, PythonFile):
         return replace(hook, handler=replace(hook.handler, digest=next(iter(item.files.values()), "")))
+    if item.files and "approved" in hook.handler.__struct_fields__:
+        files = tuple((os.path.join(root, name), digest) for name, digest in item.files.items())
+        return replace(hook, handler=replace(hook.handler, approved=ApprovedFiles(str(root), files)))
     return hook

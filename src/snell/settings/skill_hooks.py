@@ -18,7 +18,7 @@ from snell.settings.locate import Project, home_of, project_at
 from snell.settings.parse import bytes_of, parse_tree, without_hooks
 from snell.settings.parse_types import Parsed, ParseState
 from snell.settings.pins import pins_of, read_pins
-from snell.settings.project_trust import RUN_TRUST, Item, ItemReader, why_not
+from snell.settings.project_trust import RUN_TRUST, Item, ItemReader, hook_with_trust, why_not
 from snell.settings.read_yaml import read_yaml
 from snell.settings.skill_files import documents_in, usual_name
 from snell.settings.skill_folders import KINDS, is_users_own, project_folders, project_with
@@ -60,7 +60,11 @@ def skill_hooks(
         hint = Problem(str(path), 1, message, RUN_TRUST, "hint")
         return SkillHooks(problems=(hint, problem) if problem else (hint,))
     items, problems = skill_items(reader, path, is_agent=is_agent, extra_events=extra_events)
-    hooks = [replace(item.hook, untrusted=why_not(item, approved, root.root, cwd)) for item in items if item.hook]
+    hooks = [
+        hook_with_trust(item.hook, item, why_not(item, approved, root.root, cwd), root.root)
+        for item in items
+        if item.hook
+    ]
     return SkillHooks(tuple(hooks), problems)
 
 

@@ -39,6 +39,7 @@ class ReviewItem(Struct, frozen=True):
     cannot: str = ""
     definition: dict[str, Any] = {}
     pins: tuple[str, ...] = ()  # programs and files that the digest covers
+    not_pinned: tuple[str, ...] = ()  # what its scripts use besides
 
 
 class Review(Struct, frozen=True):
@@ -152,6 +153,7 @@ def _row(item: Item, approved: ProjectPins | None, current: Collection[str]) -> 
         cannot=item.cannot,
         definition=item.definition,
         pins=(*item.programs, *item.files),
+        not_pinned=item.named.unknown,
     )
 
 

@@ -28,7 +28,6 @@ class Step(Struct, frozen=True):
 
 
 def steps(dialect: str, folder: Path = FOLDER) -> tuple[Step, ...]:
-    """Return all steps for a dialect, in order."""
     files = sorted(folder.glob("[0-9]*_*.sql"))
     return tuple(
         Step(int(file.name.split("_")[0]), _statements(file.read_text(encoding="utf-8"), dialect)) for file in files

@@ -161,7 +161,11 @@ class SqliteDatabase(Database):
 
         Uses a second connection, so that the first one can write meanwhile.
         """
-        self._close_if_replaced()
+        with self._lock:
+            if self._connection is not None and sqlite_files.file_identity(self.path) != self._identity:
+                self.close()
+                self._lost = f"`{self.path}`: was removed or replaced while in use; its rows are lost"
+                self._add_problem(self._lost)
         with self._as_store_errors(), contextlib.suppress(apsw.BusyError, apsw.CantOpenError):
             sqlite_files.checkpoint_file(self.path, Path(self.log_path))
 
@@ -187,13 +191,6 @@ class SqliteDatabase(Database):
             if connection is not None:
                 with contextlib.suppress(apsw.Error):  # committed rows are in the log and stay there
                     connection.close()
-
-    def _close_if_replaced(self) -> None:
-        with self._lock:
-            if self._connection is not None and sqlite_files.file_identity(self.path) != self._identity:
-                self.close()
-                self._lost = f"`{self.path}`: was removed or replaced while in use; its rows are lost"
-                self._add_problem(self._lost)
 
     def _open(self) -> None:
         make_private(self.path.parent)

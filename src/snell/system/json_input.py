@@ -79,7 +79,6 @@ def json_or_none(data: bytes | str) -> Any:
 
 
 def too_many_bytes(length: int) -> UnjudgedPayloadError:
-    """Return the error for a payload of this many bytes."""
     return UnjudgedPayloadError(f"the payload has {length} bytes", advice=f"send at most {LARGEST}")
 
 

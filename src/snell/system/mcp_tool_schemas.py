@@ -61,7 +61,6 @@ def annotations_of(event: Event, state: Path | None, project: str) -> Mapping[st
 
 
 def all_learned(state: Path) -> tuple[LearnedServer, ...]:
-    """Return every server that was queried."""
     path = os.path.join(state, FILE)
     found = stat_or_none(path)
     return _read(path, found.st_mtime_ns) if found else ()

@@ -8,7 +8,7 @@ Every other key is a field of the payload, by the client's name or by the name i
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest
+from snell.model.catalogue import CATALOGUE, EventRow, canonical, did_you_mean
 from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.tools import ALL_KINDS, KINDS, kind_of
@@ -33,12 +33,6 @@ class CaseError(SnellError):
     def __init__(self, message: str, *, key: str = "", where: str = "", advice: str = "") -> None:
         super().__init__(message, where=where, advice=advice)
         self.key = key  # from which the reader of the file finds the line
-
-
-def did_you_mean(word: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.6) -> str:
-    """Return advice for an unknown word."""
-    found = get_close_matches(word, list(known), n=1, cutoff=cutoff)
-    return f"did you mean `{found[0]}`?" if found else otherwise
 
 
 def text_of(value: Any, key: str) -> str:
@@ -129,8 +123,7 @@ def event_row(name: str) -> EventRow:
     """Return the event with this name, in any spelling. Raises CaseError."""
     row = CATALOGUE.get(canonical(name))
     if row is None:
-        near = nearest(name)
-        advice = f"did you mean `{near}`?" if near else "PreToolUse, PostToolUse and Stop are common"
+        advice = did_you_mean(name, CATALOGUE, "PreToolUse, PostToolUse and Stop are common")
         raise CaseError(f"unknown event `{name}`", key="on", advice=advice)
     return row
 
@@ -197,6 +190,6 @@ def _payload(row: EventRow, fields: Mapping[str, Any], known: tuple[str, ...]) -
     for key in fields:
         if key in _PAYLOAD_FIELDS or key in also:
             continue
-        if near := did_you_mean(key, (*known, *also, "prompt"), cutoff=0.8):
-            raise CaseError(f"unknown field `{key}`", key=key, advice=near)
+        if near := get_close_matches(key, (*known, *also, "prompt"), n=1, cutoff=0.8):
+            raise CaseError(f"unknown field `{key}`", key=key, advice=f"did you mean `{near[0]}`?")
     return {also.get(key, key): value for key, value in fields.items()}

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from snell.model.catalogue import did_you_mean
 from snell.settings.locate import FOLDER
 from snell.settings.packs import MANIFEST
-from snell.testing.case_event import CaseError, did_you_mean
+from snell.testing.case_event import CaseError
 from snell.testing.cases import ENDING
 
 # Folders without case files of the user; hidden folders are skipped too.

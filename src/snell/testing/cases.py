@@ -15,10 +15,11 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from snell.model.catalogue import did_you_mean
 from snell.settings.read_toml import read_toml
 from snell.settings.value_tree import InvalidValueError, Node, noun, plain, text_of
 from snell.system.files import FileError, read_capped
-from snell.testing.case_event import CaseError, CaseEvent, case_event_from, did_you_mean
+from snell.testing.case_event import CaseError, CaseEvent, case_event_from
 from snell.testing.expectation import Expectation, expectation_from
 
 ENDING = ".cases.toml"

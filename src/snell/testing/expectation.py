@@ -13,11 +13,12 @@ import msgspec
 from msgspec import Struct
 
 from snell.engine.explain import shorten
+from snell.model.catalogue import did_you_mean
 from snell.model.decision import Decision, Reason, Skipped
 from snell.model.effects import Verdict
 from snell.model.events import Event, json_equal
 from snell.settings.value_tree import noun
-from snell.testing.case_event import CaseError, CaseEvent, did_you_mean, table_of, text_of
+from snell.testing.case_event import CaseError, CaseEvent, table_of, text_of
 
 VERDICTS = ("no_opinion", "allow", "ask", "defer", "deny")
 TEXTS = ("note", "tell", "stop", "failure")
@@ -175,7 +176,6 @@ def _texts(expected: Expectation, decision: Decision) -> Iterator[str]:
 
 
 def _text(decision: Decision, name: str) -> str | None:
-    """Return a text of the decision, or None if it has none."""
     if name == "stop":
         return decision.stop.text if decision.stop else None
     given: list[Reason] = [each for each in getattr(decision, f"{name}s") if each.hook != "snell"]  # not its warnings

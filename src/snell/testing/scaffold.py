@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.model.catalogue import TURN_ENDS, EventRow
+from snell.model.catalogue import TURN_ENDS, EventRow, did_you_mean
 from snell.model.errors import SnellError
 from snell.settings.packs import MANIFEST
-from snell.testing.case_event import case_event_from, checked_kind, did_you_mean, event_row
+from snell.testing.case_event import case_event_from, checked_kind, event_row
 from snell.testing.cases import ENDING
 
 TEMPLATES = Path(__file__).with_name("templates")

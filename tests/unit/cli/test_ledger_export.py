@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from snell.cli.ledger_export import write_csv
+from snell.cli.commands.ledger import write_csv
 from snell.records.ledger import Call
 
 

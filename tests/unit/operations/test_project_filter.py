@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from snell.model.protocols import Transaction
-from snell.operations.project_filter import ProjectFilter
+from snell.operations.journal import ProjectFilter
 from snell.records import decisions, retention
 from snell.records.decisions import Row
 from snell.store.sqlite import SqliteDatabase

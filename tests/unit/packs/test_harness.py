@@ -13,8 +13,7 @@ from snell.model.context import Context
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.operations import call_for
-from snell.packs.harness.promise import continuation
-from snell.packs.harness.promise_loop import Loop, loop_of, save_loop
+from snell.packs.harness.promise import Loop, continuation, loop_of, save_loop
 from snell.packs.harness.subagents import task_key
 from snell.runtime.app import Runtime
 from snell.settings.packs import pack_hooks

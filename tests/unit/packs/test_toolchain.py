@@ -7,14 +7,20 @@ import pytest
 
 from snell.model.effects import Verdict
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.rewrite_line import Redirection, redirect_line
-from snell.packs.toolchain.seed_mode import action_of, project_command
-from snell.packs.toolchain.targets import just_recipes, make_targets, task_names
-from snell.packs.toolchain.toolchains import ACTIONS, Toolchain, command_for_job, table, toolchains, toolchains_from
+from snell.packs.toolchain.rewrite_line import Redirection, action_of, project_command, redirect_line
+from snell.packs.toolchain.toolchains import (
+    ACTIONS,
+    Toolchain,
+    command_for_job,
+    make_targets,
+    table,
+    toolchains,
+    toolchains_from,
+)
 from snell.runtime.app import Runtime
 from snell.sdk.decorators import GATE_TIMEOUT
 from snell.settings.packs import builtin_hooks, pack_hooks
-from snell.shell.build_targets import recipe_lines
+from snell.shell.build_targets import read_justfile, read_taskfile, recipe_lines
 from snell.testing import decide_with
 from tests.unit.packs.project_files import (
     CARGO,
@@ -361,11 +367,11 @@ def test_targets_are_read_as_rules():
         "define help\nnot-a-target: x\nendef\n.PHONY: smoke\n# comment: no\nsub/dir.x: z ; echo\n"
     )
     expected = {"all", "build", "lint", "smoke", "sub/dir.x"}
-    assert make_targets(Text("Makefile", makefile)).keys() == expected
-    assert recipe_lines(["all"], make_targets(Text("Makefile", makefile))) == ["\t@echo deploy:"]
-    assert make_targets(Text("makefile", "")) == {}
+    assert make_targets(Text("Makefile", makefile), "Makefile").keys() == expected
+    assert recipe_lines(["all"], make_targets(Text("Makefile", makefile), "Makefile")) == ["\t@echo deploy:"]
+    assert make_targets(Text("makefile", ""), "makefile") == {}
     just = "set shell := ['x']\nv := 'a'\nalias t := test\n@test a b='c': dep\n  echo hi: there\n_hidden:\n"
-    assert just_recipes(Text("justfile", just)).keys() == {"t", "test", "_hidden"}
-    assert recipe_lines(["t"], just_recipes(Text("justfile", just))) == ["  echo hi: there"]
+    assert read_justfile(just).keys() == {"t", "test", "_hidden"}
+    assert recipe_lines(["t"], read_justfile(just)) == ["  echo hi: there"]
     tasks = "version: '3'\nvars:\n  NOT: x\ntasks:\n  test:\n    cmds:\n      - x\n  'build:all': y\nother:\n  z: 1\n"
-    assert task_names(Text("Taskfile.yml", tasks)).keys() == {"test", "build:all"}
+    assert read_taskfile(tasks).keys() == {"test", "build:all"}

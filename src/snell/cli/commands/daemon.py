@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from snell.cli.daemon_process import ensure_started, running_status, wait_until
+from snell.cli.call_operation import ensure_started, running_status, wait_until
 from snell.cli.health.daemon import describe_journal_problem
 from snell.cli.templates import template
 from snell.cli.terminal import print_json

@@ -12,12 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from snell.daemon.client import ask
 from snell.model.errors import SnellError
 from snell.settings.load import load
 from snell.system.git_readonly import project_files
+from snell.system.json_input import json_or_none
 from snell.system.paths import POLICY_FILE, Places, places
 from snell.system.run_program import environment, run
 
@@ -128,10 +127,7 @@ def default_suggestions(query: str, folder: str, env: Mapping[str, str], limit: 
 
 def session_in(payload: bytes) -> dict[str, Any]:
     """Parse the input of a status line or file suggestion; empty if it is not a JSON object."""
-    try:
-        found = msgspec.json.decode(payload)
-    except (msgspec.DecodeError, RecursionError):
-        return {}
+    found = json_or_none(payload)
     return found if isinstance(found, dict) else {}
 
 

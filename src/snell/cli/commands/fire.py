@@ -11,7 +11,6 @@ from snell.cli.terminal import Colours
 from snell.clients import client_named
 from snell.engine.explain import explain, headline
 from snell.model.catalogue import CATALOGUE, canonical, did_you_mean
-from snell.model.decision import Decision
 from snell.model.errors import PayloadError, SnellError
 from snell.model.events import Event
 from snell.runtime.app import Runtime
@@ -29,7 +28,16 @@ def run(args: argparse.Namespace) -> int:
         record = runtime.record_of(decision)
     for problem in record.get("problems", ()):
         print(f"snell: {problem}", file=sys.stderr)
-    _show(args, client, decision, record)
+    if args.json:
+        print(json_bytes(record).decode())
+    elif args.reply:
+        reply = client.encode(decision)
+        sys.stdout.buffer.write(reply.stdout)
+        sys.stderr.buffer.write(reply.stderr)
+    elif args.why:
+        print(explain(record, Colours.for_stdout().of(record)))
+    else:
+        _short(record)
     return 0
 
 
@@ -85,19 +93,6 @@ def _value(text: str) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return text
-
-
-def _show(args: argparse.Namespace, client: Any, decision: Decision, record: dict[str, Any]) -> None:
-    if args.json:
-        print(json_bytes(record).decode())
-    elif args.reply:
-        reply = client.encode(decision)
-        sys.stdout.buffer.write(reply.stdout)
-        sys.stderr.buffer.write(reply.stderr)
-    elif args.why:
-        print(explain(record, Colours.for_stdout().of(record)))
-    else:
-        _short(record)
 
 
 def _short(record: dict[str, Any]) -> None:

@@ -123,7 +123,6 @@ def browse(ask: Callable[[str], Mapping[str, Any]], source: TextIO, out: TextIO)
 
 
 def _show_pages(memory: Mapping[str, Any], source: TextIO, out: TextIO) -> None:
-    """Print a memory page by page."""
     rest = visible_lines(str(memory["content"]))
     while len(rest) > PAGE:
         cut = rest.rfind("\n", PAGE // 2, PAGE) + 1 or PAGE

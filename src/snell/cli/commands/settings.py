@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from snell.settings.locate import FOLDER, Located, locate
 from snell.settings.parse_types import Value
 from snell.settings.value_tree import Problem
 from snell.store import display_address
-from snell.system.paths import Places, places
+from snell.system.paths import places
 
 File = tuple[str, Path]  # the layer and the path
 
@@ -29,7 +29,12 @@ def run(args: argparse.Namespace) -> int:
         print(msgspec.json.format(msgspec.json.encode(json_schema())).decode())
         return 0
     env = dict(os.environ)
-    found = _load(places(env), Path(args.cwd or os.getcwd()).absolute(), env)
+    where = places(env)
+    cwd = Path(args.cwd or os.getcwd()).absolute()
+    loaded = load(where, cwd, env)
+    context = folder_context(where, cwd, env)
+    files = tuple(_files(locate(where, cwd, env), loaded))
+    found = _Found(loaded, files, tuple(context.registry.hooks()), _problems(loaded, context))
     if args.json:
         print_json(found.as_data())
     else:
@@ -71,13 +76,6 @@ class _Found(msgspec.Struct, frozen=True):
         if self.problems:
             yield "problems"
             yield from (f"  {problem if problem.file else problem.message}" for problem in self.problems)
-
-
-def _load(where: Places, cwd: Path, env: Mapping[str, str]) -> _Found:
-    loaded = load(where, cwd, env)
-    context = folder_context(where, cwd, env)
-    files = tuple(_files(locate(where, cwd, env), loaded))
-    return _Found(loaded, files, tuple(context.registry.hooks()), _problems(loaded, context))
 
 
 def _problems(loaded: Loaded, context: Context) -> tuple[Problem, ...]:

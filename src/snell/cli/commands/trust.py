@@ -105,6 +105,8 @@ def _details(item: ReviewItem, root: Path, approved: tuple[Pin, ...]) -> Iterato
     yield from item.shows.splitlines()
     if item.pins:
         yield f"files: {', '.join(item.pins)}"
+    if item.not_pinned:
+        yield f"not covered by the approval: {', '.join(item.not_pinned)}"
 
 
 def _changed_fields(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str]:

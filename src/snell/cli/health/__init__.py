@@ -39,8 +39,6 @@ class Check(Struct, frozen=True):
 
 
 class Installation(Struct, frozen=True):
-    """The installation to check, and the folder to check it in."""
-
     where: Places
     env: Mapping[str, str]
     cwd: Path

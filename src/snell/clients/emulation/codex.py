@@ -24,8 +24,6 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Codex(Emulation):
-    """Emulates Codex CLI."""
-
     table = read_client("codex").table
     matcher_type = None  # a list of names or a pattern, as in Claude Code
 

@@ -36,8 +36,6 @@ _CAMEL: Mapping[str, str] = {
 
 
 class Copilot(Emulation):
-    """Emulates Copilot CLI."""
-
     table = read_client("copilot").table
     also: Mapping[str, str] = {"MultiEdit": "edit"}
 

@@ -45,8 +45,6 @@ _CLAUDES = ("decision", "reason", "hookSpecificOutput")
 
 
 class Cursor(Emulation):
-    """Emulates Cursor."""
-
     table = read_client("cursor").table
     also: Mapping[str, str] = {"Edit": "Write", "MultiEdit": "Write", "NotebookEdit": "Write"}
 

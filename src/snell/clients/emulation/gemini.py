@@ -25,8 +25,6 @@ _READ = ("additionalContext", "permissionDecision", "permissionDecisionReason")
 
 
 class Gemini(Emulation):
-    """Emulates Gemini CLI."""
-
     table = read_client("gemini").table
     also: Mapping[str, str] = {"MultiEdit": "replace", "NotebookEdit": "replace"}
 

@@ -11,18 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.clients.protocol import messages
 from snell.clients.protocol.decode import refine_event, texts_in
-from snell.clients.protocol.messages import (
-    cannot_ask,
-    cannot_change,
-    cannot_deliver_note,
-    changed_by,
-    not_delivered,
-    other_prompt,
-    reason_of,
-    stop_reason,
-    to_text,
-)
 from snell.clients.protocol.person_present import reaches_person
 from snell.clients.protocol.table import Answers, ClientTable, Form, Slot
 from snell.clients.protocol.tool_inputs import native_input, takes_change
@@ -64,8 +54,6 @@ def _join(*texts: str) -> str:
 
 
 class _ReplyBuilder(Struct):
-    """Builds the reply for one decision."""
-
     table: ClientTable
     answers: Answers
     decision: Decision
@@ -81,7 +69,7 @@ class _ReplyBuilder(Struct):
             refusal, note = _join(refusal, note), ""
             forms.append(answers.deny)
         elif refusal:
-            note = _join(cannot_deliver_note(decision.event.name, refusal), note)
+            note = _join(messages.cannot_deliver_note(decision.event.name, refusal), note)
         else:
             note = _join(self._new_prompt(), note)
             forms += [answers.rewrite if self._rewrites else None, self._verdict_form()]
@@ -91,7 +79,7 @@ class _ReplyBuilder(Struct):
         forms += [answers.stop if self._stop else None, answers.env if decision.env else None]
         undelivered += self._inexpressible()
         values = self._slot_values(refusal, note, tell)
-        stderr = "\n".join(not_delivered(self.table.title, decision.event.name, text) for text in undelivered)
+        stderr = "\n".join(messages.not_delivered(self.table.title, decision.event.name, text) for text in undelivered)
         return _reply(self.table, answers, [form for form in forms if form], values, stderr)
 
     def _refusal(self) -> str:
@@ -100,9 +88,9 @@ class _ReplyBuilder(Struct):
         if self._stop and decision.event.name in TURN_ENDS:
             return ""  # a refused turn end would continue the turn
         if "deny" in can and decision.verdict is Verdict.DENY:
-            return reason_of(decision)
+            return messages.reason_of(decision)
         if "deny" in can and decision.verdict in (Verdict.ASK, Verdict.DEFER) and not self._can_ask:
-            return cannot_ask(decision, self.table.title, self.table.asks_when if self.answers.ask else "")
+            return messages.cannot_ask(decision, self.table.title, self.table.asks_when if self.answers.ask else "")
         if self._stop and not self.answers.stop and decision.event.name not in TURN_ENDS:
             return self._stop
         if self._is_changed and not self._rewrites:
@@ -114,11 +102,11 @@ class _ReplyBuilder(Struct):
         match event.row.rewrites:
             case "tool_input":
                 after = native_input(self.table, event.tool_name, event.rewritable, before)
-                return cannot_change(self.decision, self.table.title, after)
+                return messages.cannot_change(self.decision, self.table.title, after)
             case "tool_response" if self.answers.deny_replaces:
                 return self._output() or "(no output)"
             case "prompt" if not self.answers.note:
-                return cannot_change(self.decision, self.table.title, event.rewritable)
+                return messages.cannot_change(self.decision, self.table.title, event.rewritable)
         return ""
 
     def _inexpressible(self) -> list[str]:
@@ -126,14 +114,14 @@ class _ReplyBuilder(Struct):
         field, lost = self.decision.event.row.rewrites, []
         is_expressed = self._rewrites or self.answers.deny_replaces or field not in ("tool_response", "delta")
         if self._is_changed and not is_expressed:
-            lost.append(f"{changed_by(self.decision)} would change `{field}`, which stays unchanged")
+            lost.append(f"{messages.changed_by(self.decision)} would change `{field}`, which stays unchanged")
         if self.decision.env and not self.answers.env:
             lost.append(f"these variables are not set: {', '.join(self.decision.env)}")
         return lost
 
     def _new_prompt(self) -> str:
         is_prompt = self._is_changed and self.decision.event.row.rewrites == "prompt"
-        return other_prompt(self.decision, self.decision.event.rewritable) if is_prompt else ""
+        return messages.other_prompt(self.decision, self.decision.event.rewritable) if is_prompt else ""
 
     def _verdict_form(self) -> Form | None:
         match self.decision.verdict:
@@ -158,7 +146,7 @@ class _ReplyBuilder(Struct):
 
     @property
     def _stop(self) -> str:
-        return stop_reason(self.decision) if "stop" in self.decision.event.row.can else ""
+        return messages.stop_reason(self.decision) if "stop" in self.decision.event.row.can else ""
 
     @property
     def _is_changed(self) -> bool:
@@ -202,11 +190,11 @@ class _ReplyBuilder(Struct):
         """Return the tool's output as the text that the model reads."""
         value = self.decision.event.rewritable
         if not isinstance(value, dict):
-            return to_text(value)
+            return messages.to_text(value)
         inner = next((value[key] for key in self.table.response_text if key in value), None)
         if isinstance(inner, list):
             return "\n".join(texts_in(inner))
-        return inner if isinstance(inner, str) else to_text(value)
+        return inner if isinstance(inner, str) else messages.to_text(value)
 
 
 def _answers(table: ClientTable, own_name: str, name: str) -> Answers | None:

@@ -33,8 +33,6 @@ def hooks(runtime: Runtime, events: Iterable[str] | None = None) -> dict[str, li
 
 
 def callback_for(runtime: Runtime) -> Callback:
-    """Return one callback for all events."""
-
     async def snell(payload: Mapping[str, Any], _tool_use_id: str | None, _context: Any) -> Output:
         try:
             event = claude_code.decode(json_bytes(payload))

@@ -33,8 +33,6 @@ Functions = dict[tuple[str, str], dict[str, Callable[[Event], Any]]]
 
 
 class RunRequest(msgspec.Struct):
-    """A request to run hooks."""
-
     plan: int  # the number of this set of hooks, for both sides
     number: int
     event: Event
@@ -202,7 +200,6 @@ def decode_line(line: bytes) -> Any:
 
 
 def effects_as_data(result: Any) -> list[list[Any]]:
-    """Return effects as lists for the pipe."""
     given = result if isinstance(result, list | tuple) else () if result is None else (result,)
     return [_as_data(effect) for effect in given]
 

@@ -156,10 +156,3 @@ class WorkerCall(msgspec.Struct, frozen=True):
     child: Child
     hooks: tuple[Hook, ...]
     event: Event
-
-    def is_done_within(self, seconds: float) -> bool:
-        """Wait at most this long; True when `finish` will not have to wait."""
-        return self.child.has_finished(seconds)
-
-    def finish(self) -> list[Outcome]:
-        return self.worker.finish(self)

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from snell.model.errors import SnellError
 from snell.operations import find
 from snell.operations.declaration import Operation
-from snell.operations.mcp import prompts, resources
+from snell.operations.mcp import resources
 from snell.operations.mcp.message_lines import Lines
 from snell.operations.mcp.tools import find_tool, input_schema, output_schema, tools
 from snell.runtime.app import Runtime
@@ -97,10 +97,10 @@ class Session:
         return types.ReadResourceResult(contents=[await self._try(resources.read(params.uri, self.ask))])
 
     async def list_prompts(self, _ctx: Any, _params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.list_prompts())
+        return types.ListPromptsResult(prompts=resources.list_prompts())
 
     async def get_prompt(self, _ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await self._try(prompts.get_prompt(params.name, params.arguments or {}, self.ask))
+        return await self._try(resources.get_prompt(params.name, params.arguments or {}, self.ask))
 
     async def ask(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Call an operation by its name."""

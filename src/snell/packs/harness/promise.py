@@ -11,18 +11,48 @@ import json
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from snell.model.context import Context
 from snell.model.effects import Deny, Note, Tell
-from snell.model.events import Event
-from snell.packs.harness.promise_loop import MARK, Loop, end_loop, loop_of, save_loop
+from snell.model.events import Event, persistent_scope
+from snell.model.protocols import Store
 from snell.sdk.decorators import informs, judges
 from snell.sdk.subjects import Prompt, Turn
 from snell.settings.locate import MISSION
 from snell.system.files import text_or_nothing
 from snell.system.transcripts import conversation
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, take_over
+
+MARK = "harness/loop"
+
+
+class Loop(Struct, frozen=True):
+    """A loop: the agent may stop when its last message contains the promise, or when its iterations are used up."""
+
+    promise: str
+    objective: str = ""
+    most: int = 10
+    iteration: int = 0
+    in_a_row: int = 0  # stops that were held up since the last prompt; clients have a cap on these
+
+
+def loop_of(session_id: str, marks: Store) -> Loop | None:
+    kept: Any = marks.get(persistent_scope(session_id), MARK)
+    try:
+        return convert(kept, Loop) if isinstance(kept, dict) else None
+    except ValidationError:
+        return None
+
+
+def save_loop(session_id: str, loop: Loop, marks: Store) -> None:
+    marks.put(persistent_scope(session_id), MARK, to_builtins(loop))
+
+
+def end_loop(session_id: str, marks: Store) -> None:
+    marks.drop(persistent_scope(session_id), MARK)
+
 
 COMMAND = "/harness"
 # Consecutive stops, without a tool call between them, that a client lets a hook hold up.

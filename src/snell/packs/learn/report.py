@@ -13,14 +13,18 @@ import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
 
 from snell.model.context import Context
 from snell.model.effects import Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.packs.learn.session_counts import SessionCounts, count_session
+from snell.model.protocols import Transaction
 from snell.redact import redact_data
 from snell.sdk.decorators import informs
+from snell.system.json_input import json_or_none
 
 SHOWN = 12
 LONGEST = 200
@@ -47,8 +51,7 @@ def report(event: Event, context: Context) -> Tell | None:
     return Tell(f"flow report: {path}")
 
 
-def report_of(event: Event, counts: SessionCounts, agent: str) -> str:
-    """Return the report as Markdown."""
+def report_of(event: Event, counts: "SessionCounts", agent: str) -> str:
     minutes = max(0, counts.last - counts.first) / 60_000
     lines = [
         "# Flow report",
@@ -74,7 +77,7 @@ def report_of(event: Event, counts: SessionCounts, agent: str) -> str:
     return "\n".join([*lines, "", f"Hand this to {agent} for conclusions.", ""])
 
 
-def _read_counts(event: Event, context: Context) -> SessionCounts:
+def _read_counts(event: Event, context: Context) -> "SessionCounts":
     with suppress(StoreError):
         if context.database is not None:
             return context.database.run(lambda tx: count_session(tx, event.session_id))
@@ -86,7 +89,7 @@ def _list_items(items: list[str]) -> list[str]:
     return [*items_shown, f"- ... and {len(items) - SHOWN} earlier ones"] if len(items) > SHOWN else items_shown
 
 
-def _list_prompts(counts: SessionCounts) -> list[str]:
+def _list_prompts(counts: "SessionCounts") -> list[str]:
     """List prompts, each with the minutes until the next one."""
     starts = [at for at, _ in counts.prompts]
     ends = [*starts[1:], counts.last]
@@ -107,3 +110,78 @@ def _write(folder: Path, event: str, text: str) -> Path:
             file.write(text)
             return path
     raise OSError("no file name is free")
+
+
+MOST_DECISIONS = 5_000  # of a session; they are stored without secrets
+
+
+class SessionCounts(Struct):
+    events: int = 0
+    first: int = 0  # milliseconds since 1970
+    last: int = 0
+    prompts: list[tuple[int, str]] = field(default_factory=list)  # when, and what
+    tools: Counter[str] = field(default_factory=Counter)
+    commands: Counter[str] = field(default_factory=Counter)
+    files: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    rewrites: Counter[str] = field(default_factory=Counter)
+
+
+def count_session(tx: Transaction, session_id: str) -> "SessionCounts":
+    """Count a session's last decisions, oldest first."""
+    rows = tx.rows(
+        "SELECT d.at, d.event, d.tool, d.verdict, t.body FROM decisions d LEFT JOIN traces t ON t.decision_id = d.id"
+        " WHERE d.session_id = ? ORDER BY d.seq DESC LIMIT ?",
+        session_id,
+        MOST_DECISIONS,
+    )
+    counts = SessionCounts(events=len(rows), first=rows[-1][0], last=rows[0][0]) if rows else SessionCounts()
+    for at, event, tool, verdict, body in reversed(rows):
+        record = json_or_none(body or "{}")
+        _count(counts, at, str(event), str(tool), str(verdict), record if isinstance(record, dict) else {})
+    return counts
+
+
+def _count(counts: "SessionCounts", at: int, event: str, tool: str, verdict: str, record: dict[str, Any]) -> None:
+    value = record.get("value")
+    if event == "UserPromptSubmit" and isinstance(value, str):
+        counts.prompts.append((at, value))
+    if event == "PreToolUse":
+        counts.tools[tool] += 1
+        _count_input(counts, value if isinstance(value, dict) else {})
+    if (error := error_in(event, record)) is not None:
+        counts.errors.append(f"{tool or event}: {error or 'failed'}")
+    if verdict in ("deny", "ask"):
+        counts.refusals.append(f"{tool or event}: {record.get('reason') or verdict}")
+    for change in record.get("changes", ()):
+        if isinstance(change, dict):
+            counts.rewrites[str(change.get("hook", ""))] += 1
+
+
+def error_in(event: str, record: dict[str, Any]) -> str | None:
+    """Return the error, in the tool's or the client's words; None when there was none."""
+    if event in ("PostToolUseFailure", "StopFailure"):
+        return str(record.get("error") or "")
+    answer = record.get("value") if event == "PostToolUse" else None
+    if not isinstance(answer, dict):
+        return None
+    code = next((answer[name] for name in ("exit_code", "exitCode", "returnCode") if name in answer), 0)
+    error = answer.get("error")
+    if not (error or answer.get("is_error") or answer.get("isError") or (isinstance(code, int) and code != 0)):
+        return None
+    words = next(
+        (text for text in (error, *map(answer.get, _ERROR_TEXTS)) if isinstance(text, str) and text.strip()), ""
+    )
+    return f"exit code {code}: {words}" if code else words
+
+
+_ERROR_TEXTS = ("stderr", "message", "output", "stdout")
+
+
+def _count_input(counts: "SessionCounts", given: dict[str, Any]) -> None:
+    command, path = given.get("command"), given.get("file_path")
+    if isinstance(command, str) and command.strip():
+        counts.commands[" ".join(command.split()[:2])] += 1
+    if isinstance(path, str) and path:
+        counts.files[path] += 1

@@ -16,7 +16,8 @@ from snell.records.idempotency import Identity, action_of, args_hash, identity_o
 from snell.records.ledger import LONGEST_BODY, PREVIEW, safe_id
 from snell.records.side_effects import Classification, Rule, classify
 from snell.redact import redact, redact_data
-from snell.shell.effects import Effects, effects_of
+from snell.shell.effects import effects_of
+from snell.system.json_input import json_or_none
 from snell.system.json_output import json_value
 from snell.system.mcp_tool_schemas import annotations_of
 from snell.system.wall_clock import now_ms
@@ -101,7 +102,7 @@ class CallDescription(Struct, frozen=True):
 
 def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: Context) -> CallDescription:
     """Return what the call may change, as far as that is known before it runs."""
-    effects = _effects(event)
+    effects = effects_of(event.command) if event.command else None
     found = classify(
         tool,
         event.kind,
@@ -111,10 +112,6 @@ def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context
     )
     is_here = effects is not None and event.kind == "shell"  # the tool of an MCP server may run elsewhere
     return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written_paths(event))
-
-
-def _effects(event: Event) -> Effects | None:
-    return effects_of(event.command) if event.command else None
 
 
 def _written_paths(event: Event) -> tuple[str, ...]:
@@ -165,10 +162,7 @@ def correlation_of(response: Any) -> str:
 
 def _places(response: Any) -> list[dict[str, Any]]:
     if isinstance(response, str) and response.lstrip()[:1] == "{" and len(response) < LONGEST_BODY:
-        try:
-            response = msgspec.json.decode(response)
-        except (msgspec.DecodeError, RecursionError):
-            return []
+        response = json_or_none(response)
     if isinstance(response, list):
         texts = (each.get("text") for each in response[:5] if isinstance(each, dict))
         return [place for text in texts if isinstance(text, str) for place in _places(text)]

@@ -102,7 +102,9 @@ def _claim_or_refuse(
     database: Database, event: Event, context: Context, identity: CallIdentity, known: Rules
 ) -> Deny | Ask | None:
     rules = known.rules
-    starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, identity, rules, context))
+    starts_anew = event.kind == "agent" or (
+        known.may_relaunch and (describe_call(event, identity.tool, rules, context).found.replay == "RELAUNCH")
+    )
     key = identity.with_nonce() if starts_anew else identity.key
     if before := note_key(identity, key):
         # Its input was rewritten since it was first claimed.
@@ -117,7 +119,10 @@ def _on_conflict(
     tx: Transaction, wanted: Claim, event: Event, identity: CallIdentity, context: Context, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
     if (lost := lost_ledger.loss_for_run(tx, identity.run_id)) and _happens_once(event, identity, context, rules):
-        return _lost_refusal(identity, lost)
+        return Deny(
+            f"the ledger was lost, so it is unknown whether `{identity.tool.raw}` was called like this before: {lost}",
+            instead="tell the user, who checks what was done and then runs `snell ledger release lost`",
+        )
     wanted = _with_key_of_place(tx, wanted, identity)
     other = claims.claim(tx, wanted)
     if other is None:
@@ -168,7 +173,11 @@ def _on_repeat(
         claims.take_over(tx, wanted)
         return None
     if other.status == "prepared" and _may_still_run(other, wanted.at, context):
-        return _still_running(identity, other)
+        return Deny(
+            f"the same call of `{identity.tool.raw}` is still running",
+            instead="wait for it; if it was refused or interrupted, the user frees it with"
+            f" `snell ledger release {other.tool_call_id}`",
+        )
     claims.take_over(tx, wanted)
     return Ask(
         f"`{identity.tool.raw}` was called like this before, and it is unknown whether it happened; check, then decide"
@@ -184,26 +193,11 @@ def _happens_once(event: Event, identity: CallIdentity, context: Context, rules:
     return describe_call(event, identity.tool, rules, context).found.replay == "REPLAY_EXACT"
 
 
-def _lost_refusal(identity: CallIdentity, lost: str) -> Deny:
-    return Deny(
-        f"the ledger was lost, so it is unknown whether `{identity.tool.raw}` was called like this before: {lost}",
-        instead="tell the user, who checks what was done and then runs `snell ledger release lost`",
-    )
-
-
 def _done_already(identity: CallIdentity, preview: str) -> Deny:
     result = f" Its result: {preview}" if preview else ""
     return Deny(
         f"`{identity.tool.raw}` was called with this input before and succeeded, so it is not done twice.{result}",
         instead="go on with that result; change the input if you mean something else",
-    )
-
-
-def _still_running(identity: CallIdentity, other: Claim) -> Deny:
-    return Deny(
-        f"the same call of `{identity.tool.raw}` is still running",
-        instead="wait for it; if it was refused or interrupted, the user frees it with"
-        f" `snell ledger release {other.tool_call_id}`",
     )
 
 
@@ -224,10 +218,6 @@ def _claim(identity: CallIdentity, key: str, context: Context) -> Claim:
         at=now_ms(),
         place=identity.place,
     )
-
-
-def _relaunches(event: Event, identity: CallIdentity, rules: tuple[Rule, ...], context: Context) -> bool:
-    return describe_call(event, identity.tool, rules, context).found.replay == "RELAUNCH"
 
 
 def _was_refused(tx: Transaction, other: Claim) -> bool:

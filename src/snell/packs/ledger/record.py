@@ -7,6 +7,7 @@ Instead  `snell ledger list`, `show`, `stats` and `export` show it. `[pack.ledge
 """
 
 import time
+from typing import Any
 
 import msgspec
 
@@ -44,13 +45,29 @@ def begun(event: Event, context: Context) -> None:
     """Record a call that is about to run, or was refused."""
     if context.database is None:
         return
-    identity = identify_call_with_effort(event, context)
-    _start_clock(identity.call_id)
-    effects = describe_call(event, identity.tool, rules_for(context).rules, context)
-    request = _body(event.payload.get("tool_input"), context, "keep_input")
+    seen = _see_call(event, context)
+    _started[seen.identity.call_id] = _steady_ms()
+    if len(_started) > MOST_CLOCKS:
+        del _started[next(iter(_started))]
     crash_points.notify("before row")
-    context.database.run(lambda tx: _begin(tx, event, context, identity, effects, request))
+    context.database.run(lambda tx: _begin(tx, seen))
     crash_points.notify("after row")
+
+
+class _SeenCall(msgspec.Struct, frozen=True):
+    """One event of a call, with what is determined before the transaction begins."""
+
+    event: Event
+    context: Context
+    identity: CallIdentity
+    effects: CallDescription
+    request: Body
+
+
+def _see_call(event: Event, context: Context) -> _SeenCall:
+    identity = identify_call_with_effort(event, context)
+    effects = describe_call(event, identity.tool, rules_for(context).rules, context)
+    return _SeenCall(event, context, identity, effects, _body(event.payload.get("tool_input"), context, "keep_input"))
 
 
 def _body(value: object, context: Context, option: str) -> Body:
@@ -58,14 +75,12 @@ def _body(value: object, context: Context, option: str) -> Body:
     return body_of(value, options.get("most_characters", LONGEST_BODY)) if options.get(option) else Body("", 0)
 
 
-def _begin(
-    tx: Transaction, event: Event, context: Context, identity: CallIdentity, effects: CallDescription, request: Body
-) -> None:
+def _begin(tx: Transaction, seen: _SeenCall) -> None:
+    identity, verdict = seen.identity, seen.context.verdict
     key = claimed_key(identity)
-    call = _call(tx, event, context, identity, effects, request, key)
-    waits = context.verdict in ("ask", "defer")
-    ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if waits else "running"))
-    if context.verdict != "deny":
+    call = _call(tx, seen, key)
+    ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if verdict in ("ask", "defer") else "running"))
+    if verdict != "deny":
         _note_in_run(tx, call)
     elif not _has_happened(tx, identity, key):
         ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0))
@@ -85,38 +100,24 @@ def ended(event: Event, context: Context) -> None:
     """Record the end of a call."""
     if context.database is None:
         return
-    identity = identify_call_with_effort(event, context)
-    effects = describe_call(event, identity.tool, rules_for(context).rules, context)
-    request = _body(event.payload.get("tool_input"), context, "keep_input")
+    seen = _see_call(event, context)
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
     response = _body(answer, context, "keep_output")
     crash_points.notify("before settling")
-    context.database.run(lambda tx: _end(tx, event, context, identity, effects, request, response))
+    context.database.run(lambda tx: _end(tx, seen, response))
     crash_points.notify("after settling")
 
 
-def _end(
-    tx: Transaction,
-    event: Event,
-    context: Context,
-    identity: CallIdentity,
-    effects: CallDescription,
-    request: Body,
-    response: Body,
-) -> None:
+def _end(tx: Transaction, seen: _SeenCall, response: Body) -> None:
+    event, context = seen.event, seen.context
     at, failed = began_at(context), error_of(event)
-    measured = event.payload.get("duration_ms")
-    took = (
-        int(measured)
-        if isinstance(measured, int | float) and not isinstance(measured, bool) and measured >= 0
-        else None
-    )
-    identity = _with_call_id(tx, event, identity)
+    measured: Any = event.payload.get("duration_ms")
+    took = int(measured) if type(measured) in (int, float) and measured >= 0 else None
+    seen = msgspec.structs.replace(seen, identity=_with_call_id(tx, event, seen.identity))
+    identity = seen.identity
     known = ledger.find(tx, identity.call_id)
     key = known.idempotency_key if known and known.idempotency_key else claimed_key(identity)
-    call = known or msgspec.structs.replace(
-        _call(tx, event, context, identity, effects, request, key), status="running", started_at=at - (took or 0)
-    )
+    call = known or msgspec.structs.replace(_call(tx, seen, key), status="running", started_at=at - (took or 0))
     steady = _corrected_duration(identity.call_id, at - call.started_at)
     status = "succeeded" if failed is None else "failed"
     end = End(
@@ -127,7 +128,7 @@ def _end(
         external_correlation_id=correlation_of(event.tool_response),
         error_code="" if failed is None else "interrupted" if was_interrupted(event) else "error",
         error_detail=failed or "",
-        confirmed=_json(existing_paths(effects.paths, event.cwd)) if failed is None else "[]",
+        confirmed=_json(existing_paths(seen.effects.paths, event.cwd)) if failed is None else "[]",
     )
     receipt = claims.receipt_of(tx, identity.call_id)
     if receipt is None:
@@ -169,16 +170,9 @@ def abandoned(event: Event, context: Context) -> None:
         context.database.run(lambda tx: resume.resume(tx, run_id, now_ms()))
 
 
-def _call(
-    tx: Transaction,
-    event: Event,
-    context: Context,
-    identity: CallIdentity,
-    effects: CallDescription,
-    request: Body,
-    key: str,
-) -> Call:
-    at = began_at(context)
+def _call(tx: Transaction, seen: _SeenCall, key: str) -> Call:
+    event, identity, classified = seen.event, seen.identity, seen.effects.found
+    at = began_at(seen.context)
     step = runs.open_step(tx, identity.run_id)
     return Call(
         tool_call_id=identity.call_id,
@@ -190,20 +184,20 @@ def _call(
         raw_tool_name=identity.tool.raw,
         tool_name=identity.tool.name,
         tool_namespace=identity.tool.namespace,
-        side_effect_class=effects.found.side_effects,
-        replay_policy=effects.found.replay,
-        policy_matched=int(bool(effects.found.rule)),
-        policy_rule_id=effects.found.rule,
+        side_effect_class=classified.side_effects,
+        replay_policy=classified.replay,
+        policy_matched=int(bool(classified.rule)),
+        policy_rule_id=classified.rule,
         normalized_args_hash=identity.hashed,
         idempotency_key=key,
         attempt=_attempt(tx, identity),
-        request_ref=ledger.put_body(tx, request.text, at=at, size=request.size),
+        request_ref=ledger.put_body(tx, seen.request.text, at=at, size=seen.request.size),
         session_id=identity.session_id,
         agent_id=agent_of(event),
         client=event.client,
         effort=identity.effort,
-        decision_id=context.decision_id if event.name == "PreToolUse" else "",
-        intent=_json(list(effects.paths)),
+        decision_id=seen.context.decision_id if event.name == "PreToolUse" else "",
+        intent=_json(list(seen.effects.paths)),
     )
 
 
@@ -240,12 +234,6 @@ MOST_CLOCKS = 4_096
 LARGEST_DRIFT_MS = 60_000  # between two clocks that are both right
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _started: dict[str, int] = {}  # by call, the oldest first
-
-
-def _start_clock(call_id: str) -> None:
-    _started[call_id] = _steady_ms()
-    if len(_started) > MOST_CLOCKS:
-        del _started[next(iter(_started))]
 
 
 def _corrected_duration(call_id: str, by_wall_clock: int) -> int | None:

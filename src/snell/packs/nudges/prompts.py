@@ -37,7 +37,6 @@ def route(prompt: Prompt, context: Context) -> list[Note | Tell] | None:
 
 
 def parts_for(prompt: str, options: Mapping[str, Any]) -> list[str]:
-    """Return the texts for a prompt."""
     prompt = prompt[:LONGEST]
     if not prompt.strip() or is_meta(prompt):
         return []

@@ -79,7 +79,6 @@ def memories_text(blocks: list[str]) -> str:
 
 
 def age(seconds: float) -> str:
-    """Return an age in words."""
     for length, name in ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour")):
         if seconds >= length:
             number = int(seconds // length)

@@ -59,7 +59,21 @@ def pre_tool_use(tx: Transaction, event: Event, caller: Caller) -> Record:
             tx.do("UPDATE sessions SET heartbeat_counter = 0, last_edit = '' WHERE id = ?", session["id"])
             session = {**session, "heartbeatCounter": 0}
         return _reply(session=session)
-    return _decide(tx, event, caller, effort, _count_call(tx, session, event, caller))
+    session = _count_call(tx, session, event, caller)
+    limit, given = heartbeat_limit(effort, caller), effort["metadata"].get("guards")
+    facts = _facts(event, caller, effort, session) if given else Facts()
+    rules = effort_guards.active_rules(given, facts) if given else []
+    reply = _reply(session, firedRules=[{"ruleId": each.rule_id, "payload": each.payload} for each in rules])
+    reply["overflowWarning"] = _reaches(session["contextUsage"], caller.limits.warn)
+    refusal = _refusal(event, caller, session, limit, effort_guards.blocking(rules, facts))
+    notes, note_names = _notes(caller, session, limit)
+    if refusal and session["subagentId"]:
+        notes, refusal = [*notes, f"{refusal[1]} (only a note, because this is a sub-agent)"], None
+    reply["pendingPreloads"] = [path for each in rules if each.mode == "preload" for path in each.files]
+    _store_delivered(tx, session, [each for each in rules if each.urgency == "allow"], note_names)
+    if refusal:
+        return {**reply, "allow": False, "reason": refusal[1], "reasonCode": refusal[0], "notes": notes}
+    return {**reply, "notes": notes}
 
 
 def _reply(session: Record | None = None, **changes: Any) -> Record:
@@ -112,23 +126,6 @@ def _count_call(tx: Transaction, session: Record, event: Event, caller: Caller) 
         *(edited, edited, more, edited, now_ms(), caller.usage, session["id"]),
     )
     return {**session, "heartbeatCounter": count, "contextUsage": usage}
-
-
-def _decide(tx: Transaction, event: Event, caller: Caller, effort: Record, session: Record) -> Record:
-    limit, given = heartbeat_limit(effort, caller), effort["metadata"].get("guards")
-    facts = _facts(event, caller, effort, session) if given else Facts()
-    rules = effort_guards.active_rules(given, facts) if given else []
-    reply = _reply(session, firedRules=[{"ruleId": each.rule_id, "payload": each.payload} for each in rules])
-    reply["overflowWarning"] = _reaches(session["contextUsage"], caller.limits.warn)
-    refusal = _refusal(event, caller, session, limit, effort_guards.blocking(rules, facts))
-    notes, note_names = _notes(caller, session, limit)
-    if refusal and session["subagentId"]:
-        notes, refusal = [*notes, f"{refusal[1]} (only a note, because this is a sub-agent)"], None
-    reply["pendingPreloads"] = [path for each in rules if each.mode == "preload" for path in each.files]
-    _store_delivered(tx, session, [each for each in rules if each.urgency == "allow"], note_names)
-    if refusal:
-        return {**reply, "allow": False, "reason": refusal[1], "reasonCode": refusal[0], "notes": notes}
-    return {**reply, "notes": notes}
 
 
 def _refusal(

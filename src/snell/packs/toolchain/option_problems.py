@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from snell.model.catalogue import nearest
+from snell.model.catalogue import did_you_mean
 from snell.packs.toolchain.toolchains import ACTIONS, toolchains
 
 KEYS = ("files", "family", "commands", "before")
@@ -20,10 +20,8 @@ def _entry_problems(entry: Any) -> Iterator[str]:
         yield "is not a table, so it is ignored; write `files` and `commands` under it"
         return
     for key in entry.keys() - set(KEYS):
-        near = nearest(key, KEYS)
-        yield f"`{key[:80]}` is an unknown key; " + (
-            f"did you mean `{near}`?" if near else f"the keys are {', '.join(KEYS)}"
-        )
+        hint = did_you_mean(key, KEYS, f"the keys are {', '.join(KEYS)}")
+        yield f"`{key[:80]}` is an unknown key; {hint}"
     files = entry.get("files")
     if not files or not (isinstance(files, str) or _are_texts(files)):
         yield "`files` does not name files that identify the toolchain, so it is ignored"
@@ -42,8 +40,7 @@ def _command_problems(commands: Any) -> Iterator[str]:
         return
     for job, command in commands.items():
         if job not in ACTIONS:
-            near = nearest(job, ACTIONS)
-            hint = f"did you mean `{near}`?" if near else f"the jobs are {', '.join(ACTIONS)}"
+            hint = did_you_mean(job, ACTIONS, f"the jobs are {', '.join(ACTIONS)}")
             yield f"`commands`: unknown job `{job[:80]}`; {hint}"
         elif not isinstance(command, str) or not command.strip():
             yield f"`commands`: `{job}` is not a command"

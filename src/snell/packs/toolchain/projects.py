@@ -3,15 +3,12 @@
 import glob
 import os
 import stat
-from collections.abc import Callable
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
 
+from snell.shell.build_targets import Targets
 from snell.system.files import FileError, read_capped
-
-T = TypeVar("T")
 
 LARGEST = 1_000_000
 MOST_NAMES = 10_000
@@ -33,7 +30,7 @@ class Project:
         self._above = above  # the parent folders, nearest first
         self.unread: list[str] = []  # what exists and could not be read, and why
         self._texts: dict[str, str] = {}
-        self._cache: dict[str, Any] = {}
+        self.targets: dict[str, Targets] = {}  # of its Makefile, justfile and Taskfile, by runner
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -72,13 +69,6 @@ class Project:
         if os.path.isabs(pattern) or ".." in pattern.split("/"):
             return []
         return sorted(islice(glob.iglob(pattern, root_dir=self.folder), MOST_MATCHES))
-
-    def get_or_compute(self, name: str, compute: "Callable[[Project], T]") -> T:
-        """Compute something about this folder once; several callers ask for the same."""
-        if name not in self._cache:
-            self._cache[name] = compute(self)
-        found: T = self._cache[name]
-        return found
 
     def text(self, name: str) -> str:
         """Return the content of a file; empty when it does not exist or cannot be read."""

@@ -5,6 +5,7 @@ Only the words that name the runner change: arguments, selections, environment, 
 stay. If they could not stay, nothing changes.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +15,14 @@ from msgspec.structs import replace
 from snell.packs.toolchain.command_intent import TOOLS, CommandIntent, command_intent
 from snell.packs.toolchain.projects import Project, folders_above, is_repository
 from snell.packs.toolchain.runner_words import Replacement, from_folder, replacement_for
-from snell.packs.toolchain.seed_mode import action_of, project_command
-from snell.packs.toolchain.toolchains import ProjectCommand, Toolchain, command_for_job, toolchains_from
+from snell.packs.toolchain.toolchains import (
+    PYTHON_JOBS,
+    ProjectCommand,
+    Toolchain,
+    command_for_job,
+    table,
+    toolchains_from,
+)
 from snell.shell.build_targets import MAKEFILES
 from snell.shell.reader import LONGEST_LINE, Command, CommandLine, is_escaped, read, without_escape
 from snell.shell.working_folders import with_folders
@@ -161,3 +168,35 @@ def _is_one_piece(command: Command, last: int) -> bool:
     """Whether only blanks separate the words that are replaced: no redirection would be lost."""
     pairs = zip(command.spans[: last - 1], command.spans[1:last], strict=True)
     return all(not command.text[end:start].strip() for (_, end), (start, _) in pairs)
+
+
+# The mode `seed` is that of the program which this pack replaces: it replaces the complete command of a job.
+
+
+def action_of(command: str) -> str:
+    """Return the job of the first detector that matches; a leading `!` means none."""
+    text = command.strip()
+    if text.startswith("!"):
+        return ""
+    detectors = table().seed.items()
+    return next((action for pattern, action in detectors if re.match(pattern, text, re.IGNORECASE | re.DOTALL)), "")
+
+
+def project_command(action: str, project: Project) -> str:
+    """Return the command of the first toolchain that exists; only a Makefile without the target is skipped."""
+    makefile = project.text("Makefile") if project.has("Makefile") else ""
+    if f"{action}:" in makefile or (".PHONY:" in makefile and action in makefile):
+        return f"make {action}"
+    for row in table().toolchain:
+        if row.name in ("cargo", "go") and project.has(*row.files):
+            return row.commands.get(action, "")
+    if manager := _package_manager(project):
+        return f"{manager} test" if action == "test" else f"{manager} run {action}"
+    if project.has("pyproject.toml") and action in PYTHON_JOBS:
+        return f"{'uv run' if project.has('uv.lock') else 'python -m'} {PYTHON_JOBS[action]}"
+    return ""
+
+
+def _package_manager(project: Project) -> str:
+    locks = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "package-lock.json": "npm", "package.json": "pnpm"}
+    return next((manager for lock, manager in locks.items() if project.has(lock)), "")

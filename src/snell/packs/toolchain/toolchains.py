@@ -20,12 +20,20 @@ import msgspec
 from msgspec import Struct
 
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.targets import just_recipes, make_targets, task_names
-from snell.shell.build_targets import JUSTFILES, MAKEFILES, TASKFILES, Targets
+from snell.shell.build_targets import (
+    JUSTFILES,
+    MAKEFILES,
+    TASKFILES,
+    Targets,
+    read_justfile,
+    read_makefile,
+    read_taskfile,
+)
 from snell.system.lazy_regex import lazy_regex
 
 PYTHON_JOBS = {"test": "pytest", "lint": "ruff check .", "e2e": "pytest tests/", "smoke": "pytest --smoke"}
 ACTIONS = ("test", "build", "lint", "e2e", "smoke")
+MOST_INCLUDES = 20  # files that a Makefile includes
 
 Commands = Mapping[str, str]
 
@@ -151,18 +159,32 @@ def toolchains() -> tuple[Toolchain, ...]:
     """Return the built-in toolchains, in the order in which they are tried."""
     runners = (
         _target_runner("make", MAKEFILES, make_targets),
-        _target_runner("just", JUSTFILES, just_recipes),
-        _target_runner("task", TASKFILES, task_names),
+        _target_runner("just", JUSTFILES, lambda project, file: read_justfile(project.text(file))),
+        _target_runner("task", TASKFILES, lambda project, file: read_taskfile(project.text(file))),
     )
     return (*runners, *map(_toolchain, table().toolchain))
 
 
-def _target_runner(name: str, files: tuple[str, ...], read: Callable[[Project], Targets]) -> Toolchain:
+def _target_runner(name: str, files: tuple[str, ...], read: Callable[[Project, str], Targets]) -> Toolchain:
     def commands(project: Project) -> Commands:
-        targets = project.get_or_compute(name, read)
+        targets = project.targets.get(name)
+        if targets is None:
+            file = next(each for each in files if each in project.names)
+            targets = project.targets[name] = read(project, file)
         return {action: f"{name} {action}" for action in ACTIONS if action in targets}
 
     return Toolchain(name, "", _has_file(*files), commands, runs_targets=True)
+
+
+def make_targets(project: Project, file: str) -> Targets:
+    """Return the targets of a Makefile and of the files that it includes."""
+    found: Targets = {}
+    to_read, seen = [file], 0
+    while to_read and seen < MOST_INCLUDES:
+        seen += 1
+        for included in read_makefile(project.text(to_read.pop(0)), found):
+            to_read += project.matching(included) if any(mark in included for mark in "*?[") else [included]
+    return found
 
 
 def _toolchain(row: _Row) -> Toolchain:
@@ -173,7 +195,8 @@ def _is_here(row: _Row, project: Project) -> bool:
     if row.lockfiles:
         return _is_managed_by(row, project)
     if row.name == "uv":
-        return _has_uv(project)
+        is_member = project.has("pyproject.toml") and not project.has("poetry.lock", "pdm.lock")
+        return project.has("uv.lock") or (is_member and any(each.has("uv.lock") for each in project.around))
     if row.table and re.search(row.table, project.text("pyproject.toml"), re.MULTILINE):
         return True
     return project.has(*row.files) or any(name.endswith(row.suffixes) for name in project.names)
@@ -181,23 +204,21 @@ def _is_here(row: _Row, project: Project) -> bool:
 
 def _commands(row: _Row, project: Project) -> Commands:
     if row.lockfiles:
-        return _node(row.name, project)
+        short = f"{row.name} run test" if row.name == "bun" else f"{row.name} test"
+        every = {"test": short, **{action: f"{row.name} run {action}" for action in ACTIONS[1:]}}
+        scripts = scripts_of(project)
+        return every if scripts is None else {action: every[action] for action in ACTIONS if action in scripts}
     if row.name == "deno":
-        return _deno(project)
+        text = project.text("deno.json") or project.text("deno.jsonc")
+        tasks = {action for action in ACTIONS if re.search(rf'"{action}"\s*:', text)}
+        plain = {"test": "deno test", "lint": "deno lint"}
+        return {**plain, **{action: f"deno task {action}" for action in tasks}}
     if row.runner:
         return {action: f"{row.runner} {command}" for action, command in PYTHON_JOBS.items()}
     wrapper = _wrapper(project, row.wrapper) if row.wrapper else ""
     if not wrapper:
         return row.commands
     return {action: f"{wrapper} {command.partition(' ')[2]}" for action, command in row.commands.items()}
-
-
-def _node(manager: str, project: Project) -> Commands:
-    """Return the commands of a Node package manager: scripts; `test` has a short form, except in bun."""
-    short = f"{manager} run test" if manager == "bun" else f"{manager} test"
-    every = {"test": short, **{action: f"{manager} run {action}" for action in ACTIONS[1:]}}
-    scripts = scripts_of(project)
-    return every if scripts is None else {action: every[action] for action in ACTIONS if action in scripts}
 
 
 def scripts_of(project: Project) -> frozenset[str] | None:
@@ -232,19 +253,6 @@ def _is_managed_by(row: _Row, project: Project) -> bool:
 
 
 _PACKAGE_MANAGER = lazy_regex(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
-
-
-def _has_uv(project: Project) -> bool:
-    """Whether the project or the workspace around it has a lockfile of uv."""
-    is_member = project.has("pyproject.toml") and not project.has("poetry.lock", "pdm.lock")
-    return project.has("uv.lock") or (is_member and any(each.has("uv.lock") for each in project.around))
-
-
-def _deno(project: Project) -> Commands:
-    text = project.text("deno.json") or project.text("deno.jsonc")
-    tasks = {action for action in ACTIONS if re.search(rf'"{action}"\s*:', text)}
-    plain = {"test": "deno test", "lint": "deno lint"}
-    return {**plain, **{action: f"deno task {action}" for action in tasks}}
 
 
 def _wrapper(project: Project, name: str) -> str:

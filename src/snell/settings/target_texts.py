@@ -1,0 +1,90 @@
+"""
+Return what a command such as `make lint` or `npm run lint` runs: the text of the target, not the whole file.
+
+An approval of such a command covers that text, with the targets and scripts that it needs in turn.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from snell.shell.build_targets import (
+    JUSTFILES,
+    MAKEFILES,
+    TASKFILES,
+    Targets,
+    read_justfile,
+    read_makefile,
+    read_taskfile,
+    recipe_lines,
+)
+from snell.shell.command_line import Command
+from snell.shell.reader import read
+from snell.system.files import text_or_nothing
+
+LONGEST = 512 * 1024
+_FILES = {"make": MAKEFILES, "gmake": MAKEFILES, "just": JUSTFILES, "task": TASKFILES}
+_SCRIPTS = frozenset(("npm", "pnpm", "yarn", "bun"))
+_OTHER_SCRIPT = re.compile(r"\b(?:npm|pnpm|yarn|bun)\s+(?:run(?:-script)?\s+)?([\w:.-]+)")
+_RUN_WORDS = ("run", "run-script")
+
+
+class TargetText(Struct, frozen=True):
+    command: str  # `make lint`
+    text: str
+    files: tuple[str, ...]  # that the text is from
+
+
+def target_texts(line: str, root: Path) -> list[TargetText]:
+    """Return the texts behind all targets and scripts that a command line runs from the project's root."""
+    return [text for command in read(line).commands for layer in command.layers for text in _texts(layer, root)]
+
+
+def _texts(command: Command, root: Path) -> Iterator[TargetText]:
+    names = [word for word in command.arguments if not word.startswith("-") and "=" not in word]
+    label = " ".join([command.program, *names])
+    if command.program in _FILES:
+        named = [path for flag, path in zip(command.arguments, command.arguments[1:], strict=False) if flag == "-f"]
+        file = next((root / name for name in (*named, *_FILES[command.program]) if (root / name).is_file()), None)
+        if file:
+            yield _target_text(label, [name for name in names if name not in named], file)
+    elif command.program in _SCRIPTS and (root / "package.json").is_file():
+        wanted = names[1:2] if names[:1] and names[0] in _RUN_WORDS else names[:1]
+        text = _script_text(wanted, root / "package.json")
+        if text:
+            yield TargetText(label, text, (str(root / "package.json"),))
+
+
+def _target_text(label: str, names: list[str], file: Path) -> TargetText:
+    """Return the recipes that run, and every line that is no recipe: it may set a variable that a recipe uses."""
+    files, targets, common = [str(file)], Targets(), list[str]()
+    for path in files:
+        text = text_or_nothing(Path(path), LONGEST)
+        common += [each for each in text.splitlines() if each[:1] not in ("\t", " ", "", "#")]
+        if file.name in JUSTFILES or file.name in TASKFILES:
+            targets.update(read_justfile(text) if file.name in JUSTFILES else read_taskfile(text))
+            continue
+        included = (os.path.join(file.parent, name) for name in read_makefile(text, targets))
+        files += [each for each in included if each not in files][: 20 - len(files)]
+    lines = recipe_lines(names or list(targets)[:1], targets)
+    return TargetText(label, "\n".join([*common, *lines]), tuple(files))
+
+
+def _script_text(names: list[str], file: Path) -> str:
+    try:
+        scripts = msgspec.json.decode(text_or_nothing(file, LONGEST), type=dict[str, msgspec.Raw]).get("scripts", b"{}")
+        known = msgspec.json.decode(scripts, type=dict[str, str])
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return ""
+    to_do, found = list(names), dict[str, str]()
+    while to_do and len(found) < 50:
+        name = to_do.pop(0)
+        for each in (f"pre{name}", name, f"post{name}"):
+            if each in known and each not in found:
+                found[each] = known[each]
+                to_do += _OTHER_SCRIPT.findall(known[each])
+    return "\n".join(f"{name}: {text}" for name, text in found.items())
