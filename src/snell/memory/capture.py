@@ -38,10 +38,6 @@ class CaptureResult(Struct, frozen=True, kw_only=True):
     redactions: int = 0
     length: int = 0
 
-    @property
-    def skipped(self) -> bool:
-        return not self.queued
-
 
 def inbox_of(context: Context) -> Inbox | None:
     return Inbox(context.state / "memory") if context.state else None

@@ -67,10 +67,9 @@ def test_what_became_of_a_call_is_told_in_a_record(remembering) -> None:
     assert kept == CaptureResult(
         queued=True, path=kept.path, tier=1, score=0.8, patterns=("decision",), redactions=0, length=len(text)
     )
-    assert not kept.skipped
     assert result(tool_name="Read", tool_input={"file_path": "x"}) == CaptureResult(reason="nothing to capture")
     routine = result(**bash("3 files changed"))
-    assert (routine.reason, routine.tier, routine.skipped) == ("no signal", 3, True)
+    assert (routine.reason, routine.tier, routine.queued) == ("no signal", 3, False)
     key = "-----BEGIN PRIVATE KEY-----\n" + "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n" * 8 + "-----END PRIVATE KEY-----"
     secret = result(**bash(f"{DECIDED}\n{key}"))
     assert (secret.reason, secret.queued, secret.redactions) == ("too secret", False, 1)
