@@ -181,6 +181,7 @@ def test_waiting_notes_are_delivered_once_as_blocks_of_their_own(desk: Desk):
     assert [work.verdict(), work.verdict()] == ["", ""]
     session = desk.data("commands.where")["session"]
     waits = {"ruleId": "tests", "content": "look Read these files: /p/plan.md.", "mode": "inline"}
+    waits["path"] = "/p/plan.md"
     assert session["pendingInjections"] == [waits]
     common = {"sessionId": "s", "transcriptPath": "", "cwd": str(desk.project), "toolUseId": "last"}
     call = {"toolName": "Bash", "toolInput": {"command": "ls"}, "toolResponse": {"stdout": ""}}
