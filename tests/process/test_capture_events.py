@@ -181,6 +181,9 @@ def test_what_the_agent_said_is_captured_once_before_a_compaction_and_at_the_end
     assert notes.end(stop_hook_active=False) == {}
     (last,) = [capture for capture in notes.wait_for(before + 1) if capture["source_hook"] == "Stop"]
     assert (last["content"], last["source_hook"], last["context"]["trigger"]) == (held, "Stop", "session_end")
+    notes.say(f"{held.lower()}\n")  # said again, and it is in the inbox
+    notes.end(stop_hook_active=False)
+    assert len(notes.all()) == before + 1
 
 
 @pytest.mark.proves("S4-66", "S4-67", "S4-68", "S4-69", "S4-72", "S4-96", "S4-102")
