@@ -13,7 +13,7 @@ from snell.engine.explain import explain
 from snell.model.effects import Verdict
 from snell.model.errors import SnellError
 from snell.model.protocols import Database
-from snell.operations.project_filter import wait_for_traces
+from snell.operations.journal import wait_for_traces
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.app import database_of
