@@ -22,13 +22,13 @@ def fresh(machine: Machine, env: dict[str, str] | None = None, **fields: Any) ->
     return call(machine, "ls", env, **{"tool_use_id": f"t{number}", "session_id": f"s{number}", **fields})
 
 
-def saying(machine: Machine, script: str) -> dict[str, Any]:
+def saying(machine: Machine, script: str, **fields: Any) -> dict[str, Any]:
     (machine.home / "say").write_text(script, encoding="utf-8")
-    return fresh(machine)
+    return fresh(machine, **fields)
 
 
-def printed(machine: Machine, value: Any, more: str = "") -> dict[str, Any]:
-    return saying(machine, f"cat <<'END'\n{json.dumps(value)}\nEND\n{more}")
+def printed(machine: Machine, value: Any, more: str = "", **fields: Any) -> dict[str, Any]:
+    return saying(machine, f"cat <<'END'\n{json.dumps(value)}\nEND\n{more}", **fields)
 
 
 def own(**fields: Any) -> dict[str, Any]:
@@ -53,18 +53,29 @@ def test_the_exit_code_and_the_answer_of_a_program_decide(machine: Machine):
         "snell.toml", f"{ENTRY}exit_code_mode = 'strict'\n[hooks.command]\ncommand = 'sh \"$SNELL_HOME/say\"'\n"
     )
     assert saying(machine, "echo not that >&2; exit 3") == denied
-    for mode, verdict in (("client", ""), ("strict", "deny")):
+    for mode, verdict, state in (("client", "", "non_blocking_error"), ("strict", "deny", "blocking")):
         entry = f"{ENTRY}exit_code_mode = '{mode}'\n[hooks.command]\ncommand = '/no/such/program'\nargs = []\n"
         machine.write("snell.toml", entry)
         said = fresh(machine)
         assert (verdict_of(said), "/no/such/program" in json.dumps(said)) == (verdict, True)
+        assert (status(machine), failure_of(machine)["kind"]) == (state, "launch")  # a refusal beats a failure
+
+
+def run_of_hook(machine: Machine) -> dict[str, Any]:
+    return next(run for each in record(machine)["rounds"] for run in each["runs"] if run["hook"] == "h")
 
 
 def status(machine: Machine) -> str:
-    return next(run["status"] for each in record(machine)["rounds"] for run in each["runs"] if run["hook"] == "h")
+    return str(run_of_hook(machine)["status"])
 
 
-@pytest.mark.proves("S1-90", "S1-141", "S1-142", "S1-143", "S1-144", "S1-145", "S1-146", "S1-147", "S1-148", "S1-158")
+def failure_of(machine: Machine) -> dict[str, Any]:
+    return dict(run_of_hook(machine)["failure"])
+
+
+@pytest.mark.proves(
+    "S1-83", "S1-90", "S1-141", "S1-142", "S1-143", "S1-144", "S1-145", "S1-146", "S1-147", "S1-148", "S1-158"
+)
 def test_every_field_of_an_answer_counts(machine: Machine):
     machine.write("snell.toml", f"{ENTRY}[hooks.command]\ncommand = 'sh \"$SNELL_HOME/say\"'\n")
     for word, verdict in {"allow": "allow", "approve": "allow", "deny": "deny", "block": "deny"}.items():
@@ -77,7 +88,9 @@ def test_every_field_of_an_answer_counts(machine: Machine):
     assert printed(machine, {"continue": False, "stopReason": "enough"}) == {"continue": False, "stopReason": "enough"}
     assert printed(machine, own(additionalContext="look")) == own(additionalContext="look")
     changed = {"command": "make", "timeout": 5}
-    assert printed(machine, own(updatedInput=changed)) == own(updatedInput=changed)
+    given = {"command": "ls", "description": "goes away", "timeout": 1}
+    for value in (own(updatedInput=changed), {"ModifyInput": {"new_input": changed}}):
+        assert printed(machine, value, tool_input=given) == own(updatedInput=changed)
     assert printed(machine, own(permissionDecision="ask", permissionDecisionReason="sure?")) == own(
         permissionDecision="ask", permissionDecisionReason="sure?"
     )
@@ -138,7 +151,7 @@ def test_a_webhook_sends_the_event_and_its_response_is_an_answer(machine: Machin
         "http://169.254.169.254/latest": "metadata service",
     }
     for url, wanted in why.items():
-        machine.write("snell.toml", f"{ENTRY}[hooks.webhook]\nurl = '{url}'\ntimeout = 5\n")
+        machine.write("snell.toml", f"{ENTRY}[hooks.webhook]\nurl = '{url}'\ntimeout = 30\n")
         assert wanted in fresh(machine)["systemMessage"]
     machine.write("snell.toml", f"{ENTRY}exit_code_mode = 'strict'\n[hooks.webhook]\nurl = '{server.url}'\n")
     assert verdict_of(fresh(machine)) == "deny"
@@ -212,7 +225,7 @@ def test_an_agent_hook_reads_and_searches_before_it_answers(machine: Machine):
         Line(before=30),
     ]
     with model(turns) as server:
-        entry = f"{ENTRY}timeout = 4\n[hooks.agent]\nprompt = 'Are there tests for $ARGUMENTS?'\nmodel = 'own'\n"
+        entry = f"{ENTRY}timeout = 60\n[hooks.agent]\nprompt = 'Are there tests for $ARGUMENTS?'\nmodel = 'own'\n"
         machine.write("snell.toml", asking(server, entry))
         said = fresh(machine, {"KEY": "k"}, transcript_path=str(transcript))
         assert (
@@ -227,5 +240,6 @@ def test_an_agent_hook_reads_and_searches_before_it_answers(machine: Machine):
         assert not (machine.project / "made").exists()
         failed = fresh(machine, {"KEY": "k"})
         assert (verdict_of(failed), "failed and was ignored" in failed["systemMessage"]) == ("", True)
+        machine.write("snell.toml", asking(server, entry.replace("timeout = 60", "timeout = 1")))
         late = fresh(machine, {"KEY": "k"})
         assert (verdict_of(late), "did not" in late["systemMessage"], status(machine)) == ("", True, "cancelled")

@@ -41,7 +41,8 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
     machine.write("snell.toml", '[pack.toolchain]\nmode = "seed"\n')  # it takes a job typed in any language
     node = {"package.json": SCRIPTS, "pnpm-lock.yaml": "", "yarn.lock": "", "package-lock.json": "{}"}
     folder = lay_out(machine.project, {"Makefile": "build:\n\ttrue\n", "Cargo.toml": "", "go.mod": "", **node, **UV})
-    assert (runs(machine, "tsc", folder), runs(machine, "mypytest", folder)) == ("make build", "mypytest")
+    asked = ("tsc", "pytest -q", "mypytest")  # the Makefile has no target for the second
+    assert [runs(machine, typed, folder) for typed in asked] == ["make build", "cargo test", "mypytest"]
     (folder / "Makefile").unlink()
     (folder / "Makefile").mkdir()  # cannot be read
     found = {}
@@ -250,11 +251,16 @@ def test_notes_come_with_the_first_prompt_a_compaction_and_on_request(machine: M
 def test_triggers_rules_and_the_state_file_are_settings(machine: Machine):
     write_notes(machine)
     machine.write("snell.toml", '[pack.notes]\ntriggers = ["weiter"]\nrules = ["be brief"]\nstate_file = true\n')
-    for session in ("s", "../../outside", "a/b", "x" * 5000):
+    (machine.project / ".claude/tmp/local-x").mkdir(parents=True)  # a folder through which a path could lead outside
+    for session in ("s", "../../outside", "x/../../../outside", "x/y", "x" * 5000):
         asked = [context_in(answer(machine, "UserPromptSubmit", prompt="hi", session_id=session)) for _ in range(2)]
         assert ["mine" in each for each in asked] == [True, False]
-    assert [path.relative_to(machine.project).as_posix() for path in machine.project.rglob("local-*")] == [
-        ".claude/tmp/local-s"
+    assert sorted(path.name for path in machine.project.rglob("*")) == [
+        ".claude",
+        "LOCAL.md",
+        "local-s",
+        "local-x",
+        "tmp",
     ]
     assert not list(machine.home.parent.rglob("outside*"))
     assert context_in(answer(machine, "UserPromptSubmit", prompt="continue")) == ""
@@ -330,7 +336,7 @@ def test_entries_with_every_kind_of_matcher_run_programs_and_read_their_answers(
     hooks = []
     for name, matcher in matchers.items():
         said = json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": name}})
-        hook = {"hooks": [{"type": "command", "command": f"echo '{said}'", "timeout": 5000 if name == "star" else 5}]}
+        hook = {"hooks": [{"type": "command", "command": f"echo '{said}'", "timeout": 5000 if name == "star" else 60}]}
         hooks.append(hook if matcher is None else {"matcher": matcher, **hook})
     hooks.append({"hooks": [{"type": "command", "command": "exit 0"}]})
     machine.write("snell.json", json.dumps({"hooks": {"PreToolUse": hooks}}))

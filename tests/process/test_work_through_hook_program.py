@@ -123,3 +123,17 @@ def test_a_malformed_skill_hides_no_other(desk: Desk):
     (skills / "d-bad" / "SKILL.md").symlink_to("SKILL.md")
     told = json.dumps(desk.fire("UserPromptSubmit", prompt="deploy the release to production"))
     assert "Run the checklist first." in told
+
+
+@pytest.mark.proves("S2-46")
+def test_a_window_without_a_name_joins_the_effort_of_an_agent_only_if_the_settings_say_so(machine: Machine) -> None:
+    desk = Desk(machine)
+    assert "parser" in desk.snell("effort", "start", "parser", "implement").stdout
+    desk.fire("SessionStart", source="startup", session_id="hers")
+
+    def told(window: str) -> str:
+        return machine.hook({"hook_event_name": "SessionStart", "source": "startup", "session_id": window})[1]
+
+    assert "implement" not in told("plain")
+    machine.write("snell.toml", "[pack.sessions]\njoins_agents = true\n")
+    assert "implement" in told("another")

@@ -67,6 +67,7 @@ def test_what_became_of_a_call_is_told_in_a_record(remembering) -> None:
     assert kept == CaptureResult(
         queued=True, path=kept.path, tier=1, score=0.8, patterns=("decision",), redactions=0, length=len(text)
     )
+    assert kept.queued
     assert result(tool_name="Read", tool_input={"file_path": "x"}) == CaptureResult(reason="nothing to capture")
     routine = result(**bash("3 files changed"))
     assert (routine.reason, routine.tier, routine.queued) == ("no signal", 3, False)

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     where, site = places(env), Site.here(env, _project(env))
     if args.plugin:
         return _plugin(args, where, env)
-    chosen = [find_install(name) for name in args.client]
+    chosen = [find_install(name, site.choices) for name in args.client]
     installs = list({each.name: each for each in chosen}.values()) or find_installed_clients(site)
     for each in chosen:
         check_scope(each, args.scope)
@@ -222,7 +222,7 @@ def _show(state: ClientState) -> None:
 def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> int:
     found = [
         generate(
-            each.name,
+            each,
             include_session_start=args.include_session_start,
             include_mcp_config=args.include_mcp is not False,
             scope=args.scope,

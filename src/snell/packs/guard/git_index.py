@@ -51,8 +51,13 @@ def _version_4_names(index: bytes) -> Iterator[bytes]:
 
 
 def _index(project: str) -> bytes:
-    git = f"{project}/.git"
-    mark_unrepeatable()
+    known = mark_unrepeatable()
+    if project not in known:  # it may be large, and a line may name many folders
+        known[project] = _read_index(f"{project}/.git", project)
+    return known[project]
+
+
+def _read_index(git: str, project: str) -> bytes:
     try:
         if stat.S_ISREG(os.stat(git).st_mode):  # a linked work tree
             git = os.path.join(project, Path(git).read_text("utf-8").partition("gitdir:")[2].strip())

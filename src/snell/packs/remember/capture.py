@@ -13,10 +13,10 @@ from snell.memory.tool_extraction import content_of, is_skipped
 from snell.memory.transcript_capture import capture_new, source_of_transcript
 from snell.memory.transcript_position import is_session, is_transcript
 from snell.model.context import Context
-from snell.model.effects import Remark
+from snell.model.effects import Extra, Remark
 from snell.model.events import Event, session_scope
 from snell.packs.remember.off import skip_while_off
-from snell.sdk.decorators import watches
+from snell.sdk.decorators import informs, watches
 from snell.system.wall_clock import now_ms
 
 TIMER = "remember/timer"  # of a session: when its running transcript was last read
@@ -31,6 +31,12 @@ def after_a_tool(event: Event, context: Context) -> Remark | None:
     if _is_due(event, context):
         results += capture_transcript(event, context, trigger="timer")
     return _record(results)
+
+
+@informs("PostToolUse", "Stop")
+def always_answers(context: Context) -> Extra | None:
+    """With `answer = true`, answer every capture in the same way, whatever became of it."""
+    return Extra("suppressOutput", True) if context.options.get("answer") else None
 
 
 @watches("PreCompact", timeout=60, waits=True)
@@ -98,4 +104,5 @@ def capture_transcript(event: Event, context: Context, *, trigger: str) -> list[
     if not isinstance(last, str):
         return []
     known, source = hashes_in(inbox), source_of_transcript(event, context, trigger)
-    return [capture(piece, source, inbox, known) for piece in pieces(last)]
+    cuts = context.options.get("long_messages") == "cut"
+    return [capture(piece, source, inbox, known) for piece in pieces(last, cuts=cuts)]

@@ -15,7 +15,8 @@ from snell.llm.embeddings.stems import content_terms
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.passages import passage
-from snell.memory.project_identity import follow_rename, needs_rename, project_of
+from snell.memory.project_identity import project_of
+from snell.memory.project_renames import follow_rename, needs_rename
 from snell.memory.recall import DENSE_ALPHA, Question, recall
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Found

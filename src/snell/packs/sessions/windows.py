@@ -74,7 +74,8 @@ def overflow(event: Event, context: Context) -> Deny | None:
 def session_start(tx: Transaction, event: Event, caller: Caller) -> Record:
     """Start a session for the active effort and return its context; a window always gets a new session."""
     project_moves.follow_move(tx, event.cwd)
-    found = look_up(tx, event.cwd, caller.agent_id, event.session_id, adopts=False)
+    joins = caller.limits.joins_agents
+    found = look_up(tx, event.cwd, caller.agent_id, event.session_id, adopts=False, joins_agents=joins)
     effort = found.effort
     if effort is None or effort["lifecycle"] == "finished":
         return dict(_NOT_FOUND)
