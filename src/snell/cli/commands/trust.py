@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import difflib
 import os
 import sys
 import warnings
@@ -102,7 +103,7 @@ def _details(item: ReviewItem, root: Path, approved: tuple[Pin, ...]) -> Iterato
         return
     if item.event:
         yield f"on {item.event}"
-    yield from item.shows.splitlines()
+    yield from item.shows.splitlines() if not (item.changes and "text" in item.definition) else ()
     if item.pins:
         yield f"files: {', '.join(item.pins)}"
     if item.not_pinned:
@@ -115,7 +116,10 @@ def _changed_fields(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str
     old = pins[0].definition if pins else {}
     for name in dict.fromkeys((*old, *item.definition)) if old else ():
         was, is_ = _json(old.get(name)), _json(item.definition.get(name))
-        if was != is_:  # as text, since tuples were stored as lists
+        if was != is_ and name == "text":
+            lines = (str(each.get(name, "")).splitlines() for each in (old, item.definition))
+            yield from difflib.unified_diff(*lines, "as you approved it", "now", lineterm="")
+        elif was != is_:  # as text, since tuples were stored as lists
             yield f"  {name} was {was}, is {is_}"
 
 
