@@ -117,8 +117,8 @@ def _changed_fields(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str
     for name in dict.fromkeys((*old, *item.definition)) if old else ():
         was, is_ = _json(old.get(name)), _json(item.definition.get(name))
         if was != is_ and name == "text":
-            lines = (str(each.get(name, "")).splitlines() for each in (old, item.definition))
-            yield from difflib.unified_diff(*lines, "as you approved it", "now", lineterm="")
+            before, after = (str(each.get(name, "")).splitlines() for each in (old, item.definition))
+            yield from difflib.unified_diff(before, after, "as you approved it", "now", lineterm="")
         elif was != is_:  # as text, since tuples were stored as lists
             yield f"  {name} was {was}, is {is_}"
 
