@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from snell.cli.confirmation import confirm, require_person
+from snell.cli.confirmation import confirm, require_person, require_terminal
 from snell.cli.terminal import escape, plural, print_json
 from snell.engine.explain import wrap
 from snell.model.errors import SnellError, TrustError
@@ -20,7 +20,7 @@ from snell.settings.locate import folder_with_texts, locate
 from snell.settings.pins import Pin
 from snell.settings.trust import Review, ReviewItem, approve, review, revoke, status
 from snell.system.files import read_capped
-from snell.system.paths import Places, places
+from snell.system.paths import HomeInProjectError, Places, approve_home, places
 
 MOST_LINES = 60  # of a file that are shown
 LARGEST = 1_000_000
@@ -29,7 +29,7 @@ ROLES = frozenset({"judges", "rewrites", "informs", "watches"})
 
 def run(args: argparse.Namespace) -> int:
     env = dict(os.environ)
-    where = places(env)
+    where = _places(env)
     root = _root(args.path, where, env)
     if args.revoke:
         number = revoke(where, root)
@@ -45,6 +45,19 @@ def run(args: argparse.Namespace) -> int:
     if args.hash:
         return _approve(where, root, args.hash, env)
     return _ask(found, where, root, env)
+
+
+def _places(env: dict[str, str]) -> Places:
+    """Return the user's folders; ask about a SNELL_HOME that is inside a project."""
+    try:
+        return places(env)
+    except HomeInProjectError as error:
+        require_terminal(env, "approving SNELL_HOME")
+        print(error.message)
+        if not confirm("Use its settings and approvals as your own from now on?"):
+            raise
+        approve_home(env)
+        return places(env)
 
 
 def _ask(found: Review, where: Places, root: Path, env: dict[str, str]) -> int:
