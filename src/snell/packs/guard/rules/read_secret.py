@@ -77,7 +77,7 @@ _STATE = lazy_regex(
     r"/(?:state|state/snell|http-token\S*|trust\.json\S*|audit\S*|snell\.db\S*|homes|code|[^/]*[*?[][^/]*)/?$"
 )
 
-_SETTINGS = lazy_regex(r"/\.snell(?:/|$)|/\.?config(?:/|$)|^/etc/")
+_SETTINGS = lazy_regex(r"/\.snell(?!/state(?:/|$))|/\.?config(?:/|$)|^/etc/")
 
 
 def _is_state_of_snell(path: str, workspace: Workspace) -> bool:
