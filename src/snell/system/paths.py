@@ -61,7 +61,8 @@ def drop_unusable_homes(env: MutableMapping[str, str]) -> str:
     return "; ".join([*why, "your usual settings are used"]) if why else ""
 
 
-_PROJECT_MARKS = tuple(".git .hg .svn .jj .snell .claude .cursor .codex .gemini .vscode .envrc".split())
+_VERSIONS, _CLIENTS = (".git", ".hg", ".svn", ".jj"), (".claude", ".cursor", ".codex", ".gemini", ".vscode", ".envrc")
+_PROJECT_MARKS = (*_VERSIONS, *_CLIENTS, ".snell")
 
 
 def _project_around(base: Path, env: Mapping[str, str]) -> Path | None:

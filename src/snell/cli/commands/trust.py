@@ -66,7 +66,7 @@ def _ask(found: Review, where: Places, root: Path, env: dict[str, str]) -> int:
         return 0
     require_person(env, "approving hooks")
     if not confirm("Approve these, exactly as they are now?"):
-        hint = "" if sys.stdin.isatty() else f"; without a terminal: snell trust --hash {found.digest}"
+        hint = "" if sys.stdin.isatty() else "; run it in your own terminal"
         print(f"nothing was approved{hint}")
         return 1
     return _approve(where, root, [found.digest], env)
