@@ -4,8 +4,9 @@ from introspection import page, table
 
 from snell.model.catalogue import fold_name
 from snell.settings.handler_types import HandlerType, handler_types
-from snell.settings.json_schema import DocsRow, docs_rows
+from snell.settings.json_schema import spellings
 from snell.settings.load import PROFILES
+from snell.settings.schema import HOOK_KEYS, TOP_KEYS, Key
 from snell.system.paths import POLICY_FILE
 
 FILES = (
@@ -46,7 +47,10 @@ def settings() -> str:
         "## Keys\n\nEvery key is accepted in snake_case, camelCase and kebab-case. An unknown key is reported with "
         "file, line and the nearest known key, and only its own entry is ignored. A hook has the keys of one handler, "
         "in a table such as `[hooks.command]` or in the entry itself.",
-        table(("where", "key", "type", "default", "what it does"), map(_row, docs_rows())),
+        table(
+            ("where", "key", "type", "default", "what it does"),
+            (_row(place, key) for place, key in _keys() if not key.ignored),
+        ),
         "## Handlers",
         table(("handler", "what runs", "default time limit"), map(_handler, handler_types().all)),
         "An installed package can add a type of handler by the entry point `snell.handlers`: the name of the type, and "
@@ -64,11 +68,20 @@ def _values_of_profile(name: str) -> str:
     return (PROFILES / f"{name}.toml").read_text(encoding="utf-8").partition("\n\n")[2]
 
 
-def _row(row: DocsRow) -> tuple[str, ...]:
-    also = [name for name in dict.fromkeys(row.spellings) if fold_name(name) != fold_name(row.name) and name.islower()]
+def _keys() -> list[tuple[str, Key]]:
+    """Return every key, and where it is written."""
+    handlers = [(f"{each.name} handler", key) for each in handler_types().all for key in each.keys]
+    tables = [(f"`{key.name}` table", inner) for key in TOP_KEYS for inner in key.inner]
+    return [*(("settings", key) for key in TOP_KEYS), *(("hook", key) for key in HOOK_KEYS), *handlers, *tables]
+
+
+def _row(place: str, key: Key) -> tuple[str, ...]:
+    also = [name for name in spellings(key) if fold_name(name) != fold_name(key.name) and name.islower()]
     names = [name for name in also if "-" not in name]
-    key = f"`{row.name}`" + (f" (also `{'`, `'.join(names)}`)" if names else "")
-    return row.place, key, row.type, row.default or "-", row.help
+    shown = f"`{key.name}`" + (f" (also `{'`, `'.join(names)}`)" if names else "")
+    default = "" if key.default is None else str(key.default)
+    default = default.lower() if isinstance(key.default, bool) else default
+    return place, shown, key.type, "required" if key.is_required else default or "-", key.help
 
 
 def _handler(handler_type: HandlerType) -> tuple[str, ...]:

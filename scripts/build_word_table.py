@@ -20,10 +20,13 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMORY = ROOT / "src" / "snell" / "llm" / "embeddings"
@@ -80,7 +83,7 @@ def seen(words: Sequence[str], folder: Path, kept: Path | None) -> Any:
         found = np.load(kept)
         known = dict(zip(found["words"].tolist(), found["rows"], strict=True))
     new = [word for word in words if word not in known]
-    known |= zip(new, model_in(folder).directions(new), strict=True)
+    known |= zip(new, map(model_in(folder).direction, new), strict=True)
     rows = np.array([known[word] for word in words], dtype=np.float32)
     if kept:
         np.savez(kept, words=np.array(words), rows=rows)
@@ -91,7 +94,7 @@ def table_of(words: Sequence[str], rows: Any) -> bytes:
     """The file, from words and what the model made of them."""
     import numpy as np
 
-    from snell.llm.embeddings.word_table import KIND, MOST_WORDS, Header, encode_table
+    from snell.llm.embeddings.word_table import KIND, MOST_WORDS, Header
 
     forms = forms_of(words)
     stems = sorted(forms)
@@ -103,6 +106,13 @@ def table_of(words: Sequence[str], rows: Any) -> bytes:
     step = WIDEST / 7 / SIZE**0.5
     header = Header(KIND, ABOUT, len(stems), SIZE, NEAR, step)
     return encode_table(header, stems, _packed(_reduced(centred), ranks, step), _neighbours(_unit(centred)))
+
+
+def encode_table(header: Any, stems: Sequence[str], rows: bytes, neighbours: bytes) -> bytes:
+    """The bytes of a table: its header, with the checksum of the rest, and the rest."""
+    rest = "".join(f"{stem}\n" for stem in stems).encode() + rows + neighbours
+    header = msgspec.structs.replace(header, checksum=zlib.crc32(rest))
+    return msgspec.json.encode(header) + b"\n" + rest
 
 
 def forms_of(words: Sequence[str]) -> Mapping[str, list[int]]:

@@ -11,11 +11,23 @@ from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
+from scripts.entry_points import ENTRY_POINTS, entry_points_of
+
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS_PER_SEED = {"S0": 73, "S1": 166, "S2": 149, "S3": 91, "S4": 126}
-KEYS = {"id", "says", "source", "tests", "deferred", "divergence", "option", "no_option"}
-MOST_WITHOUT_OPTION = 25
+KEYS = {"id", "says", "source", "capability", "tests", "deferred", "divergence", "option", "no_option"}
+MOST_WITHOUT_OPTION = 15
+CAPABILITY_KEYS = {"name", "says", "enters", "tests"}
+MOST_AWAY = {"S0": 0, "S1": 2}  # rows of a document with no proof where users enter
 FATES = ({"tests"}, {"deferred"}, {"divergence"}, {"divergence", "tests"})
+
+# One of each kind, among them those that only look as if they entered.
+KNOWN_ENTRIES = {
+    "tests/process/test_seeds_profile.py::test_the_project_commands_document": {"snell-hook"},
+    "tests/process/test_remote_calls.py::test_a_first_line_need_not_be_json_either": {"snell-hook", "socket"},
+    "tests/process/test_remote_calls.py::test_calls_sent_at_once_are_answered_in_their_order": {},
+    "tests/process/test_command_hooks.py::test_a_command_line_is_run_by_the_shell": {},
+}
 
 
 def test_the_manifest_lists_every_requirement_once():
@@ -41,9 +53,56 @@ def test_every_option_that_a_divergence_names_exists():
     assert {id_: named[id_] for id_, found in shown.items() if not named[id_] or not found} == {}
 
 
+def test_the_profile_seeds_sets_every_value_that_a_divergence_names():
+    profile = tomllib.loads((ROOT / "src/snell/settings/profiles/seeds.toml").read_text(encoding="utf-8"))
+    named = {row["id"]: row["option"] for row in rows() if re.search(r" = ", row.get("option", ""))}
+    values = {id_: tomllib.loads(option.replace("] ", "]\n")) for id_, option in named.items()}
+    of_one_hook = {"role": "watches"}  # no document says it of all hooks
+    everywhere = {**profile, **profile["hook_defaults"]}
+    wrong = {id_: value for id_, value in values.items() if value != of_one_hook and not is_part(value, everywhere)}
+    assert wrong == {}
+
+
+def is_part(value: object, whole: object) -> bool:
+    if isinstance(value, dict) and isinstance(whole, dict):
+        return all(key in whole and is_part(each, whole[key]) for key, each in value.items())
+    return value == whole
+
+
 def test_few_divergences_are_without_an_option():
     """Of each of the others a user can have the document's behaviour."""
     assert sum("no_option" in row for row in rows()) <= MOST_WITHOUT_OPTION
+
+
+def test_every_row_names_a_capability_of_its_file_and_every_capability_has_a_row():
+    complaints = []
+    for name, data in files().items():
+        known = Counter(each.get("name") for each in data.get("capability", []))
+        named = {row["id"]: row.get("capability") for row in data.get("behaviour", [])}
+        complaints += [f"{name}: `{each}` is there {times} times" for each, times in known.items() if times > 1]
+        complaints += [f"{name}: no row names the capability `{each}`" for each in known.keys() - set(named.values())]
+        complaints += [
+            f"{id_} names the capability `{each}`, which {name} does not have"
+            for id_, each in named.items()
+            if each not in known
+        ]
+    assert complaints == []
+
+
+def test_every_capability_has_a_story_from_each_place_where_it_says_users_enter():
+    """What a test enters by is found from what it calls, so that no label can be wrong."""
+    capabilities = [each for data in files().values() for each in data.get("capability", [])]
+    assert {each.get("name", str(each)): why for each in capabilities if (why := fault_in_capability(each))} == {}
+
+
+def test_nearly_every_row_is_proven_where_users_enter():
+    away = Counter(row["id"].split("-")[0] for row in rows() if not any(map(entry_points_of, row.get("tests", []))))
+    assert {seed: away[seed] for seed, most in MOST_AWAY.items() if away[seed] > most} == {}
+
+
+def test_where_a_test_enters_is_found_from_what_it_calls():
+    found = {test: entry_points_of(test) for test in KNOWN_ENTRIES}
+    assert found == {test: frozenset(points) for test, points in KNOWN_ENTRIES.items()}
 
 
 def test_every_test_a_row_names_exists_and_claims_that_row():
@@ -98,10 +157,33 @@ def fault_in(row: dict[str, object]) -> str:
     return ""
 
 
-@cache
+def fault_in_capability(capability: dict[str, object]) -> str:
+    if capability.keys() != CAPABILITY_KEYS:
+        return f"needs exactly the keys {sorted(CAPABILITY_KEYS)}"
+    if not all(text(capability[key]) for key in ("name", "says")):
+        return "name and says must be text"
+    enters = capability["enters"] if isinstance(capability["enters"], list) else [capability["enters"]]
+    if not enters or not set(enters) <= set(ENTRY_POINTS):
+        return f"enters must be some of {ENTRY_POINTS}"
+    if not (isinstance(capability["tests"], list) and capability["tests"]):
+        return "tests must be a list of stories"
+    entered = {test: entry_points_of(test) for test in capability["tests"]}
+    if strange := [test for test, points in entered.items() if not points & set(enters)]:
+        return f"{strange[0]} enters by {sorted(entered[strange[0]]) or 'none of the entry points'}, not by {enters}"
+    if missing := set(enters) - set().union(*entered.values()):
+        return f"no story enters by {sorted(missing)}"
+    return ""
+
+
 def rows() -> list[dict]:
-    files = sorted((ROOT / "tests" / "behaviours").glob("*.toml"))
-    return [row for path in files for row in tomllib.loads(path.read_text(encoding="utf-8")).get("behaviour", [])]
+    return [row for data in files().values() for row in data.get("behaviour", [])]
+
+
+@cache
+def files() -> dict[str, dict]:
+    """The manifest's files by name."""
+    paths = sorted((ROOT / "tests" / "behaviours").glob("*.toml"))
+    return {path.name: tomllib.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
 @cache

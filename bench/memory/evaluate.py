@@ -31,6 +31,7 @@ SETS = {
     "questions.toml": {"asked": "other words, tuned on", "aside": "other words, kept aside", "exact": "an identifier"},
     "everyday.toml": {"asked": "everyday words, tuned on", "aside": "everyday words, kept aside"},
     "projects.toml": {"asked": "about projects, tuned on", "aside": "about projects, kept aside"},
+    "services.toml": {"asked": "about services, looked at", "aside": "about services, kept aside"},
 }
 WAYS = {"words": 0.0, "vectors": 1.0, "both": ALPHA}
 MODEL_WAYS = {"MiniLM": 1.0, "MiniLM and words": DENSE_ALPHA}

@@ -7,7 +7,8 @@ import pytest
 
 from snell.daemon.optional_services import OptionalServices
 from snell.memory import rows, shared_rows
-from snell.memory.project_renames import Checkout, follow
+from snell.memory.project_identity import Checkout
+from snell.memory.project_renames import follow
 from snell.memory.recall import Question
 from snell.memory.remember import remember
 from snell.memory.service import Memories
@@ -38,7 +39,7 @@ class Machine:
         self.works_on(PROJECT, f"{name}:1")
 
     def works_on(self, project: str, repository: str) -> None:
-        self.local.run(lambda tx: follow(tx, Checkout(repository, "/somewhere", project), lambda _: False))
+        self.local.run(lambda tx: follow(tx, Checkout(repository, "/somewhere", project)))
 
     def keep(self, text: str, project: str = PROJECT) -> str:
         kept = self.memories.remember(Draft(content=text, project=project, tags=("t",)))
@@ -160,7 +161,7 @@ def test_the_daemons_feed_shares_memories_if_the_settings_say_so(tmp_path: Path,
         (where.config / "snell.toml").write_text(settings, encoding="utf-8")
         local = database_of(where)
         checkout = Checkout(f"{name}:1", "/somewhere", PROJECT)
-        local.run(lambda tx, at=checkout: follow(tx, at, lambda _: False))
+        local.run(lambda tx, at=checkout: follow(tx, at))
         feeds.append((OptionalServices(where, {}).feed, local))
     first, second, third = feeds
     Memories(first[1]).remember(Draft(content=UV, project=PROJECT))

@@ -53,6 +53,7 @@ def test_the_skill_of_an_effort_is_read_from_a_trusted_project(machine, snell):
     before = json.loads(snell("effort", "start", "early", "ship", "--json")[1])
     assert (before["skillConfig"], "not trusted" in before["skillProblem"]) == (None, True)
     assert "not trusted" in snell("effort", "start", "early", "ship")[1]
+    assert "not trusted" in json.loads(snell("effort", "resume", "--json")[1])["skillProblem"]
     told = session_start(machine, "w1")
     assert (told["skillConfig"], told["filesToPreload"], "snell trust" in told["skillProblem"]) == (None, [], True)
     assert snell("phase", "3: Ship")[0] == 0  # nothing of the project is used
@@ -68,6 +69,12 @@ def test_the_skill_of_an_effort_is_read_from_a_trusted_project(machine, snell):
     )
     assert told["filesToPreload"] == [str(folder / "LOG.md")]
     assert "the form of a log" in start_text(machine, "w3")
+    resumed = json.loads(snell("effort", "resume", "--json")[1])
+    assert ({**resumed["skillConfig"], "updatedAt": 0}, resumed["skillProblem"]) == (
+        {**told["skillConfig"], "updatedAt": 0},
+        None,
+    )
+    assert "phases 1: Plan, 2: Build" in snell("effort", "resume")[1]
     assert snell("phase", "1: Plan")[0] == 0
     code, _, err = snell("phase", "3: Ship")
     assert (code, err) == (1, "snell: there is no phase `3`; there are 1, 2\n")

@@ -19,7 +19,7 @@ from snell.setup.config_formats import Programs
 from snell.setup.file_changes import plan_change
 from snell.setup.plan import Options, Site, build_mcp_config, find_install, plan
 
-WITHOUT_SHELL = (None, "exec_groups", "bridge", "augment")
+WITHOUT_SHELL = (None, "claude-code", "bridge", "augment")
 SHELLS = [name for name in client_names() if getattr(find_install(name).form, "name", None) not in WITHOUT_SHELL]
 PROGRAM = '#!/bin/sh\nprintf "%s " "$@"\nread -r line\nprintf "$line"\nexit 7\n'
 

@@ -126,7 +126,7 @@ def test_a_program_that_answers_for_an_agent_has_no_tools_of_its_own(tmp_path, n
     said = program.with_name(f"{name}.words").read_text(encoding="utf-8").split("\n")
     assert words in [said[at : at + len(words)] for at in range(len(said))]
     policy = program.with_name(f"{name}.policy").read_text(encoding="utf-8")
-    assert policy.split("\n")[2:4] == (['toolName = "*"', 'decision = "deny"'] if name == "gemini" else [])
+    assert policy.split("\n")[1:3] == (['toolName = "*"', 'decision = "deny"'] if name == "gemini" else [])
 
 
 @pytest.mark.parametrize("variable", ["HOME", "CODEX_HOME"])

@@ -55,7 +55,7 @@ def test_a_value_that_is_the_default_and_an_empty_module_are_no_complaints(snell
     code, out, _ = snell("settings", "--json")
     assert (code, json.loads(out)["problems"]) == (0, [])
     snell.settings("allow_managed_hooks_only = true\n")
-    assert "`allow_managed_hooks_only` has no effect in user settings" in snell("settings")[1]
+    assert "has no effect" not in snell("settings")[1]
 
 
 def test_a_model_program_that_snell_cannot_ask_is_refused_at_load_with_those_it_can(snell):

@@ -11,6 +11,11 @@ from snell.runtime.app import Runtime
 from snell.system.paths import Places
 from snell.testing import run_path
 from tests.loopback import Answer, serving
+from tests.process.answers import answer
+from tests.process.machine import Machine
+from tests.waiting import wait_until
+
+pytest_plugins = ("tests.process.machine_fixtures",)
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/howto/recipes.md").read_text(encoding="utf-8")
 
@@ -35,23 +40,22 @@ def test_no_recipe_is_left_out():
 
 
 @pytest.mark.proves("S1-163")
-def test_the_log_recipe_writes_a_line_for_each_edit(tmp_path):
-    runtime = runtime_with("edits", tmp_path)
+def test_the_log_recipe_writes_a_line_for_each_edit(machine: Machine):
+    machine.write("snell.toml", blocks("toml", "settings")["edits"])
     for tool in ("Edit", "Write", "Read"):
-        runtime.decide(event_from({"tool_name": tool, "cwd": str(tmp_path), "session_id": "s"}, "PostToolUse"))
-    runtime.close()
-    logged = (tmp_path / "edits.log").read_text(encoding="utf-8").split()
-    assert sorted(logged[1::2]) == ["Edit", "Write"]
+        answer(machine, "PostToolUse", tool_name=tool, tool_input={}, tool_response="")
+    log = machine.project / "edits.log"
+    wait_until(lambda: log.exists() and len(log.read_text(encoding="utf-8").splitlines()) == 2)  # after the replies
+    assert sorted(log.read_text(encoding="utf-8").split()[1::2]) == ["Edit", "Write"]
 
 
 @pytest.mark.proves("S1-164")
-def test_the_notify_recipe_calls_its_server_once_a_session(tmp_path):
+def test_the_notify_recipe_calls_its_server_once_a_session(machine: Machine):
     with serving(Answer()) as server:
+        machine.write("snell.toml", blocks("toml", "settings")["notify"].replace("https://board.example", server.url))
         for session in ("one", "one", "two"):  # what `once` has used up is kept on disk
-            runtime = runtime_with("notify", tmp_path, {"https://board.example": server.url}, BOARD_TOKEN="t0ken")
-            event = event_from({"session_id": session, "cwd": str(tmp_path), "source": "startup"}, "SessionStart")
-            runtime.decide(event)
-            runtime.close()
+            answer(machine, "SessionStart", {"BOARD_TOKEN": "t0ken"}, session_id=session, source="startup")
+            machine.stop()
     told = [(sent.json["session_id"], sent.headers["authorization"]) for sent in server.sent]
     assert sorted(told) == [("one", "Bearer t0ken"), ("two", "Bearer t0ken")]
 

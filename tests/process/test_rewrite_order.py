@@ -56,7 +56,9 @@ def test_what_a_policy_adds_stays_whatever_others_make_of_the_call(machine: Mach
         each: ("", command) for each, command in wanted.items()
     }
     policy.write_text(rewriter(tmp_path, "always", '"CI=1 " + c', role), encoding="utf-8")
-    assert runs(machine, "pytest", SNELL_POLICY=str(policy)) == ("", "CI=1 CI=1 make test")  # again, on what runs
+    assert runs(machine, "pytest", SNELL_POLICY=str(policy)) == ("", "CI=1 make test")
+    assert "what it would add is already there" in explained(machine)
+    assert runs(machine, "CI=1 tox", SNELL_POLICY=str(policy)) == ("", "CI=1 make all")
 
 
 def test_a_hook_that_only_fits_the_result_of_another_has_its_turn_and_a_third_pass_is_asked_about(

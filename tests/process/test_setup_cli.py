@@ -161,7 +161,7 @@ def test_a_hook_that_may_wake_the_agent_needs_a_second_entry_and_check_says_so(o
 def test_harness_is_a_command_of_every_client_that_has_commands_and_starts_the_loop(owner: Owner, client: str) -> None:
     before, path = snapshot(owner.user_home), Path()
     code, out, _ = owner.snell("setup", client, "--yes")
-    path = Path(next(each for each in out.split() if "/harness." in each))
+    path = Path(next(each for each in out.split() if "/harness" in each))
     assert (code, path.is_relative_to(owner.user_home)) == (0, True)
     text = path.read_text(encoding="utf-8")
     sent = tomllib.loads(text)["prompt"] if path.suffix == ".toml" else text.split("---\n")[2].strip()

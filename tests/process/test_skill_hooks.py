@@ -134,6 +134,7 @@ def test_reading_its_document_starts_a_skill_where_there_is_no_tool_for_it(machi
         ("cursor", "/deploy to staging", True),
         ("codex", "please use $deploy now", True),
         ("pi", "/skill:deploy", True),
+        ("copilot", 'The user explicitly invoked the "/deploy" skill. Follow its instructions now.', True),
         ("generic", "/skills deploy", True),
         ("generic", "/deployment", False),
         ("generic", "see src/deploy", False),
@@ -175,6 +176,21 @@ def test_a_once_hook_of_a_skill_runs_once_each_time_the_skill_is_started(machine
         user.runs()
         user.send("Stop")
         assert log.read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.proves("S1-106", "S1-136", "S1-137", "S1-139")
+def test_a_skills_hooks_come_last_with_their_limit_and_name_the_skill(machine):
+    front = FRONT.replace("exit 2", "sleep 60").replace('60"', '60"\n          timeout: 1')
+    write_skill(machine.home / ".claude/skills/slow/SKILL.md", text=front.format(name="slow", reason="waiting"))
+    machine.write("snell.toml", "[[hooks]]\nevent = 'PreToolUse'\nname = 'mine'\n[hooks.command]\ncommand = 'true'\n")
+    user = Client(machine, "generic")
+    user.start("slow")
+    assert "did not finish within 1 s" in user.send("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+    assert not user.runs("did not finish", tool_name="Read", tool_input={})  # its matcher is for another tool
+    user.runs()
+    found = json.loads(machine.snell("why", "last", "--json"))
+    runs = [run for each in found["rounds"] for run in each["runs"] if run["handler"] == "command"]
+    assert [run["layer"] for run in runs] == ["user", "skill:slow"]
 
 
 @pytest.mark.parametrize("client", ["claude-code", "qwen"])

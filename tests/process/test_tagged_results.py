@@ -83,7 +83,7 @@ def said(machine: Machine, settings: Settings) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.proves("S1-82", "S1-83")
+@pytest.mark.proves("S1-48", "S1-82", "S1-83")
 @pytest.mark.parametrize(
     "settings",
     [by_command, by_python(""), by_python("async "), by_webhook, by_mcp_tool],

@@ -195,6 +195,8 @@ def _reply(decision: Decision, specific: Fields, top: Fields | None = None, mess
     if shown := "\n".join(text for text in (decision.tell, message) if text):
         fields["systemMessage"] = shown
     fields |= {name: decision.extras[name] for name in ("suppressOutput", "terminalSequence") if _fits(decision, name)}
+    if fields.get("suppressOutput"):
+        fields = {"continue": True, **fields}  # hooks that the document describes give both
     specific = {key: value for key, value in specific.items() if value != ""}
     if specific:
         fields["hookSpecificOutput"] = {"hookEventName": decision.event.name, **specific}
@@ -296,7 +298,7 @@ CLIENT = Client(
         base_variable="CLAUDE_CONFIG_DIR",
         folders=("{base}",),
         form=HookForm(
-            name="exec_groups",
+            name="claude-code",
             layout="lists",
             # With `onFailure` Claude Code refuses also if snell-hook is missing or was killed.
             entry=_group(Placeholder.ARGUMENTS, onFailure=Placeholder.ON_FAILURE),

@@ -15,12 +15,16 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from snell.model.errors import SnellError
 from snell.runtime.app import Runtime
 from snell.system.child_environment import environment
 from snell.system.orphan_processes import CHILDREN
 from snell.system.paths import Places
+
+if TYPE_CHECKING:
+    from snell.memory.inbox import Inbox
 
 EVERY = 30.0  # seconds
 LONG = 4 * 1024 * 1024  # bytes of transcripts that are still to be read
@@ -60,7 +64,7 @@ class MemoryTimer:
 
         try:
             memories = memories_of(self._runtime)
-            if not self._is_first and memories.inbox and self._is_delegated(memories.inbox.count()):
+            if not self._is_first and memories.inbox and self._is_delegated(memories.inbox):
                 self.is_behind, self.has_more, self.problems = True, False, []
                 return
             self.problems = memories.maintain(is_first=self._is_first, continues=continues).problems
@@ -72,10 +76,10 @@ class MemoryTimer:
             self.is_behind = self.has_more = False
             self.problems = [str(error)]  # the files stay, and the next pass tries again
 
-    def _is_delegated(self, waiting: int) -> bool:
+    def _is_delegated(self, inbox: "Inbox") -> bool:
         assert self._runtime.where
         self._catch_up = self._catch_up or CatchUp(self._runtime.where, self._runtime.env)
-        return self._catch_up.is_running or self._catch_up.start_if_needed(waiting)
+        return self._catch_up.is_running or self._catch_up.start_if_needed(inbox.count(), inbox.root)
 
 
 class CatchUp:
@@ -102,11 +106,11 @@ class CatchUp:
             self._not_before = time.monotonic() + RETRY_SECONDS
         return False
 
-    def start_if_needed(self, waiting: int) -> bool:
+    def start_if_needed(self, waiting: int, inbox: Path) -> bool:
         """Start the process if many captures wait or a long part of a transcript is unread; return whether it was."""
         from snell.memory.transcript_capture import bytes_unread
 
-        if time.monotonic() < self._not_before or (waiting < MANY and bytes_unread(self._where.state) < LONG):
+        if time.monotonic() < self._not_before or (waiting < MANY and bytes_unread(inbox) < LONG):
             return False
         paths = [path for path in sys.path if path]
         code = f"import sys; sys.path[:] = {paths!r}; from snell.daemon.memory_timer import main; main()"
@@ -143,14 +147,13 @@ def main() -> None:
 def catch_up(where: Places, parent: int) -> None:
     """Process captures and read transcripts in turns, so that few captures wait however long a transcript is."""
     from snell.llm.embeddings.static_vectors import numpy_with_bits
-    from snell.memory.service import Memories, is_captured
+    from snell.memory.service import memories_in
     from snell.runtime.app import database_of
     from snell.store.background_database import BackgroundDatabase
 
     numpy_with_bits()  # worth loading for so many, if it is installed
     database = BackgroundDatabase(database_of(where))
-    memories = Memories(database, where.state / "memory")
-    memories.captures = lambda folder: is_captured(where, dict(os.environ), folder)
+    memories = memories_in(database, where, dict(os.environ))
     try:
         while os.getppid() == parent:
             drained = memories.drain(*ROUND)

@@ -16,6 +16,7 @@ from snell.engine.aggregate import aggregate, is_about, is_denied, last_answers
 from snell.engine.deferred_notes import HELD_NOTES, deliver_or_hold
 from snell.engine.limit_effects import express_effect, limit_effects, rewrite_in
 from snell.engine.registry import once_mark, rewrite_order
+from snell.engine.repeated_additions import is_repeated
 from snell.engine.stop_limits import limit_stops
 from snell.model.decision import QUIET, Change, Decision, Failure, Outcome, Round, Skipped
 from snell.model.effects import Allow, Ask, Defer, Deny, Rewrite, Stop
@@ -35,6 +36,7 @@ _TURN = frozenset({"prompt", "turn", "agent"})  # subjects of events that start 
 
 Answers = dict[Hook, Outcome]
 NO_LONGER = Outcome(remarks=("its condition does not hold for what will run",))
+ALREADY_THERE = "what it would add is already there"
 
 Steps = Generator[Run, Sequence[Outcome], None]
 Answering = Generator[Run, Sequence[Outcome], Answers]
@@ -90,6 +92,7 @@ class Case:
         self.policy_has_denied = False
         self.left_by_policy: Event | None = None  # the event after the policy's hooks, when they ran first
         self.rewrote: Answers = {}  # hooks without a declared role that rewrote, with the outcome that did
+        self.is_policy_last = False  # the policy's hooks have their second turn
         self.is_over = False  # in sequential order: a hook of this tier has denied, so no other one runs
         self.is_quiet = True  # no hook has asked for anything or failed; most events stay so
 
@@ -121,9 +124,20 @@ class Case:
     def _limit(self, name: str, hooks: Sequence[Hook], outcomes: Sequence[Outcome]) -> list[Outcome]:
         runs = zip(hooks, outcomes, strict=True)
         kept = [limit_effects(hook, self.event, each, self.registry.switches, self.validate) for hook, each in runs]
+        if self.is_policy_last:
+            kept = [self._without_repetition(hook, each) for hook, each in zip(hooks, kept, strict=True)]
         if name not in ("again", "last"):
             return kept
         return [self._second_look(name, hook, each) for hook, each in zip(hooks, kept, strict=True)]
+
+    def _without_repetition(self, hook: Hook, outcome: Outcome) -> Outcome:
+        """Leave out a rewrite that would only add again what this hook added before the others had their turn."""
+        rewrite, now = rewrite_in(outcome), self.event.rewritable
+        mine = [change for change in self.changes if change.hook == hook.id]
+        if rewrite is None or not any(is_repeated(change, now, rewrite.applied_to(now)) for change in mine):
+            return outcome
+        kept = tuple(effect for effect in outcome.effects if not isinstance(effect, Rewrite))
+        return replace(outcome, effects=kept, remarks=(*outcome.remarks, ALREADY_THERE))
 
     def _second_look(self, name: str, hook: Hook, outcome: Outcome) -> Outcome:
         if hook in self.rewrote:
@@ -212,11 +226,12 @@ def _take_turns(case: Case, tier: Tier, name: str, given: list[Sequence[Outcome]
 
 def _apply_policy_last(case: Case, policy: Tier, marks: Store) -> Steps:
     """
-    Run the policy's hooks again on what lower scopes made of their result, so that its rewrites stay.
+    Run the policy's hooks again on what lower scopes made of their result, so that its rewrites stay. A text that a
+    hook added at an end, and that is still there, is not added a second time.
 
     Every judge then sees the final input. One that would still change it asks, or denies if it is of the policy.
     """
-    judged = case.event
+    judged, case.is_policy_last = case.event, True
     case.rewrote = {hook: outcome for hook, outcome in case.rewrote.items() if hook.scope is not Scope.POLICY}
     yield from _take_turns(case, policy, "policy", [])
     if not case.is_over:

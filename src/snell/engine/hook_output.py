@@ -63,7 +63,6 @@ def outcome_of_object(answer: Mapping[str, Any], event: Event) -> Outcome:
         outcome = Outcome(
             effects=tuple(_effects(answer, specific, event)),
             remarks=(f"ignored `{'`, `'.join(unknown)}`",) if unknown else (),
-            suppress_output=answer.get("suppress_output") is True,
         )
     except UnreadableError as error:
         return Outcome(_clear_refusal(given), Failure("output", str(error)))
@@ -225,6 +224,7 @@ def _effects(outer: Mapping[str, Any], inner: Mapping[str, Any], event: Event) -
         if not isinstance(variables, dict):
             raise UnreadableError("env is not an object")
         effects.append(Env({str(name): str(value) for name, value in variables.items()}))
+    effects += [Extra("suppressOutput", True)] if answer.get("suppress_output") is True else []
     effects += [Extra(name, answer[_snake(name)]) for name in _extras(event) if _snake(name) in answer]
     return effects
 

@@ -122,7 +122,7 @@ def _parts(message: Message) -> Iterator[str]:
 def _claude(question: Question, folder: str, env: Mapping[str, str]) -> list[str]:
     quiet = ["--settings", '{"disableAllHooks": true}', "--setting-sources", "user", "--strict-mcp-config"]
     words = ["-p", "--output-format", "text", "--no-session-persistence", *quiet, "--tools", ""]
-    return words + (["--model", question.model] if question.model else [])
+    return [*words, *_model(question)]
 
 
 def _codex(question: Question, folder: str, env: Mapping[str, str]) -> list[str]:
@@ -133,7 +133,11 @@ def _codex(question: Question, folder: str, env: Mapping[str, str]) -> list[str]
     if question.tools:
         # A version that does not know these features could read any file; with these options it does not start.
         words += [word for name in _CODEX_READS for word in ("--disable", name)]
-    return [*words, *(["--model", question.model] if question.model else []), "-"]
+    return [*words, *_model(question), "-"]
+
+
+def _model(question: Question) -> list[str]:
+    return ["--model", question.model] if question.model else []
 
 
 def _codex_servers(env: Mapping[str, str]) -> Iterator[str]:
@@ -152,23 +156,14 @@ def _codex_servers(env: Mapping[str, str]) -> Iterator[str]:
         yield name
 
 
-# The priority is above everything in the user's own settings.
-_GEMINI_POLICY = """
-[[rule]]
-toolName = "*"
-decision = "deny"
-priority = 999
-"""
-
-
 def _gemini(question: Question, folder: str, env: Mapping[str, str]) -> list[str]:
     words = ["--approval-mode", "default", "--extensions", "none", "--allowed-mcp-server-names", "none"]
     if question.tools:
-        policy = os.path.join(folder, "no-tools.toml")
-        with open(policy, "w", encoding="utf-8") as file:
-            file.write(_GEMINI_POLICY)
-        words += ["--admin-policy", policy]
-    return [*words, *(["--model", question.model] if question.model else []), "-p", "answer the question on stdin"]
+        policy = Path(folder, "no-tools.toml")
+        # The priority is above everything in the user's own settings.
+        policy.write_text('[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n', encoding="utf-8")
+        words += ["--admin-policy", str(policy)]
+    return [*words, *_model(question), "-p", "answer the question on stdin"]
 
 
 PROGRAMS = (

@@ -23,13 +23,7 @@ def body(question: Question, *, is_plain: bool = False) -> dict[str, Any]:
     messages = [{"role": "system", "content": question.system}]
     for each in question.messages:
         messages += _messages(each)
-    tools = [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
-        }
-        for tool in question.tools
-    ]
+    tools = [_function(name=tool.name, description=tool.description, parameters=tool.schema) for tool in question.tools]
     wants_json = bool(question.begins) and not is_plain
     limit = "max_tokens" if is_plain else "max_completion_tokens"
     return {
@@ -85,17 +79,15 @@ def _call(call: dict[str, Any]) -> ToolCall:
 
 
 def _messages(message: Message) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = [
-        {"role": "tool", "tool_call_id": each.id, "content": each.text} for each in message.results
-    ]
+    results = [{"role": "tool", "tool_call_id": each.id, "content": each.text} for each in message.results]
+    inputs = [msgspec.json.encode(each.input).decode("utf-8") for each in message.calls]
     calls = [
-        {
-            "id": each.id,
-            "type": "function",
-            "function": {"name": each.name, "arguments": msgspec.json.encode(each.input).decode("utf-8")},
-        }
-        for each in message.calls
+        {"id": each.id, **_function(name=each.name, arguments=given)}
+        for each, given in zip(message.calls, inputs, strict=True)
     ]
-    if message.text or calls:
-        found.append({"role": message.role, "content": message.text, **({"tool_calls": calls} if calls else {})})
-    return found
+    own = {"role": message.role, "content": message.text, **({"tool_calls": calls} if calls else {})}
+    return [*results, own] if message.text or calls else [*results]
+
+
+def _function(**fields: Any) -> dict[str, Any]:
+    return {"type": "function", "function": fields}

@@ -6,8 +6,10 @@ Every path is resolved before it is opened, so that no link leads out of the pro
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import regex
 
 from snell.llm.messages import Tool, ToolCall
@@ -20,27 +22,7 @@ MOST_LINES = 400
 _MOST_BYTES = 2_000_000
 _MOST_FILES = 20_000
 _SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__", ".hg", ".svn"})
-_TEXT = {"type": "string"}
-_NUMBER = {"type": "integer"}
-
-
-def _schema(required: str, **fields: dict[str, str]) -> dict[str, Any]:
-    return {"type": "object", "properties": fields, "required": [required], "additionalProperties": False}
-
-
-TOOLS = (
-    Tool("Read", "Read a text file.", _schema("file_path", file_path=_TEXT, offset=_NUMBER, limit=_NUMBER)),
-    Tool(
-        "Grep",
-        "Find lines that match a regular expression, in one file or in all files below a folder.",
-        _schema("pattern", pattern=_TEXT, path=_TEXT, glob=_TEXT),
-    ),
-    Tool(
-        "Glob",
-        "List files whose path matches a pattern such as **/*.py.",
-        _schema("pattern", pattern=_TEXT, path=_TEXT),
-    ),
-)
+TOOLS = msgspec.json.decode(Path(__file__).with_suffix(".json").read_bytes(), type=tuple[Tool, ...])
 
 
 class ToolError(Exception):

@@ -16,7 +16,7 @@ import msgspec
 
 from snell.llm.messages import ModelError, Turn
 from snell.model.context import HandlerSettings, ModelSettings
-from snell.system.files import FileError, file_lock, read_capped, write_atomically
+from snell.system.files import FileError, file_lock, struct_or_none, write_atomically
 
 SESSIONS = 500  # sessions that are kept
 _LONGEST_FILE = 1_000_000
@@ -93,7 +93,4 @@ def _file_lock(settings: HandlerSettings) -> contextlib.AbstractContextManager[o
 def _read(settings: HandlerSettings) -> TokenBudget:
     if not settings.state:
         return _in_memory.get("", TokenBudget())
-    try:
-        return msgspec.json.decode(read_capped(_path(settings), _LONGEST_FILE), type=TokenBudget)
-    except (OSError, FileError, msgspec.DecodeError):
-        return TokenBudget()
+    return struct_or_none(_path(settings), TokenBudget, _LONGEST_FILE) or TokenBudget()

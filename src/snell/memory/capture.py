@@ -1,6 +1,4 @@
-"""
-Capture a text into the inbox: classify, redact, describe, deliver. Nothing is written before it is redacted.
-"""
+"""Capture a text into the inbox: classify, redact, describe, deliver. Nothing is written before it is redacted."""
 
 import time
 from collections.abc import Iterator
@@ -10,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.memory.inbox import Inbox
+from snell.memory.inbox import Inbox, inbox_folder
 from snell.memory.inbox_entry import LARGEST, InboxEntry, decode_entry, encode_entry, stamp
 from snell.memory.project_identity import project_of
 from snell.memory.signals import Signal, classify, importance_of, namespace_of
@@ -20,6 +18,7 @@ from snell.model.context import Context
 from snell.model.events import Event
 from snell.redact import find, is_too_secret, redact, redact_data
 from snell.system.files import FileError, read_capped
+from snell.system.paths import make_private
 
 PIECE = 5_000  # characters of one capture
 WHOLE = 800  # a message up to this length is captured as it is; of a longer one, the paragraphs with a signal
@@ -38,13 +37,15 @@ class CaptureResult(Struct, frozen=True, kw_only=True):
     redactions: int = 0
     length: int = 0
 
-    @property
-    def skipped(self) -> bool:
-        return not self.queued
-
 
 def inbox_of(context: Context) -> Inbox | None:
-    return Inbox(context.state / "memory") if context.state else None
+    """Return the inbox of the user; None without a state folder."""
+    if context.state is None:
+        return None
+    folder = inbox_folder(context.state, context.options.get("inbox"))
+    if context.options.get("inbox"):
+        make_private(context.state / "memory")  # the daemon's timer looks for captures once it is there
+    return Inbox(folder)
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -114,8 +115,11 @@ def hashes_in(inbox: Inbox) -> set[str]:
     return {content_hash(entry.content) for path in inbox.newest(COMPARED) for entry in _read(path)}
 
 
-def pieces(text: str) -> Iterator[str]:
-    """Yield a message in parts that can be captured; together they contain all of it."""
+def pieces(text: str, *, cuts: bool = False) -> Iterator[str]:
+    """Yield a message in parts that can be captured; together they contain all of it, or its beginning if `cuts`."""
+    if cuts:
+        yield cut_at_word(text, PIECE)
+        return
     if len(text) <= WHOLE:
         yield text
         return

@@ -54,14 +54,11 @@ def _groups(space: Space, memories: dict[str, Memory], threshold: float) -> list
         if leader not in free:
             continue
         near = space.similarities(space.direction(space.place[leader]))
-        close = {
-            each: similarity
-            for each in space.ids
-            if each in free
-            and each != leader
-            and near[space.place[each]] >= threshold
-            and (similarity := _repetition(memories[each], memories[leader])) >= threshold
-        }
+        others = (
+            each for each in space.ids if each in free and each != leader and near[space.place[each]] >= threshold
+        )
+        repeated = ((each, _repetition(memories[each], memories[leader])) for each in others)
+        close = {each: similarity for each, similarity in repeated if similarity >= threshold}
         if close:
             free -= {leader, *close}
             found.append(([leader, *close], round(min(close.values()), 4)))

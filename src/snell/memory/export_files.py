@@ -154,15 +154,12 @@ def check_form(form: str) -> None:
 
 
 def _from_json(data: bytes) -> list[Memory]:
+    _check_version(data)
     try:
         file = msgspec.json.decode(data, type=_File | list[Memory])
     except (msgspec.DecodeError, RecursionError) as error:
-        _check_version(data)
         raise NotRememberedError(f"the file does not contain memories: {error}") from None
-    if isinstance(file, list):
-        return file
-    _check_version(data)
-    return file.memories
+    return file if isinstance(file, list) else file.memories
 
 
 class _Head(Struct):

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from snell.memory import rows
-from snell.memory.inbox import Inbox, read_struct
+from snell.memory.inbox import LARGEST, Inbox
 from snell.memory.project_identity import project_of
 from snell.memory.service import Memories
 from snell.memory.types import content_hash
 from snell.memory.validation import without_controls
 from snell.redact import redact
+from snell.system.files import struct_or_none
 
 MOST_SEARCHED = 20_000  # captures, the newest first; with 5000 characters each that takes some three seconds
 WAIT = 5.0  # seconds, for another process that drains the inbox
@@ -56,7 +57,7 @@ def _discard(inbox: Inbox, texts: set[tuple[str, str]]) -> int:
     hashes = {each for _, each in texts}
     gone = 0
     for path in inbox.newest(MOST_SEARCHED, FOLDERS):
-        found = read_struct(path, _Capture)
+        found = struct_or_none(path, _Capture, LARGEST)
         if found is None or (digest := _hash(found, hashes)) is None:
             continue
         # A capture that waits for another project becomes a memory there; a processed one is only a copy.

@@ -16,15 +16,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
-
-import msgspec
 
 from snell.model.errors import SnellError
-from snell.system.files import FileError, file_lock, names_in, read_capped, sync_to_disk
+from snell.system.files import FileError, file_lock, names_in, sync_to_disk
 from snell.system.paths import make_private
 
-T = TypeVar("T")
 FOLDERS = ("tmp", "new", "processed", "quarantine", "state")
 LARGEST = 1_048_576
 MOST_WAITING = 200_000
@@ -45,6 +41,11 @@ class InboxFullError(SnellError):
     """Too many captures are waiting."""
 
     id = "memory.inbox"
+
+
+def inbox_folder(state: Path, named: object = "") -> Path:
+    """Return the folder of the inbox: the one that the option `inbox` names, else `memory` in Snell's state folder."""
+    return state / (os.path.expanduser(str(named)) if named else "memory")
 
 
 class Inbox:
@@ -141,8 +142,11 @@ class Inbox:
         self._recover(is_valid, now)
         self._delete_old("processed", KEEP_PROCESSED, now)
         self._delete_old("state", KEEP_STATE, now, ".json")
-        oldest = self.waiting(1)
-        waited = max((now - path.stat().st_mtime for path in oldest if path.exists()), default=0.0)
+        return self.backlog(now)
+
+    def backlog(self, now: float) -> list[str]:
+        """Return a warning if a capture has waited for too long."""
+        waited = max((now - path.stat().st_mtime for path in self.waiting(1) if path.exists()), default=0.0)
         if waited <= STALE_AFTER:
             return []
         return [f"memory: {self.count()} captures wait in {self.root}, the oldest for {waited / 3600:.0f} hours"]
@@ -214,14 +218,6 @@ def _sync_all(paths: Sequence[Path]) -> None:
 
     with ThreadPoolExecutor(SYNCED_AT_ONCE) as threads:
         list(threads.map(sync_to_disk, paths))
-
-
-def read_struct(path: Path, type: type[T], largest: int = LARGEST) -> T | None:  # noqa: A002 - as in msgspec
-    """Return what a JSON file contains; None if it cannot be read, is a link or contains something else."""
-    try:
-        return msgspec.json.decode(read_capped(path, largest, follow_links=False), type=type)
-    except (OSError, FileError, msgspec.DecodeError, RecursionError):
-        return None
 
 
 def _is_valid_file(path: Path, is_valid: Callable[[bytes], bool]) -> bool:

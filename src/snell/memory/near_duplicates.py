@@ -6,7 +6,6 @@ count as the same only if numbers, names, negations and contrasts agree, and if 
 another.
 """
 
-import re
 from functools import lru_cache
 
 from msgspec import Struct
@@ -17,9 +16,6 @@ from snell.redact.pattern_file import patterns_of
 PATTERNS = patterns_of("memory")
 LONGEST = 20_000  # characters that are compared
 
-_WORD = re.compile(r"-{0,2}[^\W_](?:[\w.:/@#+%'-]*[\w+#%])?|[<>=!~^]=?(?=\s*\d)|_[\w.]+")
-_SPECIAL = re.compile(r"\d|[_/@#%+:]|\w\.\w|[a-z][A-Z]|[A-Z]{2}|^-|^[<>=!~^]")
-_QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"
 _NUMBERS = {name: str(number) for number, name in enumerate(_COUNTED.split()) if name != "one"}  # rarely a number
 _DENIES, _CONTRASTING, _LINKS, _CONDITIONS, _NAMED_BY_NUMBER = (
@@ -53,7 +49,7 @@ def corrects(new: str, old: str) -> bool:
     """
     a, b = details_of(new), details_of(old)
     changed = a.special - b.words, b.special - a.words
-    kinds = [frozenset("number" if _PLAIN_NUMBER.match(word) else "name" for word in each) for each in changed]
+    kinds = [frozenset("number" if PATTERNS.plain_number.match(word) else "name" for word in each) for each in changed]
     if a.telling != b.telling or kinds[0] != kinds[1] or agree(new, old):
         return False
     return bool(PATTERNS.says_changed.search(new)) or (kinds[0] <= {"number"} and _are_values(new, changed[0]))
@@ -62,18 +58,18 @@ def corrects(new: str, old: str) -> bool:
 @lru_cache(maxsize=256)
 def details_of(text: str) -> Details:
     text = text[:LONGEST]
-    quoted = {each.lower() for match in _QUOTED.finditer(text) for each in _WORD.findall(match.group(1))}
-    words = [_NUMBERS.get(each.lower(), each) for each in _WORD.findall(text)]
+    quotes = PATTERNS.quoted_detail.findall(text)
+    quoted = {each.lower() for quote in quotes for each in PATTERNS.detail.findall(quote)}
+    words = [_NUMBERS.get(each.lower(), each) for each in PATTERNS.detail.findall(text)]
     lowered = [_plain(each) for each in words]
-    special = {low for word, low in zip(words, lowered, strict=True) if low in quoted or _SPECIAL.search(word[:200])}
+    pairs = zip(words, lowered, strict=True)
+    special = {low for word, low in pairs if low in quoted or PATTERNS.special_detail.search(word[:200])}
     return Details(
         frozenset(lowered),
         frozenset(special),
         frozenset(stem(each) for each in lowered if each not in special and _is_telling(each)),
         frozenset(_next(lowered, at) for at, each in enumerate(lowered) if each in _DENIES),
-        frozenset(
-            (each, _before(lowered, at), _next(lowered, at)) for at, each in enumerate(lowered) if each in _CONTRASTING
-        ),
+        frozenset((each, *_around(lowered, at)) for at, each in enumerate(lowered) if each in _CONTRASTING),
     )
 
 
@@ -91,22 +87,18 @@ def _next(words: list[str], at: int) -> str:
     return next((stem(each) for each in words[at + 1 : at + 8] if each not in _FILLERS), "")
 
 
-def _before(words: list[str], at: int) -> str:
-    return next((stem(each) for each in reversed(words[max(0, at - 8) : at]) if each not in _FILLERS), "")
+def _around(words: list[str], at: int) -> tuple[str, str]:
+    before = reversed(words[max(0, at - 8) : at])
+    return next((stem(each) for each in before if each not in _FILLERS), ""), _next(words, at)
 
 
 _FILLERS = (STOP_WORDS - {"use", "used", "uses", "using"}) | _DENIES | _CONTRASTING
 
 
-_PLAIN_NUMBER = re.compile(r"[<>=!~^]*v?\d[\d.,:]*[a-z%]{0,3}\Z")
-_SENTENCE = re.compile(r"[.;!?]\s")
-_UNIT = re.compile(r"[a-z]{3,}s\Z|(?:percent|[kmg]i?b|ms|s|h|min|sec|times?|px)\Z", re.IGNORECASE)  # `5 times`
-
-
 def _are_values(text: str, changed: frozenset[str]) -> bool:
     """Whether each changed number is a value of a thing named before it, not part of the thing's name."""
-    for sentence in _SENTENCE.split(text[:LONGEST]):
-        words = [_plain(_NUMBERS.get(each.lower(), each)) for each in _WORD.findall(sentence)]
+    for sentence in PATTERNS.detail_sentence_end.split(text[:LONGEST]):
+        words = [_plain(_NUMBERS.get(each.lower(), each)) for each in PATTERNS.detail.findall(sentence)]
         if not all(_is_value(words[:at], words[at + 1 :]) for at, each in enumerate(words) if each in changed):
             return False
     return True
@@ -116,5 +108,5 @@ def _is_value(before: list[str], after: list[str]) -> bool:
     if not before or before[-1] in _NAMED_BY_NUMBER or _CONDITIONS.intersection(before):
         return False
     subject = next((at for at, each in enumerate(before) if _is_telling(each)), len(before))
-    is_counted = bool(after) and _UNIT.match(after[0]) is not None and subject < len(before)
+    is_counted = bool(after) and PATTERNS.unit.match(after[0]) is not None and subject < len(before)
     return is_counted or any(each in _LINKS for each in before[subject:])

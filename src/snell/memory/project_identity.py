@@ -5,9 +5,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from snell.memory.project_renames import Checkout, follow, is_new
-from snell.memory.rows import move_project
-from snell.model.protocols import Transaction
+from msgspec import Struct
+
 from snell.system.files import stat_or_none, text_or_nothing
 
 LARGEST = 256_000
@@ -15,6 +14,19 @@ DEEPEST = 64
 _SCP = re.compile(r"(?:[\w.+-]+@)?([\w.-]+):(?!//)(.+)\Z")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/:]+|\[[^\]]+\])(?::(\d+))?/+(.+)\Z", re.IGNORECASE)
 _DEFAULT_PORTS = {"22", "80", "443", "9418"}
+
+
+class Checkout(Struct, frozen=True):
+    """One repository on this machine: its permanent identity, its path, and its project's name."""
+
+    repository: str
+    root: str
+    project: str
+
+    @property
+    def earlier_name(self) -> str:
+        """The project's name before its repository had a remote; empty if that is still its name."""
+        return "" if self.project == self.root else self.root
 
 
 def project_of(folder: str) -> str:
@@ -44,25 +56,6 @@ def _locate(folder: str) -> tuple[str, Path, str]:
     root, config = _repository(Path(os.path.realpath(folder)))
     stamp = _stamp(config)
     return str(root), config, _remote_name(str(config), stamp) if stamp else ""
-
-
-def needs_rename(tx: Transaction, folder: str) -> bool:
-    """Whether `follow_rename` has anything to do. Mostly not, and reading does not block writers."""
-    now = checkout_of(folder)
-    old = now.earlier_name
-    return bool(old and tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old)) or is_new(tx, now)
-
-
-def follow_rename(tx: Transaction, folder: str) -> int:
-    """Move memories from an earlier name of the folder's project to its current one; returns how many."""
-    now = checkout_of(folder)
-    moved = move_project(tx, now.earlier_name, now.project)
-    return moved + follow(tx, now, is_current, has_joined=moved > 0)
-
-
-def is_current(checkout: Checkout) -> bool:
-    """Whether it still exists under the name that it had."""
-    return checkout_of(checkout.root) == checkout
 
 
 def shared_name(folder: str) -> str:

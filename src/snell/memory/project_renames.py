@@ -6,11 +6,9 @@ memories, none are moved, neither then nor when it is changed back, whether or n
 short change would mix two projects.
 """
 
-from collections.abc import Callable
-
 import msgspec
-from msgspec import Struct
 
+from snell.memory.project_identity import Checkout, checkout_of
 from snell.memory.remember import remember
 from snell.memory.rows import draft_of, iter_memories, move_project
 from snell.memory.shortlist import Shortlist
@@ -18,27 +16,26 @@ from snell.model.protocols import Transaction
 from snell.model.tables import get_meta, put_meta
 
 
-class Checkout(Struct, frozen=True):
-    """One repository on this machine: its permanent identity, its path, and its project's name."""
-
-    repository: str
-    root: str
-    project: str
-
-    @property
-    def earlier_name(self) -> str:
-        """The project's name before its repository had a remote; empty if that is still its name."""
-        return "" if self.project == self.root else self.root
+def needs_rename(tx: Transaction, folder: str) -> bool:
+    """Whether `follow_rename` has anything to do. Mostly not, and reading does not block writers."""
+    now = checkout_of(folder)
+    return (bool(now.earlier_name) and _has_memories(tx, now.earlier_name)) or _is_new(tx, now)
 
 
-def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool], *, has_joined: bool = False) -> int:
+def follow_rename(tx: Transaction, folder: str) -> int:
+    """Move memories from an earlier name of the folder's project to its current one; returns how many."""
+    now = checkout_of(folder)
+    moved = move_project(tx, now.earlier_name, now.project)
+    return moved + follow(tx, now, has_joined=moved > 0)
+
+
+def follow(tx: Transaction, now: Checkout, *, has_joined: bool = False) -> int:
     """
     Move the memories if the project had another name when this repository was last seen.
 
-    `is_current` tells whether another checkout still exists under its name, `has_joined` that the memories of its
-    earlier name are under the new one already. Returns how many were moved.
+    `has_joined`: the memories of its earlier name are under the new one already. Returns how many were moved.
     """
-    if not is_new(tx, now):
+    if not _is_new(tx, now):
         return 0
     known = _last_checkout(tx, now.repository)
     put_meta(tx, f"{_REPOSITORY}{now.repository}", msgspec.json.encode(now).decode())
@@ -53,13 +50,12 @@ def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool
     put_meta(tx, f"{_RENAMED}{known.project}", now.project)
     tx.do("DELETE FROM meta WHERE name = ?", f"{_RENAMED}{now.project}")
     others = (each for each in checkouts(tx) if each.project == known.project and each.repository != now.repository)
-    if any(map(is_current, others)):
+    if any(checkout_of(each.root) == each for each in others):  # it still exists under that name
         return _copy(tx, known.project, now.project)
     return move_project(tx, known.project, now.project)
 
 
-def is_new(tx: Transaction, now: Checkout) -> bool:
-    """Whether `follow` has anything to do."""
+def _is_new(tx: Transaction, now: Checkout) -> bool:
     return bool(now.repository and now.project) and _last_checkout(tx, now.repository) != now
 
 
@@ -75,8 +71,11 @@ _LEFT, _MOST_LEFT = "memory_left:", 20
 
 def _may_follow(tx: Transaction, old: str, new: str) -> bool:
     """Whether the new name is unused, or was given to this project before."""
-    is_new = not tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", new)
-    return is_new or get_meta(tx, f"{_RENAMED}{old}") == new
+    return not _has_memories(tx, new) or get_meta(tx, f"{_RENAMED}{old}") == new
+
+
+def _has_memories(tx: Transaction, project: str) -> bool:
+    return bool(tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", project))
 
 
 def _copy(tx: Transaction, old: str, new: str) -> int:

@@ -65,7 +65,8 @@ def recall(
     tx: Transaction, question: Question, shortlist: Shortlist, dense_list: Shortlist | None = None
 ) -> list[Found]:
     """Return the memories that answer best, the best first; none if all are unrelated."""
-    _check(question)
+    if not question.text.strip():
+        raise NotRememberedError("the question is empty", advice="name words to search for")
     wanted = _weigh_terms(tx, question.text)
     vector = vector_of(question.text, wanted.own)
     rows: dict[int, _Row] = {}
@@ -97,15 +98,6 @@ def nearby(tx: Transaction, memory_id: str, shortlist: Shortlist, *, limit: int 
         for row, similarity in zip(near_rows, near_by, strict=True)
     ]
     return sorted(scored, key=lambda each: -each.similarity)[:limit]
-
-
-def _check(question: Question) -> None:
-    if not question.text.strip():
-        raise NotRememberedError("the question is empty", advice="name words to search for")
-    if not 1 <= question.limit <= 100:
-        raise NotRememberedError(f"the limit is {question.limit}, not a number from 1 to 100")
-    if not 0 <= question.min_similarity <= 1 or not 0 <= question.alpha <= 1:
-        raise NotRememberedError("the minimum similarity and alpha are numbers from 0 to 1")
 
 
 class _Wanted(Struct, frozen=True, dict=True):

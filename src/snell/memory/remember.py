@@ -47,10 +47,6 @@ class Assessment(Struct, frozen=True, kw_only=True):
     snapshot: tuple[int, str] = (0, "")  # identifies the memories that it was compared with
     reinstates: bool = False  # its text was corrected once, and is stated again
 
-    @property
-    def changes_nothing(self) -> bool:
-        return not self.reinstates and not self.kept.is_stored
-
 
 def remember(
     tx: Transaction,
@@ -72,9 +68,19 @@ def remember(
 
 
 def assess(
-    tx: Transaction, draft: Draft, shortlist: Shortlist, *, similar: float = SIMILAR, is_gated: bool = True
+    tx: Transaction,
+    draft: Draft,
+    shortlist: Shortlist,
+    *,
+    similar: float = SIMILAR,
+    is_gated: bool = True,
+    compares_words: bool = True,
 ) -> Assessment:
-    """Do the long part of `remember`: it only reads, so that others can write meanwhile."""
+    """
+    Do the long part of `remember`: it only reads, so that others can write meanwhile.
+
+    Without `compares_words` a similar text is a duplicate, also if it says something else.
+    """
     draft, snapshot = validate_draft(draft), _snapshot(tx)
     known = _existing_memory(tx, draft)
     if known:
@@ -82,7 +88,8 @@ def assess(
     vector = vector_of(draft.content)
     near = find_similar(tx, draft, vector, shortlist) if similar <= 1 else []
     least = min(similar, MAYBE) if is_gated else similar  # a less similar one is no reason to refuse
-    same = next((each for each in near if each.similarity >= least and agree(draft.content, each.content)), None)
+    alike = [each for each in near if each.similarity >= least]
+    same = next((each for each in alike if not compares_words or agree(draft.content, each.content)), None)
     if same:
         status: Status = "rejected_similar" if same.similarity >= similar else "potential_duplicate"
         refused = Kept(status=status, id=same.id, similarity=same.similarity)
@@ -102,10 +109,17 @@ def assess(
     return Assessment(draft=replace(draft, importance=importance), kept=kept, vector=vector, snapshot=snapshot)
 
 
-def store_assessed(tx: Transaction, assessment: Assessment, shortlist: Shortlist, *, similar: float = SIMILAR) -> Kept:
+def store_assessed(
+    tx: Transaction,
+    assessment: Assessment,
+    shortlist: Shortlist,
+    *,
+    similar: float = SIMILAR,
+    compares_words: bool = True,
+) -> Kept:
     """Do the short part: write what was assessed; if memories came meanwhile, assess it again."""
     if assessment.snapshot != _snapshot(tx):
-        assessment = assess(tx, assessment.draft, shortlist, similar=similar)
+        assessment = assess(tx, assessment.draft, shortlist, similar=similar, compares_words=compares_words)
     return _store(tx, assessment, now_ms())
 
 
@@ -171,7 +185,8 @@ def re_embed(tx: Transaction, limit: int = AT_ONCE) -> int:
     Vectors of a newer version stay. Call `bump` after the last: until then both kinds are compared, which works since
     they share the dimensions of words and letters.
     """
-    earlier, ours = static_vectors.earlier_versions(), static_vectors.vector_version()
+    ours = static_vectors.vector_version()
+    earlier = static_vectors.VERSIONS[: static_vectors.VERSIONS.index(ours)]
     sql = f"SELECT seq, content FROM memories WHERE vector_make IN ({blanks(earlier)}) LIMIT ?"
     found = tx.rows(sql, *earlier, limit)
     for seq, content in found:

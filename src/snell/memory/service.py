@@ -20,15 +20,15 @@ from msgspec.structs import replace
 
 from snell.llm.embeddings import Embedder, EmbeddingError
 from snell.memory import project_renames, rows
-from snell.memory.inbox import Inbox
+from snell.memory.inbox import Inbox, inbox_folder
 from snell.memory.inbox_entry import LARGEST, decode_entry, draft_of, is_valid_entry
-from snell.memory.project_identity import checkout_of, follow_rename, needs_rename
-from snell.memory.project_renames import Checkout
+from snell.memory.project_identity import Checkout, checkout_of
+from snell.memory.project_renames import follow_rename, needs_rename
 from snell.memory.recall import ALPHA, DENSE_ALPHA, Question, nearby, recall
 from snell.memory.remember import AT_ONCE, SIMILAR, add_dense, assess, re_embed, store_assessed, without_dense
 from snell.memory.shortlist import bump, shortlist_of
 from snell.memory.signals import classify
-from snell.memory.types import Draft, Found, Kept, NotRememberedError
+from snell.memory.types import Draft, Found, Kept
 from snell.memory.validation import redact_draft
 from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.protocols import Database, Transaction
@@ -66,6 +66,7 @@ class Memories:
         self.inbox = Inbox(inbox) if inbox else None
         self.embedder = embedder
         self.notices: deque[str] = deque(maxlen=NOTICES)
+        self.compares_words = True  # a similar text is a duplicate only if it says the same
         self.problem = ""  # why the model's vectors are missing, if they are
         self.captures: Callable[[str], bool] = lambda _folder: True
         self.has_more = False  # a transcript is too long for one round
@@ -124,8 +125,6 @@ class Memories:
 
     def nearby(self, memory_id: str, limit: int = 5, project: str = "") -> list[Found]:
         """Return the memories that are most similar to this one."""
-        if not 1 <= limit <= 100:
-            raise NotRememberedError(f"the limit is {limit}, not a number from 1 to 100")
         return self.read(lambda tx: nearby(tx, memory_id, shortlist_of(self.database), limit=limit, project=project))
 
     def drain(self, files: int = DRAIN_FILES, seconds: float = DRAIN_SECONDS) -> Drained:
@@ -185,7 +184,7 @@ class Memories:
         assert inbox
         self.has_more = inbox.count("unread") > 0
         if self.has_more and not is_first:
-            self.has_more = capture_unread(inbox.root.parent, READ_SECONDS, self.captures)
+            self.has_more = capture_unread(inbox.root, READ_SECONDS, self.captures)
 
     def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> int:
         """Embed memories that the model has not embedded yet, for about so long; returns how many."""
@@ -210,11 +209,11 @@ class Memories:
 
     def _store(self, draft: Draft, similar: float) -> Kept:
         """Assess while others may write, and only write the result."""
-        shortlist = shortlist_of(self.database)
-        assessment = self.read(lambda tx: assess(tx, draft, shortlist, similar=similar))
-        if assessment.changes_nothing:
+        shortlist, compares = shortlist_of(self.database), self.compares_words
+        assessment = self.read(lambda tx: assess(tx, draft, shortlist, similar=similar, compares_words=compares))
+        if not assessment.reinstates and not assessment.kept.is_stored:
             return assessment.kept
-        return self.run(lambda tx: store_assessed(tx, assessment, shortlist, similar=similar))
+        return self.run(lambda tx: store_assessed(tx, assessment, shortlist, similar=similar, compares_words=compares))
 
     def _process(self, path: Path, drained: Drained) -> bool:
         """Process one file; False when the store does not work, so that the rest can wait."""
@@ -302,15 +301,26 @@ def _create(runtime: Any) -> Memories:
         raise SnellError("this runtime has no database, so it stores no memories")
     from snell.llm.embeddings.endpoint import embedder_from
 
-    memories = Memories(runtime.database, runtime.where.state / "memory" if runtime.where else None)
     where, env = runtime.where, dict(runtime.env)
-    memories.captures = lambda folder: is_captured(where, env, folder)
+    options = _options(where, env)
+    memories = memories_in(runtime.database, where, env, options)
     try:
-        memories.embedder = embedder_from(_options(where, env), where.state if where else None)
+        memories.embedder = embedder_from(options, where.state if where else None)
     except EmbeddingError as error:
         memories.problem = str(error)  # the offline vectors are used meanwhile
     with contextlib.suppress(StoreError):  # the next caller gets the error
         memories.re_embed_outdated(RE_EMBED_AT_START)
+    return memories
+
+
+def memories_in(
+    database: Database, where: Places | None, env: Mapping[str, str], options: Mapping[str, Any] | None = None
+) -> Memories:
+    """Return the memories of a user in this database, with the options of the user's settings, without a model."""
+    options = options or _options(where, env)
+    memories = Memories(database, inbox_folder(where.state, options.get("inbox")) if where else None)
+    memories.captures = lambda folder: is_captured(where, env, folder)
+    memories.compares_words = options.get("duplicates") != "similar"
     return memories
 
 

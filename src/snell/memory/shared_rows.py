@@ -122,12 +122,9 @@ def apply_changes(tx: Transaction, project: str, changes: Changes, safe: Safe) -
 
 
 def _store_from_team(tx: Transaction, memory: Memory, safe: Safe) -> bool:
+    draft = replace(draft_of(memory), source=f"{FROM_TEAM}{memory.source.removeprefix(FROM_TEAM)}")
     try:
-        return _store(
-            tx,
-            safe(replace(draft_of(memory), source=f"{FROM_TEAM}{memory.source.removeprefix(FROM_TEAM)}")),
-            similar=1.0,
-        )
+        return _store(tx, safe(draft), similar=1.0)
     except NotRememberedError:  # an invalid or mostly secret one does not hold up the others
         return False
 

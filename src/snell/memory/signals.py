@@ -9,7 +9,7 @@ mention, or what a program printed.
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -19,6 +19,9 @@ PATTERNS = patterns_of("memory")
 Tier = Literal[1, 2, 3]
 STRONG, MODERATE = 0.8, 0.5
 NEVER = r"(?!)"  # a pattern that matches nothing
+LONGEST_LINE = 2_000  # characters; a longer one is data
+MOST_STATEMENTS = 100  # statements of one text
+SHORTEST_STATEMENT, LONGEST_STATEMENT = 20, 1_000  # characters of a statement
 
 
 class Signal(msgspec.Struct, frozen=True):
@@ -49,43 +52,32 @@ def importance_of(signal: Signal) -> float:
 
 def namespace_of(types: tuple[str, ...]) -> str:
     """Return the namespace for these types; the first that applies."""
-    return next((namespace for namespace, of in _NAMESPACES if of.intersection(types)), "captured")
+    known = PATTERNS.tables["namespaces"].items()
+    return next((namespace for namespace, of in known if not set(of).isdisjoint(types)), "captured")
 
 
-_NAMESPACES = (
-    ("decisions", frozenset({"decision"})),
-    ("troubleshooting", frozenset({"error", "solution"})),
-    ("patterns", frozenset({"pattern", "convention", "workaround", "configuration"})),
-    ("notes", frozenset({"important", "explicit"})),
-    ("definitions", frozenset({"definition"})),
-)
-
-
-class Row:
+class Row(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One signal of the table; its patterns are compiled on the first use."""
 
-    def __init__(self, row: dict[str, Any]) -> None:
-        self.type: str = row["type"]
-        self.score: float = row["score"]
-        self.may_ask: bool = row.get("may_ask", False)
-        self._words: list[str] = row["words"]
-        self._row = row
+    type: str
+    score: float
+    words: list[str]
+    begins: str = NEVER
+    phrase: str = NEVER
+    may_ask: bool = False
 
     @cached_property
-    def _begins(self) -> re.Pattern[str]:
-        begins = PATTERNS.expand(self._row.get("begins", NEVER))
-        return re.compile(f"{PATTERNS.expand('{BEGIN}')}(?:{begins})", re.IGNORECASE)
-
-    @cached_property
-    def _phrase(self) -> re.Pattern[str]:
-        return re.compile(PATTERNS.expand(self._row.get("phrase", NEVER)), re.IGNORECASE)
+    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        lead, begins, phrase = map(PATTERNS.expand, ("{BEGIN}", self.begins, self.phrase))
+        return re.compile(f"{lead}(?:{begins})", re.IGNORECASE), re.compile(phrase, re.IGNORECASE)
 
     def matches(self, sentence: str) -> bool:
-        return bool(self._begins.match(sentence) or self._phrase.search(sentence))
+        begins, phrase = self._patterns
+        return bool(begins.match(sentence) or phrase.search(sentence))
 
     def is_possible(self, lowered: str) -> bool:
         """Whether one of the words occurs: a cheap check, and every match of the pattern contains one."""
-        for word in self._words:  # noqa: SIM110 a generator costs several times as much, and this runs for every line
+        for word in self.words:  # noqa: SIM110 a generator costs several times as much, and this runs for every line
             if word in lowered:
                 return True
         return False
@@ -93,7 +85,7 @@ class Row:
 
 @cache
 def signal_rows() -> tuple[Row, ...]:
-    return tuple(map(Row, PATTERNS.tables["signal"]))
+    return msgspec.convert(PATTERNS.tables["signal"], tuple[Row, ...])
 
 
 def _possible(rows: Iterable[Row], text: str) -> list[Row]:
@@ -127,21 +119,11 @@ _STATED = ("decision", "error", "solution", "procedure")
 
 
 def _sentences(line: str) -> list[str]:
-    return _STOP.split(_LEAD.sub("", line[:_LONGEST]))
-
-
-_LONGEST = 2_000  # characters of a line; a longer one is data
-_STOP = re.compile(r"(?<=[.!?;])\s+")
-_LEAD = re.compile(
-    r"""^\s*(?:\S{1,60}:\d+:)?\s*(?:(?:#+|//+|/\*+|\*+|--|;+|>+|-|\+|\d+[.)]|<!--|\"{3}|'{3}|\[[ x]\])\s*){0,3}"""
-)
+    return PATTERNS.clause_end.split(PATTERNS.line_lead.sub("", line[:LONGEST_LINE]))
 
 
 def _is_code(line: str) -> bool:
-    return not PATTERNS.comment.match(line) and bool(PATTERNS.code.search(line)) and not _PROSE.search(line)
-
-
-_PROSE = re.compile(r"(?:\b[a-z']{2,}\s+){6}")  # so many words in a row are a sentence, whatever it begins with
+    return not PATTERNS.comment.match(line) and bool(PATTERNS.code.search(line)) and not PATTERNS.prose.search(line)
 
 
 class ToolOutput:
@@ -157,26 +139,13 @@ class ToolOutput:
 
     def contains(self, line: str) -> bool:
         """Whether this line was printed by a program rather than written by a person."""
-        if PATTERNS.output_with_place.match(line) or _ATTACHED.match(line) or _WARNED.match(line):
+        if PATTERNS.output_with_place.match(line) or PATTERNS.output_remark.match(line):
             return True
-        return bool(_BARE.match(line)) and (bool(PATTERNS.output_phrase.match(line)) or self._is_build)
+        return bool(PATTERNS.bare_remark.match(line)) and (bool(PATTERNS.output_phrase.match(line)) or self._is_build)
 
     @cached_property
     def _is_build(self) -> bool:
         return PATTERNS.build_output.search(self._text) is not None
-
-
-_ATTACHED = re.compile(r"\s*(?:=|\|)\s*(?:note|help|hint|warning):\s")
-_BARE = re.compile(r"\s*(?:note|help|hint|remark)(?:\[[\w-]+\])?:\s")
-_WARNED = re.compile(r"\s*(?:warning(?:\[[\w:-]+\])?|(?:Deprecation|Runtime|User|Future|Syntax|Resource)Warning):\s")
-
-
-MOST_STATEMENTS = 100  # statements of one text
-SHORTEST_STATEMENT, LONGEST_STATEMENT = 20, 1_000  # characters of a statement
-_PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\d])")
-_LIST_LEAD = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#+)\s+")
-_CONTINUES = re.compile(r"(?:this|that|it|so|because|therefore|otherwise|which|hence|then)\b", re.IGNORECASE)
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -202,10 +171,10 @@ def statements(text: str, min_confidence: float = 0.5) -> list[Statement]:
 
 def _statement_texts(text: str) -> Iterator[str]:
     """Yield sentences; one that continues the sentence before stays with it."""
-    for paragraph in _PARAGRAPH.split(text):
+    for paragraph in PATTERNS.paragraph.split(text):
         held = ""
-        for sentence in _SENTENCE_END.split(" ".join(_LIST_LEAD.sub("", paragraph).split())):
-            if held and _CONTINUES.match(sentence) and len(held) + len(sentence) < LONGEST_STATEMENT:
+        for sentence in PATTERNS.sentence_end.split(" ".join(PATTERNS.list_lead.sub("", paragraph).split())):
+            if held and PATTERNS.continues.match(sentence) and len(held) + len(sentence) < LONGEST_STATEMENT:
                 held = f"{held} {sentence}"
                 continue
             if len(held) >= SHORTEST_STATEMENT:

@@ -25,8 +25,8 @@ def content_of(tool: str, given: Mapping[str, Any], response: Any) -> str:
     """Return the text of a tool call; empty for unknown tools and calls without the relevant fields."""
     if is_skipped(tool):
         return ""
-    if tool in _EDITS:
-        return _cut(_edit(*_EDITS[tool], given), TOTAL)
+    if edit := PATTERNS.tables["edits"].get(tool):
+        return _cut(_edit(given, *edit), TOTAL)
     if tool in ("Bash", "PowerShell"):
         return _cut(_shell(given, response), TOTAL)
     if tool.startswith("mcp__"):
@@ -35,16 +35,7 @@ def content_of(tool: str, given: Mapping[str, Any], response: Any) -> str:
     return ""
 
 
-# Tool -> label of its file, the field that names it, the field with the new text.
-_EDITS = {
-    "Edit": ("File", "file_path", "new_string"),
-    "MultiEdit": ("File", "file_path", "edits"),
-    "Write": ("File", "file_path", "content"),
-    "NotebookEdit": ("Notebook", "notebook_path", "new_source"),
-}
-
-
-def _edit(label: str, path_field: str, text_field: str, given: Mapping[str, Any]) -> str:
+def _edit(given: Mapping[str, Any], label: str, path_field: str, text_field: str) -> str:
     path, text = given.get(path_field), given.get(text_field)
     if isinstance(text, list):
         text = "\n".join(str(each.get("new_string", "")) for each in text if isinstance(each, dict))

@@ -13,15 +13,26 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from snell.memory.capture import COMPARED, CaptureResult, Source, hashes_in, inbox_of, pieces, prepare_entry, source_of
-from snell.memory.inbox import Inbox, read_struct
+from snell.memory.capture import (
+    COMPARED,
+    PIECE,
+    CaptureResult,
+    Source,
+    hashes_in,
+    inbox_of,
+    pieces,
+    prepare_entry,
+    source_of,
+)
+from snell.memory.inbox import Inbox
 from snell.memory.transcript_position import agent_message, is_session, is_transcript, keep_position, position
 from snell.model.context import Context
 from snell.model.events import Event, event_from
-from snell.system.files import FileError, file_lock, names_in, write_atomically
+from snell.system.files import FileError, file_lock, names_in, struct_or_none, write_atomically
 from snell.system.paths import make_private
 from snell.system.transcripts import lines_since
 
+READ_AT_ONCE = 10_000  # characters of one reading, where long messages are cut
 RECENT = 50  # ids of messages, to recognise one that is written again
 PORTION = 256 * 1024  # bytes, at most, between two positions
 SECONDS = 1.0  # for one event
@@ -48,13 +59,16 @@ def capture_new(event: Event, context: Context, trigger: str, seconds: float = S
     inbox = inbox_of(context)
     assert inbox
     until = time.monotonic() + seconds
-    for folder in (inbox.root, inbox.root / "state"):
-        make_private(folder)
+    make_private(inbox.root)
+    make_private(inbox.root / "state")
     known, source = hashes_in(inbox), source_of_transcript(event, context, trigger)
+    cuts = context.options.get("long_messages") == "cut"
 
     def take(text: str) -> Iterator[Prepared]:
-        return (prepare_entry(piece, source, known) for piece in pieces(text))
+        return (prepare_entry(piece, source, known) for piece in pieces(text, cuts=cuts))
 
+    if cuts:
+        return _one_reading(event, inbox, take, until)
     done: list[CaptureResult] = []
     if _length_unread(inbox.root, event.session_id, event.transcript_path) > PORTION:
         _note(inbox.root, event, context, trigger)  # first, so that it survives a crash as well
@@ -72,13 +86,12 @@ def capture_new(event: Event, context: Context, trigger: str, seconds: float = S
     return done
 
 
-def capture_unread(state: Path, seconds: float, is_wanted: Callable[[str], bool] = lambda _folder: True) -> bool:
+def capture_unread(root: Path, seconds: float, is_wanted: Callable[[str], bool] = lambda _folder: True) -> bool:
     """
     Continue with what events had no time for; returns whether there is still more. `is_wanted` tells whether texts of
     a folder may still be captured.
     """
     until = time.monotonic() + seconds
-    root = state / "memory"
     for unread in _unread(root):
         left = until - time.monotonic()
         if left <= 0:
@@ -91,13 +104,13 @@ def capture_unread(state: Path, seconds: float, is_wanted: Callable[[str], bool]
             continue
         given = {name: getattr(unread, name) for name in ("session_id", "transcript_path", "cwd")}
         event = event_from(given, unread.event, unread.client)
-        capture_new(event, Context(state=state, project_dir=unread.project_dir), unread.trigger, left)
+        context = Context(state=root.parent, project_dir=unread.project_dir, options={"inbox": root})
+        capture_new(event, context, unread.trigger, left)
     return any(True for _ in _unread(root))
 
 
-def bytes_unread(state: Path) -> int:
+def bytes_unread(root: Path) -> int:
     """Return how many bytes are left of the transcripts that were too long for one event."""
-    root = state / "memory"
     return sum(_length_unread(root, unread.session_id, unread.transcript_path) for unread in _unread(root))
 
 
@@ -115,11 +128,20 @@ def source_of_transcript(event: Event, context: Context, trigger: str) -> Source
     return source_of(event, context, tag="transcript", origin=origin)
 
 
-def _portion(
+def _one_reading(
     event: Event, inbox: Inbox, take: Callable[[str], Iterable[Prepared]], until: float
+) -> list[CaptureResult]:
+    """Capture as much as one reading takes; the next event continues, also if another process reads it now."""
+    with contextlib.suppress(FileError):
+        return _portion(event, inbox, take, until, READ_AT_ONCE)[0]
+    return []
+
+
+def _portion(
+    event: Event, inbox: Inbox, take: Callable[[str], Iterable[Prepared]], until: float, most: int = 0
 ) -> tuple[list[CaptureResult], bool]:
     """
-    Capture a part of the transcript; returns the results, and whether that was its end.
+    Capture a part of the transcript, at most `most` characters; returns the results, and whether that was its end.
 
     INVARIANT: the position is stored only after the captures are in the inbox, and at most as many captures come
     between two positions as a repeated read can recognise as duplicates. So a crash loses nothing and stores nothing
@@ -138,7 +160,8 @@ def _portion(
                 queued += sum(result.queued for result, _ in new)
                 recent = [*recent, message.id][-RECENT:]
             offset, read = after, after - begin.last_offset
-            if read >= PORTION or queued >= COMPARED // 2 or time.monotonic() >= until:
+            is_full = most and sum(result.length for result, _ in found) > most - PIECE
+            if read >= PORTION or queued >= COMPARED // 2 or time.monotonic() >= until or is_full:
                 is_end = False
                 break
         inbox.deliver_all([data for _, data in found if data])
@@ -169,6 +192,6 @@ def _unread(root: Path) -> Iterator[Unread]:
     for name in sorted(names_in(root / "unread"))[:MOST_UNREAD]:
         if not name.endswith(".json") or name.startswith("."):
             continue
-        unread = read_struct(root / "unread" / name, Unread, 100_000)
+        unread = struct_or_none(root / "unread" / name, Unread, 100_000)
         if unread and f"{unread.session_id}.json" == name:
             yield unread

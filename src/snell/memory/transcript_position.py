@@ -14,10 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.memory.inbox import read_struct
 from snell.memory.inbox_entry import stamp
 from snell.redact.pattern_file import patterns_of
-from snell.system.files import is_own_file, names_in, write_atomically
+from snell.system.files import is_own_file, names_in, struct_or_none, write_atomically
 from snell.system.json_input import json_or_none
 from snell.system.paths import make_private
 
@@ -45,7 +44,7 @@ def is_transcript(path: str) -> bool:
 
 def position(folder: Path, session: str) -> Position:
     """Return where the last read of this session's transcript ended; the beginning if that is unknown."""
-    found = read_struct(_file(folder, session), Position, _LARGEST_POSITION)
+    found = struct_or_none(_file(folder, session), Position, _LARGEST_POSITION)
     return found if found and found.last_offset >= 0 else Position()
 
 

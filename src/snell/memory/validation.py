@@ -15,7 +15,9 @@ import msgspec
 from snell.memory.types import LONGEST, Draft, NotRememberedError
 from snell.model.events import nests_deeper_than
 from snell.redact import find, is_too_secret, redact, redact_data
+from snell.redact.pattern_file import patterns_of
 
+PATTERNS = patterns_of("memory")
 _NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}\Z")
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -138,21 +140,14 @@ def _check_metadata(metadata: Mapping[str, Any]) -> None:
 def quality(draft: Draft) -> float:
     """Return 0 to 1, from the signal, the length, the structure, and how concrete the text is."""
     text = draft.content
-    structure = 0.3 * bool(draft.tags) + 0.3 * bool(_REASONS.search(text)) + 0.4 * bool(_NAMES.search(text))
+    structure = (
+        0.3 * bool(draft.tags) + 0.3 * bool(PATTERNS.reasons.search(text)) + 0.4 * bool(PATTERNS.names.search(text))
+    )
     length = next((score for limit, score in _LENGTH_SCORES if len(text) < limit), 0.7)
-    richness = 0.25 * sum(bool(pattern.search(text)) for pattern in (_FILE, _CALL, _VERSION, _LINK_OR_CODE))
+    concrete = (PATTERNS.file, PATTERNS.call, PATTERNS.version, PATTERNS.link_or_code)
+    richness = 0.25 * sum(bool(pattern.search(text)) for pattern in concrete)
     parts = 0.3 * draft.signal, 0.2 * length, 0.2 * structure, 0.3 * richness
     return round(sum(parts), 4)
 
 
 _LENGTH_SCORES = ((20, 0.0), (100, 0.5), (501, 1.0), (2_001, 0.8))  # of texts with fewer characters
-_REASONS = re.compile(
-    r"\b(?:because|since|therefore|so that|in order to|due to|as a result|instead of|rather than|which means|unless"
-    r"|otherwise|hence|thus|why|reason)\b",
-    re.IGNORECASE,
-)
-_NAMES = re.compile(r"\b[a-z]+[A-Z]\w*|\b\w+_\w+|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*|(?<=[a-z,] )[A-Z]\w+|`[^`\n]+`")
-_FILE = re.compile(r"[\w./-]*\w\.[a-z]{1,5}\b(?!\()|(?:^|\s)[./~]?/[\w.-]+/[\w./-]+", re.MULTILINE)
-_CALL = re.compile(r"\b\w+\([^)\n]*\)")
-_VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)*\b")
-_LINK_OR_CODE = re.compile(r"https?://\S+|`[^`\n]+`")

@@ -6,12 +6,11 @@ through with `UNKNOWN`, so that events of newer clients reach hooks without a ne
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 
-class EventRow(Struct, frozen=True):
+class EventRow(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     matches: str = ""  # the payload field that a matcher reads; empty = the event has none
     can: frozenset[str] = frozenset()  # effects that mean something here, by lower-case name
@@ -32,121 +31,62 @@ class EventRow(Struct, frozen=True):
     registered_for: str = ""  # set-up registers this event only while a hook for that event is active; empty = always
 
 
-def _row(
-    name: str, matches: str, can: str, subject: str, flags: str = "", *, extras: str = "", **more: Any
-) -> EventRow:
-    """Return a row; `can`, `extras` and `flags` are words. Flags are true fields; `ctx` is `has_conversation`."""
-    more |= {word if word != "ctx" else "has_conversation": True for word in flags.split()}
-    return EventRow(name, matches, frozenset(can.split()), extras=frozenset(extras.split()), subject=subject, **more)
+def _row(name: str, text: str) -> EventRow:
+    """Return a row from words: `FIELD` for a true one, else `FIELD=VALUE`; several values are joined by commas."""
+    words = (word.partition("=") for word in text.split())
+    fields = {key: (value.split(",") if key in _SETS else value) if given else True for key, given, value in words}
+    return convert({"name": name, **fields}, EventRow, strict=False)
 
 
-_ROWS = (
-    _row(
-        "PreToolUse",
-        "tool_name",
-        "allow ask defer deny rewrite note tell stop",
-        "tool",
-        "ctx refusal_ends_turn",
-        rewrites="tool_input",
-    ),
-    _row(
-        "PermissionRequest",
-        "tool_name",
-        "allow ask deny rewrite tell",  # asking leaves the dialog to the user
-        "tool",
-        "ctx",
-        rewrites="tool_input",
-        extras="updatedPermissions interrupt",
-    ),
-    _row("PermissionDenied", "tool_name", "tell", "tool", "ctx", extras="retry"),
-    _row(
-        "PostToolUse",
-        "tool_name",
-        "deny rewrite note tell stop",
-        "tool",
-        "ctx is_too_late refusal_ends_turn",
-        rewrites="tool_response",
-        extras="classifierContext",
-    ),
-    _row("PostToolUseFailure", "tool_name", "deny note tell", "tool", "ctx is_too_late"),
+_SETS = ("can", "extras", "aliases")
+_TURN_END = "can=deny,note,tell,stop has_conversation fails_open ends_turn refusal_continues"
+_TOOL = "matches=tool_name subject=tool has_conversation"
+_ROWS = {
+    "PreToolUse": f"{_TOOL} can=allow,ask,defer,deny,rewrite,note,tell,stop rewrites=tool_input refusal_ends_turn",
+    # Asking leaves the dialog to the user.
+    "PermissionRequest": f"{_TOOL} can=allow,ask,deny,rewrite,tell rewrites=tool_input"
+    " extras=updatedPermissions,interrupt",
+    "PermissionDenied": f"{_TOOL} can=tell extras=retry",
+    "PostToolUse": f"{_TOOL} can=deny,rewrite,note,tell,stop rewrites=tool_response extras=classifierContext"
+    " is_too_late refusal_ends_turn",
+    "PostToolUseFailure": f"{_TOOL} can=deny,note,tell is_too_late",
     # Sent many times a turn, like MessageDisplay, and no pack uses it.
-    _row("PostToolBatch", "", "deny note tell stop", "event", "ctx is_too_late", registered_for="PostToolBatch"),
-    _row(
-        "UserPromptSubmit",
-        "",
-        "deny rewrite note tell stop",
-        "prompt",
-        "ctx takes_held_notes",
-        rewrites="prompt",
-        extras="sessionTitle suppressOriginalPrompt",
-        text_is="note",
-        client_timeout=30.0,
-        aliases=("UserPrompt",),
-    ),
-    _row(
-        "UserPromptExpansion",
-        "command_name",
-        "deny note tell",
-        "prompt",
-        "ctx",
-        extras="suppressOriginalPrompt",
-        text_is="note",
-    ),
-    _row(
-        "SessionStart",
-        "source",
-        "note tell env",
-        "session",
-        "takes_held_notes",
-        extras="initialUserMessage sessionTitle watchPaths reloadSkills",
-        text_is="note",
-    ),
-    _row("SessionEnd", "reason", "tell", "session"),
-    _row("Setup", "trigger", "note tell env", "session"),
-    _row(
-        "Stop", "", "deny note tell stop", "turn", "ctx fails_open ends_turn refusal_continues", aliases=("AgentStop",)
-    ),
-    _row("StopFailure", "error", "", "turn", "only_bar_separates"),
-    _row("SubagentStart", "agent_type", "note tell", "agent"),
-    _row("SubagentStop", "agent_type", "deny note tell stop", "agent", "ctx fails_open ends_turn refusal_continues"),
-    _row("PreCompact", "trigger", "deny note tell", "compaction", "is_too_late", text_is="note"),
-    _row("PostCompact", "trigger", "tell", "compaction"),
-    _row("PreModelSwitch", "to_model", "allow ask deny tell", "model", client_timeout=30.0),
-    _row("PostModelSwitch", "to_model", "note tell", "model", text_is="note", client_timeout=30.0),
-    _row("Notification", "notification_type", "tell", "notification"),
-    _row(
-        "MessageDisplay",
-        "",
-        "rewrite",
-        "message",
-        rewrites="delta",
-        client_timeout=10.0,
-        registered_for="MessageDisplay",
-    ),
-    _row("TaskCreated", "", "deny tell", "task", "ctx"),
-    _row("TaskCompleted", "", "deny tell", "task", "ctx fails_open"),
-    _row("TeammateIdle", "", "deny tell stop", "agent", "ctx fails_open refusal_continues refusal_ends_turn"),
-    _row("Elicitation", "mcp_server_name", "deny tell", "elicitation", extras="action content"),
-    _row("ElicitationResult", "mcp_server_name", "deny tell", "elicitation", extras="action content"),
-    _row("ConfigChange", "source", "deny tell", "config"),
-    _row("InstructionsLoaded", "load_reason", "", "file"),
-    _row("CwdChanged", "", "tell env", "file", extras="watchPaths"),
-    _row("FileChanged", "file_path", "tell env", "file", "only_bar_separates", extras="watchPaths"),
-    _row("DirectoryAdded", "source", "tell", "file"),
+    "PostToolBatch": "can=deny,note,tell,stop has_conversation is_too_late registered_for=PostToolBatch",
+    "UserPromptSubmit": "subject=prompt can=deny,rewrite,note,tell,stop rewrites=prompt text_is=note has_conversation"
+    " takes_held_notes extras=sessionTitle,suppressOriginalPrompt client_timeout=30 aliases=UserPrompt",
+    "UserPromptExpansion": "matches=command_name subject=prompt can=deny,note,tell text_is=note has_conversation"
+    " extras=suppressOriginalPrompt",
+    "SessionStart": "matches=source subject=session can=note,tell,env text_is=note takes_held_notes"
+    " extras=initialUserMessage,sessionTitle,watchPaths,reloadSkills",
+    "SessionEnd": "matches=reason subject=session can=tell",
+    "Setup": "matches=trigger subject=session can=note,tell,env",
+    "Stop": f"subject=turn {_TURN_END} aliases=AgentStop",
+    "StopFailure": "matches=error subject=turn only_bar_separates",
+    "SubagentStart": "matches=agent_type subject=agent can=note,tell",
+    "SubagentStop": f"matches=agent_type subject=agent {_TURN_END}",
+    "PreCompact": "matches=trigger subject=compaction can=deny,note,tell text_is=note is_too_late",
+    "PostCompact": "matches=trigger subject=compaction can=tell",
+    "PreModelSwitch": "matches=to_model subject=model can=allow,ask,deny,tell client_timeout=30",
+    "PostModelSwitch": "matches=to_model subject=model can=note,tell text_is=note client_timeout=30",
+    "Notification": "matches=notification_type subject=notification can=tell",
+    "MessageDisplay": "subject=message can=rewrite rewrites=delta client_timeout=10 registered_for=MessageDisplay",
+    "TaskCreated": "subject=task can=deny,tell has_conversation",
+    "TaskCompleted": "subject=task can=deny,tell has_conversation fails_open",
+    "TeammateIdle": "subject=agent can=deny,tell,stop has_conversation fails_open refusal_continues refusal_ends_turn",
+    "Elicitation": "matches=mcp_server_name subject=elicitation can=deny,tell extras=action,content",
+    "ElicitationResult": "matches=mcp_server_name subject=elicitation can=deny,tell extras=action,content",
+    "ConfigChange": "matches=source subject=config can=deny,tell",
+    "InstructionsLoaded": "matches=load_reason subject=file",
+    "CwdChanged": "subject=file can=tell,env extras=watchPaths",
+    "FileChanged": "matches=file_path subject=file can=tell,env extras=watchPaths only_bar_separates",
+    "DirectoryAdded": "matches=source subject=file can=tell",
     # An entry for these replaces git's own worktrees, so they are for hooks that create worktrees.
-    _row(
-        "WorktreeCreate",
-        "",
-        "deny tell",
-        "worktree",
-        extras="worktreePath",
-        text_is="worktreePath",
-        registered_for="WorktreeCreate",
-    ),
-    _row("WorktreeRemove", "", "tell", "worktree", registered_for="WorktreeCreate"),
-)
+    "WorktreeCreate": "subject=worktree can=deny,tell extras=worktreePath text_is=worktreePath"
+    " registered_for=WorktreeCreate",
+    "WorktreeRemove": "subject=worktree can=tell registered_for=WorktreeCreate",
+}
 
-CATALOGUE: Mapping[str, EventRow] = {row.name: row for row in _ROWS}
+CATALOGUE: Mapping[str, EventRow] = {name: _row(name, text) for name, text in _ROWS.items()}
 
 UNKNOWN = EventRow(name="", can=frozenset({"note", "tell"}))
 

@@ -12,33 +12,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.json import encode
 
-from snell.model.command_words import (
-    apply_backspaces,
-    has_named_keys,
-    is_other_language,
-    is_shell_language,
-    line_of_list,
-    list_for_line,
-    names_shell,
-    starts_shell,
-    text_of_keys,
-    texts_of_broken_list,
-    value_of_json,
-    without_control,
-)
-from snell.model.tool_names import (
-    has_code,
-    has_run_verb,
-    is_shell_name,
-    is_slash_text,
-    is_typing_tool,
-    may_run_commands,
-    name_set,
-    only_reads_text,
-    plain_name,
-    runs_scripts,
-    types_by_action,
-)
+from snell.model import command_words, tool_names
+from snell.model.command_words import value_of_json
+from snell.model.tool_names import name_set, plain_name
 
 COMMAND_KEYS = name_set(
     "argv bash bashcommand cmd cmdline cmds cmdstring command commandline commandlines commands commandstring"
@@ -83,7 +59,7 @@ class CommandField(Struct, frozen=True):
     @property
     def is_code(self) -> bool:
         """Return whether the field may hold a program, and its text looks like code, not a shell's."""
-        return bool(CODE_KEYS & set(_names(self.path)[-1:])) and has_code(self.line)
+        return bool(CODE_KEYS & set(_names(self.path)[-1:])) and tool_names.has_code(self.line)
 
 
 def command_line(tool: str, given: Any) -> str:
@@ -102,7 +78,7 @@ def other_readings(tool: str, given: Any) -> tuple[str, ...]:
 
 def carries_command(tool: str, given: Any) -> bool:
     """Return whether the input makes this a shell call, although no table knows the tool as a shell."""
-    return may_run_commands(tool) and any(not field.is_code for field in command_fields(tool, given))
+    return tool_names.may_run_commands(tool) and any(not field.is_code for field in command_fields(tool, given))
 
 
 def with_line(tool: str, given: Any, line: str) -> Any:
@@ -116,12 +92,12 @@ def with_line(tool: str, given: Any, line: str) -> Any:
 
 def command_fields(tool: str, given: Any, *, anywhere: bool = False) -> Iterator[CommandField]:
     """Yield every field of an input that holds a command line."""
-    if isinstance(given, str | list) and is_typing_tool(tool) and tool not in PLAIN_SHELLS:
+    if isinstance(given, str | list) and tool_names.is_typing_tool(tool) and tool not in PLAIN_SHELLS:
         yield from _field_at((), given, is_typed=True)
     elif isinstance(given, dict):
         hints = _hints_of(tool, given, anywhere=anywhere)
         for field in _within(given, (), hints):
-            if not is_slash_text(tool, field.line):
+            if not tool_names.is_slash_text(tool, field.line):
                 yield field
 
 
@@ -137,10 +113,14 @@ class ToolHints(Struct, frozen=True):
 
 def _hints_of(tool: str, given: dict[Any, Any], *, anywhere: bool) -> ToolHints:
     actions = (text for key, text in given.items() if isinstance(text, str) and plain_name(str(key)) in _ACTION_KEYS)
-    types = is_typing_tool(tool) or any(types_by_action(tool, text) for text in actions)
-    is_script = runs_scripts(tool)
+    types = tool_names.is_typing_tool(tool) or any(tool_names.types_by_action(tool, text) for text in actions)
+    is_script = tool_names.runs_scripts(tool)
     return ToolHints(
-        types, is_script, not only_reads_text(tool), is_script and has_run_verb(tool), anywhere or is_shell_name(tool)
+        types,
+        is_script,
+        not tool_names.only_reads_text(tool),
+        is_script and tool_names.has_run_verb(tool),
+        anywhere or tool_names.is_shell_name(tool),
     )
 
 
@@ -168,7 +148,7 @@ def _keys_in(keys: dict[str, str], names: frozenset[str]) -> list[str]:
 def _stdin_of(given: dict[Any, Any], keys: dict[str, str], commands: list[str], hints: ToolHints) -> list[Any]:
     """Return what a command that is a shell, or that a terminal gets, reads from its standard input."""
     lines = (given[key] for key in commands if isinstance(given[key], str))
-    reads = bool(commands) and (hints.types or any(map(starts_shell, lines)))
+    reads = bool(commands) and (hints.types or any(map(command_words.starts_shell, lines)))
     return [given[key] for key in _keys_in(keys, STDIN_KEYS)] if reads else []
 
 
@@ -195,12 +175,12 @@ def _scripts(given: dict[Any, Any], keys: dict[str, str], hints: ToolHints) -> l
     if not hints.runs:
         return []
     languages = [given[key] for key in _keys_in(keys, LANGUAGE_KEYS)]
-    is_shells = any(map(is_shell_language, languages))
+    is_shells = any(map(command_words.is_shell_language, languages))
     scripts = _keys_in(keys, SCRIPT_KEYS)
-    if not is_shells and any(is_shell_language(given[key]) for key in _keys_in(keys, _TYPE_KEYS)):
+    if not is_shells and any(command_words.is_shell_language(given[key]) for key in _keys_in(keys, _TYPE_KEYS)):
         return scripts
-    if not is_shells and (not hints.is_script or any(map(is_other_language, languages))):
-        return [key for key in scripts if names_shell(given[key])]
+    if not is_shells and (not hints.is_script or any(map(command_words.is_other_language, languages))):
+        return [key for key in scripts if command_words.names_shell(given[key])]
     is_file = bool(FILE_KEYS & set(keys.values())) and not hints.starts
     return _keys_in(keys, SCRIPT_KEYS if is_file else SCRIPT_KEYS | TEXT_KEYS)
 
@@ -234,7 +214,7 @@ def _field_at(
     if any(words):
         yield CommandField(path, " ".join((line, *words)), value, (line, *also), is_fixed=True)
     else:
-        is_pressed = is_typed and (isinstance(value, list) or has_named_keys(str(value)))
+        is_pressed = is_typed and (isinstance(value, list) or command_words.has_named_keys(str(value)))
         yield CommandField(path, line, value, also, is_fixed=_is_composed(value) or is_pressed)
 
 
@@ -257,7 +237,7 @@ def _read(value: Any, path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ..
 def _read_texts(texts: list[str], path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
     """Read the words of a line, or lines; a line may be JSON itself."""
     is_plural = _is_plural(path)
-    line = text_of_keys(texts) if is_typed else line_of_list(texts, is_plural=is_plural)
+    line = command_words.text_of_keys(texts) if is_typed else command_words.line_of_list(texts, is_plural=is_plural)
     json_texts = [text for text in texts if is_plural and isinstance(value_of_json(text), dict | list)]
     held = [_read(text, (*path, 0), is_typed=is_typed)[0] for text in json_texts]
     return line, tuple(dict.fromkeys(text for text in (" ".join(texts), "\n".join(texts), *held) if text != line))
@@ -278,9 +258,14 @@ def _read_text(text: str, path: Path, *, is_typed: bool) -> tuple[str, tuple[str
         return (line, (*also, text)) if line else (text, ())
     if len(text) > LONGEST_LINE:
         return text, ()
-    line = text_of_keys([text]) if is_typed else text
-    parts = texts_of_broken_list(text)
-    others = (without_control(text), apply_backspaces(text), "\n".join(parts), " ".join(parts))
+    line = command_words.text_of_keys([text]) if is_typed else text
+    parts = command_words.texts_of_broken_list(text)
+    others = (
+        command_words.without_control(text),
+        command_words.apply_backspaces(text),
+        "\n".join(parts),
+        " ".join(parts),
+    )
     return line, tuple(other for other in dict.fromkeys(others) if other and other != line)
 
 
@@ -302,7 +287,7 @@ def _is_composed(value: Any) -> bool:
 
 def _in_form_of(old: Any, line: str, *, is_plural: bool) -> Any:
     if isinstance(old, list):
-        return list_for_line(old, line, is_plural=is_plural)
+        return command_words.list_for_line(old, line, is_plural=is_plural)
     inner = value_of_json(old)
     if inner is not None:
         return encode(_in_form_of(inner, line, is_plural=is_plural)).decode()

@@ -8,15 +8,15 @@ built-in packs and watchers get it.
 Hooks that run in a process of their own get an empty one: no state of the runtime reaches them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
-from snell.model.decision import Decision, Outcome, Skipped
+from snell.model.decision import Decision, Outcome
 from snell.model.events import Event
-from snell.model.hooks import Hook, Pick, Switches
+from snell.model.hooks import Hook
 from snell.model.protocols import Database, HookRegistry, Store
 
 if TYPE_CHECKING:
@@ -85,47 +85,12 @@ class CancelFlag(Protocol):
     def set(self) -> None: ...
 
 
-class NoMarks:
+class NoMarks(Store):
     """A store that keeps nothing."""
 
-    def get(self, scope: str, name: str) -> Any:
-        return None
 
-    def put(self, scope: str, name: str, value: Any) -> None:
-        pass
-
-    def change(self, scope: str, name: str, change: Callable[[Any], Any]) -> None:
-        pass
-
-    def drop(self, scope: str, name: str | None = None) -> None:
-        pass
-
-
-class NoHooks:
+class NoHooks(HookRegistry):
     """A registry without hooks."""
-
-    switches = Switches()
-    problems: Sequence[str] = ()
-
-    def pick(self, event: Event, marks: Store) -> Pick:
-        return Pick()
-
-    def applies(self, hook: Hook, event: Event) -> bool:
-        return False
-
-    def hooks(self) -> Iterable[Hook]:
-        return ()
-
-    def skipped_hooks(self, event: Event, marks: Store) -> list[Skipped]:
-        return []
-
-
-def _drop_outcome(hook: Hook, event: Event, outcome: Outcome) -> None:
-    """Ignore the outcome of a hook that went to the background."""
-
-
-def _begin_without_cancel(hook: Hook, event: Event) -> None:
-    return None
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -151,8 +116,8 @@ class Context(Struct, frozen=True, kw_only=True):
     is_interactive: bool = True  # a user can see progress and cancel; prompt and agent hooks run only then
     progress: Callable[[Progress], None] | None = None
     cancel: CancelFlag | None = None
-    begin: Callable[[Hook, Event], CancelFlag | None] = _begin_without_cancel  # a hook goes to the background
-    late: Callable[[Hook, Event, Outcome], None] = _drop_outcome  # takes the outcome of a hook in the background
+    begin: Callable[[Hook, Event], CancelFlag | None] = lambda _hook, _event: None  # a hook goes to the background
+    late: Callable[[Hook, Event, Outcome], None] = lambda *_: None  # takes the outcome of a hook in the background
     verdict: str = ""  # of the decision; only watchers run late enough to know it
 
     @property

@@ -27,7 +27,6 @@ class Outcome(Struct, frozen=True):
     failure: Failure | None = None
     seconds: float = 0.0
     remarks: tuple[str, ...] = ()  # for the trace, such as text that was not JSON
-    suppress_output: bool = False
     is_pending: bool = False  # the hook went to the background; its effects are not known yet
 
     @property

@@ -33,6 +33,7 @@ class Capabilities(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     deny: bool = True  # a tool call can be refused
     ask: bool = True  # the user can be asked about a tool call
     rewrite: bool = True  # a tool call can be changed
+    output: bool = True  # the result of a tool can be replaced
     note: bool = True  # the model can be given text
     stop: bool = True  # the agent can be kept from stopping
     prompt_block: bool = True  # a prompt can be refused
@@ -98,16 +99,20 @@ class ClientEmulation(Protocol):
 
 
 class Store(Protocol):
-    """A store of marks. A mark is a small named value in a scope such as `session:ID`."""
+    """A store of marks. A mark is a small named value in a scope such as `session:ID`. The defaults keep nothing."""
 
-    def get(self, scope: str, name: str) -> Any: ...
+    def get(self, scope: str, name: str) -> Any:
+        return None
 
-    def put(self, scope: str, name: str, value: Any) -> None: ...
+    def put(self, scope: str, name: str, value: Any) -> None:
+        return
 
     def change(self, scope: str, name: str, change: Callable[[Any], Any]) -> None:
         """Replace the value by what `change` returns for it, atomically."""
+        return
 
-    def drop(self, scope: str, name: str | None = None) -> None: ...
+    def drop(self, scope: str, name: str | None = None) -> None:
+        return
 
 
 class Transaction(Protocol):
@@ -184,24 +189,30 @@ class TeamSync(Protocol):
 
 
 class HookRegistry(Protocol):
-    """The active hooks, in execution order; `engine/registry.py` has the real one."""
+    """The active hooks, in execution order. The defaults have none; `engine/registry.py` has the real one."""
 
     @property
-    def switches(self) -> Switches: ...
+    def switches(self) -> Switches:
+        return Switches()
 
     @property
-    def problems(self) -> Sequence[str]: ...
+    def problems(self) -> Sequence[str]:
+        return ()
 
     def pick(self, event: Event, marks: Store) -> Pick:
         """Return the hooks that apply to this event now, by tier and role."""
+        return Pick()
 
     def applies(self, hook: Hook, event: Event) -> bool:
         """Return whether the hook's `if` rule holds."""
+        return False
 
-    def hooks(self) -> Iterable[Hook]: ...
+    def hooks(self) -> Iterable[Hook]:
+        return ()
 
     def skipped_hooks(self, event: Event, marks: Store) -> list[Skipped]:
         """Return every hook of this event that does not apply, and why."""
+        return []
 
 
 # Returns whether a hook's `if` rule holds for this event.

@@ -216,7 +216,7 @@ def stats(call: Call, project: Project = "") -> Answer:
     found = to_builtins(memories.read(lambda tx: rows.stats(tx, project=place)))
     inbox = memories.inbox
     waiting, failed = (inbox.count(), inbox.count("quarantine")) if inbox else (0, 0)
-    left_out, unread = (overlong_lines(inbox.root / "state"), bytes_unread(inbox.root.parent)) if inbox else (0, 0)
+    left_out, unread = (overlong_lines(inbox.root / "state"), bytes_unread(inbox.root)) if inbox else (0, 0)
     backlog = {"waiting": waiting, "quarantined": failed, "overlong_lines": left_out, "unread_bytes": unread}
     return {**found, "project": place, **backlog, "problem": memories.problem}
 

@@ -13,6 +13,7 @@ three functions at the end drive it: waiting, without waiting, and in an event l
 """
 
 import hashlib
+import shlex
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
@@ -35,7 +36,7 @@ from snell.runtime.context import ContextBuilder
 from snell.runtime.database_journal import StoreJournal
 from snell.runtime.executor import Executor
 from snell.runtime.failure_warnings import add_warnings, failing_hooks
-from snell.runtime.running_skills import follow
+from snell.runtime.running_skills import follow, may_start_skill
 from snell.runtime.watchers import Job, Watchers
 
 SHOWN_PROBLEMS = 3
@@ -185,10 +186,12 @@ class EventFlow:
         """Make the decision last: the same delivery gets it again, and its row survives a crash."""
         name, loader = work.event.name, self.contexts.loader
         problems = _problems_to_tell(work.event, work.context) if name == "SessionStart" else []
-        if loader and (name in CHANGE_SKILLS or _may_start_skill(work.event)) and work.event.session_id:
+        if loader and (name in CHANGE_SKILLS or may_start_skill(work.event)) and work.event.session_id:
             problems += follow(decision, work.context, loader.skill)
         if decision.failures:
             decision = add_warnings(decision, work.context)
+        if decision.env and (file := work.context.env.get("CLAUDE_ENV_FILE")):
+            problems += _export(decision.env, file)
         decision = replace(
             decision,
             id=work.context.decision_id,
@@ -280,12 +283,6 @@ class DecisionProgress:
         yield Progress("decided", decision=self.decision)
 
 
-def _may_start_skill(event: Event) -> bool:
-    """Return whether this is a call of the tool for skills, or one that names the document of a skill."""
-    kind = event.kind
-    return kind == "skill" or (kind in ("read", "shell") and "SKILL.md" in str(event.tool_input))
-
-
 def _problems_to_tell(event: Event, context: Context) -> list[Reason]:
     """Return the first problems, for the start of a session: a user must get to know that a hook is off or fails."""
     problems = (*context.problems, *failing_hooks(event, context))
@@ -334,3 +331,14 @@ async def run_decision_async(deciding: Deciding, executor: Executor, context: Co
     except StopIteration as done:
         decision: Decision = done.value
         return decision
+
+
+def _export(variables: Mapping[str, str], path: str) -> list[Reason]:
+    """Write the variables that hooks set into the file that the client reads before its next commands."""
+    lines = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items() if name.isidentifier()]
+    try:
+        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+            file.writelines(lines)
+    except OSError as error:
+        return [Reason("snell", f"snell: variables of hooks are not set: {error}")]
+    return []

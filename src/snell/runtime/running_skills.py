@@ -10,6 +10,7 @@ session, so that a restart of the daemon changes nothing.
 import os
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 MARK = "skills/running"
 LONGEST_PROMPT = 20_000
 # `/name`, `/skill:name` and `/skills name` at the beginning; Codex has `$name` and Windsurf `@name` anywhere.
-_NAMES = re.compile(r"\A\s*/(?:skills?\s+)?([\w:.-]+)|(?<!\S)[$@]([\w:.-]*\w)")
+# With Copilot's words for a skill that the user starts.
+_NAMES = re.compile(
+    r"""\A\s*(?:The user explicitly invoked the ")?/(?:skills?\s+)?([\w:.-]+)|(?<!\S)[$@]([\w:.-]*\w)"""
+)
 
 _DOCUMENTS = re.compile(rf"[^\s'\"=<>|;&()]*/{DOCUMENT}(?![\w.])")
 
@@ -52,6 +56,20 @@ def hooks_of(running: Any, event: Event, load: LoadSkill) -> Iterator[Hook]:
     for each in _skills_in_mark(running):
         if not each.agent or event.agent_id in ("", each.agent):
             yield from (replace(hook, group=f"skill:{each.run}") for hook in load(each, event).hooks)
+
+
+def may_start_skill(event: Event) -> bool:
+    """Return whether this is a call of the tool for skills, or one that may read the document of a skill."""
+    kind = event.kind
+    return kind == "skill" or (
+        kind in ("read", "shell") and _opens_skills(event.client) and DOCUMENT in str(event.tool_input)
+    )
+
+
+@cache
+def _opens_skills(client: str) -> bool:
+    """Return whether the model of this client starts a skill by reading its document."""
+    return client in CLIENTS and client_named(client).install.opens_skills
 
 
 def follow(decision: Decision, context: Context, load: LoadSkill) -> list[Reason]:
@@ -130,7 +148,7 @@ def _names_in(event: Event) -> tuple[list[str], Kind]:
 
 def _documents_in(event: Event) -> Iterator[str]:
     """Yield the SKILL.md files that a call names, in a client whose model starts a skill by reading it."""
-    if event.client in CLIENTS and client_named(event.client).install.opens_skills:
+    if _opens_skills(event.client):
         for value in filter(lambda value: isinstance(value, str), (event.command, *event.tool_input.values())):
             for path in _DOCUMENTS.findall(value[:LONGEST_PROMPT]):
                 yield os.path.join(event.cwd or "/", os.path.expanduser(path))

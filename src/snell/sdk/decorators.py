@@ -240,9 +240,9 @@ def _check_values(function: Callable[..., Any], role: str, options: dict[str, An
         raise _hook_error(function, f"@{role}: a timeout is more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
     try:
         if isinstance(condition, str):
-            from snell.sdk.permission_rules import check as check_rule  # slow to import, and few hooks have a condition
+            from snell.sdk.permission_rules import parse_rule  # slow to import, and few hooks have a condition
 
-            check_rule(condition)
+            parse_rule(condition)
     except ValueError as error:
         raise _hook_error(function, f"@{role}: the condition is not a rule: {error}") from None
 

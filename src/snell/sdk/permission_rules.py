@@ -2,7 +2,7 @@
 Permission rules as conditions: `Bash(git push *)`, `Edit(src/**)`, `WebFetch(domain:example.com)`, `mcp__server`.
 
 A condition decides whether a hook runs at all, so in doubt it holds: a command that cannot be parsed, or that runs
-something which is only known at run time, matches every pattern. But text that is no rule never holds, and `check`
+something which is only known at run time, matches every pattern. But text that is no rule never holds, and `parse_rule`
 reports what is wrong with it.
 
 In the parentheses:
@@ -48,11 +48,6 @@ class Rule(Struct, frozen=True):
     pattern: str = ""  # empty: whatever the input is
 
 
-def check(rule: str) -> None:
-    """Raise ValueError when the text is no rule."""
-    _parse_rule(rule)
-
-
 def holds(
     rule: str, tools: Iterable[str], tool_input: Mapping[str, Any], kind: str, *, cwd: str = "", home: str = ""
 ) -> bool:
@@ -64,7 +59,7 @@ def holds(
         cwd: the folder that relative paths and patterns start from; without it they may start anywhere.
     """
     try:
-        parsed = _parse_rule(rule)
+        parsed = parse_rule(rule)
     except ValueError:
         return False
     names = names_of(*tools)
@@ -72,10 +67,11 @@ def holds(
         return False
     if not parsed.pattern or parsed.pattern in _ANYTHING:
         return True
-    return _MATCHERS.get(parsed.tool, _any_value_matches)(parsed.pattern, tool_input, cwd, home)
+    return _MATCHERS.get(parsed.tool, _value_matches())(parsed.pattern, tool_input, cwd, home)
 
 
-def _parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> Rule:
+    """Return the rule in a text. Raises ValueError when it is none."""
     if len(text) > LONGEST_RULE:
         raise ValueError(f"the rule has {len(text)} characters; keep it under {LONGEST_RULE}")
     found = _RULE.fullmatch(text)
@@ -186,21 +182,19 @@ def _host(url: str) -> str | None:
     return host.rstrip(".") if host else None
 
 
-def _name_matches(fields: tuple[str, ...]) -> _Matcher:
+def _value_matches(fields: tuple[str, ...] = ()) -> _Matcher:
+    """Return a matcher for one of these fields, or for any."""
+
     def matches(pattern: str, tool_input: Mapping[str, Any], _cwd: str, _home: str) -> bool:
-        return any(text_matches(pattern, name) for name in _texts(tool_input, fields))
+        return any(text_matches(pattern, text) for text in _texts(tool_input, fields or tool_input))
 
     return matches
-
-
-def _any_value_matches(pattern: str, tool_input: Mapping[str, Any], _cwd: str, _home: str) -> bool:
-    return any(text_matches(pattern, text) for text in _texts(tool_input, tool_input))
 
 
 _MATCHERS: dict[str, _Matcher] = {
     "Bash": _command_matches,
     **dict.fromkeys(("Edit", "MultiEdit", "NotebookEdit", "Write", "Read", "Grep", "Glob", "LS"), _path_matches),
     "WebFetch": _domain_matches,
-    **dict.fromkeys(("Task", "Agent"), _name_matches(_AGENT_FIELDS)),
-    "Skill": _name_matches(_SKILL_FIELDS),
+    **dict.fromkeys(("Task", "Agent"), _value_matches(_AGENT_FIELDS)),
+    "Skill": _value_matches(_SKILL_FIELDS),
 }

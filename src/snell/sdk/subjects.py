@@ -165,7 +165,8 @@ def call_of(event: Event, wanted: str = "") -> ToolCall:
     """Return the tool call of an event, typed by the wanted kind if that is one of its kinds, else by the first."""
     kind = wanted if wanted and wanted in event.kinds else event.kind
     if kind == "shell":
-        return _shell_call(event)
+        about = text_in(event.tool_input, "description")
+        return ShellCall(**_common_fields(event, _folder_of(event)), command=event.command, description=about)
     type_, fields = _CALLS.get(kind, (ToolCall, {}))
     given = event.tool_input
     own: dict[str, Any] = {name: _first_text(given, keys) for name, keys in fields.items()}
@@ -173,7 +174,7 @@ def call_of(event: Event, wanted: str = "") -> ToolCall:
         own["server"], own["method"] = mcp_parts(event.tool)
     elif (event.tool not in KINDS or kind == "edit") and not all(own.values()):
         own |= _carried_fields(kind, event.contents, own)
-    return type_(**_common_fields(event), cwd=event.cwd, **own)
+    return type_(**_common_fields(event, event.cwd), **own)
 
 
 def _carried_fields(kind: str, contents: CallContents, own: dict[str, Any]) -> dict[str, str]:
@@ -191,22 +192,14 @@ def _carried_fields(kind: str, contents: CallContents, own: dict[str, Any]) -> d
     return {name: found[name] for name, value in own.items() if not value and name in found}
 
 
-def _shell_call(event: Event) -> ShellCall:
-    return ShellCall(
-        **_common_fields(event),
-        cwd=_folder_of(event),
-        command=event.command,
-        description=text_in(event.tool_input, "description"),
-    )
-
-
-def _common_fields(event: Event) -> dict[str, Any]:
+def _common_fields(event: Event, cwd: str) -> dict[str, Any]:
     error = event.payload.get("error")
     return {
         "tool": event.tool,
         "kind": event.kind,
         "input": event.tool_input,
         "id": event.tool_use_id,
+        "cwd": cwd,
         "response": event.payload.get("tool_response"),
         "error": error if isinstance(error, str) else "",
     }
@@ -230,30 +223,26 @@ def _first_text(given: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def _from_payload(type_: Callable[..., Any], **fields: str) -> Callable[[Event], Any]:
-    def build(event: Event) -> Any:
-        return type_(**{name: _first_text(event.payload, tuple(keys.split())) for name, keys in fields.items()})
-
-    return build
+    keys_of = _keys(**fields)
+    return lambda event: type_(**{name: _first_text(event.payload, keys) for name, keys in keys_of.items()})
 
 
+def _keys(**fields: str) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(keys.split()) for name, keys in fields.items()}
+
+
+_PATHS = "file_path path notebook_path"
 # Tool kind -> type and, for each of its fields, the input keys that hold it in one client or another.
 _CALLS: dict[str, tuple[type[ToolCall], dict[str, tuple[str, ...]]]] = {
-    "edit": (
-        EditCall,
-        {
-            "path": ("file_path", "path", "notebook_path"),
-            "old": ("old_string", "old_str"),
-            "new": ("new_string", "new_str", "new_source"),
-        },
-    ),
-    "write": (WriteCall, {"path": ("file_path", "path"), "content": ("content", "text", "file_text")}),
-    "read": (ReadCall, {"path": ("file_path", "path", "notebook_path")}),
-    "search": (SearchCall, {"pattern": ("pattern", "query"), "path": ("path",)}),
-    "web": (WebCall, {"url": ("url",), "query": ("query",)}),
-    "database": (DatabaseCall, {"statement": ("sql", "statement")}),
+    "edit": (EditCall, _keys(path=_PATHS, old="old_string old_str", new="new_string new_str new_source")),
+    "write": (WriteCall, _keys(path="file_path path", content="content text file_text")),
+    "read": (ReadCall, _keys(path=_PATHS)),
+    "search": (SearchCall, _keys(pattern="pattern query", path="path")),
+    "web": (WebCall, _keys(url="url", query="query")),
+    "database": (DatabaseCall, _keys(statement="sql statement")),
     "mcp": (McpCall, {}),
-    "agent": (AgentCall, {"prompt": ("prompt",), "agent_type": ("subagent_type", "agent_type")}),
-    "skill": (SkillCall, {"skill": ("skill", "name", "skill_name", "skillName"), "args": ("args",)}),
+    "agent": (AgentCall, _keys(prompt="prompt", agent_type="subagent_type agent_type")),
+    "skill": (SkillCall, _keys(skill="skill name skill_name skillName", args="args")),
 }
 
 # A parameter of one of these types makes a hook one for this kind of tool.

@@ -6,29 +6,19 @@ name, and `**` is any number of folders.
 """
 
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from posixpath import normpath
 
 from snell.system.lazy_regex import lazy_regex
 
-_STAR = lazy_regex(r"\\[*\\]|\*")
+_NOT_STAR = lazy_regex(r"\\([*\\])|[?\[]")
 _DRIVE = lazy_regex(r"[A-Za-z]:[\\/]")
 
 
 def text_matches(pattern: str, text: str) -> bool:
     """Return whether the pattern describes the complete text."""
-    first, *rest = _between_stars(pattern)
-    if not rest:
-        return text == first
-    last = rest.pop()
-    if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
-        return False
-    at, end = len(first), len(text) - len(last)
-    for part in rest:
-        found = text.find(part, at, end)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return True
+    # Brackets make a character an ordinary one for `fnmatch`, whose patterns never search the same text twice.
+    return fnmatchcase(text, _NOT_STAR.sub(lambda found: f"[{found[1] or found[0]}]", pattern))
 
 
 def path_matches(pattern: str, path: str, *, cwd: str = "", home: str = "") -> bool:
@@ -45,19 +35,6 @@ def path_matches(pattern: str, path: str, *, cwd: str = "", home: str = "") -> b
     if base is None:
         return _row_matches(["**", *wanted], given, _segment_matches)
     return given[: len(base)] == base and _row_matches(wanted, given[len(base) :], _segment_matches)
-
-
-def _between_stars(pattern: str) -> list[str]:
-    parts, done = [""], 0
-    for star in _STAR.finditer(pattern):
-        parts[-1] += pattern[done : star.start()]
-        done = star.end()
-        if star[0] == "*":
-            parts.append("")
-        else:
-            parts[-1] += star[0][1]
-    parts[-1] += pattern[done:]
-    return parts
 
 
 def _absolute(path: str, cwd: str, home: str) -> str:

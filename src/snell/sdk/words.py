@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from snell.model.tool_names import name_set
 from snell.system.lazy_regex import lazy_regex
 
 _FENCED = lazy_regex(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
@@ -13,12 +14,10 @@ _WORD = lazy_regex(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # Glued to one of these, a word is part of a path, a flag, an identifier or an address.
 _GLUE_BEFORE = "/\\_.@#$-~+="
 _GLUE_AFTER = "/\\_@=+(:"
-# fmt: off
-_NEGATIONS = frozenset((
-    "not", "never", "no", "nor", "without", "avoid", "stop", "cannot", "nothing", "nobody", "none", "skip", "refrain",
-    "dont", "doesnt", "didnt", "isnt", "wont", "wouldnt", "shouldnt", "cant", "couldnt",
-))
-# fmt: on
+_NEGATIONS = name_set(
+    "not never no nor without avoid stop cannot nothing nobody none skip refrain dont doesnt didnt isnt wont wouldnt"
+    " shouldnt cant couldnt"
+)
 _NEGATION_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
 # "don't forget to ship it" asks for it, and so does "don't stop until", "not only build", "never mind, ship it".
 _CANCELS_NEGATION = frozenset(("forget", "hesitate", "fail", "stop", "only", "mind", "problem"))

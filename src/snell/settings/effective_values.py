@@ -15,6 +15,8 @@ ADDED_POLICY = "policy:added"  # a policy file that the environment names, added
 _WEAKEST_FIRST = ("profile", "project", "local", "user", "policy")
 # Options about storing texts: `false` in a project wins over the user's settings. No guard is among these.
 _FALSE_WINS = {"remember": ("enabled", "capture", "share")}
+# A project does not decide where texts are written: the daemon looks for them in one place of the user's.
+_NOT_FROM_A_PROJECT = {"remember": ("inbox",)}
 _ONLY_WITH_HOOKS = ("status_line", "file_suggestion")
 
 
@@ -64,7 +66,9 @@ def _merge_packs(given: Sequence[Value]) -> dict[str, Any]:
     """
     merged: dict[str, Any] = {}
     for value in sorted(given, key=lambda value: _WEAKEST_FIRST.index(value.base_layer)):
-        for name, options in value.value.items():
+        for name, given_options in value.value.items():
+            ignored = _NOT_FROM_A_PROJECT.get(name, ()) if value.base_layer in ("project", "local") else ()
+            options = {each: given_options[each] for each in given_options if each not in ignored}
             before = merged.get(name, {})
             refused = {each: False for each in _FALSE_WINS.get(name, ()) if before.get(each) is False}
             merged[name] = {**before, **options, **(refused if value.base_layer == "user" else {})}

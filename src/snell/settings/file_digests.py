@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from snell.system.files import FileError, read_capped
+from snell.system.files import FileError, read_capped, stat_or_none
 
 # File systems have times in steps. A file that is written twice within one step looks unchanged, so a file that was
 # written just before its stamp was taken is not settled.
@@ -31,11 +30,8 @@ def watch_file(path: Path | str) -> FileStamp:
 
 def stamp_of(path: Path | str) -> Stamp | None:
     """Return the times, size and identity of a file, or None."""
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
+    found = stat_or_none(path)
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev) if found else None
 
 
 def is_settled(stamp: Stamp | None) -> bool:

@@ -55,15 +55,11 @@ class HandlerType(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()  # further names of its table, and further values of `type`
     identified_by: tuple[str, ...] = ()  # keys that show which type is meant where an entry has no `type`
     defaults_by_name: Mapping[str, Mapping[str, Any]] = {}  # where defaults depend on the name that the entry uses
-    parse: Callable[[HandlerEntry], Handler] | None = None  # instead of `build`
+    parse: Callable[[HandlerEntry], Handler] | None = None  # instead of `build`; raises InvalidValueError
     files: Callable[[Any, Path, Mapping[str, str]], "NamedFiles"] | None = None  # local files that `snell trust` pins
     extra: str = ""  # the extra of Snell that it needs
     waits_for_network: bool = False  # such hooks cost a thread and nothing more, so many may run at a time
     asks_model: bool = False  # asks a language model; its extra is needed only for models over HTTP
-
-    def handler_for(self, entry: HandlerEntry) -> Handler:
-        """Make the handler that an entry describes. Raises InvalidValueError."""
-        return (self.parse or self.build)(entry)
 
     def build(self, entry: HandlerEntry) -> Handler:
         """Make the struct of this type from the values of its keys."""
@@ -113,11 +109,6 @@ class HandlerTypes:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(name for each in self.all for name in (each.name, *each.aliases))
-
-    @property
-    def entry_words(self) -> tuple[str, ...]:
-        """Return the keys of which every entry must have one: an identifying key such as `url`, or a table's name."""
-        return tuple(word for each in self.all for word in (*each.identified_by, each.name, *each.aliases))
 
 
 @cache
@@ -239,7 +230,9 @@ def _no_handler(entry: Entry) -> InvalidValueError:
     plain = next((node for name, node in entry.fields.items() if types.find(name) and not node.is_table), None)
     if plain:
         return InvalidValueError("the handler must be a table", plain.line, "write its keys below [hooks.NAME]")
+    # Every entry must have one of these: an identifying key such as `url`, or the name of a handler's table.
+    words = [word for each in types.all for word in (*each.identified_by, each.name, *each.aliases)]
     for name, node in entry.fields.items():
-        if not ENTRY.find(name) and (advice := did_you_mean(name, types.entry_words)):
+        if not ENTRY.find(name) and (advice := did_you_mean(name, words)):
             return InvalidValueError(f"`{name[:80]}` is not a key of a hook", node.line, advice)
     return InvalidValueError("the hook has no handler", entry.line, "add a `command`, or one of the handler tables")

@@ -9,7 +9,7 @@ from snell.engine.match import compile_matcher
 from snell.model.catalogue import CATALOGUE, EventRow, canonical, did_you_mean, row_of
 from snell.model.errors import PatternError
 from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT, Handler, Hook, Source
-from snell.sdk.permission_rules import check as check_rule
+from snell.sdk.permission_rules import parse_rule
 from snell.settings.file_digests import digest_of
 from snell.settings.handler_types import HandlerEntry, HandlerPart, HandlerType, handler_part, handler_types
 from snell.settings.parse_types import MOST_PROBLEMS, Declared, Entry, Fault, ParseState
@@ -111,7 +111,8 @@ def _handler(found: _Fields, part: HandlerPart) -> Handler | None:
     """Let the handler's own module read its keys."""
     values = {**found.values, **part.defaults_of(found.values)}
     try:
-        return part.type.handler_for(HandlerEntry(values, found.lines, found.entry.line, found.state))
+        parse = part.type.parse or part.type.build
+        return parse(HandlerEntry(values, found.lines, found.entry.line, found.state))
     except InvalidValueError as wrong:
         found.add_error(wrong)
         return None
@@ -157,7 +158,7 @@ def _check_condition(found: _Fields, row: EventRow, event: str) -> None:
     if "if" not in found.values:
         return
     try:
-        check_rule(found.values["if"])
+        parse_rule(found.values["if"])
     except ValueError as error:
         found.fail(found.line("if"), f"`if` is not a rule: {error}", 'write it like if = "Bash(git push *)"')
     if row.matches != "tool_name":

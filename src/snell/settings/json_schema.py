@@ -1,22 +1,11 @@
-"""Generate the JSON Schema of settings files and the rows of their reference page."""
+"""Generate the JSON Schema of settings files."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from msgspec import Struct
-
 from snell.model.catalogue import CATALOGUE
 from snell.settings.handler_types import HandlerType, handler_types
 from snell.settings.schema import GROUP_KEYS, HOOK_KEYS, TABLES, TOP_KEYS, Key
-
-
-class DocsRow(Struct, frozen=True):
-    place: str
-    name: str
-    type: str
-    default: str
-    help: str
-    spellings: tuple[str, ...]
 
 
 def json_schema() -> dict[str, Any]:
@@ -44,18 +33,6 @@ def json_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "$defs": {"entry": _entry(), "group": group, **{each.name: _handler(each) for each in handler_types().all}},
     }
-
-
-def docs_rows() -> list[DocsRow]:
-    """Return a row for every key, for the reference page."""
-    rows = [("settings", key) for key in TOP_KEYS] + [("hook", key) for key in HOOK_KEYS]
-    rows += [(f"{each.name} handler", key) for each in handler_types().all for key in each.keys]
-    rows += [(f"`{key.name}` table", inner) for key in TOP_KEYS for inner in key.inner]
-    return [
-        DocsRow(place, key.name, key.type, _default_text(key), key.help, spellings(key))
-        for place, key in rows
-        if not key.ignored
-    ]
 
 
 def spellings(key: Key) -> tuple[str, ...]:
@@ -102,14 +79,6 @@ def _shape(key: Key) -> dict[str, Any]:
     if key.default is not None:
         shape["default"] = list(key.default) if isinstance(key.default, tuple) else key.default
     return shape
-
-
-def _default_text(key: Key) -> str:
-    if key.is_required:
-        return "required"
-    if key.default is None:
-        return ""
-    return str(key.default).lower() if isinstance(key.default, bool) else str(key.default)
 
 
 def _camel(name: str) -> str:

@@ -11,6 +11,7 @@ from snell.model.hooks import Scope
 from snell.settings.client_hook_files import CLIENT_FORMATS, project_files, user_files
 from snell.settings.skill_files import documents_in, usual_name
 from snell.settings.skill_folders import KINDS, Kind, project_folders
+from snell.system.files import names_in, stat_or_none
 from snell.system.paths import POLICY_FILE, Places
 
 FOLDER = ".snell"
@@ -103,11 +104,8 @@ def with_imports(project: Project, names: Iterable[str]) -> Project:
 
 
 def _identity(root: Path) -> str:
-    try:
-        found = os.stat(root)
-    except OSError:
-        return ""  # it was removed meanwhile; no approval has this identity
-    return f"{found.st_dev}:{found.st_ino}"
+    found = stat_or_none(root)
+    return f"{found.st_dev}:{found.st_ino}" if found else ""  # if it was removed meanwhile: no approval has that
 
 
 def home_of(env: Mapping[str, str]) -> Path:
@@ -138,8 +136,5 @@ def _settings_files(folder: Path, names: Sequence[str], layer: str) -> tuple[Set
 
 
 def _python_files(folder: Path) -> tuple[Path, ...]:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return ()
+    names = sorted(names_in(folder))
     return tuple(folder / name for name in names if name.endswith(".py") and not name.startswith(("_", ".")))

@@ -98,9 +98,9 @@ def read_tree(data: bytes, file: str, *, has_comments: bool = False) -> Node | N
         raise InvalidValueError(f"the file has more than {MOST_VALUES:,} lines and values", 1, "split it")
     if not file.endswith(".json"):
         return read_toml(text)
-    from snell.settings.read_json import read_json, without_comments  # slow to import, and most files are TOML
+    from snell.settings.read_json import read_json  # slow to import, and most files are TOML
 
-    return read_json(without_comments(text) if has_comments else text)
+    return read_json(text, has_comments=has_comments)
 
 
 def parse_tree(read: Callable[[], Node | None], state: ParseState) -> Parsed:

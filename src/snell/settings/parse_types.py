@@ -30,7 +30,7 @@ class ParseState(Struct):
         self.problems.append(Problem(self.file, max(line, 1), message, advice, severity))
 
     def add_error(self, wrong: InvalidValueError) -> None:
-        self.problems.append(wrong.problem(self.file))
+        self.add_problem(wrong.line, wrong.message, wrong.advice)
 
     def add_fault(self, message: str, line: int, advice: str, event: str = "", *, is_file: bool = False) -> "Fault":
         """Report an error, and return the part of the file that cannot be read because of it."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from snell.system.files import FileError, read_capped, write_atomically
+from snell.system.files import struct_or_none, write_atomically
 from snell.system.paths import Places, make_private
 
 PAUSE_FILE = "pause.json"
@@ -48,11 +48,8 @@ def pause_file(places: Places) -> Path:
 
 def current_pause(places: Places) -> Pause | None:
     """Return the active pause. A file that cannot be read is no pause: hooks run."""
-    try:
-        found = msgspec.json.decode(read_capped(pause_file(places), LONGEST_FILE, follow_links=False), type=Pause)
-        return found if found.is_on() else None
-    except (OSError, FileError, ValueError, OverflowError):
-        return None
+    found = struct_or_none(pause_file(places), Pause, LONGEST_FILE)
+    return found if found and found.is_on() else None
 
 
 def begin_pause(places: Places, minutes: float, why: str = "") -> Pause:

@@ -21,11 +21,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _DECODER = JSONDecoder()
 
 
-def read_json(text: str) -> Node | None:
+def read_json(text: str, *, has_comments: bool = False) -> Node | None:
     """Return the value in a text; None for an empty text. Raises InvalidValueError."""
-    if not text.strip(" \t\r\n"):
+    scanner = JsonScanner(text, comments=has_comments, is_strict=True)
+    if scanner.is_empty:
         return None
-    scanner = JsonScanner(text, is_strict=True)
     span = scanner.document()
     return _node(span, span.start, scanner.lines)
 
@@ -39,17 +39,6 @@ def _node(span: "Span", position: int, lines: Lines) -> Node:
     return Node(value, lines.at(position))
 
 
-def without_comments(text: str) -> str:
-    """Replace comments and trailing commas by blanks, so that all line numbers stay the same."""
-    return _LOOSE.sub(lambda found: found[0] if found[0][0] == '"' else _VISIBLE.sub(" ", found[0]), text)
-
-
-# Strings come first, because they can contain text that looks like a comment. A string or comment without an end
-# extends to the end of the text, so that its end is searched only once. A comment has one way to match: with `.*?` each
-# comma would be searched for a later end, up to the end of the text.
-_COMMENT = r"//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z)"
-_LOOSE = re.compile(rf'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|{_COMMENT}|,(?=(?:[ \t\r\n]|{_COMMENT})*[}}\]])', re.DOTALL)
-_VISIBLE = re.compile(r"\S")
 _BLANK_OR_COMMENTS = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*.*?\*/)*", re.DOTALL)
 
 
@@ -85,6 +74,10 @@ class JsonScanner:
         self._comments = comments
         self._is_strict = is_strict
 
+    @property
+    def is_empty(self) -> bool:
+        return self._skip(0) == len(self.text)
+
     def document(self) -> Span:
         """Return the only value of the text. Raises InvalidValueError."""
         span = self._value(self._skip(0), 0)
@@ -96,10 +89,10 @@ class JsonScanner:
     def _fail(self, position: int, message: str, advice: str = "correct the JSON first") -> NoReturn:
         if self.text.startswith(("//", "/*", "#"), position):
             message, advice = "the client does not accept comments in this file", "remove this one"
-            if self._is_strict:
-                message, advice = "JSON has no comments", "remove the comment, or write this file as TOML"
-            elif self._comments:
+            if self._comments:
                 message, advice = "a comment does not end", "end it with */"
+            elif self._is_strict:
+                message, advice = "JSON has no comments", "remove the comment, or write this file as TOML"
         raise InvalidValueError(message, self.lines.at(min(position, len(self.text))), advice)
 
     def _skip(self, position: int) -> int:

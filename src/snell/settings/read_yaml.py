@@ -5,6 +5,8 @@ Anchors, aliases and tags are errors: a few lines of them can expand to gigabyte
 """
 
 import math
+from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 from snell.settings.value_tree import InvalidValueError, Node, check_depth
@@ -20,7 +22,7 @@ def read_yaml(text: str, first_line: int = 1) -> Node | None:
 
     yaml = YAML(typ="safe", pure=True)
     try:
-        return _Builder(yaml, first_line).build(yaml.parse(text))
+        return _Reader(yaml, text, first_line).document()
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = first_line + (mark.line if mark else 0)
@@ -30,65 +32,56 @@ def read_yaml(text: str, first_line: int = 1) -> Node | None:
     raise InvalidValueError(f"this is not valid YAML: {what}", line, "correct it")
 
 
-class _Builder:
-    """Builds the tree without recursion; open tables and lists are on a stack."""
+class _Reader:
+    """Reads the tree from the parser's events."""
 
-    def __init__(self, yaml: Any, first_line: int) -> None:
-        from ruamel.yaml.nodes import ScalarNode
-
-        self._scalar_node: Any = ScalarNode
+    def __init__(self, yaml: Any, text: str, first_line: int) -> None:
+        self._events: Iterator[Any] = yaml.parse(text)
         self._resolver = yaml.resolver
         self._first_line = first_line
-        self._open: list[tuple[Node, list[Node]]] = []
-        self._result: Node | None = None
 
-    def build(self, events: Any) -> Node | None:
-        for event in events:
-            self._take(type(event).__name__, event)
-        return self._result
+    def document(self) -> Node | None:
+        found: Node | None = None
+        for event in self._events:
+            if type(event).__name__ == "DocumentStartEvent":
+                if found is not None:
+                    raise InvalidValueError("there is a second document", self._line(event), "keep one")
+                found = self._value(next(self._events), 0)
+        return found
 
-    def _take(self, name: str, event: Any) -> None:
-        line = self._first_line + event.start_mark.line
-        if name == "AliasEvent" or getattr(event, "anchor", None):
+    def _line(self, event: Any) -> int:
+        return self._first_line + int(event.start_mark.line)
+
+    def _value(self, event: Any, depth: int) -> Node:
+        line, name = self._line(event), type(event).__name__
+        if event.anchor:  # an alias has one, too
             raise InvalidValueError("anchors and aliases are not allowed", line, "write the value out")
-        if name == "DocumentStartEvent" and self._result is not None:
-            raise InvalidValueError("there is a second document", line, "keep one")
-        if name in ("MappingStartEvent", "SequenceStartEvent"):
-            check_depth(len(self._open), line)
-            if event.tag:
-                raise InvalidValueError("tags are not allowed", line, "write the plain value")
-            self._open.append((Node({} if name[0] == "M" else [], line), []))
-        elif name in ("MappingEndEvent", "SequenceEndEvent"):
-            self._add(self._open.pop()[0])
-        elif name == "ScalarEvent":
-            self._add(Node(self._scalar(event, line), line))
-
-    def _add(self, node: Node) -> None:
-        if not self._open:
-            self._result = node
-            return
-        parent, waiting_key = self._open[-1]
-        if parent.is_list:
-            parent.value.append(node)
-        elif not waiting_key:
-            waiting_key.append(node)
-        else:
-            self._add_member(parent.value, waiting_key.pop(), node)
-
-    def _add_member(self, table: dict[str, Node], key: Node, node: Node) -> None:
-        if key.is_table or key.is_list:
-            raise InvalidValueError("a key must be text", key.line, "quote it")
-        name = str(key.value)
-        if name in table:
-            raise InvalidValueError(f"the key `{name[:80]}` is given twice", key.line, "keep one of them")
-        table[name] = Node(node.value, key.line)
+        if name == "ScalarEvent":
+            return Node(self._scalar(event, line), line)
+        check_depth(depth, line)
+        if event.tag:
+            raise InvalidValueError("tags are not allowed", line, "write the plain value")
+        inside = takewhile(lambda each: not type(each).__name__.endswith("EndEvent"), self._events)
+        if name == "SequenceStartEvent":
+            return Node([self._value(each, depth + 1) for each in inside], line)
+        table: dict[str, Node] = {}
+        for each in inside:
+            key, value = self._value(each, depth + 1), self._value(next(self._events), depth + 1)
+            if key.is_table or key.is_list:
+                raise InvalidValueError("a key must be text", key.line, "quote it")
+            if (text := str(key.value)) in table:
+                raise InvalidValueError(f"the key `{text[:80]}` is given twice", key.line, "keep one of them")
+            table[text] = Node(value.value, key.line)
+        return Node(table, line)
 
     def _scalar(self, event: Any, line: int) -> Any:
+        from ruamel.yaml.nodes import ScalarNode
+
         if event.tag and str(event.tag) not in ("!", f"{_PREFIX}str"):
             raise InvalidValueError("tags are not allowed", line, "write the plain value")
         if event.tag or event.style:
             return str(event.value)
-        tag = self._resolver.resolve(self._scalar_node, event.value, event.implicit)
+        tag = self._resolver.resolve(ScalarNode, event.value, event.implicit)
         match str(tag).removeprefix(_PREFIX):
             case "bool":
                 return event.value.lower() == "true"

@@ -64,7 +64,7 @@ def _read_tables() -> Tables:
 
 TABLES = _read_tables()
 TOP_KEYS, HOOK_KEYS = TABLES.settings, TABLES.hook
-TABLE_KEYS = frozenset({"pack"})  # merged entry by entry
+TABLE_KEYS = frozenset({"pack", "setup"})  # merged entry by entry
 LIST_KEYS = frozenset({"extra_events", "packs", "webhook_hosts", "import_hooks"})  # the lists of all layers are joined
 GROUP_KEYS = ("matcher", "matcher_type", "hooks", "event", "description")
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from snell.model.context import Context
 from snell.settings.skill_folders import Kind, folders_for
-from snell.system.files import FileError, read_capped
+from snell.system.files import FileError, names_in, read_capped, stat_or_none
 from snell.system.lazy_regex import lazy_regex
 
 LARGEST = 200_000
@@ -44,10 +44,8 @@ def skills_in(folders: list[str], kind: Kind = "skills") -> list[Skill]:
     found: dict[str, Skill] = {}
     for folder in dict.fromkeys(folders):
         for path in documents_in(folder, kind):
-            try:
-                skill = _read(path, os.stat(path).st_mtime_ns)
-            except OSError:
-                continue
+            status = stat_or_none(path)
+            skill = _read(path, status.st_mtime_ns) if status else None
             if skill and len(found) < MOST_SKILLS:
                 found.setdefault(skill.name.lower(), skill)
     return list(found.values())
@@ -70,11 +68,7 @@ def usual_name(path: str) -> str:
 
 def documents_in(folder: str, kind: Kind = "skills", deep: int = 1) -> Iterator[str]:
     """Yield the paths of the skills or agents in a folder; the files are not opened."""
-    try:
-        names = sorted(os.listdir(folder))[:MOST_SKILLS]
-    except OSError:
-        return
-    for name in names:
+    for name in sorted(names_in(folder))[:MOST_SKILLS]:
         inside = os.path.join(folder, name)
         if kind == "agents":
             yield from [inside] if name.endswith(".md") and os.path.isfile(inside) else []

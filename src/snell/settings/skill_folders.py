@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from snell.system.files import FileError, read_capped
+from snell.system.files import FileError, names_in, read_capped, stat_or_none
 
 LARGEST = 2_000_000
 MOST = 200
@@ -93,7 +93,7 @@ def _folders_in(base: str, name: str, kind: Kind) -> Iterator[str]:
     yield os.path.join(base, kind)
     also = PLACES.also[kind].get(name, "")
     if also.endswith("*"):
-        yield from (os.path.join(base, each) for each in _entries(base) if each.startswith(also[:-1]))
+        yield from (os.path.join(base, each) for each in sorted(names_in(base)) if each.startswith(also[:-1]))
     elif also:
         yield os.path.join(base, also)
 
@@ -131,7 +131,7 @@ def _codex_plugins(codex: str) -> Iterator[str]:
         plugin, at, market = name.partition("@")
         if at and _table(row).get("enabled") is not False and not {"..", "."} & {plugin, market}:
             versions = _subfolders(os.path.join(codex, "plugins", "cache", market, plugin))
-            yield from sorted(versions, key=_mtime)[-1:]
+            yield from sorted(versions, key=lambda path: found.st_mtime if (found := stat_or_none(path)) else 0.0)[-1:]
 
 
 def _folders_of_plugin(root: str, kind: Kind) -> Iterator[str]:
@@ -146,21 +146,7 @@ def _folders_of_plugin(root: str, kind: Kind) -> Iterator[str]:
 
 
 def _subfolders(folder: str) -> list[str]:
-    return [path for name in _entries(folder)[:MOST] if os.path.isdir(path := os.path.join(folder, name))]
-
-
-def _entries(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
-
-
-def _mtime(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
+    return [path for name in sorted(names_in(folder))[:MOST] if os.path.isdir(path := os.path.join(folder, name))]
 
 
 def _read(path: str, parse: Callable[[str], Any] = json.loads) -> dict[str, Any]:

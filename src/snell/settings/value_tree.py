@@ -32,9 +32,6 @@ class InvalidValueError(SettingsError):
         super().__init__(message, advice=advice)
         self.line = max(line, 1)
 
-    def problem(self, file: str, severity: Severity = "error") -> Problem:
-        return Problem(file, self.line, self.message, self.advice, severity)
-
 
 class Node(Struct, frozen=True):
     """A value and the line of it or of its key; tables are `dict[str, Node]`, lists `list[Node]`."""

@@ -7,17 +7,7 @@ Pure functions from bytes to bytes. To insert twice changes nothing; to remove k
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from snell.model.installs import (
-    OUR_MARK,
-    Edit,
-    FileEdit,
-    ListEntries,
-    Member,
-    OwnFile,
-    TextBlock,
-    TomlTables,
-    WrappedCommand,
-)
+from snell.model.installs import OUR_MARK, FileEdit, ListEntries, Member, OwnFile, TextBlock, TomlTables, WrappedCommand
 from snell.settings.read_json import Span
 from snell.settings.snell_commands import (
     is_snell_entry,
@@ -108,7 +98,7 @@ def _insert_json(text: str, file: FileEdit) -> str:
         for name, value in file.start.items():
             document.put((name,), value)
     for edit in file.edits:
-        _INSERT_JSON[type(edit)](document, edit)
+        _JSON_EDITORS[type(edit)][0](document, edit)
     return document.text
 
 
@@ -117,7 +107,7 @@ def _remove_json(text: str, file: FileEdit) -> str:
         return text
     document = JsonText(text, comments=file.format == "jsonc")
     for edit in file.edits:
-        _REMOVE_JSON[type(edit)](document, edit)
+        _JSON_EDITORS[type(edit)][1](document, edit)
     return document.text
 
 
@@ -233,20 +223,16 @@ def _split_bom(data: bytes | None) -> tuple[str, str]:
     return BOM if data.startswith(BOM.encode()) else "", text_of(data).removeprefix(BOM)
 
 
-_INSERT_JSON: Mapping[type, Callable[[JsonText, Edit], None]] = {
-    ListEntries: _insert_lists,
-    Member: _insert_member,
-    WrappedCommand: _insert_wrapped,
-}
-_REMOVE_JSON: Mapping[type, Callable[[JsonText, Edit], None]] = {
-    ListEntries: _remove_lists,
-    Member: _remove_member,
-    WrappedCommand: _remove_wrapped,
+# By type of edit, and by format: a function that inserts, and one that removes.
+JsonEditor = Callable[[JsonText, Any], None]
+_JSON_EDITORS: Mapping[type, tuple[JsonEditor, JsonEditor]] = {
+    ListEntries: (_insert_lists, _remove_lists),
+    Member: (_insert_member, _remove_member),
+    WrappedCommand: (_insert_wrapped, _remove_wrapped),
 }
 Editor = Callable[[str, FileEdit], str]
-_EDITORS: Mapping[str, tuple[Editor, Editor]] = {  # by format: one that inserts, and one that removes
-    "json": (_insert_json, _remove_json),
-    "jsonc": (_insert_json, _remove_json),
+_EDITORS: Mapping[str, tuple[Editor, Editor]] = {
+    **dict.fromkeys(("json", "jsonc"), (_insert_json, _remove_json)),
     "toml": (insert_toml, remove_toml),
     "yaml": (insert_yaml, remove_yaml),
     "markdown": (_insert_block, lambda text, _file: without_block(text)),

@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from msgspec import Struct
 from snell.model.context import McpServer
 from snell.model.errors import SnellError
 from snell.model.installs import ENTRY_NAME, Install
-from snell.settings.read_json import without_comments
+from snell.settings.read_json import JsonScanner
 from snell.setup.edit_toml import value_at
 from snell.setup.edit_yaml import yaml_values
 from snell.setup.plan import Site, expand_path
@@ -84,9 +85,11 @@ def file_values(path: Path, form: str) -> Any:
     """Return the values of a client's file; nothing if it does not exist or cannot be read."""
     try:
         text = read_capped(path, LARGEST).decode("utf-8-sig")
-        if form == "toml":
-            return tomllib.loads(text)
-        return yaml_values(text) if form == "yaml" else json.loads(without_comments(text))
+        if form in ("toml", "yaml"):
+            return tomllib.loads(text) if form == "toml" else yaml_values(text)
+        with suppress(ValueError):  # far quicker than the scanner, which also takes comments
+            return json.loads(text)
+        return JsonScanner(text, comments=True).document().value
     except (OSError, SnellError, ValueError, RecursionError):
         return {}
 

@@ -68,10 +68,6 @@ class Programs(Struct, frozen=True):
             return " ".join(f'"{word}"' if " " in word else word for word in words)
         return f"exec {shlex.join(words)}"
 
-    def for_shared_file(self) -> "Programs":
-        """Return the programs for a file that is committed: `snell-hook` by its name, if it is on PATH here."""
-        return replace(self, shim="snell-hook") if self.is_on_path else self
-
     def mcp_server(self) -> list[str]:
         """Return the command of Snell's MCP server: `snell-hook` as a bridge, which starts in a few milliseconds."""
         return [self.snell, "mcp"] if self.is_windows else [self.shim, "--bridge", "mcp"]
@@ -110,6 +106,8 @@ def command_file(install: Install, path: str) -> FileEdit:
         text = f'# {OUR_MARK}\ndescription = "{about}"\nprompt = "{install.command_text}"\n'
     else:
         head = f"description: {about} ({OUR_MARK})\nargument-hint: OBJECTIVE"
+        if path.endswith("SKILL.md"):  # for the user alone: a model that reads it would start nothing
+            head = f"name: harness\n{head}\ndisable-model-invocation: true"
         text = f"---\n{head}\n---\n{install.command_text}\n"
     return FileEdit(path, "own file", (OwnFile(text),), "command `/harness`")
 
@@ -238,10 +236,9 @@ def _fill(template: Any, values: Mapping[Placeholder, Any]) -> Any:
 def _without_snell(install: Install, event: str, *, fails_closed: bool) -> str:
     """Return what a shell does without `snell-hook`: no opinion in the client's form, or a refusal if fail-closed."""
     if fails_closed and event.lower().startswith(_BEFORE_TOOLS):
-        is_printed = bool(install.refusal)
-        return (
-            f"{{ echo '{install.refusal}'; exit 0; }}" if is_printed else f"{{ echo '{MISSING_REFUSAL}' >&2; exit 2; }}"
-        )
+        if install.refusal:
+            return f"{{ echo '{install.refusal}'; exit 0; }}"
+        return f"{{ echo '{MISSING_REFUSAL}' >&2; exit 2; }}"
     neutral = install.neutral.get(event, install.neutral.get("", ""))
     if neutral:
         return f"{{ echo '{neutral}'; exit 0; }}"

@@ -62,7 +62,8 @@ class JsonText:
     def extend(self, at: tuple[str, ...], lists: Mapping[str, Sequence[Any]]) -> None:
         """Append items to these lists of the object at a path; lists that are missing are added."""
         inside = self.find(at)
-        missing = {name: list(items) for name, items in lists.items() if items and not self._has(inside, name)}
+        known = {item.key for item in inside.items} if inside else set()
+        missing = {name: list(items) for name, items in lists.items() if items and name not in known}
         if inside is None:
             if missing:
                 self.put(at, missing)
@@ -134,10 +135,6 @@ class JsonText:
         if changes:
             self.text = "".join([*parts, self.text[position:]])
             self.root = self._scan()
-
-    @staticmethod
-    def _has(inside: Span | None, name: str) -> bool:
-        return inside is not None and any(item.key == name for item in inside.items)
 
     def _scan(self) -> Span:
         return JsonScanner(self.text, comments=self._comments).document()

@@ -34,11 +34,8 @@ def insert_toml(text: str, file: FileEdit) -> str:
         elif isinstance(edit, TomlTables):
             text = append_table(text, "\n\n".join(toml_table(edit.name, item, is_entry=True) for item in edit.items))
     if _snell_values(values_of_edited(text, parse_toml), file) != wanted:
-        names = [
-            edit.name if isinstance(edit, TomlTables) else edit.at[0]
-            for edit in file.edits
-            if isinstance(edit, TomlTables | Member)
-        ]
+        edits = (edit for edit in file.edits if isinstance(edit, TomlTables | Member))
+        names = [edit.name if isinstance(edit, TomlTables) else edit.at[0] for edit in edits]
         message = f"`{'`, `'.join(names)}` is written in a form to which nothing can be added"
         raise InvalidValueError(message, first_line_of(before, names), "write it as tables, with headers in brackets")
     return text
@@ -149,35 +146,19 @@ def with_value(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
     lines = text.split("\n")
     found = next((each for each in locate_tables(text) if each.name == table and not each.is_entry), None)
     line, end = f"{name} = {toml_value(value)}", "\r" if "\r\n" in text else ""
+    given = re.compile(rf"""[ \t]*["']?{re.escape(name)}["']?[ \t]*=""")
     if found is None:
         after = append_table(text, toml_table(".".join(table), {name: value}))
-    elif at := next((n for n in range(found.first + 1, found.last + 1) if _is_given(lines[n], name)), 0):
+    elif at := next((n for n in range(found.first + 1, found.last + 1) if given.match(lines[n])), 0):
         remark = lines[at].find("#")
         kept = f"  {lines[at][remark:].rstrip()}" if remark >= 0 else ""
         after = "\n".join([*lines[:at], f"{line}{kept}{end}", *lines[at + 1 :]])
     else:
         after = "\n".join([*lines[: found.first + 1], f"{line}{end}", *lines[found.first + 1 :]])
-    return _checked_text(after, table, name, value)
-
-
-def _is_given(line: str, name: str) -> bool:
-    return re.match(rf"""[ \t]*["']?{re.escape(name)}["']?[ \t]*=""", line) is not None
-
-
-def _checked_text(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
-    """Return the text if it has this value; raise InvalidValueError if the edit went wrong."""
-    try:
-        found: Any = tomllib.loads(text)
-        for each in (*table, name):
-            found = found[each]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError):
-        found = None
-    if found != value:
-        where = first_line_of(text, table[-1:])
-        raise InvalidValueError(
-            f"`{'.'.join(table)}` is written in a form that Snell cannot edit", where, "change it by hand"
-        )
-    return text
+    if value_at(values_of_edited(after, parse_toml), (*table, name)) != value:
+        message = f"`{'.'.join(table)}` is written in a form that Snell cannot edit"
+        raise InvalidValueError(message, first_line_of(after, table[-1:]), "change it by hand")
+    return after
 
 
 def toml_table(name: str, values: Mapping[str, Any], *, is_entry: bool = False) -> str:

@@ -11,7 +11,6 @@ import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -20,10 +19,9 @@ from snell.model.installs import FileEdit, OwnFile
 from snell.settings.value_tree import InvalidValueError
 from snell.setup.apply_edits import insert_edits, other_hooks, remove_edits
 from snell.setup.plan import LONGEST_FILE
-from snell.system.files import FileError, file_lock, read_capped, write_atomically
+from snell.system.files import FileError, file_lock, read_capped, struct_or_none, write_atomically
 from snell.system.paths import make_private
 
-T = TypeVar("T")
 FOLDERS = "folders.json"  # the folders that set-up made
 
 
@@ -63,7 +61,8 @@ def plan_removal(file: FileEdit, leaving: Collection[str], state: Path) -> Chang
         return Change(file, before, before)  # another client still uses it
     if record and before is not None and _digest(before) == record.after:
         return Change(file, before, _original_of(state, _real(file.path)) if record.had_file else None)
-    after = _after_removal(file, before)
+    with _named_errors(file.path):
+        after = remove_edits(before, file)
     had_file = record is not None and record.had_file
     if after is not None and after != before and not had_file and _is_empty(after, file):
         after = None
@@ -121,11 +120,6 @@ def find_other_hooks(file: FileEdit) -> list[str]:
     return []
 
 
-def _after_removal(file: FileEdit, before: bytes | None) -> bytes | None:
-    with _named_errors(file.path):
-        return remove_edits(before, file)
-
-
 def _is_empty(data: bytes, file: FileEdit) -> bool:
     """Return whether the file holds no more than what set-up began it with."""
     text = data.decode("utf-8-sig", "replace").strip()
@@ -157,7 +151,7 @@ def _original(old: Record | None, change: Change, state: Path, real: Path) -> by
     """Return the file as it would be if set-up had never changed it."""
     if old and change.before is not None and _digest(change.before) == old.after:
         return _original_of(state, real) if old.had_file else None
-    return _after_removal(change.file, change.before)
+    return remove_edits(change.before, change.file)
 
 
 def _write(real: Path, data: bytes, mode: int) -> None:
@@ -222,7 +216,7 @@ def _remove_folders(state: Path) -> None:
 
 
 def _recorded_folders(state: Path) -> list[str]:
-    return _decode_file(state / "installs" / FOLDERS, list[str]) or []
+    return struct_or_none(state / "installs" / FOLDERS, list[str], LONGEST_FILE) or []
 
 
 def _record_folders(state: Path, folders: list[str]) -> None:
@@ -252,17 +246,9 @@ def _delete_record(state: Path, real: Path) -> None:
 
 
 def _record_of(state: Path, real: Path) -> Record | None:
-    record = _decode_file(_folder(state, real) / "record.json", Record)
+    record = struct_or_none(_folder(state, real) / "record.json", Record, LONGEST_FILE)
     is_incomplete = record and record.had_file and _original_of(state, real) is None
     return None if is_incomplete else record
-
-
-def _decode_file(path: Path, type_: type[T]) -> T | None:
-    """Return the content of a file of the state directory; None if there is none, or it is damaged."""
-    try:
-        return msgspec.json.decode(read_capped(path, LONGEST_FILE), type=type_)
-    except (OSError, FileError, msgspec.DecodeError):
-        return None
 
 
 def _original_of(state: Path, real: Path) -> bytes | None:
@@ -304,10 +290,3 @@ def _named_errors(path: Path | str) -> Iterator[None]:
         why = (error.strerror or str(error)).lower()
         advice = "check its permissions and those of its folder; nothing was changed"
         raise SetupError(f"cannot be written: {why}", where=f"`{path}`", advice=advice) from None
-
-
-def records(state: Path) -> Iterator[Record]:
-    """Return the records of all files that set-up changed and has not restored."""
-    for path in sorted((state / "installs").glob("*/record.json")):
-        if record := _decode_file(path, Record):
-            yield record

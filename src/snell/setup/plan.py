@@ -21,27 +21,19 @@ from snell.clients import canonical_event, client_named, client_names
 from snell.model.catalogue import row_of
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import SCOPES, FileEdit, Install, SetupScope, TextBlock, WrappedCommand
+from snell.model.protocols import tier_of
+from snell.settings.load import load
 from snell.settings.snell_commands import is_fail_closed
 from snell.setup.apply_edits import insert_edits, is_snell_file
+from snell.setup.client_choices import Choices, abilities, choices_in, with_choices
 from snell.setup.config_formats import Programs, command_file, hook_files, mcp_file
 from snell.system.files import FileError, read_capped
-from snell.system.paths import home_directory
+from snell.system.paths import home_directory, places
 
 LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their history in the same file as their settings
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 # One text for all clients: several of them read the same file.
-RULES = """
-## Snell
-
-This agent works with Snell, which may refuse a tool call, change it, or answer it with a note:
-
-- A refusal comes with its reason, and often with what to do instead. Do that; do not try the same thing in other words.
-- Ask the user when a refusal seems wrong. `snell why` shows them what decided.
-- Never edit Snell's settings or hooks to get around a refusal.
-- Before a command that deletes, overwrites, publishes or pushes, say what it will do and wait for the user.
-- Never put keys, tokens or passwords into files, commands or answers.
-- Where there is an MCP server `snell`, recall what is known before you begin; remember decisions and their reasons.
-"""
+RULES_FILE = Path(__file__).with_name("rules.md")
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -65,11 +57,13 @@ class Site(Struct, frozen=True):
     project: Path
     programs: Programs
     env: Mapping[str, str] = field(default_factory=dict)
+    choices: Choices = field(default_factory=Choices)
 
     @classmethod
     def here(cls, env: Mapping[str, str], project: Path) -> "Site":
         """Return this machine. Raises SetupError if `snell-hook` is not installed."""
-        return cls(home_directory(env), project, our_programs(env), env)
+        home, programs = home_directory(env), our_programs(env)
+        return cls(home, project, programs, env, choices_in(load(places(env), project, env).values))
 
 
 class Found(Struct, frozen=True):
@@ -83,15 +77,16 @@ class Found(Struct, frozen=True):
         return bool(self.programs or self.folders)
 
 
-def find_install(name: object) -> Install:
+def find_install(name: object, choices: Choices = Choices()) -> Install:  # noqa: B008 - frozen
     """Return the set-up of a client by its name or alias. Raises ClientError; callers pass what users typed."""
     if not isinstance(name, str) or not name.strip():
-        raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {', '.join(known_clients())}")
-    return client_named(name).install
+        known = ", ".join(client_names()).replace("_", "-")
+        raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {known}")
+    return with_choices(client_named(choices.client_for(name)).install, choices)
 
 
 def generate(
-    client: str,
+    client: str | Install,
     *,
     include_session_start: bool = True,
     include_mcp_config: bool = True,
@@ -99,15 +94,20 @@ def generate(
     site: Site | None = None,
 ) -> dict[str, Any]:
     """Return the complete set-up of a client, by its name or alias, as data; nothing is written."""
-    install, site = find_install(client), site or Site.here(os.environ, Path.cwd())
+    site = site or Site.here(os.environ, Path.cwd())
+    install = client if isinstance(client, Install) else find_install(client, site.choices)
     if scope not in SCOPES:
         raise SetupError(f"unknown scope `{scope}`", advice=f"use one of {', '.join(SCOPES)}")
     files = plan(install, Options(scope=scope, session_start=include_session_start, mcp=include_mcp_config), site)
-    form, can = install.form, client_named(install.name).capabilities
+    form, can = install.form, abilities(install)
     return {
         "client": install.name.replace("_", "-"),
         "paths": {file.purpose: file.path for file in reversed(files)},
-        "capabilities": {**msgspec.to_builtins(can), "hook_format": form.name if form else "none"},
+        "capabilities": {
+            **msgspec.to_builtins(can),
+            "tier": tier_of(can),
+            "hook_format": form.name if form else "none",
+        },
         "hooks": build_hooks(install, site, include_session_start=include_session_start, scope=scope),
         "mcp_config": build_mcp_config(install, site, scope=scope) if include_mcp_config else None,
         "instructions": build_instructions(install),
@@ -137,10 +137,10 @@ def _content(data: bytes) -> Any:
 
 def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user") -> Any:
     """Return the entry of Snell's MCP server, nested as in the client's file; None for a client without MCP."""
-    path = _path_at(install, install.mcp, scope, site)
-    if not path:
+    file = planned_mcp(install, scope, site)
+    if file is None:
         return None
-    edit: Any = mcp_file(install, path, _programs(scope, site)).edits[0]
+    edit: Any = file.edits[0]
     value = edit.value
     for name in reversed(edit.at):
         value = {name: value}
@@ -150,7 +150,8 @@ def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user"
 def build_instructions(install: Install) -> str:
     """Return the rules text, and below it what the user has to do after set-up."""
     steps = "".join(f"\n- {step}" for step in (*install.after, *install.remarks))
-    return f"{RULES.strip()}\n\nAfter set-up:\n{steps}" if steps else RULES.strip()
+    rules = RULES_FILE.read_text(encoding="utf-8").strip()
+    return f"{rules}\n\nAfter set-up:\n{steps}" if steps else rules
 
 
 def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
@@ -161,7 +162,7 @@ def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
         files.append(file)
     wants_rules = options.rules if options.rules is not None else not install.form
     if wants_rules and (path := _path_at(install, install.rules, options.scope, site)):
-        files.append(FileEdit(path, "markdown", (TextBlock(RULES),), "rules"))
+        files.append(FileEdit(path, "markdown", (TextBlock(RULES_FILE.read_text(encoding="utf-8")),), "rules"))
     if options.status_line and (path := _path_at(install, install.status_line, options.scope, site)):
         files.append(FileEdit(path, install.format, _status_line(site.programs), "status line"))
     command = _path_at(install, install.command, options.scope, site) if options.command else ""
@@ -200,7 +201,7 @@ def find_client(install: Install, site: Site) -> Found:
 
 def find_installed_clients(site: Site) -> list[Install]:
     """Return the clients on this machine."""
-    installs = [client_named(name).install for name in client_names()]
+    installs = [with_choices(client_named(name).install, site.choices) for name in client_names()]
     return [install for install in installs if find_client(install, site).is_here]
 
 
@@ -227,11 +228,6 @@ def check_scope(install: Install, scope: SetupScope) -> None:
         known = sorted({each for place in places for each in place})
         advice = f"use --scope {' or '.join(known)}" if known else "; ".join(install.after)
         raise SetupError(f"{install.title} has no {scope} configuration that set-up can write", advice=advice)
-
-
-def known_clients() -> Sequence[str]:
-    """Return the names of all clients as users write them."""
-    return [name.replace("_", "-") for name in client_names()]
 
 
 def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit]:
@@ -283,8 +279,9 @@ def _version_at(program: Path) -> tuple[int, ...]:
 
 
 def _programs(scope: SetupScope, site: Site) -> Programs:
-    """Return the programs for this scope: a project's files are committed, so they hold no path of this machine."""
-    return site.programs.for_shared_file() if scope == "project" else site.programs
+    """Return the programs for this scope: in a project's files, which are committed, by name if it is on PATH here."""
+    is_by_name = scope == "project" and site.programs.is_on_path
+    return replace(site.programs, shim="snell-hook") if is_by_name else site.programs
 
 
 def _is_closed(file: FileEdit) -> bool:

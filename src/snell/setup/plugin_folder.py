@@ -17,11 +17,13 @@ from msgspec.structs import replace
 from snell.clients import client_named
 from snell.model.errors import SetupError
 from snell.setup.plan import Options, planned_events
-from snell.system.files import write_atomically
+from snell.system.files import text_or_nothing, write_atomically
+from snell.system.json_input import json_or_none
 
 ROOT = "${CLAUDE_PLUGIN_ROOT}"
 # A client that is also set up in its settings runs two commands; this argument tells them apart.
 PLUGIN_ARGUMENT = "--plugin"
+LARGEST = 1_000_000  # bytes of a manifest
 COPIED = Path(__file__).parent / "plugin_files"  # as they are, with the line ends of their system
 
 
@@ -51,10 +53,7 @@ def write_plugin(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _is_snell_plugin(manifest: Path) -> bool:
-    try:
-        found = json.loads(manifest.read_bytes())
-    except (OSError, ValueError):
-        return False
+    found = json_or_none(text_or_nothing(manifest, LARGEST))
     return isinstance(found, dict) and found.get("name") == _manifest()["name"]
 
 

@@ -15,23 +15,16 @@ from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
 from snell.model.protocols import tier_of
 from snell.settings.load import Loaded
 from snell.setup.apply_edits import registered_events, remove_edits
+from snell.setup.client_choices import abilities, with_choices
 from snell.setup.client_gates import disabled_hooks, missing_approval
 from snell.setup.config_formats import MCP_PURPOSE
 from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
-from snell.setup.plan import (
-    Found,
-    Options,
-    Site,
-    find_client,
-    installed_version,
-    numbers_in,
-    plan,
-    planned_mcp,
-)
+from snell.setup.plan import Found, Options, Site, find_client, installed_version, numbers_in, plan, planned_mcp
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 from snell.system.paths import Places
 
 NOT_APPROVED = "not approved: the client skips these hooks"
+Check = tuple[str, str, str]  # status (`ok`, `warn`, `fail`), detail and advice
 Installed = Literal["yes", "off", "not approved", "outdated", "no", "nothing to install", "cannot tell"]
 
 
@@ -84,7 +77,7 @@ def removal_of(
     parts = dict.fromkeys(("session_start", "mcp", "rules", "status_line", "command"), True)
     everything = replace(options, wanted=frozenset(CATALOGUE), **parts)
     try:
-        files = plan(install, everything, site)
+        files = plan(client_named(install.name).install, everything, site)  # also what was written before a choice
         changes = tuple(plan_removal(file, {install.name, *leaving}, where.state) for file in files)
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
@@ -94,7 +87,9 @@ def removal_of(
 def client_rows(env: Mapping[str, str], project: Path, options: Options) -> list[dict[str, Any]]:
     """Return the table of clients as data."""
     site = Site.here(env, project)
-    return [_row(state_of(client_named(name).install, options, site)) for name in client_names()]
+    return [
+        _row(state_of(with_choices(client_named(name).install, site.choices), options, site)) for name in client_names()
+    ]
 
 
 def client_checks(
@@ -108,16 +103,26 @@ def client_checks(
     options = with_needed_options(Options(), loaded or Loaded(), hooks)
     rows: list[tuple[str, str, str, str]] = []
     for name in client_names():
-        install = client_named(name).install
+        install = with_choices(client_named(name).install, site.choices)
         if find_client(install, site).is_here:
-            rows += _checks(state := state_of(install, options, site))
-            rows += _event_checks(state, hooks)
-            rows += _project_checks(install, options, site)
-            rows += _mcp_checks(install, site)
+            state = state_of(install, options, site)
+            found = [*_checks(state), *_event_checks(state, hooks), *_project_checks(install, options, site)]
+            found += [*_mcp_checks(install, site), *_result_checks(install, hooks)]
+            rows += [(f"client: {name.replace('_', '-')}", *check) for check in found]
     if site.programs.is_windows:
         detail = "on Windows, set-up writes the configuration, but hooks do not run yet"
         rows.append(("clients: windows", "warn", detail, "use WSL"))
     return rows
+
+
+def _result_checks(install: Install, hooks: Collection[Hook]) -> list[Check]:
+    """Name a client that gives its model the secrets in results although `redact_output` is on."""
+    is_wanted = any(hook.id.startswith("redact_output/") for hook in hooks)
+    if not is_wanted or client_named(install.name).capabilities.output:
+        return []
+    detail = f"{install.title} cannot replace results of tools, so its model is given the secrets in them"
+    advice = 'set `preset = "strict"` under `[pack.guard]`, so that files of secrets are not read at all'
+    return [("warn", f"{detail}, with a note not to repeat them", advice)]
 
 
 def with_needed_options(options: Options, loaded: Loaded, hooks: Collection[Hook]) -> Options:
@@ -157,7 +162,7 @@ def _holds_snell(change: Change) -> bool:
 
 
 def _row(state: ClientState) -> dict[str, Any]:
-    can, install = client_named(state.install.name).capabilities, state.install
+    can, install = abilities(state.install), state.install
     return {
         "client": install.name.replace("_", "-"),
         "title": install.title,
@@ -178,35 +183,34 @@ def _row(state: ClientState) -> dict[str, Any]:
     }
 
 
-def _checks(state: ClientState) -> list[tuple[str, str, str, str]]:
+def _checks(state: ClientState) -> list[Check]:
     install, dashed = state.install, state.install.name.replace("_", "-")
-    name = f"client: {dashed}"
     if state.problem:
-        return [(name, "fail", state.problem, f"then `snell setup {dashed}`")]
-    rows = [(name, *_installed_check(state, dashed))]
+        return [("fail", state.problem, f"then `snell setup {dashed}`")]
+    rows = [_installed_check(state, dashed)]
     if len(state.found.programs) > 1:
         seen = ", ".join(state.found.programs)
-        rows.append((name, "warn", f"several versions on PATH: {seen}", "your shell runs the first one"))
+        rows.append(("warn", f"several versions on PATH: {seen}", "your shell runs the first one"))
     elif not state.found.programs and install.programs:
         seen = ", ".join(state.found.folders)
-        rows.append((name, "warn", f"{seen} exists, but its program is not on PATH", "finish installing it"))
+        rows.append(("warn", f"{seen} exists, but its program is not on PATH", "finish installing it"))
     if state.other_hooks:
-        rows.append((name, "ok", f"other hooks beside Snell's: {len(state.other_hooks)}", ""))
+        rows.append(("ok", f"other hooks beside Snell's: {len(state.other_hooks)}", ""))
     if missing := _missing_abilities(install):
-        rows.append((name, "ok", f"cannot {missing}", ""))
+        rows.append(("ok", f"cannot {missing}", ""))
     return rows
 
 
-def _project_checks(install: Install, options: Options, site: Site) -> list[tuple[str, str, str, str]]:
+def _project_checks(install: Install, options: Options, site: Site) -> list[Check]:
     """Warn of hooks in the project's own file that the client skips; at user scope another check says so."""
     state = state_of(install, replace(options, scope="project", status_line=False, mcp=False, rules=False), site)
     if not state.unapproved or not any(_holds_snell(change) for change in state.changes):
         return []
     detail = f"hooks of this project are {NOT_APPROVED}; the approval is missing in {state.unapproved}"
-    return [(f"client: {install.name.replace('_', '-')}", "warn", detail, "; ".join(install.after))]
+    return [("warn", detail, "; ".join(install.after))]
 
 
-def _event_checks(state: ClientState, hooks: Collection[Hook]) -> list[tuple[str, str, str, str]]:
+def _event_checks(state: ClientState, hooks: Collection[Hook]) -> list[Check]:
     """Name the hooks for events that this client could report, and does not: they never run there."""
     install, client = state.install, client_named(state.install.name)
     own = {canonical_event(client, event): event for event in install.events}
@@ -223,16 +227,15 @@ def _event_checks(state: ClientState, hooks: Collection[Hook]) -> list[tuple[str
         is_old = version and numbers_in(since) > version
         advice = f"update it to {since} or newer, then `snell setup {dashed}`" if is_old else f"`snell setup {dashed}`"
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-        rows.append((f"client: {dashed}", "warn", f"{event} is not registered, so {shown} never runs there", advice))
+        rows.append(("warn", f"{event} is not registered, so {shown} never runs there", advice))
     return rows
 
 
-def _mcp_checks(install: Install, site: Site) -> list[tuple[str, str, str, str]]:
+def _mcp_checks(install: Install, site: Site) -> list[Check]:
     if not mcp_problem() or not any(_holds_mcp_server(install, scope, site) for scope in SCOPES):
         return []
-    name = f"client: {install.name.replace('_', '-')}"
     detail = f"is configured to start Snell's MCP server, which cannot start: {missing_message('mcp')}"
-    return [(name, "warn", detail, install_advice("mcp"))]
+    return [("warn", detail, install_advice("mcp"))]
 
 
 def _holds_mcp_server(install: Install, scope: SetupScope, site: Site) -> bool:
@@ -243,7 +246,7 @@ def _holds_mcp_server(install: Install, scope: SetupScope, site: Site) -> bool:
         return False  # another check reports a file that cannot be edited
 
 
-def _installed_check(state: ClientState, dashed: str) -> tuple[str, str, str]:
+def _installed_check(state: ClientState, dashed: str) -> Check:
     after = "; ".join(state.install.after)
     off = f"installed, but the client does not run hooks: {state.off} disables them"
     unapproved = f"installed, but {NOT_APPROVED}; the approval is missing in {state.unapproved}"
@@ -259,7 +262,7 @@ def _installed_check(state: ClientState, dashed: str) -> tuple[str, str, str]:
 
 
 def _missing_abilities(install: Install) -> str:
-    can = client_named(install.name).capabilities
+    can = abilities(install)
     if not can.hooks:
         return "run hooks; Snell reaches it by MCP and a rules file only"
     missing = ", ".join(text for name, text in _ABILITIES.items() if not getattr(can, name))

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from snell.shell.programs import Program, is_known, program_row
+from snell.shell.programs import Program, is_known, program_row, programs_with_verbs
 from snell.system.lazy_regex import lazy_regex
 
 _CLUSTER = lazy_regex(r"-([A-Za-z0-9]+)")
@@ -59,7 +59,7 @@ def arguments_of(program: str, words: Iterable[str], takes: str = "") -> Argumen
 def _sort(program: str, words: tuple[str, ...], takes: str) -> Arguments:
     row = program_row(program)
     found = Arguments(words=words, same=row.same, single_dash=row.single_dash)
-    reader = _Reader(program, row, row.takes.union(takes.split()), found)
+    reader = _Reader(program, row, row.takes.union(takes.split()) if takes else row.takes, found)
     reader.read(words)
     return found
 
@@ -87,11 +87,15 @@ class _Reader:
     def _add_operand(self, word: str, *, is_unsure: bool) -> None:
         if is_unsure or word.startswith("+"):
             self._found.unsure.add(len(self._operands))
-        elif len(self._operands) == len(self._found.unsure) and is_known(f"{self._program} {word}"):
+        elif self._may_be_verb(word):
             self._row = program_row(f"{self._program} {word}")
             self._takes |= self._row.takes
             self._found.same += self._row.same
         self._operands.append(word)
+
+    def _may_be_verb(self, word: str) -> bool:
+        is_first = len(self._operands) == len(self._found.unsure)
+        return is_first and self._program in programs_with_verbs() and is_known(f"{self._program} {word}")
 
     def _add_option(self, word: str, rest: Iterator[str]) -> bool:
         """Note an option; says whether the word after it may still be its value."""

@@ -1,7 +1,5 @@
 """Where the shell reader stands in a text, what went wrong on the way, and how much may still be read."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

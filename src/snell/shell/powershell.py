@@ -24,7 +24,6 @@ _SHOWS = lazy_regex(
 )
 _PLAIN = lazy_regex(r"[A-Za-z0-9_./:@%+,=\\*?~\[\]^!-]+")
 _VARIABLE = lazy_regex(r"(?i)\$\{?(?:(env|global|script|local|private):)?(\w+|_|\?|\$)\}?((?:\.\w+(?!\w*\())*)")
-_ASSIGNS = lazy_regex(r"(?i)\$(?:(?:global|script|local|private|env):)?(\w+)\s*\+?=(?!=)")
 _STATIC = lazy_regex(r"(?i)\[([\w.]+)\]::(\w+)")
 _KEYWORDS = name_set("begin catch do else elseif end finally if process switch try until while trap param function")
 _FOLDERS = {

@@ -47,6 +47,8 @@ class Program(Struct, frozen=True, forbid_unknown_fields=True):
     elevates: bool = False  # the command runs as another user
     where: str = ""  # the command runs on another machine (`host`) or in a `container`
     fetches: bool = False  # what it runs is a package that it downloads
+    well_known: Words = frozenset()  # packages of that registry which are run without a question
+    same_as: dict[str, str] = {}  # its first words, and the command that they stand for
     lines: str = ""  # its operands are a shell line (`joined`), or each with a space is one (`each`), or `stdin` is
     code: Words = frozenset()  # the value of these options is a shell line
     joins: bool = False  # to which the words after it are added
@@ -110,6 +112,12 @@ def is_known(name: str) -> bool:
 def known_names() -> tuple[str, ...]:
     """Return the names of all sections, aliases included."""
     return tuple(_sections())
+
+
+@cache
+def programs_with_verbs() -> frozenset[str]:
+    """Return the programs that have sections for sub-commands, such as `git commit`."""
+    return frozenset(name.partition(" ")[0] for name in _sections() if " " in name)
 
 
 @cache

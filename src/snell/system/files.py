@@ -8,9 +8,13 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from snell.model.errors import SnellError
 
+T = TypeVar("T")
 LOCK_SECONDS = 10.0
 MAX_COPIES = 10
 
@@ -99,6 +103,14 @@ def text_or_nothing(path: Path, cap: int, *, follow_links: bool = True) -> str:
         return read_capped(path, cap, follow_links=follow_links).decode("utf-8", "replace")
     except (OSError, FileError, ValueError):
         return ""
+
+
+def struct_or_none(path: Path, type: type[T], cap: int) -> T | None:  # noqa: A002 - as in msgspec
+    """Return what a JSON file contains; None if it cannot be read, is a link or contains something else."""
+    try:
+        return msgspec.json.decode(read_capped(path, cap, follow_links=False), type=type)
+    except (OSError, FileError, msgspec.DecodeError, RecursionError):
+        return None
 
 
 @contextlib.contextmanager

@@ -9,10 +9,10 @@ LARGEST = 32_000_000
 _LENGTH = 0x0FFF  # length of a name, in the two bytes before it; longer names have this value
 
 
-def tracks_below(folder: str, repository: str) -> bool:
+def tracks_below(folder: str, repository: str, index: bytes) -> bool:
     """Return whether git tracks at least one file below this folder."""
     name = folder.removeprefix(f"{repository.rstrip('/')}/").encode("utf-8", "surrogatepass") + b"/"
-    return any(True for _ in _names(_index(repository), name))
+    return any(True for _ in _names(index, name))
 
 
 def may_track(file: str) -> bool:
@@ -21,7 +21,7 @@ def may_track(file: str) -> bool:
         if not os.path.lexists(folder / ".git"):
             continue
         git = _git_folder(str(folder))
-        index, name = _index(str(folder)), os.path.relpath(file, folder).encode("utf-8", "surrogatepass")
+        index, name = read_index(str(folder)), os.path.relpath(file, folder).encode("utf-8", "surrogatepass")
         is_complete = index and not any(Path(git).glob("sharedindex.*"))  # a split index has names in a second file
         return name in _names(index, name) if is_complete else os.path.exists(f"{git}/index")
     return False
@@ -57,7 +57,8 @@ def _version_4_names(index: bytes) -> Iterator[bytes]:
         yield name
 
 
-def _index(repository: str) -> bytes:
+def read_index(repository: str) -> bytes:
+    """Return the index of a repository; empty if it cannot be read."""
     try:
         with open(f"{_git_folder(repository)}/index", "rb") as index:
             return index.read() if os.fstat(index.fileno()).st_size <= LARGEST else b""

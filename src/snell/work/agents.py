@@ -32,12 +32,9 @@ LEASE_MS = 30_000
 _ATTENTION = frozenset({"permission_prompt", "idle_prompt", "elicitation_dialog"})
 _STATUS_AFTER = {
     "SessionStart": "idle",
-    "UserPromptSubmit": "working",
-    "PreToolUse": "working",
-    "PostToolUse": "working",
+    **dict.fromkeys(("UserPromptSubmit", "PreToolUse", "PostToolUse"), "working"),
     "PermissionRequest": "attention",
-    "Stop": "done",
-    "SessionEnd": "done",
+    **dict.fromkeys(("Stop", "SessionEnd"), "done"),
 }
 
 

@@ -41,7 +41,12 @@ def start_effort(
 
 
 def resume_effort(
-    tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, client_session_id: str | None = None
+    tx: Transaction,
+    cwd: str,
+    agent_id: str,
+    effort_id: int | None = None,
+    client_session_id: str | None = None,
+    read_skill: ReadSkill | None = None,
 ) -> Record:
     """Resume an effort in a new session; its project may have been moved to this directory."""
     project_moves.follow_move(tx, cwd)
@@ -54,8 +59,9 @@ def resume_effort(
         raise no_effort()
     if effort_id is not None and agent_id in ("", "default"):
         _unbind_agent(tx, effort_id)
-    found = _open_session(tx, effort, agent_id, client_session_id)
-    return {**found, "task": tasks.get(tx, effort["taskId"]), "resumed": True}
+    opened, task = _open_session(tx, effort, agent_id, client_session_id), tasks.get(tx, effort["taskId"])
+    config, problem = skills.load(tx, task["projectId"], effort["skill"], cwd, read_skill)
+    return {**opened, "task": task, "skillConfig": config, "skillProblem": problem, "resumed": True}
 
 
 def locate_log(

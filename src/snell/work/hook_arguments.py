@@ -6,37 +6,32 @@ from typing import Any
 
 from msgspec import Struct, defstruct
 
-_TEXT = str | None
-_TOOL = {"tool_name": str, "tool_input": dict[str, Any]}
-_CALL = {**_TOOL, "tool_use_id": str}
-_STOP = {"stop_hook_active": bool, "last_assistant_message": _TEXT}
-
-# An event -> its required and its optional arguments, besides those of every event.
-_ARGUMENTS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
-    "SessionStart": ({}, {"source": str, "model": _TEXT, "agent_type": _TEXT}),
-    "SessionEnd": ({}, {"reason": str}),
-    "PreCompact": ({}, {"trigger": str, "custom_instructions": _TEXT}),
-    "PreToolUse": (_CALL, {"agent_id": str}),
-    "PostToolUse": (_CALL, {"agent_id": str}),
-    "PostToolUseFailure": (_CALL, {"agent_id": str, "error": str, "is_interrupt": bool}),
-    "Stop": ({}, _STOP),
-    "UserPromptSubmit": ({"prompt": str}, {}),
-    "Notification": ({"notification_type": str}, {"message": str, "title": _TEXT}),
-    "PermissionRequest": (_TOOL, {}),
-    "TeammateIdle": ({"teammate_name": str}, {"team_name": str}),
-    "TaskCompleted": (
-        {"task_id": str, "task_subject": str},
-        {"task_description": _TEXT, "teammate_name": _TEXT, "team_name": _TEXT},
-    ),
-    "SubagentStart": ({"agent_id": str}, {"agent_type": str}),
-    "SubagentStop": ({"agent_id": str}, {"agent_type": str, "agent_transcript_path": _TEXT, **_STOP}),
-    "ConfigChange": ({}, {"source": str, "file_path": _TEXT}),
+_TYPES: Mapping[str, Any] = {"tool_input": dict[str, Any], "stop_hook_active": bool, "is_interrupt": bool}  # else text
+# Besides those of every event; one with `?` may be left out, one with `?null` may be null, too.
+_ARGUMENTS = {
+    "SessionStart": "source? model?null agent_type?null",
+    "SessionEnd": "reason?",
+    "PreCompact": "trigger? custom_instructions?null",
+    "PreToolUse": "tool_name tool_input tool_use_id agent_id?",
+    "PostToolUse": "tool_name tool_input tool_use_id agent_id?",
+    "PostToolUseFailure": "tool_name tool_input tool_use_id agent_id? error? is_interrupt?",
+    "Stop": "stop_hook_active? last_assistant_message?null",
+    "UserPromptSubmit": "prompt",
+    "Notification": "notification_type message? title?null",
+    "PermissionRequest": "tool_name tool_input",
+    "TeammateIdle": "teammate_name team_name?",
+    "TaskCompleted": "task_id task_subject task_description?null teammate_name?null team_name?null",
+    "SubagentStart": "agent_id agent_type?",
+    "SubagentStop": "agent_id agent_type? agent_transcript_path?null stop_hook_active? last_assistant_message?null",
+    "ConfigChange": "source? file_path?null",
 }
 
 
 @cache
 def arguments_of(event: str) -> type[Struct]:
     """Return the type that checks the arguments of an event."""
-    required, optional = _ARGUMENTS[event]
-    fields: list[Any] = [*required.items(), *((name, type_, None) for name, type_ in optional.items())]
+    fields: list[Any] = []
+    for name, optional, null in (word.partition("?") for word in _ARGUMENTS[event].split()):
+        type_ = _TYPES.get(name, str)
+        fields.append((name, type_ | None if null else type_, *((None,) if optional else ())))
     return defstruct(event, fields, kw_only=True, rename="camel")

@@ -4,12 +4,11 @@ Look up the project, effort and session of a client by its session id or directo
 What cannot be found is null; the agent continues without it.
 """
 
-import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
 from snell.work import efforts, projects, sessions
-from snell.work.rows import Record, update
+from snell.work.rows import Record, camel, read, update
 
 
 class Lookup(Struct, frozen=True):
@@ -37,9 +36,12 @@ def look_up(
     subagent_id: str = "",
     *,
     adopts: bool = True,
+    joins_agents: bool = False,
 ) -> Lookup:
     """
     Return the effort and session of a client's window. A newly started effort comes before an older one.
+
+    With `joins_agents` a window without a name gets the newest effort, also one that a named agent works on.
 
     INVARIANT: the session of another window is never returned, so a window never counts on another one's heartbeat.
     """
@@ -47,7 +49,7 @@ def look_up(
     if own and not sessions.take_new_effort_notice(tx, own):
         return Lookup(None, efforts.get(tx, own["effortId"]), own)
     project = projects.find_enclosing(tx, cwd)
-    find = efforts.find_for_window if client_session_id else efforts.find_active
+    find = efforts.find_for_window if client_session_id and not joins_agents else efforts.find_active
     effort = find(tx, project["id"], agent_id) if project else None
     if own and (effort is None or not _is_free(sessions.find(tx, effort["id"]))):
         return Lookup(None, efforts.get(tx, own["effortId"]), own)
@@ -79,30 +81,17 @@ def look_up_known_window(tx: Transaction, client_session_id: str, subagent_id: s
     found = tx.rows(_KNOWN_WINDOW, client_session_id, subagent_id)
     if not found or sessions.NEW_EFFORT in found[0][2]:
         return None
-    id_, transcript, told, waiting, discovered, effort_id, metadata, lifecycle, phase = found[0]
-    session = {
-        "id": id_,
-        "effortId": effort_id,
-        "clientSessionId": client_session_id,
-        "subagentId": subagent_id,
-        "transcriptPath": transcript,
-        "told": [] if told == "[]" else msgspec.json.decode(told),
-        "pendingInjections": [] if waiting == "[]" else msgspec.json.decode(waiting),
-        "discoveredDirectives": [] if discovered == "[]" else msgspec.json.decode(discovered),
-        "heartbeatCounter": None,
-        "contextUsage": None,
-    }
-    effort = {
-        "id": effort_id,
-        "metadata": {} if metadata == "{}" else msgspec.json.decode(metadata),
-        "lifecycle": lifecycle,
-        "currentPhase": phase,
-    }
-    return Lookup(None, effort, session)
+    number = len(_OF_SESSION)
+    session = {camel(name): read(name, value) for name, value in zip(_OF_SESSION, found[0][:number], strict=True)}
+    session |= {"clientSessionId": client_session_id, "subagentId": subagent_id}
+    effort = {camel(name): read(name, value) for name, value in zip(_OF_EFFORT, found[0][number:], strict=True)}
+    return Lookup(None, effort, {**session, "heartbeatCounter": None, "contextUsage": None})
 
 
+_OF_SESSION = ("id", "transcript_path", "told", "pending_injections", "discovered_directives", "effort_id")
+_OF_EFFORT = ("id", "metadata", "lifecycle", "current_phase")
 _KNOWN_WINDOW = (
-    "SELECT s.id, s.transcript_path, s.told, s.pending_injections, s.discovered_directives, s.effort_id, e.metadata,"
-    " e.lifecycle, e.current_phase FROM sessions s JOIN efforts e ON e.id = s.effort_id"
+    f"SELECT s.{', s.'.join(_OF_SESSION)}, e.{', e.'.join(_OF_EFFORT)} FROM sessions s"
+    " JOIN efforts e ON e.id = s.effort_id"
     " WHERE s.client_session_id = ? AND s.subagent_id = ? AND s.ended_at IS NULL ORDER BY s.id DESC LIMIT 1"
 )

@@ -107,11 +107,8 @@ def to_column(name: str, value: Any) -> Any:
 
 def union(one: Any, other: Any) -> list[Any]:
     """Return the elements of both lists, in order, each once."""
-    merged: list[Any] = []
-    for each in (*(one if isinstance(one, list) else ()), *(other if isinstance(other, list) else ())):
-        if each not in merged:
-            merged.append(each)
-    return merged
+    both = [each for given in (one, other) if isinstance(given, list) for each in given]
+    return [each for at, each in enumerate(both) if each not in both[:at]]
 
 
 @cache

@@ -1,5 +1,6 @@
 """Read from the end of a transcript why an agent stopped, and how many tokens its context has."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -7,14 +8,10 @@ from snell.system.json_input import json_or_none
 
 LAST_LINES = 50
 
-EXHAUSTED = (
-    "prompt is too long",
-    "prompt too long",
-    "conversation is too long",
-    "conversation too long",
-    "context_length_exceeded",
-)
-RATE_LIMITED = ("rate_limit", "rate limit", "overloaded", "hit your limit", "too many requests")
+_FAILURES = {
+    "exhausted": r"(?:prompt|conversation) (?:is )?too long|context_length_exceeded",
+    "rate_limited": r"rate[_ ]limit|overloaded|hit your limit|too many requests",
+}
 MODEL_ROLES = frozenset({"assistant", "assistant.message", "agent_message", "gemini", "model"})
 _PARTS = (
     *("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"),
@@ -33,10 +30,8 @@ def find_failure(lines: Sequence[bytes]) -> str:
         text = _client_error(row)
         if not text and _is_answer(row):
             return ""
-        if any(phrase in text for phrase in EXHAUSTED):
-            return "exhausted"
-        if any(phrase in text for phrase in RATE_LIMITED):
-            return "rate_limited"
+        if failure := next((name for name, phrases in _FAILURES.items() if re.search(phrases, text)), ""):
+            return failure
     return ""
 
 

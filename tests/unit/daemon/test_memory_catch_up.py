@@ -41,7 +41,7 @@ def remembered(remembering: RememberRuntime) -> list[str]:
 def test_a_process_reads_what_is_long_while_the_timer_only_looks(remembering: RememberRuntime, monkeypatch) -> None:
     monkeypatch.setattr(memory_timer, "LONG", 10_000)
     texts = said(remembering, 300)
-    assert bytes_unread(remembering.where.state) > 10_000
+    assert bytes_unread(remembering.inbox.root) > 10_000
     timer = MemoryTimer(remembering.runtime, every=0.0)
     asyncio.run(timer.run_if_due())  # the first look is also the last one of a daemon, so it starts nothing
     assert (timer._catch_up, timer.is_behind) == (None, False)
@@ -51,7 +51,7 @@ def test_a_process_reads_what_is_long_while_the_timer_only_looks(remembering: Re
     while timer.is_behind and time.monotonic() < until:
         asyncio.run(timer.run_if_due())
     assert (remembered(remembering), timer.is_behind, timer.problems) == (texts, False, [])
-    assert (remembering.inbox.count(), remembering.inbox.count("unread"), bytes_unread(remembering.where.state)) == (
+    assert (remembering.inbox.count(), remembering.inbox.count("unread"), bytes_unread(remembering.inbox.root)) == (
         0,
         0,
         0,
@@ -61,7 +61,7 @@ def test_a_process_reads_what_is_long_while_the_timer_only_looks(remembering: Re
 def test_little_is_left_to_the_daemon(remembering: RememberRuntime) -> None:
     said(remembering, 3)
     helper = CatchUp(remembering.where, dict(os.environ))
-    assert (helper.start_if_needed(waiting=10), helper.is_running, helper.problem) == (False, False, "")
+    assert (helper.start_if_needed(10, remembering.inbox.root), helper.is_running, helper.problem) == (False, False, "")
 
 
 _CATCH_UP = """

@@ -175,11 +175,21 @@ def test_where_rewrites_are_not_validated_again_the_person_is_told(run):
 
 
 @pytest.mark.proves("S1-126")
-def test_a_permission_rule_may_refuse(run):
-    recorder = Recorder(PreToolUse=Allow(), permission=Deny("never"))
+@pytest.mark.parametrize(
+    ("rule", "error"),
+    [
+        (Deny("never"), "never"),
+        (Deny(""), "the permission rule of the tool refuses this"),
+        ([Allow(), Deny("never")], "never"),
+        (7, "a permission rule returned int"),
+    ],
+)
+def test_a_permission_rule_may_refuse(run, rule, error):
+    """Although a hook has approved the call."""
+    recorder = Recorder(PreToolUse=Allow(), permission=rule)
     result = run(recorder.runner(), "echo", HI)
-    assert (result.status, result.error) == ("refused", "never")
-    assert recorder.seen[-1] == ("permission", HI)
+    assert (result.status, result.output, result.error.partition(";")[0]) == ("refused", None, error)
+    assert recorder.seen == ["enabled", ("validate", HI), ("PreToolUse", HI), ("permission", HI)]
 
 
 @pytest.mark.proves("S1-127")

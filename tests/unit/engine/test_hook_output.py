@@ -47,7 +47,7 @@ def test_an_answer_without_anything_to_say_means_go_on(answer: Any) -> None:
         ({"Reject": {}}, (Deny("the hook refused without a reason"),)),
         ({"Reject": "no"}, (Deny("no"),)),
         ({"Reject": None}, (Deny("the hook refused without a reason"),)),
-        ({"Reject": {"reason": "no"}, "suppressOutput": True}, (Deny("no"),)),
+        ({"Reject": {"reason": "no"}, "suppressOutput": True}, (Deny("no"), Extra("suppressOutput", True))),
         ({"action": "modify_input", "updated_input": {"command": "x"}}, (Rewrite({"command": "x"}),)),
         ({"ok": False, "reason": "no"}, (Deny("no"),)),
         ({"ok": True}, ()),
@@ -185,7 +185,7 @@ def test_continue_false_is_the_stop_effect_with_its_reason(answer: Any, expected
     ],
 )
 def test_output_is_suppressed_only_when_asked(answer: Any, suppressed: bool) -> None:
-    assert read(answer).suppress_output is suppressed
+    assert (Extra("suppressOutput", True) in read(answer).effects) is suppressed
 
 
 @pytest.mark.proves("S1-148")

@@ -26,6 +26,31 @@ def test_the_policy_rewrites_again_what_a_lower_scope_made_of_its_result(role: s
     assert passes(decision)[-1] == ("last", ["j"], {"command": "make test CI=1"})
 
 
+@pytest.mark.parametrize("role", ["rewrites", None])
+@pytest.mark.parametrize(
+    ("adds_text", "lower", "result"),
+    [
+        ("CI=1 {}", "CI=1 make", "CI=1 make"),  # it kept what the policy added
+        ("CI=1 {}", "make", "CI=1 make"),
+        ("{} --quiet", "make --quiet", "make --quiet"),
+        ("{} --quiet", "make --quiet --all", "make --quiet --all --quiet"),  # no longer at the end
+        ("sandbox '{}'", "sandbox 'make'", "sandbox 'make'"),
+        ("CI=1 {}", "CI=1 CI=1 ls", "CI=1 CI=1 ls"),
+        ("CI=1 {}", "ls", "CI=1 ls"),  # what the policy added was taken away
+    ],
+)
+def test_what_the_policy_adds_is_not_added_twice(role: str | None, adds_text: str, lower: str, result: str) -> None:
+    always = policy("p", lambda on: becomes(adds_text.format(on.tool_input["command"])), role=role)
+    decision = decide_event(call("ls"), always, hook("r", becomes(lower), role="rewrites"), hook("j", role="judges"))
+    assert (decision.verdict.name, decision.event.tool_input) == ("NO_OPINION", {"command": result})
+
+
+def test_what_a_caller_wrote_is_not_taken_for_what_the_policy_added() -> None:
+    twice = policy("p", lambda on: becomes(f"x {on.tool_input['command']}"), role="rewrites")
+    decision = decide_event(call("x ls"), twice, hook("r", becomes("x rm"), role="rewrites"))
+    assert decision.event.tool_input == {"command": "x x rm"}
+
+
 def test_who_would_change_what_the_policy_made_last_is_an_ask_and_of_the_policy_a_deny() -> None:
     def never_2(on: Event) -> Rewrite | None:
         return becomes("1") if on.tool_input["command"] == "2" else None

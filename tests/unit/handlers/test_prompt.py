@@ -12,7 +12,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Hook, Inline, Source
 from snell.runtime.app import Runtime
-from snell.settings.json_schema import docs_rows
+from snell.settings.schema import TOP_KEYS
 from snell.system.files import file_lock
 from tests.handler_helpers import asking, outcome_of
 from tests.helpers import call, event
@@ -329,7 +329,8 @@ def test_prices_and_costs_may_be_nothing_and_are_no_times():
     assert messages_of(parse_text("[model]\noutput_price = -1\n", layer="user").problems) == [
         "snell.toml:2: `model.output_price` must be 0 or more, not -1; leave it out for the default"
     ]
-    kinds = {row.name: row.type for row in docs_rows() if "price" in row.name or "cost" in row.name}
+    keys = next(key for key in TOP_KEYS if key.name == "model").inner
+    kinds = {key.name: key.type for key in keys if "price" in key.name or "cost" in key.name}
     assert kinds == {"max_daily_cost": "amount", "input_price": "amount", "output_price": "amount"}
 
 

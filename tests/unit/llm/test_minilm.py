@@ -47,13 +47,6 @@ def test_a_text_becomes_the_numbers_that_the_usual_library_finds(text: str, lead
     assert cosine(kept, model.embed(["we"])[0]) < cosine(kept, kept) == pytest.approx(1.0)
 
 
-def test_many_texts_become_what_each_becomes_by_itself(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("snell.llm.embeddings.minilm.AT_ONCE", 2)
-    model = MiniLm(tiny_bert.write(tmp_path / "m"))
-    texts = ["we", "databases", "use", *GOLDEN, "the", "for", ""]
-    assert model.directions(texts) == [pytest.approx(model.direction(text), abs=1e-6) for text in texts]
-
-
 def test_words_are_cut_as_the_model_learned_them() -> None:
     assert words("It's naïve: foo_bar\tA\u00a0B") == ["it", "'", "s", "naive", ":", "foo", "_", "bar", "a", "b"]
     assert words("数据库x \u200bz\0y\ufffd") == ["数", "据", "库", "x", "zy"]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from snell.memory import rows
-from snell.memory.project_identity import checkout_of, follow_rename, project_of
+from snell.memory.project_identity import checkout_of, project_of
+from snell.memory.project_renames import follow_rename
 from snell.memory.remember import remember
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft

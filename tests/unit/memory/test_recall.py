@@ -124,13 +124,9 @@ def test_any_text_may_be_asked(database, text: str) -> None:
     assert len(found(database, text)) <= 5
 
 
-@pytest.mark.parametrize(
-    ("fields", "problem"),
-    [({"text": "  "}, "the question is empty"), ({"limit": 0}, "the limit is 0"), ({"limit": 101}, "the limit is 101")],
-)
-def test_a_question_that_makes_no_sense_is_refused(database, fields: dict, problem: str) -> None:
-    with pytest.raises(NotRememberedError, match=problem):
-        found(database, **{"text": "x", **fields})
+def test_an_empty_question_is_refused(database) -> None:
+    with pytest.raises(NotRememberedError, match="the question is empty"):
+        found(database, "  ")
 
 
 def test_a_frequent_word_alone_brings_the_newest_and_does_not_hide_a_rare_one(database, monkeypatch) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from snell.memory import rows
-from snell.memory.decay import DAY_MS, Change, decay, decayed_importance, reinforce
+from snell.memory.decay import DAY_MS, Change, Decay, decay, reinforce
 from snell.memory.remember import remember
 from snell.memory.rows import Stats
 from snell.memory.shortlist import shortlist_of
@@ -77,7 +77,7 @@ def test_an_unknown_id_is_said(database) -> None:
 )
 def test_what_is_not_used_fades_to_its_floor(function, days: int, accesses: int, expected: float) -> None:
     memory = Memory(id="m", content="x", importance=1.0, accesses=accesses)
-    left = decayed_importance(memory, days * DAY_MS, function, 30, 0.1, 0.0)
+    left = Decay(function=function, access_weight=0.0).importance_left(memory, days * DAY_MS)
     assert left == pytest.approx(expected, abs=0.0001)
 
 
@@ -102,9 +102,3 @@ def test_what_proves_useful_counts_for_more(database, kind, amount: float, after
     changes = database.run(lambda tx: reinforce(tx, [id_], boost_type=kind, boost_amount=amount))
     assert changes == [Change(id_, 0.5, after)]
     assert (database.run(lambda tx: rows.get(tx, id_)).importance, database.run(rows.stats).accesses) == (after, 1)
-
-
-@pytest.mark.parametrize("wrong", [{"function": "never"}, {"half_life_days": 0}, {"min_importance": 2}])
-def test_decay_refuses_what_makes_no_sense(database, wrong: dict) -> None:
-    with pytest.raises(NotRememberedError):
-        database.run(lambda tx: decay(tx, **wrong))

@@ -100,7 +100,7 @@ def test_the_nearest_name_may_be_looked_for_elsewhere() -> None:
 
 
 NEW_ROW = """
-        _row("PreDeploy", "target", "deny rewrite tell", "event", rewrites="plan", aliases=("BeforeRollout",)),
+    "PreDeploy": "matches=target can=deny,rewrite,tell rewrites=plan aliases=BeforeRollout",
 """
 USE_NEW_ROW = """
 import sys
@@ -137,7 +137,7 @@ def python_with_new_row(folder: Path) -> Callable[..., str]:
     for name in ("src", "docs"):
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     catalogue = folder / "src/snell/model/catalogue.py"
-    before, start, after = catalogue.read_text(encoding="utf-8").partition("_ROWS = (\n")
+    before, start, after = catalogue.read_text(encoding="utf-8").partition("_ROWS = {\n")
     catalogue.write_text(f"{before}{start}{NEW_ROW}{after}", encoding="utf-8")
     (folder / "project").mkdir()
 

@@ -12,7 +12,7 @@ import pytest
 
 from snell.packs.guard import rules
 from snell.packs.guard.judge import judge
-from snell.packs.guard.triggers import ADDRESS, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, Trigger
+from snell.packs.guard.rule import ADDRESS, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, Trigger
 
 MODULES = [importlib.import_module(f"{rules.__name__}.{each.name}") for each in pkgutil.iter_modules(rules.__path__)]
 CALLED = {

@@ -43,7 +43,7 @@ def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(rem
     assert unread == remembering.transcript.stat().st_size - begin.last_offset
     assert (0 < len(first) < 50, 0 < begin.last_offset < remembering.transcript.stat().st_size) == (True, True)
     rounds = 0
-    while capture_unread(remembering.where.state, 0.05):  # as the daemon's timer does
+    while capture_unread(remembering.inbox.root, 0.05):  # as the daemon's timer does
         rounds += 1
     assert rounds > 1
     assert (sorted(_all_captured(remembering)), list((remembering.inbox.root / "unread").iterdir())) == (
@@ -81,7 +81,7 @@ def test_a_reader_that_is_killed_repeats_nothing_and_loses_nothing(remembering) 
             while reader.poll() is None and remembering.inbox.count() < enough:
                 os.sched_yield()
             reader.kill()
-    while capture_unread(remembering.where.state, 1.0):
+    while capture_unread(remembering.inbox.root, 1.0):
         pass
     assert sorted(_all_captured(remembering)) == sorted(texts)
 
@@ -120,7 +120,7 @@ def test_what_another_reader_holds_is_read_later(remembering) -> None:
     with file_lock(state / "s1.lock"):
         remembering.fire("Stop", transcript_path=str(remembering.transcript))
         assert remembering.captures() == []
-    assert capture_unread(remembering.where.state, 5.0) is False
+    assert capture_unread(remembering.inbox.root, 5.0) is False
     assert [each.content for each in remembering.captures()] == [DECIDED]
 
 

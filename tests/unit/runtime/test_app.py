@@ -6,12 +6,11 @@ import threading
 import pytest
 from msgspec.structs import replace
 
-from snell import Allow, Deny, Note, Rewrite, informs, judges, rewrites, watches
+from snell import Allow, Deny, Note, Rewrite, Runtime, informs, judges, rewrites, watches
 from snell.model.effects import Verdict
 from snell.model.errors import HookError
 from snell.model.events import event_from
 from snell.model.hooks import Hook, Inline, Scope, Source, Switches
-from snell.runtime.app import Runtime
 
 
 def call(command="ls", session="s", tool_use_id="", name="PreToolUse"):

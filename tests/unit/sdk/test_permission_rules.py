@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from snell.sdk.permission_rules import check, holds
+from snell.sdk.permission_rules import holds, parse_rule
 
 BASH = [
     ("Bash", "anything at all", True),
@@ -123,7 +123,7 @@ def test_any_name_of_a_tool_will_do():
 
 @pytest.mark.parametrize("rule", ["Bash", " Bash(ls) ", "Bash(echo (x))", "Edit(a b)", "mcp__a__b", "my.tool(x)"])
 def test_a_rule_passes_the_check(rule):
-    check(rule)
+    parse_rule(rule)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_rule_passes_the_check(rule):
 )
 def test_text_that_is_no_rule_is_refused_with_a_reason_and_never_holds(rule, complaint):
     with pytest.raises(ValueError) as refusal:
-        check(rule)
+        parse_rule(rule)
     assert (str(refusal.value), holds(rule, ["Bash"], {"command": "ls"}, "shell")) == (complaint, False)
 
 

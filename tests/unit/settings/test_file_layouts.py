@@ -85,7 +85,8 @@ def test_toml_entries_have_an_event_a_matcher_and_a_table_for_the_handler():
     found = parse_text(SEED_TOML, "hooks.toml")
     why = "header `Authorization` uses `EDIT_TOKEN`, which is not in `allowed_env`"
     assert messages_of(found.problems) == [f'hooks.toml:23: {why}; add `allowed_env = ["EDIT_TOKEN"]`']
-    assert found.values == (Value("disable_all_hooks", False, "user", "hooks.toml", 1),)
+    switches = ("disable_all_hooks", "allow_managed_hooks_only")
+    assert found.values == tuple(Value(name, False, "user", "hooks.toml", n) for n, name in enumerate(switches, 1))
     assert hooks(found) == [
         {
             "id": "look-at-commands",

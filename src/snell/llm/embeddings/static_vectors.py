@@ -66,11 +66,6 @@ def vector_version() -> str:
     return VERSIONS[-2] if word_table().problem else VERSIONS[-1]
 
 
-def earlier_versions() -> tuple[str, ...]:
-    """Return the versions before the one of this installation."""
-    return VERSIONS[: VERSIONS.index(vector_version())]
-
-
 def quantize(numbers: Sequence[float]) -> bytes:
     largest = max((abs(number) for number in numbers), default=0.0)
     scale = 127 / largest if largest else 0.0

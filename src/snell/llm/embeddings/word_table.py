@@ -8,7 +8,7 @@ damaged, words have no meaning beyond their groups of concepts, and `problem` co
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -91,13 +91,6 @@ def decode_table(data: bytes) -> WordTable:
     stems = tuple(rest[:names].decode("utf-8").split())
     places = dict(zip(stems, range(len(stems)), strict=True))
     return WordTable(header, stems, places, rest[names : names + own], rest[names + own :])
-
-
-def encode_table(header: Header, stems: Sequence[str], rows: bytes, neighbours: bytes) -> bytes:
-    """Return the bytes of a table, for the script that makes one."""
-    rest = "".join(f"{stem}\n" for stem in stems).encode() + rows + neighbours
-    header = msgspec.structs.replace(header, checksum=zlib.crc32(rest))
-    return msgspec.json.encode(header) + b"\n" + rest
 
 
 _NOTHING = Header(KIND, "", 0, 0, 0, 0.0)

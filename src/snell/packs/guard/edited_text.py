@@ -4,8 +4,6 @@ Add the text on the disk to the files that a call has written.
 An edit names only the text that it inserts, and `sed -i` not even that, but the complete file may be run later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -5,8 +5,6 @@ A judgement may be cached for as long as the same lookups would have the same re
 a link cannot be repeated cheaply, so such a judgement is not cached.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import threading
@@ -18,11 +16,16 @@ MOST_LOOKUPS = 100
 
 
 class Lookups:
-    """The paths that were looked up, each with its kind; `are_complete` unless something else was read, too."""
+    """The paths that were looked up, each with its kind."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, str] = {}
-        self.are_complete = True
+        self.contents: dict[str, bytes] | None = None  # what else was read, which cannot be compared cheaply
+
+    @property
+    def are_complete(self) -> bool:
+        """Tell whether the kinds of these paths are all that the judgement depends on."""
+        return self.contents is None and len(self.kinds) <= MOST_LOOKUPS and LINK not in self.kinds.values()
 
     def are_current(self) -> bool:
         """Tell whether every path is still of the same kind."""
@@ -31,8 +34,7 @@ class Lookups:
 
 class _Thread(threading.local):
     def __init__(self) -> None:
-        self.lookups: Lookups | None = None
-        self.kinds: dict[str, str] = {}  # of the paths that were looked up for the line that is judged
+        self.lookups, self.is_recording = Lookups(), False
 
 
 _thread = _Thread()  # avoids an argument in every function between the cache and the lookup
@@ -42,33 +44,33 @@ _thread = _Thread()  # avoids an argument in every function between the cache an
 def record_lookups() -> Iterator[Lookups]:
     """Record the lookups of this thread until the block ends."""
     lookups = _thread.lookups = Lookups()
+    _thread.is_recording = True
     try:
         yield lookups
     finally:
-        _thread.lookups = None
+        _thread.is_recording = False
 
 
 def path_kind(path: str) -> str:
     """Return whether the path is a link, something else, or missing."""
-    kinds, lookups = _thread.kinds, _thread.lookups
+    kinds = _thread.lookups.kinds
     kind = kinds.get(path)
     if kind is None:
         kind = kinds[path] = _kind(path)
-    if lookups:
-        lookups.kinds[path] = kind
-        lookups.are_complete = lookups.are_complete and kind != LINK and len(lookups.kinds) <= MOST_LOOKUPS
     return kind
 
 
-def forget_kinds() -> None:
+def forget_lookups() -> None:
     """Look at the disk again from here on: what was looked up for one line may be out of date for the next."""
-    _thread.kinds = {}
+    if not _thread.is_recording:
+        _thread.lookups = Lookups()
 
 
-def mark_unrepeatable() -> None:
-    """Say that more is read than the kind of a path, so that the judgement is not cached."""
-    if _thread.lookups:
-        _thread.lookups.are_complete = False
+def mark_unrepeatable() -> dict[str, bytes]:
+    """Say that more is read than the kind of a path; returns what was read for the line that is judged."""
+    if _thread.lookups.contents is None:
+        _thread.lookups.contents = {}
+    return _thread.lookups.contents
 
 
 def _kind(path: str) -> str:

@@ -3,7 +3,7 @@
 import os
 
 from snell.packs.guard.file_lookups import mark_unrepeatable
-from snell.system.git_index import tracks_below
+from snell.system.git_index import read_index, tracks_below
 from snell.system.git_readonly import gives_back
 
 LIMIT = 0.2  # seconds for git's answers
@@ -17,5 +17,7 @@ def git_gives_back(folder: str) -> bool:
 
 def is_tracked(folder: str, project: str) -> bool:
     """Tell whether git tracks at least one file below this folder."""
-    mark_unrepeatable()
-    return tracks_below(folder, project)
+    known = mark_unrepeatable()
+    if project not in known:  # it may be large, and a line may name many folders
+        known[project] = read_index(project)
+    return tracks_below(folder, project, known[project])

@@ -7,8 +7,6 @@ What     Commands are parsed as a shell would parse them and followed step by st
 Instead  Each reason says what to do instead; `[pack.guard.rules] NAME = "ask"` or `"off"` sets the level of one rule.
 """
 
-from __future__ import annotations
-
 import os
 
 from msgspec.structs import replace

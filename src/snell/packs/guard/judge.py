@@ -1,13 +1,11 @@
 """Judge one command line: parse it, follow it step by step, and call the rules for every step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.packs.guard.file_lookups import forget_kinds
+from snell.packs.guard.file_lookups import forget_lookups
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace, effective_project
 from snell.packs.guard.rule import ASK, DENY, Finding
@@ -15,7 +13,7 @@ from snell.packs.guard.rules import FORK_BOMB, UNREADABLE, find_in_step
 from snell.packs.guard.rules.windows import find_unread
 from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
 from snell.packs.guard.shell.symlinks import follow_links
-from snell.packs.guard.shell.walk import Walk
+from snell.packs.guard.shell.walk import LineWalk
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 from snell.shell.cursor import Budget, TooMuchError
 from snell.shell.powershell import looks_like_powershell, to_posix
@@ -78,7 +76,7 @@ def _judge_line(
     if "\0" in command:
         command = command.replace("\0", "")  # as shells do
         budget.trouble("it holds characters that a shell leaves out")
-    forget_kinds()
+    forget_lookups()
     workspace = Workspace(cwd, home, effective_project(cwd, home, project), snell_paths)
     walk, scene = _walk(command, workspace, files or {}, budget)
     if "mkfifo" in command or (" & " in command and scene.files):
@@ -88,13 +86,13 @@ def _judge_line(
     if budget.troubles:
         findings.extend(find_unread(command))
     findings.extend(UNREADABLE.ask(f"it cannot be parsed completely: {why}") for why in budget.troubles)
-    kept = _strictest_first(findings)
-    return Judgement(strictest_verdict(kept), kept, tuple(walk.steps), scene.files)
+    kept = _strictest_first(findings) if findings else ()
+    return Judgement(strictest_verdict(kept) if kept else ALLOW, kept, tuple(walk.steps), scene.files)
 
 
 def judge_steps(steps: tuple[Step, ...], workspace: Workspace) -> Judgement:
     """Return what these steps of a tool other than a shell would do."""
-    forget_kinds()
+    forget_lookups()
     findings = _strictest_first(_find(list(steps), workspace, {}))
     return Judgement(strictest_verdict(findings), findings, steps)
 
@@ -118,14 +116,14 @@ def _strictest_first(findings: list[Finding]) -> tuple[Finding, ...]:
 
 def _walk(
     command: str, workspace: Workspace, files: dict[str, Value], budget: Budget, *, merges: bool = False
-) -> tuple[Walk, ShellState]:
+) -> tuple[LineWalk, ShellState]:
     budget.commands = budget.depth = 0
     scene = ShellState(workspace.cwd, workspace.home, workspace.project, budget)
     scene.know(workspace.snell_paths.env)
     scene.guarded = tuple(f"{folder}/" for folder in workspace.snell_paths.folders)
     scene.files.update(files)
     scene.merges = merges
-    walk = Walk()
+    walk = LineWalk()
     try:
         walk.line(command, scene)
     except (TooMuchError, RecursionError) as error:

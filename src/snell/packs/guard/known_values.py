@@ -17,6 +17,7 @@ SOURCE = "source"  # a program that was made from a text in this language
 REMOTE = "remote"  # the address of a git remote that this line or session has set
 MOVED = "moved"  # where it lay before
 PROGRAM = "program"  # a copy of that program of the system
+PACKAGE = "package"  # of a registry, that is downloaded to be run
 PROCESS = "process"  # the number of a process of that name
 
 

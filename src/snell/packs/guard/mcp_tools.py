@@ -1,7 +1,5 @@
 """Translate MCP tools into commands with the same effect, by the words in the tool's name and input."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -113,10 +111,6 @@ def check_tool(call: ToolCall) -> Iterator[Finding]:
         yield RULES["infrastructure"].ask(f"`{call.tool}` changes something for others that cannot be taken back")
     if set(words) & _FORGES and _opens_repository(verbs, call.input):
         yield RULES["exposure"].ask(f"`{call.tool}` gives others access, or takes a protection away")
-
-
-def _removes_resource(verbs: set[str]) -> bool:
-    return bool(_REMOVES & verbs and _RESOURCES & verbs)
 
 
 def _sends_delete(call: ToolCall) -> bool:

@@ -1,7 +1,5 @@
 """Ignore parse errors in tools that are not known to be a shell: the text may be prose or a program."""
 
-from __future__ import annotations
-
 from snell.model.tool_names import is_shell_by_name
 from snell.packs.guard.judge import Judgement, strictest_verdict
 from snell.packs.guard.rule import Finding

@@ -79,8 +79,14 @@ class Workspace:
     def __init__(self, cwd: str, home: str, project: str, snell_paths: SnellPaths = NO_SNELL_PATHS) -> None:
         self.cwd, self.home, self.project, self.snell_paths = cwd, home, project, snell_paths
         self.classes: dict[str, str] = {}  # of the paths that were asked about; several rules ask about the same
-        # The current folder holds files of Snell, so that plain names are paths of those.
-        self.is_snell_folder = is_snell_file(f"{cwd}/") or snell_paths.holds(f"{cwd}/x")
+        self._is_snell_folder: bool | None = None
+
+    @property
+    def is_snell_folder(self) -> bool:
+        """Tell whether the current folder holds files of Snell, so that plain names are paths of those."""
+        if self._is_snell_folder is None:
+            self._is_snell_folder = is_snell_file(f"{self.cwd}/") or self.snell_paths.holds(f"{self.cwd}/x")
+        return self._is_snell_folder
 
     def in_folder(self, cwd: str) -> "Workspace":
         return self if cwd == self.cwd else Workspace(cwd, self.home, self.project, self.snell_paths)

@@ -1,7 +1,5 @@
 """Apply the preset and the level of each rule to the findings of a judgement."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

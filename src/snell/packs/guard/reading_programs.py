@@ -1,7 +1,5 @@
 """Recognise programs that only read the files in their arguments, and the sub-commands of git."""
 
-from __future__ import annotations
-
 from snell.model.tool_names import name_set
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import Step

@@ -1,8 +1,19 @@
-"""What a rule is, and what it finds."""
+"""
+What a rule of the guard is made of: what it finds, and the trigger that decides for which steps it is called.
 
-from __future__ import annotations
+Every rule declares its trigger next to its `find`: the programs it is about, and traits of a step that matter with any
+program, such as a redirection. A step calls only the rules whose trigger occurs in it.
+"""
 
 from msgspec import Struct
+
+from snell.model.tool_names import name_set
+from snell.packs.guard.known_values import NETWORK, PACKAGE
+from snell.packs.guard.reading_programs import only_reads
+from snell.packs.guard.shell.shell_state import Step
+from snell.shell.arguments import Arguments, arguments_of
+from snell.shell.programs import program_row
+from snell.system.lazy_regex import lazy_regex
 
 DENY, ASK = "deny", "ask"
 
@@ -30,3 +41,78 @@ class Rule(Struct, frozen=True):
 
     def ask(self, why: str, secret: str = "") -> Finding:
         return Finding(self.name, ASK, why, self.instead, secret)
+
+
+WRITES = 1  # its output, or a file that it is told to write, replaces or extends a file
+READS = 2  # its input is redirected from a file
+SWEEPS = 4  # it acts on what a search finds
+CODE = 8  # it is given code to run
+ENV = 16  # variables are set for it
+ADDRESS = 32  # a word holds the address of another machine
+FETCHED = 64  # the program, its input or a file that it names comes from the network
+MAY_CHANGE_PATH = 128  # a program that does not only read names a path
+MAY_CHANGE_SNELL = 256  # such a program names Snell, or the setting that disables hooks
+IN_SNELL_FOLDER = 512  # it runs in a folder of Snell's own files, where plain names are paths of those
+
+_ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
+_HIDDEN = lazy_regex(r"(?:^|[\0=])\.")
+
+
+class Trigger(Struct, frozen=True):
+    """
+    Calls a rule for these programs, for programs whose name begins so, and for steps with one of these traits.
+
+    `rows` are keys of `programs.toml`: the rule is called for every program whose section has one of them.
+    """
+
+    programs: frozenset[str] = frozenset()
+    prefixes: tuple[str, ...] = ()
+    traits: int = 0
+    rows: tuple[str, ...] = ()
+
+    def occurs(self, program: str, traits: int) -> bool:
+        if self.traits & traits or program in self.programs or program.startswith(self.prefixes):
+            return True
+        return bool(self.rows) and any(getattr(program_row(program), key) for key in self.rows)
+
+
+def given_to(step: Step) -> Arguments:
+    """Return the arguments of a step, sorted by what is known about its program."""
+    return arguments_of(step.program, step.args)
+
+
+_DRY = name_set(
+    "--dry-run --dryrun --help --what-if --check --generate-cli-skeleton --list-tasks --list-hosts --syntax-check"
+)
+
+
+def only_asks(step: Step) -> bool:
+    """Tell whether the command shows help or a plan, and changes nothing."""
+    given = given_to(step)
+    if given.operands[:1] in (("plan",), ("help",)) or given.operands[-1:] == ("help",) or ("-h", "") in given.options:
+        return True
+    return any(name in _DRY and value not in ("none", "false") for name, value in given.options)
+
+
+def traits_of(step: Step) -> int:
+    """Return the traits of a step, except `IN_SNELL_FOLDER`."""
+    first, text = step.words[0], "\0".join(step.args)
+    traits = (
+        WRITES * bool(step.writes or step.appends)
+        | READS * bool(step.reads)
+        | SWEEPS * bool(step.sweeps)
+        | CODE * (step.code is not None)
+        | ENV * bool(step.env)
+        | ADDRESS * _has_address(f"{first.text}\0{text}")
+        | FETCHED * (first.has(NETWORK) or step.words[-1].has(PACKAGE))
+        | FETCHED * (step.stdin is not None and step.stdin.has(NETWORK))
+        | FETCHED * any([label.startswith(NETWORK) for label in step.touched])  # noqa: C419 - hardly ever any
+    )
+    if text and not only_reads(step):
+        traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)
+        traits |= MAY_CHANGE_SNELL * ("snell" in text or "disableAllHooks" in text)
+    return traits
+
+
+def _has_address(text: str) -> bool:
+    return "://" in text or (("." in text or "[" in text or "+" in text) and _ADDRESS.search(text) is not None)

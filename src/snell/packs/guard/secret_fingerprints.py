@@ -5,8 +5,6 @@ A fingerprint does not reveal the value. If a value that was read occurs later i
 secret is about to leave the machine; it does not matter which tool read it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -5,8 +5,6 @@ A script that one call writes and a later call runs is judged by its content. Se
 asked about.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -79,28 +77,26 @@ def secrets_read(judgement: Judgement) -> list[str]:
 
 def check_send_after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Finding | None:
     """Ask when a session that has read a secret sends data to another machine."""
-    senders = [
-        step
-        for step in steps
-        if (step.program in _SENDING_PROGRAMS and _sends(step))
-        or _UPLOADS.match(step.text)
-        or _code_connects(step, _SENDS)
-    ]
-    return ask_after_secret(marks, session_id, senders[0].program) if senders else None
+    senders = filter(_sends_data, steps) if _last_secret(marks, session_id) else iter(())
+    sender = next(senders, None)
+    return ask_after_secret(marks, session_id, sender.program) if sender else None
+
+
+def _sends_data(step: Step) -> bool:
+    is_sending = step.program in _SENDING_PROGRAMS and _sends(step)
+    return is_sending or _UPLOADS.match(step.text) is not None or _code_connects(step, _SENDS)
 
 
 def check_sent_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
     """Stop a command that sends the value of a secret which the session has read."""
-    reached = [
-        step
-        for step in steps
-        if (step.program in _NETWORK_PROGRAMS and not any(map(is_local, step.args))) or _code_connects(step)
-    ]
-    if not reached or not has_value(marks, session_id, command):
+    if not has_value(marks, session_id, command):
         return None
-    # Services take tokens in a header; only the user knows whether this is the right service.
-    verdict = AFTER_SECRET.ask if _HEADER.search(command) else AFTER_SECRET.deny
-    return verdict(f"`{reached[0].program}` is given the value of a secret that this session has read")
+    for step in steps:
+        if (step.program in _NETWORK_PROGRAMS and not any(map(is_local, step.args))) or _code_connects(step):
+            # Services take tokens in a header; only the user knows whether this is the right service.
+            verdict = AFTER_SECRET.ask if _HEADER.search(command) else AFTER_SECRET.deny
+            return verdict(f"`{step.program}` is given the value of a secret that this session has read")
+    return None
 
 
 def check_value_in_tool(marks: Store, session_id: str, call: ToolCall, *, sends: bool) -> Finding | None:
@@ -113,10 +109,13 @@ def check_value_in_tool(marks: Store, session_id: str, call: ToolCall, *, sends:
 
 def ask_after_secret(marks: Store, session_id: str, sender: str) -> Finding | None:
     """Ask about a program or tool that sends data, if the session has read a secret."""
+    secret = _last_secret(marks, session_id)
+    return AFTER_SECRET.ask(f"`{sender}` sends data, and this session has read `{secret}`") if secret else None
+
+
+def _last_secret(marks: Store, session_id: str) -> str:
     names = marks.get(f"session:{session_id}", SECRETS)
-    if not isinstance(names, list) or not names:
-        return None
-    return AFTER_SECRET.ask(f"`{sender}` sends data, and this session has read `{names[-1]}`")
+    return str(names[-1]) if isinstance(names, list) and names else ""
 
 
 # Code of another language that connects to other machines, and that sends data there.

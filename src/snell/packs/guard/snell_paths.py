@@ -1,7 +1,5 @@
 """Find the folders of Snell's own files: those of this runtime, and those that the caller's environment names."""
 
-from __future__ import annotations
-
 import fnmatch
 from functools import lru_cache
 from pathlib import Path

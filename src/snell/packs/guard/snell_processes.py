@@ -1,7 +1,5 @@
 """Recognise the process ids of Snell."""
 
-from __future__ import annotations
-
 import os
 
 from snell.packs.guard.file_lookups import mark_unrepeatable

@@ -5,8 +5,6 @@ A change to these files changes the guard. An editable install runs from a clone
 may change the clone.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import os
 import site

@@ -1,7 +1,5 @@
 """Look up the packages that Snell needs, and check whether a requirement would change one."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Judge tools other than the shell: translate what they do into steps and commands for the rules."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Mapping

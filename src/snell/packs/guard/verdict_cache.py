@@ -1,7 +1,5 @@
 """Cache judgements: agents run the same lines again and again, and a look into the cache is cheaper than judging."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 from msgspec import Struct

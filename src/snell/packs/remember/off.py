@@ -6,6 +6,7 @@ What     While `[pack.remember] enabled = false`, the position in a transcript m
 Instead  Leave `enabled` out: then the pack is off as well, and a transcript is later read from where it was left.
 """
 
+from snell.memory.capture import inbox_of
 from snell.memory.transcript_position import is_session, is_transcript
 from snell.model.context import Context
 from snell.model.events import Event
@@ -20,7 +21,8 @@ def looks_away(event: Event, context: Context) -> None:
 
 def skip_while_off(event: Event, context: Context) -> None:
     """Move the position to the end of the transcript. If nothing was ever captured, nothing is written either."""
-    root = context.state / "memory" if context.state else None
+    inbox = inbox_of(context)
+    root = inbox and inbox.root
     if root and (root / "state").is_dir() and is_session(event.session_id) and is_transcript(event.transcript_path):
         from snell.memory.transcript_capture import skip_to_end
 

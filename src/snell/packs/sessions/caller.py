@@ -24,6 +24,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     block: float = 0.0
     read_throttle: float = 0.0
     keeps_dialogue: bool = True
+    joins_agents: bool = False
 
 
 class Caller(Struct, frozen=True, kw_only=True):

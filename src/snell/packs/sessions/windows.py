@@ -13,6 +13,7 @@ import os
 import time
 from typing import Any
 
+from snell.llm.untrusted_text import fence_text
 from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
@@ -74,7 +75,8 @@ def overflow(event: Event, context: Context) -> Deny | None:
 def session_start(tx: Transaction, event: Event, caller: Caller) -> Record:
     """Start a session for the active effort and return its context; a window always gets a new session."""
     project_moves.follow_move(tx, event.cwd)
-    found = look_up(tx, event.cwd, caller.agent_id, event.session_id, adopts=False)
+    joins = caller.limits.joins_agents
+    found = look_up(tx, event.cwd, caller.agent_id, event.session_id, adopts=False, joins_agents=joins)
     effort = found.effort
     if effort is None or effort["lifecycle"] == "finished":
         return dict(_NOT_FOUND)
@@ -189,7 +191,7 @@ def _contents(result: Record, cwd: str, context: Context) -> str:
     for path in dict.fromkeys((*result["requiredFiles"], *result["filesToPreload"])):
         text = _text_at(path, (cwd, result["taskDir"]), left)
         if text and len(text) < left:
-            parts.append(f"### {path}\n{text}")
+            parts.append(f"### {path}\n{fence_text(text, 'file')}")
             left -= len(text)
     return "\n\n".join(parts)
 

@@ -1,7 +1,5 @@
 """The rules of the guard, one file each, in the order in which their findings are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
@@ -12,9 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import IN_SNELL_FOLDER, Finding, Rule, traits_of
 from snell.packs.guard.shell.shell_state import LONGEST_NAME, Step
-from snell.packs.guard.triggers import IN_SNELL_FOLDER, traits_of
 
 Finder = Callable[[Step, Workspace], Iterator[Finding]]
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from snell.packs.guard.known_values import UNKNOWN, Value, is_unset_variable
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.triggers import Trigger, given_to
 from snell.shell.arguments import matches_any
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex

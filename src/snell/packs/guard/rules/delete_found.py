@@ -22,9 +22,8 @@ from snell.packs.guard.path_classes import (
     is_leftover_name,
     is_rebuilt_name,
 )
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import SWEEPS, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.triggers import SWEEPS, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(

@@ -33,10 +33,9 @@ from snell.packs.guard.path_classes import (
     is_leftover_name,
     is_rebuilt_name,
 )
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_startup_file
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
-from snell.packs.guard.triggers import Trigger
 from snell.shell.arguments import Arguments, arguments_of
 from snell.system.lazy_regex import lazy_regex
 

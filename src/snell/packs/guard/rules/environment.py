@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import ENVIRONMENT
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="environment", family="secrets", instead="print only the variable that is needed, if it is no secret")

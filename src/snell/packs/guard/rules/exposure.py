@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.triggers import Trigger, given_to, only_asks
 from snell.shell.arguments import Arguments, matches_any
 from snell.shell.programs import Program, program_row
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.reading_programs import git_command
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.triggers import WRITES, Trigger, given_to, only_asks
 from snell.shell.arguments import Arguments, arguments_of, matches_any
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex

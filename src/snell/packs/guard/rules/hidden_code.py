@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 from snell.packs.guard.known_values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value, is_unset_variable
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import CODE, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import CODE, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.triggers import Trigger, given_to, only_asks
 from snell.shell.arguments import Arguments, matches_any
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
@@ -37,6 +36,7 @@ _TEXTS = frozenset(("-m", "--message", "--title", "--body", "--name", "-n", "--d
 _MAKES = frozenset(("new", "create", "add", "init", "generate"))  # what follows is a name
 _KEEPS = frozenset(("flush-cache", "deleted", "delete-branch", "--delete-branch", "deletedafter"))
 _SWITCH = lazy_regex(r"--(?:yes|quiet|force|debug|verbose|no-|non-interactive|all|recursive|delete|remove|json)")
+_CLOUDS = frozenset(("aws", "az", "gcloud", "oci", "ibmcloud"))
 _ENGINES = frozenset(("docker", "podman", "nerdctl"))
 _REQUESTS = frozenset(("curl", "http", "https", "xh", "curlie", "wget"))
 
@@ -46,7 +46,7 @@ TRIGGER = Trigger(rows=("deletes_by_verb", "destroys", "may_destroy"))
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     given = given_to(step)
     for finding in _deletions(step, given):
-        if only_asks(step) or _only_looks(given) or _is_one_pod(step.program, given):
+        if only_asks(step) or _only_looks(step.program, given) or _is_one_pod(step.program, given):
             return
         if step.program in _REQUESTS and _is_local_service(" ".join(step.args)):
             return
@@ -66,11 +66,11 @@ def _deletions(step: Step, given: Arguments) -> Iterator[Finding]:
         yield RULE.deny(f"`{step.program} {step.args[0]}` acts on everything that it lists, including other projects")
 
 
-def _only_looks(given: Arguments) -> bool:
-    """Tell whether a verb that looks comes before any that deletes."""
+def _only_looks(program: str, given: Arguments) -> bool:
+    """Tell whether a verb that looks comes before any that deletes; clouds have services such as `logs`."""
     for index, word in enumerate(given.operands[:5]):
         if index not in given.unsure:
-            if _LOOKS.match(word) or (not index and word in _LOOKS_FIRST):
+            if _LOOKS.match(word) or (not index and word in _LOOKS_FIRST and program not in _CLOUDS):
                 return True
             if _VERB.match(word) or word in ("rm", "remove", "prune", "drain"):
                 return False

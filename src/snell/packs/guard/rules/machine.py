@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
-from snell.packs.guard.triggers import Trigger, given_to
 from snell.shell.arguments import arguments_of, matches_any
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
@@ -82,12 +81,19 @@ def _kill(step: Step) -> Iterator[Finding]:
     elif arguments_of(step.program, args, "-u -U -f").has("-u", "-U") and not _names_program(args):
         yield RULE.deny(f"it kills all processes of a user: `{step.text}`")
     elif any(arg in ("-9", "-KILL", "-SIGKILL") for arg in args):
-        if step.program == "killall" or arguments_of(step.program, args, "-u -U -f").has("-u", "-U"):
-            yield RULE.ask(f"it kills all processes of that name or user, not only your own: `{step.text}`")
-        elif not any(not arg.startswith("-") for arg in args) or args[-1] in (".", ".*", ""):
-            yield RULE.deny("it kills all processes")
-        elif "-f" in args:
-            yield RULE.ask(f"it kills by a pattern that may match other processes: `{step.text}`")
+        yield from _kill_at_once(step)
+
+
+def _kill_at_once(step: Step) -> Iterator[Finding]:
+    args = step.args
+    if any(map(_GUARDS.match, args)):
+        yield RULE.deny(f"it kills a service that the machine needs: `{step.text}`")
+    elif step.program == "killall" or arguments_of(step.program, args, "-u -U -f").has("-u", "-U"):
+        yield RULE.ask(f"it kills all processes of that name or user, not only your own: `{step.text}`")
+    elif not any(not arg.startswith("-") for arg in args) or args[-1] in (".", ".*", ""):
+        yield RULE.deny("it kills all processes")
+    elif "-f" in args:
+        yield RULE.ask(f"it kills by a pattern that may match other processes: `{step.text}`")
 
 
 def _names_program(args: tuple[str, ...]) -> bool:

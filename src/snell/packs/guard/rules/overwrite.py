@@ -27,9 +27,8 @@ from snell.packs.guard.path_classes import (
     classify_path,
     is_build_output,
 )
-from snell.packs.guard.rule import DENY, Finding, Rule
+from snell.packs.guard.rule import DENY, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import WRITES, Trigger
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 

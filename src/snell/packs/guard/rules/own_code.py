@@ -15,7 +15,7 @@ from snell.packs.guard.file_lookups import LINK, MISSING, path_kind
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import HOME, ROOT, Workspace, classify_path, is_rebuilt_name
 from snell.packs.guard.reading_programs import GIT_CHANGES_FILES, git_command, only_reads
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import MAY_CHANGE_SNELL, SWEEPS, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.rules.delete_found import names_deleted
 from snell.packs.guard.rules.delete_tree import REMOVERS
 from snell.packs.guard.rules.permissions import CHANGERS
@@ -23,7 +23,6 @@ from snell.packs.guard.rules.wipe import WIPERS
 from snell.packs.guard.sensitive_files import is_snell_code
 from snell.packs.guard.shell.interpreters import LANGUAGES, SHELLS, is_versioned
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import MAY_CHANGE_SNELL, SWEEPS, WRITES, Trigger
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 

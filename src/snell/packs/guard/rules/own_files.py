@@ -10,11 +10,19 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.reading_programs import GIT_CHANGES_FILES, git_command, only_reads
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import (
+    IN_SNELL_FOLDER,
+    MAY_CHANGE_PATH,
+    MAY_CHANGE_SNELL,
+    SWEEPS,
+    WRITES,
+    Finding,
+    Rule,
+    Trigger,
+)
 from snell.packs.guard.sensitive_files import is_client_hook_file, is_snell_file
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import IN_SNELL_FOLDER, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, SWEEPS, WRITES, Trigger
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 

@@ -15,12 +15,11 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import mark_unrepeatable
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import PIPX_FOLDER, is_snell_code
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.snell_requirements import CHANGES, effect_of, needed_package
-from snell.packs.guard.triggers import Trigger
 from snell.shell.arguments import Arguments, arguments_of
 from snell.system.lazy_regex import lazy_regex
 

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 from snell.packs.guard.known_values import PROCESS
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_snell_file
 from snell.packs.guard.shell.process_signals import WITH_OTHERS, finds_snell
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.snell_processes import is_snell_process
-from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Workspace, classify_path
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
-from snell.packs.guard.triggers import Trigger, given_to
-from snell.shell.arguments import arguments_of
+from snell.shell.arguments import Arguments, arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -25,6 +24,7 @@ CHANGERS = frozenset(("chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", 
 _SETUID = lazy_regex(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
 _OPEN = lazy_regex(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
 _SHOWS = lazy_regex(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
+_ATTRIBUTES = lazy_regex(r"[-+=](?![RVf]+$)[A-Za-z]+")  # of `chattr`: `-i` lets a protected file be changed
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
 TRIGGER = Trigger(programs=CHANGERS | {"install", "mkdir"})
@@ -47,8 +47,8 @@ def _changed_permissions(step: Step, workspace: Workspace) -> Iterator[Finding]:
     given = arguments_of("", words, "--reference")
     if not given.operands:
         return
-    recursive, has_mode = given.has("-R", "--recursive"), not given.has("--reference")
-    mode, targets = given.operands[0] if has_mode else "", given.operands[has_mode:]
+    mode, targets = _mode_and_targets(step, given)
+    recursive = given.has("-R", "--recursive") or (step.program == "chattr" and "i" in mode)
     if step.program == "setcap":
         yield RULE.deny(f"it gives a program capabilities that its user does not have: `{mode}`")
         return
@@ -64,6 +64,14 @@ def _changed_permissions(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _set_user_id(mode)
         if recursive and _OPEN.match(mode) and "." in targets:
             yield RULE.ask(f"`chmod -R {mode}` lets every user of this machine change these files")
+
+
+def _mode_and_targets(step: Step, given: Arguments) -> tuple[str, tuple[str, ...]]:
+    if step.program == "chattr":
+        mode = next(filter(_ATTRIBUTES.fullmatch, step.args), "")
+        return mode, given.operands[given.operands[0] == mode :]
+    has_mode = not given.has("--reference")
+    return given.operands[0] if has_mode else "", given.operands[has_mode:]
 
 
 def _wide_place(target: str, mode: str, step: Step, workspace: Workspace, *, recursive: bool) -> str:

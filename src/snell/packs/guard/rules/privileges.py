@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
-from snell.packs.guard.triggers import WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="privileges", family="system", instead="let an administrator of the machine do this")

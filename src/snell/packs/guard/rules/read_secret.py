@@ -14,10 +14,9 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import READS, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_snell_file, secret_name
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import READS, WRITES, Trigger
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
@@ -49,7 +48,7 @@ _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 TRIGGER = Trigger(
     programs=_READERS
     | _SEARCHERS
-    | name_set("git ssh-keygen docker podman nerdctl curl rm shred truncate unlink echo printf printenv"),
+    | name_set("git ssh-keygen docker podman nerdctl curl rm shred truncate unlink echo printf printenv find"),
     traits=READS | WRITES,
 )
 
@@ -69,7 +68,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _replaced_secrets(step, workspace)
     if not (step.writes or step.appends or step.piped):
         yield from _printed_secrets(step)
-    if step.program in _SEARCHERS:
+    if step.program in _SEARCHERS or step.sweeps:
         yield from _secret_search(step, workspace)
 
 
@@ -207,6 +206,12 @@ _HISTORY_FILE = lazy_regex(r"/\.\w+_history$")
 
 def _secret_search(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge a search for secrets in a home folder, on the disk, or in the history of commands."""
+    if step.program == "find" and any(_is_wide(root, workspace) for root in step.sweeps):
+        names = [name for option, name in itertools.pairwise(step.args) if option in ("-name", "-iname")]
+        if any(secret_name(name) and not name.startswith("*") for name in names):
+            yield RULE.ask("it searches the disk or home folder for secrets")
+    if step.program not in _SEARCHERS:
+        return
     if not any(map(_SECRET_PATTERN.search, step.args)):
         return
     given = arguments_of(step.program, step.args, "-e -f -m -A -B -C --include --exclude -g -t")

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_values import NETWORK
+from snell.packs.guard.file_lookups import MISSING, path_kind
+from snell.packs.guard.known_values import NETWORK, PACKAGE
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import ADDRESS, CODE, FETCHED, Finding, Rule, Trigger, given_to
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge, is_local
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import ADDRESS, CODE, FETCHED, Trigger
-from snell.shell.programs import program_row
+from snell.shell.programs import is_known, program_row
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="remote-code", family="execution", instead="download to a file, read it, and let the user run it")
@@ -50,11 +50,15 @@ _INPUT_IS_RUN = name_set("psql mysql mariadb sqlite3 mongosh mongo redis-cli ed 
 _SOCKETS = frozenset(("nc", "ncat", "netcat", "socat"))
 _SHELLS = name_set("sh bash dash zsh ksh ash")
 TRIGGER = Trigger(
-    programs=_SOCKETS | _SHELLS | {"deno", "go", "ssh", "autossh"}, traits=CODE | ADDRESS | FETCHED, rows=("attacks",)
+    programs=_SOCKETS | _SHELLS | {"deno", "go", "ssh", "autossh"},
+    traits=CODE | ADDRESS | FETCHED,
+    rows=("attacks",),
 )
 
 
-def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    if step.words[-1].has(PACKAGE) or step.program == "deno":
+        yield from _unknown_package(step, workspace)
     if step.code is not None and step.code.has(NETWORK):
         yield from _fetched_code(step, step.code.detail(NETWORK))
         return
@@ -63,6 +67,32 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         if findings:
             yield from findings
             return
+
+
+def _unknown_package(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Judge `npx -y NAME`: a package that few use is downloaded and run; a name with a scope is hard to imitate."""
+    runner = "uvx" if step.program in ("uvx", "pipx") else "npx"
+    given = given_to(step)
+    if step.where == HERE and not (step.program in ("pnpm", "yarn") and "exec" in given.operands[:1]):
+        options = ("--from", "--spec", "--package") if runner == "uvx" else ("-p", "--package")
+        names = given.values(*options) or step.args[-1:]
+        names = [arg[4:] for arg in step.args if arg.startswith("npm:")] if step.program == "deno" else names
+        unknown = next((name for name in names if not _is_well_known(name, runner, workspace)), "")
+        if unknown:
+            yield RULE.ask(f"it downloads and runs `{unknown}`, a package that is not well known")
+
+
+_PACKAGE = lazy_regex(r"(\w[\w.-]*?)(?:\[[\w,-]*\])?(?:@[\w.^~*<>=|-]*|[=<>~!]=.*)?")
+
+
+def _is_well_known(requirement: str, runner: str, workspace: Workspace) -> bool:
+    """Tell whether many use this package, or the project has it; addresses and unknown parts are for other checks."""
+    found = _PACKAGE.fullmatch(requirement)
+    name = found[1] if found else ""
+    if not name or name.lower() in program_row(runner).well_known or name.startswith("create-") or is_known(name):
+        return True
+    folders = dict.fromkeys((workspace.cwd, workspace.project))
+    return runner == "npx" and any(path_kind(f"{each}/node_modules/.bin/{name}") != MISSING for each in folders)
 
 
 def _fetched_code(step: Step, source: str) -> Iterator[Finding]:
@@ -85,12 +115,34 @@ def _fetched_program(step: Step) -> Iterator[Finding]:
 def _packages_by_address(step: Step) -> Iterator[Finding]:
     if step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
         yield RULE.ask("it runs a program directly from an address")
+    elif _is_installed_download(step):
+        yield RULE.ask("it installs a package from the network that was not reviewed")
     elif (
         step.program == "go"
         and step.args[:1] in (("run",), ("install",))
         and any(map(_UNUSUAL_HOST.match, step.args[1:]))
     ):
         yield RULE.ask("it downloads and runs a program from an unusual host")
+
+
+_INSTALLS = lazy_regex(
+    r"(?:dpkg .*(?:-i|--install)|rpm .*(?:-[iU]|--install|--upgrade)|(?:apt|apt-get|dnf|yum|zypper|pip3?|gem|adb|snap|"
+    r"flatpak) .*install|apk .*add|pkgutil|installer .*-pkg|msiexec)\b"
+)
+_DISTRIBUTORS = lazy_regex(
+    r"https://(?:[\w-]+\.)*(?:google|microsoft|docker|amazonaws|mozilla|nodesource|hashicorp|postgresql|nvidia|intel|"
+    r"ubuntu|debian|fedoraproject|opensuse|apache|python|pypi|pythonhosted|rubygems|googleapis|cloudfront|azureedge|"
+    r"mysql|mongodb|elastic|grafana|jenkins|gitlab|zoom|slack|oracle|launchpad|kernel)\.(?:com|org|net|io|co|dev)[/:]"
+)
+
+
+def _is_installed_download(step: Step) -> bool:
+    """Tell whether a file that this line or session has downloaded is installed as a package, with its scripts."""
+    sources = [label.partition(" ")[2] for label in step.touched if label.startswith(NETWORK)]
+    return (
+        any(not (is_forge(each) or is_local(each) or _DISTRIBUTORS.match(each)) for each in sources)
+        and _INSTALLS.match(f"{step.program} {' '.join(step.args)}") is not None
+    )
 
 
 def _attacks(step: Step) -> Iterator[Finding]:
@@ -118,7 +170,9 @@ def _input_and_packages(step: Step) -> Iterator[Finding]:
     if step.stdin is not None and step.stdin.has(NETWORK) and _runs_input(step) and not is_local(source):
         yield RULE.ask(f"`{step.program}` runs commands from the network that were not reviewed")
     elif _installs_by_address(step):
-        yield RULE.ask("it installs or runs a package from an address that is no package registry")
+        is_open = any(arg.startswith("http:") and _UNENCRYPTED.match(arg) for arg in step.args)
+        verdict = RULE.deny if is_open else RULE.ask
+        yield verdict("it installs or runs a package from an address that is no package registry")
 
 
 def _connections(step: Step) -> Iterator[Finding]:

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.packs.guard.output_kinds import prints_secret
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import ADDRESS, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.triggers import ADDRESS, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(

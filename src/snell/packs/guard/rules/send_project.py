@@ -13,11 +13,10 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import ARCHIVE, REMOTE, UNKNOWN
 from snell.packs.guard.path_classes import ABOVE, HOME, HOME_PART, PROJECT_ROOT, ROOT, SYSTEM, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.network_transfers import is_forge
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import Trigger
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 

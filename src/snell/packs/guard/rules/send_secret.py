@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET, UNKNOWN, Value
 from snell.packs.guard.path_classes import BUILD, TEMP, Workspace, classify_path
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_private, is_secret_folder, secret_name
 from snell.packs.guard.shell.network_transfers import is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.triggers import WRITES, Trigger
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import ENV, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_startup_file
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import ENV, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="startup", family="system", instead="say what should be added, and let the user add it")

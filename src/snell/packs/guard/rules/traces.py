@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import ENV, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.triggers import ENV, WRITES, Trigger
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
@@ -14,6 +13,7 @@ RULE = Rule(name="traces", family="system", instead="leave history and logs as t
 _HISTORY = lazy_regex(r"/\.(?:bash|zsh|sh|python|psql|mysql|node_repl|sqlite|rediscli|lesshst|fish)_?(?:history|hst)$")
 _LOGS = lazy_regex(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
 _WHO = lazy_regex(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var/log/?\*?$|^/var/log/\*")
+_SETTINGS = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE"))
 _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
 TRIGGER = Trigger(
@@ -28,9 +28,9 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.program == "history" and arguments_of(step.program, step.args).has("-c", "-d", "-w"):
         yield RULE.deny("it clears the shell's history")
     elif (
-        (step.program == "unset" and {"HISTFILE", "HISTSIZE"} & set(step.args))
+        (step.program == "unset" and not _SETTINGS.isdisjoint(step.args))
         or (step.program == "set" and step.args[:2] == ("+o", "history"))
-        or any(name == "HISTFILE" and value in ("", "/dev/null") for name, value in _set(step))
+        or any(name in _SETTINGS and value in ("", "0", "/dev/null") for name, value in _set(step))
     ):
         yield RULE.deny("it stops recording the shell's history")
     elif step.program == "journalctl" and any(arg.startswith("--vacuum") for arg in step.args):

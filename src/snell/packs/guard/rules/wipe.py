@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.triggers import Trigger
 from snell.shell.arguments import arguments_of
 
 RULE = Rule(name="wipe", family="files", instead="delete with `rm`, or leave it to the user")

@@ -5,8 +5,6 @@ Only what is asked for counts: a target with what it needs, a script with what c
 one git command.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator

@@ -1,18 +1,11 @@
 """The shell's own commands: those that change what the rest of the line means."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from snell.packs.guard.known_values import BREAK, EMPTY, UNKNOWN, UNKNOWN_VALUE, Value, is_unset_variable
 from snell.packs.guard.shell import interpreters
 from snell.packs.guard.shell.program_output import printf_output
-from snell.packs.guard.shell.shell_state import Performer, ShellState
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
+from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk
 
 
 def _cd(_walk: Walk, call: Call, scene: ShellState) -> Value:

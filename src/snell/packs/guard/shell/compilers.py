@@ -1,18 +1,12 @@
 """Programs that are written in the line or in the session, then compiled and run."""
 
-from __future__ import annotations
-
 import itertools
 import posixpath
 import re
-from typing import TYPE_CHECKING
 
 from snell.packs.guard.known_values import SOURCE, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
-from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
+from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 
 _LANGUAGES = {
     "go": r"\.go$",

@@ -1,13 +1,10 @@
 """Programs with a language or an option of their own in which a shell command can be written."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,12 +12,9 @@ from snell.packs.guard.known_values import DECODED, EMPTY, NETWORK, REMOTE, SECR
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.build_recipes import of_make
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge
-from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
+from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import Program
 from snell.system.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
 
 # Variables that name the program which another one starts.
 _PROGRAM_VARIABLES = frozenset(("PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "SUDO_ASKPASS"))
@@ -88,7 +82,8 @@ def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
                 replace(call, words=tuple(rest)) if len(rest) != 1 else call.with_words("eval", *rest), scene.fork()
             )
     _walk_settings(walk, call, scene, args)
-    _note_remote(args, scene)
+    if "remote" in args or "config" in args:
+        _note_remote(args, scene)
     if "clone" in args:
         _note_clone(args[args.index("clone") + 1 :], scene)
     if "push" in args:
@@ -101,10 +96,10 @@ def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 def _git_code(call: Call, args: list[str]) -> Iterator[str]:
     """Aliases given by `-c`, commands given to `rebase -x` and `filter-branch`, in variables, and as addresses."""
     for number, arg in enumerate(args):
-        alias = re.fullmatch(r"alias\.([\w-]+)=(.*)", arg, re.DOTALL)
-        if alias and alias[1] in args:
-            code = alias[2][1:] if alias[2].startswith("!") else f"git {alias[2]}"
-            yield " ".join((code, *args[args.index(alias[1]) + 1 :]))
+        name, _, given = arg.removeprefix("alias.").partition("=") if arg.startswith("alias.") else ("", "", "")
+        if name and name in args:
+            code = given[1:] if given.startswith("!") else f"git {given}"
+            yield " ".join((code, *args[args.index(name) + 1 :]))
         elif arg.startswith("ext::"):
             yield re.sub(r"%([% ])", r"\1", arg[5:])
         elif arg in ("-x", "--exec") and {"rebase", "filter-branch"} & set(args):

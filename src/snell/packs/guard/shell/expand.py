@@ -1,11 +1,8 @@
 """Expand words the way the shell would, with what is known; gaps stay gaps."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Callable, Iterable
-from itertools import islice, product
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import BREAK, EMPTY, UNKNOWN, UNKNOWN_VALUE, Value
@@ -22,16 +19,21 @@ _SECRET_NAMES = name_set("SECRET TOKEN PASSWORD PASSWD API_KEY APIKEY PRIVATE_KE
 
 def fields(words: Iterable[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
     """The argument lists that these words may become."""
-    choices = list[list[list[Value]]]()
+    rows: list[list[Value]] = [[]]
     for word in words:
-        text = word.parts[0].text if len(word.parts) == 1 and type(word.parts[0]) is Text else ""
-        if text and "{" not in text and text[0] != "~":  # most words
-            choices.append([[Value(text)]])
-        else:
-            choices += [_choices(part, scene, capture) for part in expand_braces(word)]
-    if max(map(len, choices), default=1) == 1 and all(choices):
-        return [[value for choice in choices for value in choice[0]]]
-    return [[value for row in rows for value in row] for rows in islice(product(*choices), MOST_COMBINATIONS)]
+        part = word.parts[0] if len(word.parts) == 1 else None
+        if type(part) is Text and part.text and "{" not in part.text and part.text[0] != "~":  # most words
+            for row in rows:
+                row.append(Value(part.text))
+            continue
+        for piece in expand_braces(word):
+            choices = _choices(piece, scene, capture)
+            if len(choices) == 1:
+                for row in rows:
+                    row += choices[0]
+            else:
+                rows = [[*row, *choice] for row in rows for choice in choices][:MOST_COMBINATIONS]
+    return rows
 
 
 def single(word: Word, scene: ShellState, capture: Capture) -> list[Value]:

@@ -1,23 +1,17 @@
 """Files that are copied, moved, packed and unpacked: what is in them goes along."""
 
-from __future__ import annotations
-
 import itertools
 import posixpath
 import re
-from typing import TYPE_CHECKING
 
 from snell.packs.guard.known_values import ARCHIVE, MOVED, NETWORK, PROGRAM, SECRET, UNKNOWN, Value
 from snell.packs.guard.path_classes import BUILD, TEMP, Workspace, classify_path
 from snell.packs.guard.sensitive_files import is_secret_folder, secret_name
 from snell.packs.guard.shell.network_transfers import is_local
 from snell.packs.guard.shell.program_files import file_value
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.shell_state import Call, ShellState
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call
 
 MOST_LINKS = 32
 

@@ -1,13 +1,10 @@
 """Shells and languages: find the code that they are given, and follow it."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import itertools
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,13 +12,10 @@ from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOU
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
 from snell.packs.guard.shell.program_output import output_of
-from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
+from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.cursor import Budget
 from snell.shell.powershell import to_posix
 from snell.system.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
 
 STDIN = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"))
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh", "pwsh-sh"))

@@ -3,8 +3,6 @@ What a program loads by name (`python3 -m t`, `import t`), where this line or th
 says that Snell's own modules lie.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 

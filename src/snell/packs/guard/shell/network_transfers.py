@@ -1,7 +1,5 @@
 """Programs that fetch from or send to other machines: what they are given, and where it goes."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which patterns find the processes of Snell, and which processes a short program sends signals to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -4,26 +4,20 @@ What a short program in another language does: shell commands, deletions, writes
 The text of strings is masked first, so that code inside a string is data unless something runs it.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from snell.packs.guard.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN, UNKNOWN_VALUE, Value
-from snell.packs.guard.shell import program_patterns as patterns
 from snell.packs.guard.shell.loaded_modules import loaded_files, with_own_files
 from snell.packs.guard.shell.process_signals import signals, signals_of_awk
 from snell.packs.guard.shell.program_constants import fold_constants, plain_text
+from snell.packs.guard.shell.program_patterns import DASHES, HASH, SLASHED, SLASHES, S, Searcher, pattern
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
-from snell.packs.guard.shell.shell_state import ShellState
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
+from snell.packs.guard.shell.shell_state import Call, ShellState, Walk
 
 LONGEST_CODE = 65_536
 DEEPEST = 4
@@ -41,13 +35,6 @@ def follow(walk: Walk, call: Call, scene: ShellState, language: str, code: str, 
 
 
 _Replacement = Callable[[re.Match[str]], str]
-# Parts of the names of all functions that delete.
-_DELETING = ("rm", "emove", "unlink", "elete", "rimraf", "emptyDir", "cleanDir")
-
-
-def _sub(words: tuple[str, ...], pattern: re.Pattern[str], replacement: _Replacement, text: str) -> str:
-    """Replace what the pattern finds; a text without any of these words, which is searched faster, holds none of it."""
-    return pattern.sub(replacement, text) if any(word in text for word in words) else text
 
 
 class _Follower:
@@ -60,18 +47,18 @@ class _Follower:
         written = self._mask(code)
         for value in loaded_files(self.language, code, self.scene):
             follow(self.walk, self.call, self.scene, self.language, value.text, self.depth + 1)
-        for found in patterns.RUNS_DECODED.finditer(written):
+        for found in pattern("runs_decoded").finditer(written):
             self._follow_decoded(self._string(found))
         masked = self._reduce(written)
-        if "fork" in masked and patterns.FORKS.search(masked[:SHORT]):
+        if pattern("forks").search(masked[:SHORT]):
             self.walk.bombs.append(f"the {self.language} code starts itself over and over")
         if self.language.endswith("awk"):
             self._awk(code, masked)
             return
-        if patterns.SHELL_LIKE.match(code):
+        if pattern("shell_like").match(code):
             self._shell(code)  # a shell command in the place of a program
         if self.language == "perl":
-            self._delete_all(patterns.ANGLED.finditer(code))
+            self._delete_all(pattern("angled").finditer(code))
         for part in (self._files, self._opened_files, self._commands, self._inner_code, self._network):
             part(masked)
 
@@ -80,21 +67,21 @@ class _Follower:
             self._words("nc", "-e", "awk")
         for words in signals_of_awk(code):
             self._words(*words)
-        for found in patterns.AWK.finditer(masked):
+        for found in pattern("awk").finditer(masked):
             self._shell(self._string(found))
-        for found in patterns.AWK_WRITES.finditer(masked):
+        for found in pattern("awk_writes").finditer(masked):
             self._write(self._string(found))
 
     def _commands(self, masked: str) -> None:
         """Follow the commands that the code starts."""
-        for found in patterns.SHELL.finditer(masked):
+        for found in pattern("shell").finditer(masked):
             self._command(found)
-        for found in patterns.BUILT.finditer(masked):
+        for found in pattern("built").finditer(masked):
             self._words(self._at(found[1]), *self._all_strings(found[2]))
-        if patterns.CALLS_OUT.search(masked):
-            for text in self.strings[:50]:
-                if patterns.DELETION.match(text):
-                    self._shell(text)
+        deletions = list(filter(pattern("deletion").match, self.strings[:50]))
+        if deletions and pattern("calls_out").search(masked):
+            for text in deletions:
+                self._shell(text)
         for words in (*service_commands(masked, self.strings, self._at), *signals(masked, self.strings)):
             self._words(*words)
 
@@ -102,7 +89,7 @@ class _Follower:
         """Follow code that the code holds as text and runs."""
         if self.language == "perl" and "exec" in masked:
             return
-        for found in patterns.RUNS_TEXT.finditer(masked):
+        for found in pattern("runs_text").finditer(masked):
             follow(self.walk, self.call, self.scene, self.language, self._string(found), self.depth + 1)
 
     def _mask(self, code: str) -> str:
@@ -123,26 +110,20 @@ class _Follower:
                 text = f"'{inner}'"
             return self._keep(literal(text, self.scene.home))
 
-        tokens = (
-            patterns.SLASHES
-            if self.language in patterns.SLASHED
-            else patterns.DASHES
-            if self.language.startswith("lua")
-            else patterns.HASH
-        )
+        tokens = SLASHES if self.language in SLASHED else DASHES if self.language.startswith("lua") else HASH
         return tokens.sub(mask, code)
 
     def _reduce(self, masked: str) -> str:
-        masked = _sub(("ome",), patterns.HOME, lambda _found: self._keep(self.scene.home), masked)
-        masked = _sub(("env", "ENV", "Property"), patterns.VARIABLE, self._variable, masked)
+        masked = pattern("home").sub(lambda _found: self._keep(self.scene.home), masked)
+        masked = pattern("variable").sub(self._variable, masked)
         masked = with_own_files(masked, self._keep)
         for _ in range(6 if "«" in masked else 0):
             before = masked
             masked = fold_constants(masked, self._at, self._keep)
-            for words, pattern, replacement in self._reductions:
-                masked = _sub(words, pattern, replacement, masked)
-            values = dict(patterns.ASSIGNED.findall(masked)) if "=" in masked else {}
-            use = patterns.USED_WITH_SIGN if self.language in ("perl", "php") else patterns.USED
+            for searcher, replacement in self._reductions:
+                masked = searcher.sub(replacement, masked)
+            values = dict(pattern("assigned").findall(masked)) if "=" in masked else {}
+            use = pattern("used_with_sign") if self.language in ("perl", "php") else pattern("used")
             if values:
                 masked = use.sub(lambda found: f"«{values[found[1]]}»" if found[1] in values else found[0], masked)  # noqa: B023  # called at once
             if masked == before:
@@ -150,16 +131,16 @@ class _Follower:
         return masked
 
     @property
-    def _reductions(self) -> tuple[tuple[tuple[str, ...], re.Pattern[str], _Replacement], ...]:
-        """Expressions that are a string, and what they become; with words of which one is in every such expression."""
+    def _reductions(self) -> tuple[tuple[Searcher, _Replacement], ...]:
+        """Expressions that are a string, and what they become."""
         return (
-            (("(",), patterns.WRAPPED, lambda found: f"«{found[1]}»"),
-            (("dirname", ".parent"), patterns.PARENT, lambda found: self._keep(posixpath.dirname(self._string(found)))),
-            ((").",), patterns.GROUPED, lambda found: f"«{found[1]}»."),
-            (("glob", "Dir["), patterns.GLOBBED, lambda found: f"«{found[1] or found[2]}»"),
-            (("for",), patterns.LOOPED, lambda found: f" {found[1]}=«{found[2]}»;"),
-            (("join(", "Path("), patterns.PATH_JOIN, lambda found: self._keep("/".join(self._all_strings(found[1])))),
-            (("+", ".", "/"), patterns.JOINED, lambda found: self._keep(self._concat(found))),
+            (pattern("wrapped"), lambda found: f"«{found[1]}»"),
+            (pattern("parent"), lambda found: self._keep(posixpath.dirname(self._string(found)))),
+            (pattern("grouped"), lambda found: f"«{found[1]}»."),
+            (pattern("globbed"), lambda found: f"«{found[1] or found[2]}»"),
+            (pattern("looped"), lambda found: f" {found[1]}=«{found[2]}»;"),
+            (pattern("path_join"), lambda found: self._keep("/".join(self._all_strings(found[1])))),
+            (pattern("joined"), lambda found: self._keep(self._concat(found))),
         )
 
     def _variable(self, found: re.Match[str]) -> str:
@@ -182,23 +163,22 @@ class _Follower:
         return self.strings[int(index)] if int(index) < len(self.strings) else UNKNOWN
 
     def _all_strings(self, masked: str) -> list[str]:
-        return [self._at(index) for index in re.findall(patterns.S, masked)]
+        return [self._at(index) for index in re.findall(S, masked)]
 
     def _string(self, found: re.Match[str]) -> str:
         return next((self._at(group) for group in found.groups() if group and group.isdigit()), UNKNOWN)
 
     def _files(self, masked: str) -> None:
         """Follow what the code deletes, writes, moves and changes by name."""
-        deletes = any(word in masked for word in _DELETING)
-        for found in [*patterns.DELETES.finditer(masked), *patterns.METHOD_DELETES.finditer(masked)] if deletes else ():
+        for found in (*pattern("deletes").finditer(masked), *pattern("method_deletes").finditer(masked)):
             self._words("rm", "-rf", self._home(self._string(found)))
         self._changes(masked)
-        if deletes and patterns.DELETES_EACH.search(masked):
-            for found in patterns.ITERATED.finditer(masked):
+        if pattern("deletes_each").search(masked):
+            for found in pattern("iterated").finditer(masked):
                 self._words("rm", "-rf", self._home(self._string(found)).removesuffix("/*") + "/*")
-        for found in patterns.MAPPED.finditer(masked):
+        for found in pattern("mapped").finditer(masked):
             self._call_by_name(self._at(found[1]), self._home(self._at(found[2])))
-        for found in patterns.WRITES.finditer(masked):
+        for found in pattern("writes").finditer(masked):
             self._write(self._string(found))
         for path, text in written_texts(masked, self._at):
             self.scene.write(self._home(path), Value(text))
@@ -209,10 +189,10 @@ class _Follower:
 
     def _changes(self, masked: str) -> None:
         """Follow what the code moves, copies and changes the mode of."""
-        for found in patterns.MOVES.finditer(masked):
+        for found in pattern("moves").finditer(masked):
             program = "mv" if re.match(r"os\.re|rename|shutil\.move|FileUtils\.mv", found[0]) else "cp"
             self._words(program, self._home(self._at(found[1])), self._home(self._at(found[2])))
-        for found in patterns.MODES.finditer(masked):
+        for found in pattern("modes").finditer(masked):
             path, mode = (found[1], found[2]) if found[1] else (found[4], found[3])
             self._words("chmod", mode.replace("o", ""), self._home(self._at(path)))
 
@@ -225,14 +205,14 @@ class _Follower:
     def _opened_files(self, masked: str) -> None:
         """Follow the files that the code opens: the mode says whether it reads or writes them."""
         is_perl = self.language == "perl"
-        for found in (patterns.PERL_OPENED if is_perl else patterns.OPENED).finditer(masked):
+        for found in (pattern("perl_opened") if is_perl else pattern("opened")).finditer(masked):
             if is_perl:
                 self._opened_in_perl(self._at(found[1]), self._at(found[2]) if found[2] else "")
-            elif patterns.WRITING_MODE.fullmatch(self._at(found[2]) if found[2] else "r") or "O_WR" in masked:
+            elif pattern("writing_mode").fullmatch(self._at(found[2]) if found[2] else "r") or "O_WR" in masked:
                 self._write(self._string(found))
             else:
                 self._read(self._string(found))
-        for found in patterns.READS.finditer(masked):
+        for found in pattern("reads").finditer(masked):
             self._read(self._string(found))
 
     def _opened_in_perl(self, mode: str, path: str) -> None:
@@ -285,12 +265,12 @@ class _Follower:
 
     def _network(self, masked: str) -> None:
         """Follow what the code sends, and what it fetches and runs."""
-        environment = patterns.ENVIRONMENT.search(masked) if "env" in masked or "ENV" in masked else None
+        environment = pattern("environment").search(masked)
         if environment:
             self.labels.add(f"{ENVIRONMENT} all variables")
-        if page := patterns.PAGE_SECRETS.search(masked):
+        if page := pattern("page_secrets").search(masked):
             self.labels.add(f"{SECRET} {page[0]}")
-        if environment and patterns.PRINTS.search(masked) and not patterns.NET.search(masked):
+        if environment and pattern("prints").search(masked) and not pattern("net").search(masked):
             self._record("printenv")
         if not self._connects(masked):
             return
@@ -299,15 +279,17 @@ class _Follower:
             self._record("curl", "--data-binary", Value(UNKNOWN, frozenset(sent)), "https://elsewhere.invalid")
         if _is_shell_for_others(masked, self.strings):
             self._record("nc", "-e", "/bin/sh")
-        if patterns.RUNS.search(masked):
+        if pattern("runs").search(masked):
             code = Value(UNKNOWN, frozenset((f"{NETWORK} the {self.language} code",)))
             self.walk.record(self.call, self.scene, UNKNOWN_VALUE, code=code)
 
     def _connects(self, masked: str) -> bool:
-        if patterns.NET.search(masked) or patterns.SOCKET.search(masked):
+        if pattern("net").search(masked) or pattern("socket").search(masked):
             return True
-        if any(self._string(found).startswith(("http:", "https:")) for found in patterns.FROM_ADDRESS.finditer(masked)):
-            return True
+        addresses = any(text.startswith(("http:", "https:")) for text in self.strings)
+        for found in pattern("from_address").finditer(masked) if addresses else ():
+            if self._string(found).startswith(("http:", "https:")):
+                return True
         module = any(text in ("http", "https", "node:http", "node:https", "net", "axios") for text in self.strings)
         return module and re.search(r"\.(?:get|request)\(", masked) is not None
 
@@ -317,6 +299,8 @@ class _Follower:
 
 def _is_shell_for_others(masked: str, strings: list[str]) -> bool:
     """A connection, and a shell or whatever comes over it started next to it."""
-    if not patterns.SOCKET.search(masked) or not patterns.SPAWNS.search(masked):
+    if not pattern("socket").search(masked) or not pattern("spawns").search(masked):
         return False
-    return any(patterns.ANY_SHELL.search(text) for text in strings) or re.search(r"popen\((?!\s*«)", masked) is not None
+    return (
+        any(pattern("any_shell").search(text) for text in strings) or re.search(r"popen\((?!\s*«)", masked) is not None
+    )

@@ -5,8 +5,6 @@ Constants that a short program puts together, as the strings that they become.
 strings out this way is read as if it had written them.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import codecs

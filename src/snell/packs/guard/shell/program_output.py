@@ -1,12 +1,9 @@
 """What a plain program prints and which files it leaves, as far as later commands may use it."""
 
-from __future__ import annotations
-
 import itertools
 import posixpath
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import (
@@ -29,12 +26,9 @@ from snell.packs.guard.shell.file_copies import copy_files, pack_archive, unpack
 from snell.packs.guard.shell.network_transfers import DOWNLOADERS, download_output
 from snell.packs.guard.shell.process_signals import finds_snell
 from snell.packs.guard.shell.program_files import file_value
-from snell.packs.guard.shell.shell_state import ShellState, program_of
+from snell.packs.guard.shell.shell_state import Call, ShellState, program_of
 from snell.packs.guard.shell.text_filters import decode_output, filter_text, unescape
 from snell.system.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call
 
 _SPECIFIER = lazy_regex(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
 _FILTERS = name_set(

@@ -1,7 +1,5 @@
 """Databases and clouds that a short program empties or takes down, as the commands that would do the same."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -1,22 +1,16 @@
 """Programs that run a command on another machine or in a container."""
 
-from __future__ import annotations
-
 import itertools
 import re
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import INIT, NETWORK, SECRET, UNKNOWN, UNKNOWN_VALUE, Value, is_unset_variable
 from snell.packs.guard.output_kinds import prints_secret, prints_shell_code
-from snell.packs.guard.shell.shell_state import CONTAINER, HOST, Performer, ShellState, program_of
+from snell.packs.guard.shell.shell_state import CONTAINER, HOST, Call, Performer, ShellState, Walk, program_of
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
 
 _SSH_VALUED = name_set("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -M")
 _FLAGS = name_set(

@@ -1,24 +1,18 @@
 """Programs that run a command once for many things: `find`, `fd`, `xargs`, `parallel`."""
 
-from __future__ import annotations
-
 import itertools
 import re
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from snell.packs.guard.known_values import EMPTY, FED, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.program_files import file_value
-from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
+from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.arguments import arguments_of
 from snell.shell.programs import program_row
 from snell.shell.wrappers import find_inner
 from snell.system.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
 
 _EXECUTES = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _FILTERS = lazy_regex(

@@ -1,10 +1,7 @@
 """What running one command means: peel wrappers off, follow shells into their code, and say what it prints."""
 
-from __future__ import annotations
-
 import fnmatch
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,12 +17,8 @@ from snell.packs.guard.shell import (
     repeated_commands,
     wrappers,
 )
-from snell.packs.guard.shell.shell_state import LONGEST_NAME, Performer, ShellState, program_of
+from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import UNKNOWN_PROGRAM, program_row
-from snell.system.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
 
 
 def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
@@ -64,11 +57,10 @@ def _performers(program: str) -> tuple[Performer, ...]:
         return (interpreters.run_language,)
     first = [table[program] for table in _FIRST if program in table]
     row = program_row(program)
-    unwrap = [wrappers.unwrap] if row.wraps or row.code or row.lines else []
+    unwrap = [wrappers.unwrap] if row.wraps or row.code or row.lines or row.same_as else []
     return (*first, *unwrap, *(table[program] for table in _LAST if program in table))
 
 
-_PATTERN = lazy_regex(r"[*?\[]")
 # Programs that a pattern in the place of a command name is likely to mean.
 _MEANT = ("rm", "dd", "mv", "sh", "bash", "cat", "chmod", "chown", "curl", "wget", "nc", "shred", "mkfs", "git", "find")
 
@@ -76,8 +68,10 @@ _MEANT = ("rm", "dd", "mv", "sh", "bash", "cat", "chmod", "chown", "curl", "wget
 def _resolve_pattern(call: Call) -> Call:
     """`/bin/r?` names the program that the pattern finds."""
     text = call.words[0].text
+    if not ("*" in text or "?" in text or "[" in text):
+        return call
     name = text.rpartition("/")[2]
-    if not 2 <= len(name) < LONGEST_PATTERN or not _PATTERN.search(name) or name == "[[":
+    if not 2 <= len(name) < LONGEST_PATTERN or name == "[[":
         return call
     meant = next((known for known in _MEANT if fnmatch.fnmatchcase(known, name)), "")
     return replace(call, words=(Value(meant, call.words[0].labels), *call.words[1:])) if meant else call

@@ -1,20 +1,16 @@
 """Where a command line runs: folders, variables, functions, and the files that it has written so far."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.packs.guard.known_values import EMPTY, UNKNOWN, Value
 from snell.shell.cursor import Budget
 from snell.shell.tree import Node
-
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
 
 HERE, HOST, CONTAINER = "here", "host", "container"
 MOST_ALTERNATIVES = 6
@@ -48,6 +44,23 @@ class Step(Struct, frozen=True, gc=False):
         return " ".join(word.text for word in self.words).replace(UNKNOWN, "?")[:200]
 
 
+class Call(Struct, frozen=True, gc=False):
+    """A command about to be run: its words and its streams."""
+
+    words: tuple[Value, ...]
+    stdin: Value | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    appends: tuple[str, ...] = ()
+    sweeps: tuple[str, ...] = ()
+    filtered: bool = False
+    opens: tuple[str, ...] = ()  # for reading and writing, with `<>`
+
+    def with_words(self, *words: Value | str) -> "Call":
+        return replace(self, words=tuple(Value(word) if isinstance(word, str) else word for word in words))
+
+
 class ShellState:
     """The state of the shell at one point of the line."""
 
@@ -77,7 +90,7 @@ class ShellState:
         self.variables.update((name, (Value(value),)) for name, value in env)
         self.exported.update(name for name, _value in env)
 
-    def fork(self) -> ShellState:
+    def fork(self) -> "ShellState":
         """A subshell: it sees everything and keeps what it changes, files aside, to itself."""
         child = ShellState.__new__(ShellState)
         child.__dict__.update(self.__dict__)
@@ -156,8 +169,19 @@ def _normal(path: str) -> str:
     return posixpath.normpath(path).replace("//", "/") if path else ""
 
 
+class Walk(Protocol):
+    """What those who perform one command may ask of the walk through the line."""
+
+    bombs: list[str]
+
+    def line(self, text: str, scene: ShellState, stdin: Value | None = None) -> Value: ...
+    def call(self, call: Call, scene: ShellState) -> Value: ...
+    def record(self, call: Call, scene: ShellState, output: Value, code: Value | None = None) -> None: ...
+    def set_arguments(self, scene: ShellState, words: tuple[Value, ...]) -> None: ...
+
+
 # Runs one command in the state of the shell and returns its output; None where it leaves the command to other readers.
-Performer = Callable[["Walk", "Call", ShellState], Value | None]
+Performer = Callable[[Walk, Call, ShellState], Value | None]
 
 
 def program_of(word: str) -> str:

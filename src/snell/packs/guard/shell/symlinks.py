@@ -4,8 +4,6 @@ What a path leads to, where it or a folder on its way is a link: one on the disk
 Only what exists is looked at, and only for programs that read, send, write or delete what their words name.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 from collections.abc import Mapping
@@ -72,10 +70,11 @@ def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> st
 class _Looks:
     def __init__(self, cwd: str, links: Mapping[str, str], home: str, project: str) -> None:
         self.cwd, self.links, self.home, self.project = cwd, links, home, project
+        self._is_plain_folder: bool | None = None
 
     def word(self, arg: str, *, keeps: bool) -> str:
         """A word, and what is behind `@` or `=` in it."""
-        if arg.startswith("-") and "=" not in arg and "@" not in arg:
+        if "=" not in arg and "@" not in arg and (arg[:1] == "-" or self._is_plain_name(arg, keeps=keeps)):
             return arg
         lead, mark, name = arg.rpartition("@")
         if not mark:
@@ -86,6 +85,14 @@ class _Looks:
         plain = posixpath.normpath(path)
         real = self.of_link(plain) if keeps and not name.endswith("/") else self.path(plain)
         return f"{lead}{mark}{real}" if real != plain else arg
+
+    def _is_plain_name(self, name: str, *, keeps: bool) -> bool:
+        """Tell whether this is no link but a name in a folder without links: most words, recognised cheaply."""
+        if "/" in name or self.links or name in ("", ".", "..") or len(name) > LONGEST_PATH:
+            return False
+        if self._is_plain_folder is None:
+            self._is_plain_folder = self.cwd[:1] == "/" and self.path(self.cwd) == self.cwd
+        return self._is_plain_folder and (keeps or path_kind(f"{self.cwd}/{name}") != LINK)
 
     def path(self, path: str) -> str:
         return leads_to(path, self.links, self.home, self.project)

@@ -1,7 +1,5 @@
 """The output of programs that decode or change text: base64, xxd, tr, sed and the like."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

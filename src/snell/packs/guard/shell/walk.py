@@ -4,11 +4,8 @@ Walk through the tree in the order in which a shell would run it, and list every
 Nothing is run. Both sides of a condition are walked, and a loop once for each of its first items.
 """
 
-from __future__ import annotations
-
 import re
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
@@ -27,7 +24,7 @@ from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.program_files import file_value, files_written, labels_of_named_files, named_file
 from snell.packs.guard.shell.run_command import perform
-from snell.packs.guard.shell.shell_state import ShellState, Step, program_of
+from snell.packs.guard.shell.shell_state import Call, ShellState, Step, Walk, program_of
 from snell.shell import tree
 from snell.shell.cursor import TooMuchError
 from snell.shell.grammar import make_tree
@@ -41,24 +38,7 @@ DEEPEST_CALL = 24
 _TABS = lazy_regex(r"^\t+", re.MULTILINE)
 
 
-class Call(Struct, frozen=True, gc=False):
-    """A command about to be run: its words and its streams."""
-
-    words: tuple[Value, ...]
-    stdin: Value | None = None
-    env: tuple[tuple[str, str], ...] = ()
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    appends: tuple[str, ...] = ()
-    sweeps: tuple[str, ...] = ()
-    filtered: bool = False
-    opens: tuple[str, ...] = ()  # for reading and writing, with `<>`
-
-    def with_words(self, *words: Value | str) -> Call:
-        return replace(self, words=tuple(Value(word) if isinstance(word, str) else word for word in words))
-
-
-class Walk:
+class LineWalk(Walk):
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.bombs: list[str] = []
@@ -161,8 +141,8 @@ class Walk:
         return self.run(node, inner, UNKNOWN_VALUE if process == ">" else None)
 
     def _simple(self, node: tree.Simple, scene: ShellState, stdin: Value | None) -> Value:
-        env = tuple(self._assign(item, scene, keeps=not node.words) for item in node.assignments)
-        rows = fields(node.words, scene, self.capture) if node.words else [[]]
+        env = tuple([self._assign(item, scene, keeps=not node.words) for item in node.assignments])
+        rows = fields(node.words, scene, self.capture)
         call = self._streams(Call((), stdin, env), node.redirects, scene)
         labels = frozenset[str]()
         for row in filter(None, map(drop_gaps, rows)):
@@ -247,7 +227,7 @@ class Walk:
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = program_of(call.words[0].text)
-        args = tuple(word.text for word in call.words[1:])
+        args = tuple([word.text for word in call.words[1:]])
         writes, env = call.writes, call.env
         if named := files_written(program, args, call.stdin.text if call.stdin else ""):
             writes = (*writes, *(named_file(scene.absolute(path), scene) for path in named))

@@ -1,28 +1,22 @@
 """Programs that run another program: peel them off and go on with what they run."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_values import UNKNOWN, UNKNOWN_VALUE, Value
-from snell.packs.guard.shell import builtins
-from snell.packs.guard.shell.interpreters import run_code
+from snell.packs.guard.known_values import PACKAGE, UNKNOWN, UNKNOWN_VALUE, Value
+from snell.packs.guard.shell import builtins, program_code
+from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.remote_commands import remote_state
-from snell.packs.guard.shell.shell_state import ShellState, program_of
+from snell.packs.guard.shell.shell_state import Call, ShellState, Walk, program_of
+from snell.shell.cursor import Budget
 from snell.shell.programs import Program, is_known, program_row
 from snell.shell.wrappers import Inner, find_inner
 from snell.system.lazy_regex import lazy_regex
 
-if TYPE_CHECKING:
-    from snell.packs.guard.shell.walk import Call, Walk
-
 MOST_STARTS = 10  # words behind an unknown program that are tried as the beginning of a command
 
 _VERSION = lazy_regex(r"(?<=[\w-])@[\w.^~*-]+$")  # `rimraf@5`
-_RECORDED = frozenset(("nsenter", "su", "runuser", "script", "flock", "sg"))  # that they are used counts, too
+_RECORDED = frozenset(("nsenter", "su", "runuser", "script", "flock", "sg", "dokku"))  # that they are used counts, too
 _KEEPING = frozenset(("time", "command", "builtin"))  # the shell's own commands behind these act on the shell
 _RUN_VERBS = name_set("run exec x do start command cmd shell sh with call invoke wrap execute")
 
@@ -33,7 +27,11 @@ def unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     row = program_row(program)
     if row.lines:
         return _run_lines(walk, call, scene, row)
-    inner = find_inner(row, [word.text for word in call.words[1:]])
+    texts = [word.text for word in call.words[1:]]
+    if same := next((own for own in row.same_as if texts[: len(own.split())] == own.split()), ""):
+        words = (*map(Value, row.same_as[same].split()), *call.words[1 + len(same.split()) :])
+        return walk.call(replace(call, words=words), scene)
+    inner = find_inner(row, texts)
     if inner is not None and row.dashes and not call.words[1 + inner.start].is_known:
         return None  # most often these are arguments of a task
     if inner is None:
@@ -76,7 +74,8 @@ def _run_code(walk: Walk, call: Call, state: ShellState, row: Program, inner: In
 def _run_command(walk: Walk, call: Call, state: ShellState, row: Program, inner: Inner) -> Value:
     words = list(call.words[1 + inner.start :])
     if row.fetches:  # which package that is counts, too
-        walk.record(replace(call, words=call.words[: 2 + inner.start]), state, UNKNOWN_VALUE)
+        package = words[0].with_labels(PACKAGE)
+        walk.record(replace(call, words=(*call.words[: 1 + inner.start], package)), state, UNKNOWN_VALUE)
         words[0] = Value(_VERSION.sub("", words[0].text), words[0].labels)
     if " " in words[0].text:  # `heroku run 'rm -rf tmp' -a shop`
         printed = walk.line(words[0].text, state, call.stdin)
@@ -124,20 +123,39 @@ def judge_tail(walk: Walk, call: Call, scene: ShellState) -> None:
     """After a program that is not known, go on with words that look like a command: it may run them."""
     if len(call.words) < 3:
         return
-    before = ""
+    before, own_names = "", 1  # `somewrap staging rm -rf x`: one name of its own may come first
     for at, word in enumerate(call.words[1:MOST_STARTS], 1):
         program = program_of(word.text)
-        is_command = at + 1 < len(call.words) and is_known(program) and (before == "--" or program not in _VERBS)
+        is_program = is_known(program) or program in SHELLS
+        is_command = at + 1 < len(call.words) and is_program and (before == "--" or program not in _VERBS)
         may_be_value = before.startswith("-") and before != "--"
         if is_command:
             walk.call(replace(call, words=call.words[at:], stdin=None), scene.fork())
-        elif before in _RUN_VERBS and " " in word.text:  # `somewrap run 'make all' --trace`
-            walk.line(word.text, scene.fork())
-        if not may_be_value and (is_command or not (_OWN_WORD.match(word.text) or word.text in _RUN_VERBS)):
-            return
+        elif " " in word.text and (before in _RUN_VERBS or before in _CODE_OPTIONS or _is_line(word.text, before)):
+            _try_line(walk, call, scene, word.text)  # `somewrap run 'make all' --trace`
+        if not may_be_value:
+            own_names -= not (_OWN_WORD.match(word.text) or word.text in _RUN_VERBS)
+            if is_command or own_names < 0 or word.text in _VERBS - _RUN_VERBS:
+                return
         before = word.text
 
 
+def _try_line(walk: Walk, call: Call, scene: ShellState, text: str) -> None:
+    """Go on with a text that may be a shell line, or code in some other language."""
+    inner = scene.fork()
+    inner.budget = Budget()  # what is no shell line is no fault here
+    walk.line(text, inner)
+    program_code.follow(walk, call, inner, "code", text)
+
+
+def _is_line(text: str, before: str) -> bool:
+    """Tell whether a text begins like a shell line, and is not the value of an option, such as a message."""
+    found = _LINE.match(text) if not before.startswith("-") or before == "--" else None
+    return found is not None and is_known(found[1]) and found[1] not in _VERBS
+
+
+_CODE_OPTIONS = name_set("-c -e --eval --exec --execute --command --cmd --run --script --shell")
+_LINE = lazy_regex(r"\s*(?:sudo\s+)?([a-z][\w.-]*)\s+[-~/.$*]")
 _OWN_WORD = lazy_regex(r"-|\d|\w+=|\.{0,2}/")  # of the program itself: an option, a number, a setting, a path
 # Programs with a name that is just as often a sub-command or an operand of another program.
 _VERBS = name_set(
