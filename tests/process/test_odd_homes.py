@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from snell.system.paths import HomeInProjectError, approve_home, drop_unusable_homes, places
+from tests.process.author import Author
 from tests.process.machine import CALL, HOOK
 
 DENIED = {**CALL, "tool_input": {"command": "rm -rf /"}}
@@ -83,3 +84,16 @@ def test_a_link_does_not_hide_that_snell_home_is_inside_a_project(tmp_path: Path
     (tmp_path / "link").symlink_to(tmp_path / "project" / "home")
     with pytest.raises(HomeInProjectError):
         places({"SNELL_HOME": str(tmp_path / "link"), "HOME": str(tmp_path)})
+
+
+def test_a_person_at_a_terminal_may_approve_a_home_inside_a_project(tmp_path: Path):
+    author = Author(tmp_path)
+    (author.project / "LOCAL.md").write_text("mine", encoding="utf-8")
+    home = {"SNELL_HOME": str(author.project / "inner"), "HOME": str(tmp_path)}
+    assert "inside the project" in author.on_terminal("trust", "--list", typed="n\n", **home)
+    assert "needs a person" in author.on_terminal("trust", "--list", typed="y\n", CLAUDECODE="1", **home)
+    with pytest.raises(HomeInProjectError):
+        places(home)
+    shown = author.on_terminal("trust", "--list", typed="y\n", **home)
+    assert "LOCAL.md  [new]" in shown
+    assert places(home).config == author.project / "inner" / "config"

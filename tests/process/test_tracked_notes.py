@@ -87,6 +87,16 @@ def test_a_repository_above_and_a_linked_work_tree_count_too(snell: Any, tmp_pat
         assert "two" not in told(snell, f"{folder.name} changed")
 
 
+@pytest.mark.parametrize("words", [("add", "-N"), ("update-index", "--add", "--skip-worktree")])
+def test_marks_of_git_on_the_file_do_not_hide_that_it_is_tracked(snell: Any, words: tuple[str, ...]):
+    write(snell, "one")
+    git(snell.project, "init", "-q")
+    if words[0] != "add":
+        git(snell.project, "add", "LOCAL.md")
+    git(snell.project, *words, "LOCAL.md")
+    assert "exactly this text" in snell("trust", "--list")[1]
+
+
 def test_notes_of_a_repository_whose_index_cannot_be_read_are_pinned(snell: Any):
     write(snell, "one")
     git(snell.project, "init", "-q")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LARGEST = 32_000_000
+_EXTENDED = 0x4000  # two more bytes of flags follow these, as for a file that is not in the work tree
 _LENGTH = 0x0FFF  # length of a name, in the two bytes before it; longer names have this value
 
 
@@ -35,8 +36,9 @@ def _names(index: bytes, beginning: bytes) -> Iterator[bytes]:
     at = index.find(beginning)
     while at > 1:
         end = index.find(b"\0", at)
-        # A name begins here, and this is no part of another name.
-        if int.from_bytes(index[at - 2 : at], "big") & _LENGTH == min(end - at, _LENGTH):
+        flags, earlier = (int.from_bytes(index[at - back : at - back + 2], "big") for back in (2, 4))
+        lengths = {flags & _LENGTH, earlier & _LENGTH if earlier & _EXTENDED else -1}
+        if min(end - at, _LENGTH) in lengths:  # a name begins here, and this is no part of another name
             yield index[at:end]
         at = index.find(beginning, at + 1)
 
