@@ -65,20 +65,19 @@ _without_notes: set[tuple[object, ...]] = set()  # sessions without notes, and w
 
 
 @informs("PreToolUse", timeout=3)
-def with_the_first_call(event: Event, context: Context) -> list[Note | Tell]:
+def with_the_first_call(event: Event, context: Context) -> list[Note | Tell] | None:
     """Add LOCAL.md to the first tool call, in a client that does not report prompts."""
     before_a_call(event, context)
-    scope = _conversation(event)
     place = (context.project_dir, context.config, context.env.get("HOME"), context.trusts_notes)
     searched = (event.session_id, event.cwd, *place)
-    if searched in _without_notes or context.marks.get(scope, FIRST):
-        return []
+    if searched in _without_notes or context.marks.get(scope := _conversation(event), FIRST):
+        return None
     found = local_notes(event.cwd, context)
     if not found:  # the usual case must be fast: storing a mark takes as long as the rest of the reply
         if len(_without_notes) >= REMEMBERED:
             _without_notes.clear()
         _without_notes.add(searched)
-        return []
+        return None
     context.marks.put(scope, FIRST, True)
     return _effects(found)
 
