@@ -36,7 +36,7 @@ from snell.runtime.context import ContextBuilder
 from snell.runtime.database_journal import StoreJournal
 from snell.runtime.executor import Executor
 from snell.runtime.failure_warnings import add_warnings, failing_hooks
-from snell.runtime.running_skills import follow, may_start_skill
+from snell.runtime.running_skills import follow, may_start_skill, skill_kinds
 from snell.runtime.watchers import Job, Watchers
 
 SHOWN_PROBLEMS = 3
@@ -186,7 +186,8 @@ class EventFlow:
         """Make the decision last: the same delivery gets it again, and its row survives a crash."""
         name, loader = work.event.name, self.contexts.loader
         problems = _problems_to_tell(work.event, work.context) if name == "SessionStart" else []
-        if loader and (name in CHANGE_SKILLS or may_start_skill(work.event)) and work.event.session_id:
+        starts_skill = work.event.kind in skill_kinds(work.event.client) and may_start_skill(work.event)
+        if loader and (name in CHANGE_SKILLS or starts_skill) and work.event.session_id:
             problems += follow(decision, work.context, loader.skill)
         if decision.failures:
             decision = add_warnings(decision, work.context)

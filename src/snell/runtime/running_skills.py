@@ -60,16 +60,14 @@ def hooks_of(running: Any, event: Event, load: LoadSkill) -> Iterator[Hook]:
 
 def may_start_skill(event: Event) -> bool:
     """Return whether this is a call of the tool for skills, or one that may read the document of a skill."""
-    kind = event.kind
-    return kind == "skill" or (
-        kind in ("read", "shell") and _opens_skills(event.client) and DOCUMENT in str(event.tool_input)
-    )
+    return event.kind == "skill" or (event.kind in skill_kinds(event.client) and DOCUMENT in str(event.tool_input))
 
 
 @cache
-def _opens_skills(client: str) -> bool:
-    """Return whether the model of this client starts a skill by reading its document."""
-    return client in CLIENTS and client_named(client).install.opens_skills
+def skill_kinds(client: str) -> frozenset[str]:
+    """Return the kinds of calls that may start a skill: in some clients the model only reads the skill's document."""
+    opens = client in CLIENTS and client_named(client).install.opens_skills
+    return frozenset(("skill", "read", "shell") if opens else ("skill",))
 
 
 def follow(decision: Decision, context: Context, load: LoadSkill) -> list[Reason]:
@@ -148,7 +146,7 @@ def _names_in(event: Event) -> tuple[list[str], Kind]:
 
 def _documents_in(event: Event) -> Iterator[str]:
     """Yield the SKILL.md files that a call names, in a client whose model starts a skill by reading it."""
-    if _opens_skills(event.client):
+    if "read" in skill_kinds(event.client):
         for value in filter(lambda value: isinstance(value, str), (event.command, *event.tool_input.values())):
             for path in _DOCUMENTS.findall(value[:LONGEST_PROMPT]):
                 yield os.path.join(event.cwd or "/", os.path.expanduser(path))
