@@ -61,15 +61,21 @@ def _server_line(server: Any) -> str:
 _LOADERS = ("NODE_OPTIONS", "LD_PRELOAD", "PYTHONSTARTUP", "PATH", "BASH_ENV")
 _FRONT = lazy_regex(r"\A\ufeff?---[ \t]*\n(.*?)(?:\n---|\Z)", re.DOTALL)
 _HOOKS = lazy_regex(r"(?m)^[\"']?hooks[\"']?[ \t]*:(.*(?:\n(?:[ \t-].*|))*)")
-_HOOK_COMMAND = lazy_regex(r"[\"']?\b(?:command|url|run)[\"']?\s*:\s*(?:[|>][-+]?\s*\n\s*)?(\"[^\"\n]*\"|'[^'\n]*'|[^\n}\]]+)")
-_HOOK_EVENT = lazy_regex(r"\b((?:Pre|Post)ToolUse\w*|SessionStart|SessionEnd|Stop|Subagent\w+|UserPromptSubmit|PreCompact)\b")
+_HOOK_COMMAND = lazy_regex(
+    r"[\"']?\b(?:command|url|run)[\"']?\s*:\s*(?:[|>][-+]?\s*\n\s*)?(\"[^\"\n]*\"|'[^'\n]*'|[^\n}\]]+)"
+)
+_HOOK_EVENT = lazy_regex(
+    r"\b((?:Pre|Post)ToolUse\w*|SessionStart|SessionEnd|Stop|Subagent\w+|UserPromptSubmit|PreCompact)\b"
+)
 _INLINE = lazy_regex(r"!`([^`\n]+)`|!\{([^{}\n]+)\}")
 
 
 def read_agent_text(text: str) -> Iterator[Entry]:
     """Yield the hooks that a skill, an agent or a command declares, and the commands that run when it is used."""
     front = _FRONT.match(text)
-    declared = _HOOKS.search(front[1] if front else "") or (_HOOKS.search(text) if not front and _is_part(text) else None)
+    declared = _HOOKS.search(front[1] if front else "") or (
+        _HOOKS.search(text) if not front and _is_part(text) else None
+    )
     for found in _HOOK_COMMAND.finditer(declared[1]) if declared else ():
         event = _HOOK_EVENT.findall(declared[1][: found.start()]) if declared else []
         yield Entry(found[1].strip().strip("\"'"), f"as a hook on {event[-1] if event else 'its events'}", asks=True)

@@ -54,7 +54,9 @@ _PROGRAM_SETTING = lazy_regex(
 )
 _PLANTED = lazy_regex(r"\.{1,2}/|\$\{workspaceFolder\}|/tmp/|/var/tmp/|/dev/shm/", re.IGNORECASE)
 _USUAL = lazy_regex(r"(?:^|/)\.?v?env\w*(?:/|$)|/node_modules/|/\.(?:tox|nox|pixi|conda|yarn)/")
-_LOADER = lazy_regex(r"LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PROMPT_COMMAND|NODE_OPTIONS|PYTHONSTARTUP|PATH")
+_LOADER = lazy_regex(
+    r"LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PROMPT_COMMAND|NODE_OPTIONS|PYTHONSTARTUP|PATH"
+)
 
 
 def read_editor_settings(text: str) -> Iterator[Entry]:

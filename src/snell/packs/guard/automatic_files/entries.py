@@ -54,7 +54,9 @@ def member(value: Any, *names: str) -> Any:
 
 def objects(value: Any) -> dict[str, dict[str, Any]]:
     """Return the members of an object that are objects themselves."""
-    return {str(name): each for name, each in value.items() if isinstance(each, dict)} if isinstance(value, dict) else {}
+    return (
+        {str(name): each for name, each in value.items() if isinstance(each, dict)} if isinstance(value, dict) else {}
+    )
 
 
 def command_line(command: Any, args: Any = None) -> str:

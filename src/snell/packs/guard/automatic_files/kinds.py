@@ -11,7 +11,10 @@ Reader = Callable[[str], Iterable[Entry]]
 
 _KINDS: dict[str, tuple[str, Reader]] = {
     "tasks": (r"/\.vscode/tasks\.json|\.code-workspace|/user/tasks\.json", editors.read_tasks),
-    "settings": (r"/\.vscode/settings\.json|/(?:code|vscodium|cursor|windsurf)/user/settings\.json", editors.read_editor_settings),
+    "settings": (
+        r"/\.vscode/settings\.json|/(?:code|vscodium|cursor|windsurf)/user/settings\.json",
+        editors.read_editor_settings,
+    ),
     "container": (r"/\.?devcontainer\.json", editors.read_devcontainer),
     "servers": (
         r"/\.?mcp\.json|/(?:cline_)?mcp[_-](?:config|settings|servers)\.json|/claude_desktop_config\.json|/\.claude\.json"
@@ -25,8 +28,14 @@ _KINDS: dict[str, tuple[str, Reader]] = {
         r"(?:agents?|commands?|skills?|prompts|droids|modes)/.*\.(?:md|toml)|/(?:agents|commands|skills)/[^/]+\.md",
         agents.read_agent_text,
     ),
-    "script": (r"/\.(?:husky|githooks)/(?:_/)?[^/.]+(?:\.sh)?|/\.envrc(?:\.\w+)?|/\.direnvrc|/direnv/direnvrc", projects.read_script),
-    "hooks": (r"/\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)|/\.pre-commit-config\.ya?ml|/\.overcommit\.yml", projects.read_hook_list),
+    "script": (
+        r"/\.(?:husky|githooks)/(?:_/)?[^/.]+(?:\.sh)?|/\.envrc(?:\.\w+)?|/\.direnvrc|/direnv/direnvrc",
+        projects.read_script,
+    ),
+    "hooks": (
+        r"/\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)|/\.pre-commit-config\.ya?ml|/\.overcommit\.yml",
+        projects.read_hook_list,
+    ),
     "package": (r"/package\.json", projects.read_package),
     "composer": (r"/composer\.json", projects.read_composer),
     "tools": (

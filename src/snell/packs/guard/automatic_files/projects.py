@@ -62,7 +62,18 @@ def _is_known_tool(words: list[str]) -> bool:
 
 _INSTALL_TOOLS = frozenset(
     ("husky", "patch-package", "node-gyp", "node-gyp-build", "prebuild-install", "tsc", "true", "exit", "echo", "ngcc")
-) | {"simple-git-hooks", "lefthook", "prisma", "svelte-kit", "nuxt", "nuxi", "electron-rebuild", "is-ci", "wxt", "patches"}
+) | {
+    "simple-git-hooks",
+    "lefthook",
+    "prisma",
+    "svelte-kit",
+    "nuxt",
+    "nuxi",
+    "electron-rebuild",
+    "is-ci",
+    "wxt",
+    "patches",
+}
 
 
 def read_composer(text: str) -> Iterator[Entry]:
@@ -114,9 +125,13 @@ def read_python(text: str) -> Iterator[Entry]:
     yield Entry(text, "when the package is installed or Python starts", code=line)
 
 
-_SERVER_SECRET = lazy_regex(r"\$\{\{\s*(?:secrets\.\w+|secrets\[[^\]]*\]|toJSON\(secrets\)|github\.token)\s*\}\}", re.IGNORECASE)
+_SERVER_SECRET = lazy_regex(
+    r"\$\{\{\s*(?:secrets\.\w+|secrets\[[^\]]*\]|toJSON\(secrets\)|github\.token)\s*\}\}", re.IGNORECASE
+)
 _SECRET_VARIABLE = lazy_regex(r"(?m)^\s*(?:-\s*)?(\w+)\s*:\s*[\"']?\$SERVER_SECRET_TOKEN[\"']?\s*$")
-_CI_VARIABLE = lazy_regex(r"\$\{?(?:CI_JOB_TOKEN|CI_REGISTRY_PASSWORD|CI_DEPLOY_PASSWORD|SYSTEM_ACCESSTOKEN|CIRCLE_TOKEN)\}?")
+_CI_VARIABLE = lazy_regex(
+    r"\$\{?(?:CI_JOB_TOKEN|CI_REGISTRY_PASSWORD|CI_DEPLOY_PASSWORD|SYSTEM_ACCESSTOKEN|CIRCLE_TOKEN)\}?"
+)
 _SCRIPT_LINE = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:(?:run|script|sh)\s*:\s*)?[|>]?-?\s*(.+)$")
 _FORKS = lazy_regex(r"(?m)^(?:on\s*:.*|\s*[\"']?)\bpull_request_target\b")
 _FOREIGN_TEXT = lazy_regex(

@@ -28,7 +28,8 @@ MOST_ENTRIES, LONGEST_SHOWN = 40, 80
 _COPIERS = name_set("cp gcp mv gmv install ln rsync")
 _EDITORS = name_set("jq yq sed gsed dasel gojq jaq")
 _PACKAGE_MANAGERS = name_set("npm pnpm yarn bun")
-TRIGGER = Trigger(programs=_EDITORS | _PACKAGE_MANAGERS, traits=WRITES)
+_AGENTS = name_set("claude codex gemini qwen copilot opencode amp droid cursor-agent code code-insiders cursor codium")
+TRIGGER = Trigger(programs=_EDITORS | _PACKAGE_MANAGERS | _AGENTS, traits=WRITES)
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -39,8 +40,17 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
             before = _text_before(path)
             after = _text_after(path, before, step, workspace)
             yield from _judge_change(path, reader(before), reader(after), workspace)
+    if step.program in _AGENTS and (server := _added_server(step.args)):
+        yield RULE.ask(f"it adds an MCP server: `{server}` would run whenever the coding agent starts")
     if step.program in _EDITORS or (step.program in _PACKAGE_MANAGERS and "pkg" in step.args[:2]):
         yield from _filtered_files(step, workspace)
+
+
+def _added_server(args: tuple[str, ...]) -> str:
+    """Return what `claude mcp add NAME -- COMMAND` or `code --add-mcp JSON` adds."""
+    if args[:1] == ("mcp",) and args[1:2] in (("add",), ("add-json",)) and not {"--help", "-h"} & set(args):
+        return " ".join(args[args.index("--") + 1 :] if "--" in args else args[2:])[:LONGEST_SHOWN]
+    return next((" ".join(args[1:])[:LONGEST_SHOWN] for arg in args if arg.startswith("--add-mcp")), "")
 
 
 def _text_before(path: str) -> str:
@@ -80,7 +90,9 @@ def _as_member(arg: str) -> str:
     return f'"{name.rpartition(".")[2]}": "{text}"'
 
 
-def _judge_change(path: str, before: Iterable[Entry], after: Iterable[Entry], workspace: Workspace) -> Iterator[Finding]:
+def _judge_change(
+    path: str, before: Iterable[Entry], after: Iterable[Entry], workspace: Workspace
+) -> Iterator[Finding]:
     """Judge what the file runs after the change, and did not run before."""
     old, new = dict.fromkeys(before), dict.fromkeys(after)
     added = [entry for entry in new if entry not in old][:MOST_ENTRIES]
@@ -114,5 +126,7 @@ def _findings(entry: Entry, workspace: Workspace) -> list[Finding]:
     from snell.packs.guard.rules import RULES  # noqa: PLC0415 - this rule is one of them
 
     paths = workspace.snell_paths
-    found = drop_misread(judge(entry.line, workspace.cwd, workspace.home, workspace.project, snell_paths=paths)).findings
+    found = drop_misread(
+        judge(entry.line, workspace.cwd, workspace.home, workspace.project, snell_paths=paths)
+    ).findings
     return [each for each in found if entry.where == HERE or RULES[each.rule].family in _HERE_ONLY]

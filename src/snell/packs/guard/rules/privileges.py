@@ -24,7 +24,9 @@ _HOST_ROOT = lazy_regex(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|
 
 _ENGINES = frozenset(("docker", "podman", "nerdctl"))
 _SHELLS = frozenset(("bash", "sh", "zsh", "fish"))
-TRIGGER = Trigger(programs=_ACCOUNTS | _ENGINES | _SHELLS | {"nsenter", "sudo", "doas", "su", "kubectl", "oc"}, traits=WRITES)
+TRIGGER = Trigger(
+    programs=_ACCOUNTS | _ENGINES | _SHELLS | {"nsenter", "sudo", "doas", "su", "kubectl", "oc"}, traits=WRITES
+)
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:

@@ -111,7 +111,10 @@ def _connections(step: Step) -> Iterator[Finding]:
 
 def _sets_git_program(args: tuple[str, ...]) -> bool:
     named = {"core.hooksPath", "core.sshCommand", "core.fsmonitor", "core.pager", "include.path"} & set(args)
-    if any(re.match(r"alias\.|includeif\.", name, re.IGNORECASE) and _RUNS.match(value) for name, value in itertools.pairwise(args)):
+    if any(
+        re.match(r"alias\.|includeif\.", name, re.IGNORECASE) and _RUNS.match(value)
+        for name, value in itertools.pairwise(args)
+    ):
         return True
     reads = {"--get", "--unset", "--list", "-l"} & set(args) or len(args) <= args.index("config") + 2
     is_project_folder = "core.hooksPath" in named and "--global" not in args and re.match(r"[.\w]", args[-1])

@@ -253,6 +253,7 @@ class LineWalk(Walk):
                 scene.piped,
                 labels_of_named_files(args, scene) if scene.files else frozenset(),
                 args,
+                scene.script,
             )
         )
 
