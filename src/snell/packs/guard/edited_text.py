@@ -30,7 +30,7 @@ def add_text_from_disk(files: Mapping[str, Value], steps: tuple[Step, ...] = ())
 
 
 def edited_text(path: str, named: str, contents: CallContents) -> str:
-    """Return the text that a file has after a call: of an edit the complete file, if the text that it replaces is there."""
+    """Return the text that a file has after a call: of an edit the complete file, if what it replaces is there."""
     text, before = contents.writes[named], text_on_disk(path) if contents.replacements else ""
     if not before or any(old not in before for old, _new in contents.replacements):
         return text

@@ -32,7 +32,7 @@ class Lookups:
     def are_current(self) -> bool:
         """Tell whether every path is still of the same kind, and every file that was read unchanged."""
         is_same = all(_kind(path) == kind for path, kind in self.kinds.items())
-        return is_same and all(_stamp(path) == stamp for path, stamp in self.stamps.items())
+        return is_same and (not self.stamps or all(_stamp(path) == stamp for path, stamp in self.stamps.items()))
 
 
 class _Thread(threading.local):

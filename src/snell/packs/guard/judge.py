@@ -149,7 +149,7 @@ def _of_script(findings: list[Finding], path: str) -> list[Finding]:
     """
     Return what to ask about a script that was on the disk before: what would be denied in a command line.
 
-    It may be the user's own, so that it is not denied; scripts read secrets to use them, and take care of unknown values.
+    It may be the user's own, so that it is not denied; scripts read secrets to use them, and handle unknown values.
     """
     serious = [each for each in findings if each.verdict == DENY and RULES[each.rule].family != "secrets"]
     return [

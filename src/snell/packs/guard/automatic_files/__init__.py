@@ -1,1 +1,1 @@
-"""Files that run by themselves: what a change of such a file would run, and when; the guard works without this folder."""
+"""Files that run by themselves: what a change would run, and when; the guard works without this folder."""

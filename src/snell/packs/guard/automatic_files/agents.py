@@ -43,7 +43,7 @@ def _servers_in(value: Any, depth: int) -> list[str]:
     lines = [_server_line(each) for name in _SERVERS for each in objects(member(value, name)).values()]
     if depth < 3:
         inner = [each for name, each in objects(value).items() if name not in _SERVERS[:5]]
-        inner += [each for each in objects(member(value, "mcp")).values()]
+        inner += list(objects(member(value, "mcp")).values())
         lines += [line for each in inner for line in _servers_in(each, depth + 1)]
     return lines
 

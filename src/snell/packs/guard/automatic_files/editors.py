@@ -46,7 +46,7 @@ def _task(task: Any) -> Iterator[Entry]:
         yield Entry(line, _OPENED if opens else _STARTED, asks=opens)
 
 
-# Settings of editors that name a program, where its value is a file of the project or of everybody.
+# Settings of editors that name a program, where its value is a file of the project or of all users.
 _PROGRAM_SETTING = lazy_regex(
     r"(?:git\.path|.*(?:executable|executablepath|interpreterpath|serverpath|binarypath|binpath|shellpath|runtimepath"
     r"|nodepath|terminal\.integrated\.(?:shell|automationshell)\.\w+|tsdk|toolspath))",

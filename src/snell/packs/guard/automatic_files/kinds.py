@@ -7,6 +7,8 @@ from snell.packs.guard.automatic_files import agents, editors, projects
 from snell.packs.guard.automatic_files.entries import Entry
 from snell.packs.guard.sensitive_files import is_workflow
 
+LONGEST_PATH = 4_096  # of the operating system
+
 Reader = Callable[[str], Iterable[Entry]]
 
 _KINDS: dict[str, tuple[str, Reader]] = {
@@ -17,15 +19,19 @@ _KINDS: dict[str, tuple[str, Reader]] = {
     ),
     "container": (r"/\.?devcontainer\.json", editors.read_devcontainer),
     "servers": (
-        r"/\.?mcp\.json|/(?:cline_)?mcp[_-](?:config|settings|servers)\.json|/claude_desktop_config\.json|/\.claude\.json"
-        r"|/opencode\.jsonc?|/\.(?:gemini|qwen|amp|config/amp|factory|copilot|crush)/settings\.json|/\.?crush\.json"
-        r"|/\.(?:codex|grok|kimi-code)/config\.toml|/\.?(?:config/)?zed/settings\.json|/\.continue/(?:config|mcpservers/[^/]+)\.ya?ml"
-        r"|/\.config/goose/config\.ya?ml",
+        (
+            r"/\.?mcp\.json|/(?:cline_)?mcp[_-](?:config|settings|servers)\.json|/claude_desktop_config\.json|/\.claude\.json"
+            r"|/opencode\.jsonc?|/\.(?:gemini|qwen|amp|config/amp|factory|copilot|crush)/settings\.json|/\.?crush\.json"
+            r"|/\.(?:codex|grok|kimi-code)/config\.toml|/\.?(?:config/)?zed/settings\.json|/\.continue/(?:config|mcpservers/[^/]+)\.ya?ml"
+            r"|/\.config/goose/config\.ya?ml"
+        ),
         agents.read_servers,
     ),
     "agent": (
-        r"/skill\.md|/\.(?:claude|cursor|codex|gemini|qwen|factory|github|copilot|opencode|agents?|kiro|windsurf)/.*"
-        r"(?:agents?|commands?|skills?|prompts|droids|modes)/.*\.(?:md|toml)|/(?:agents|commands|skills)/[^/]+\.md",
+        (
+            r"/skill\.md|/\.(?:claude|cursor|codex|gemini|qwen|factory|github|copilot|opencode|agents?|kiro|windsurf)/.*"
+            r"(?:agents?|commands?|skills?|prompts|droids|modes)/.*\.(?:md|toml)|/(?:agents|commands|skills)/[^/]+\.md"
+        ),
         agents.read_agent_text,
     ),
     "script": (
@@ -39,7 +45,9 @@ _KINDS: dict[str, tuple[str, Reader]] = {
     "package": (r"/package\.json", projects.read_package),
     "composer": (r"/composer\.json", projects.read_composer),
     "tools": (
-        r"/\.?npmrc|/\.yarnrc(?:\.yml)?|/\.pnpmrc|/\.cargo/config(?:\.toml)?|/pip\.(?:conf|ini)|/bunfig\.toml|/uv\.toml",
+        (
+            r"/\.?npmrc|/\.yarnrc(?:\.yml)?|/\.pnpmrc|/\.cargo/config(?:\.toml)?|/pip\.(?:conf|ini)|/bunfig\.toml|/uv\.toml"
+        ),
         projects.read_tool_settings,
     ),
     "build": (r"/build\.rs", projects.read_build_script),
@@ -50,7 +58,7 @@ _NAMES = re.compile("|".join(f"(?P<{kind}>{pattern})$" for kind, (pattern, _read
 
 def reader_of(path: str) -> Reader | None:
     """Return what reads a file that runs by itself; None for all other files."""
-    lower = path.lower()
+    lower = path[-LONGEST_PATH:].lower()
     found = _NAMES.search(lower)
     if found is not None and found.lastgroup:
         return _KINDS[found.lastgroup][1]

@@ -101,7 +101,7 @@ _USUAL_VALUE = lazy_regex(
 
 
 def read_tool_settings(text: str) -> Iterator[Entry]:
-    """Yield the settings of package managers that name a program, or a place without encryption to get packages from."""
+    """Yield the settings of package managers that name a program, or an unencrypted address of packages."""
     for name, given in _PROGRAM_SETTINGS.findall(text):
         if not _USUAL_VALUE.fullmatch(given):
             yield Entry(given.strip(), f"as `{name}`, whenever the package manager runs", asks=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.automatic_files.entries import HERE, Entry
-from snell.packs.guard.automatic_files.kinds import Reader, reader_of
+from snell.packs.guard.automatic_files.kinds import reader_of
 from snell.packs.guard.edited_text import text_on_disk
 from snell.packs.guard.file_lookups import mark_unrepeatable
 from snell.packs.guard.known_values import UNKNOWN
@@ -21,7 +21,10 @@ from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
-    name="automatic-files", family="execution", instead="say what should run and when, and let the user change the file"
+    name="automatic-files",
+    family="execution",
+    instead="say what should run and when, and let the user change the file",
+    about=(__doc__ or "").strip(),
 )
 MOST_ENTRIES, LONGEST_SHOWN = 40, 80
 
@@ -74,7 +77,7 @@ _ASSIGNMENT = lazy_regex(r"""(?:\.|\[["'])?["']?([\w-]+)["']?\]?\s*[|+]?=\s*(?=[
 
 
 def _filtered_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """Judge `jq '.scripts.install = "x"' package.json` and `npm pkg set scripts.install=x` by the text of the change."""
+    """Judge `jq '.scripts.install = "x"' package.json` and `npm pkg set scripts.install=x` by their own text."""
     is_package = step.program in _PACKAGE_MANAGERS
     names = ["package.json"] if is_package else [arg for arg in step.args if not arg.startswith("-")]
     change = "\n".join(_as_member(arg) if is_package else arg for arg in step.args)
@@ -121,9 +124,9 @@ _HERE_ONLY = frozenset(("execution", "exfiltration"))
 
 def _findings(entry: Entry, workspace: Workspace) -> list[Finding]:
     """Return what is wrong with the command of an entry; on a build server only what it fetches or sends counts."""
-    from snell.packs.guard.judge import judge  # noqa: PLC0415 - the rules are a part of it
-    from snell.packs.guard.not_shell_text import drop_misread  # noqa: PLC0415 - it needs the judge
-    from snell.packs.guard.rules import RULES  # noqa: PLC0415 - this rule is one of them
+    from snell.packs.guard.judge import judge
+    from snell.packs.guard.not_shell_text import drop_misread
+    from snell.packs.guard.rules import RULES
 
     paths = workspace.snell_paths
     found = drop_misread(

@@ -63,9 +63,10 @@ def run_code(walk: Walk, call: Call, scene: ShellState, code: Value, inner: Shel
     walk.record(replace(call, stdin=None), scene, UNKNOWN_VALUE, code=code)
     if not code.text.strip(UNKNOWN).strip():
         return Value(UNKNOWN, code.labels)
+    printed = list[Value]()
     with inner.inside_script(code):
-        return walk.line(code.text, inner)
-    return UNKNOWN_VALUE
+        printed.append(walk.line(code.text, inner))
+    return printed[0] if printed else UNKNOWN_VALUE
 
 
 _FILE_OPTIONS = frozenset(("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile"))

@@ -4,9 +4,10 @@ What a short program in another language does: shell commands, deletions, writes
 The text of strings is masked first, so that code inside a string is data unless something runs it.
 """
 
+import itertools
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -60,9 +61,9 @@ class _Follower:
             self._shell(code)  # a shell command in the place of a program
         if self.language == "perl":
             self._delete_all(pattern("angled").finditer(code))
-        for each in self._rounds(written, masked):
-            for part in (self._files, self._opened_files, self._commands, self._inner_code, self._network):
-                part(each)
+        parts = (self._files, self._opened_files, self._commands, self._inner_code, self._network)
+        for part, each in itertools.product(parts, self._rounds(written, masked)):
+            part(each)
 
     def _rounds(self, written: str, masked: str) -> Iterator[str]:
         """Yield the reduced code; where it loops over a list of strings, once for each of the first of them."""
