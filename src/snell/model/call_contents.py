@@ -81,9 +81,14 @@ class CallContents(Struct, frozen=True):
     urls: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()  # SQL, without comments
     programs: tuple[Program, ...] = ()
-    old_text: str = ""  # what an edit replaces, as far as it is named
+    replacements: tuple[tuple[str, str], ...] = ()  # of an edit: old text and new text, as far as they are named
     replaces_text: bool = False  # it names an old text or is a patch, so that it edits a file
     is_complete: bool = True  # False: the input has more objects or texts than are looked at
+
+    @property
+    def old_text(self) -> str:
+        """Return what an edit replaces, as far as it is named."""
+        return "\n".join(old for old, _new in self.replacements)
 
     @property
     def kind(self) -> str:
@@ -113,7 +118,7 @@ class _Found(Struct):
     urls: dict[str, None] = field(default_factory=dict)
     statements: dict[str, None] = field(default_factory=dict)
     programs: dict[Program, None] = field(default_factory=dict)
-    old_texts: list[str] = field(default_factory=list)
+    replacements: list[tuple[str, str]] = field(default_factory=list)
     replaces_text: bool = False
 
 
@@ -141,7 +146,7 @@ def contents_of(tool: str, given: Any) -> CallContents:
         urls=tuple(found.urls),
         statements=tuple(found.statements),
         programs=tuple(found.programs),
-        old_text="\n".join(found.old_texts),
+        replacements=tuple(found.replacements),
         replaces_text=found.replaces_text,
         is_complete=objects <= MOST_OBJECTS and texts <= MOST_TEXTS,
     )
@@ -227,7 +232,7 @@ def _add_files(found: _Found, row: Row, above: str, verbs: ToolVerbs) -> None:
     text = "\n".join(_texts_under(row, _TEXTS))
     old = _texts_under(row, _OLD_TEXTS)
     is_edit = bool(text) and bool(old or _texts_under(row, _CHANGES))
-    found.old_texts += old if is_edit else []
+    found.replacements += [(each, text) for each in old] if is_edit else []
     found.replaces_text |= bool(patched) or is_edit
     found.writes.update(patched)
     paths = [(key, path) for key, text in row if (path := _path_under(key, text)) is not None]

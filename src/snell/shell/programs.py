@@ -48,6 +48,7 @@ class Program(Struct, frozen=True, forbid_unknown_fields=True):
     where: str = ""  # the command runs on another machine (`host`) or in a `container`
     fetches: bool = False  # what it runs is a package that it downloads
     well_known: Words = frozenset()  # packages of that registry which are run without a question
+    fetches_code: Phrases = ()  # installs a plugin, or runs a package, from a publisher that is not reviewed
     same_as: dict[str, str] = {}  # its first words, and the command that they stand for
     lines: str = ""  # its operands are a shell line (`joined`), or each with a space is one (`each`), or `stdin` is
     code: Words = frozenset()  # the value of these options is a shell line

@@ -329,7 +329,7 @@ HARMLESS = [
     ("write_stdin", {"session_id": 1, "chars": "\x03"}),
     ("mcp__tmux__send-keys", {"keys": ["C-c"]}),
     ("terminal_resize", {"cols": 80, "rows": 24}),
-    ("add_mcp_server", {"config": {"command": "npx", "args": ["-y", "@scope/server"]}}),
+    ("add_mcp_server", {"config": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}}),
     ("Write", {"file_path": f"{CWD}/rows.json", "content": json.dumps([{"command": WIPES}])}),
     ("Edit", {"file_path": f"{CWD}/rows.json", "old_string": "x", "new_string": json.dumps({"command": WIPES})}),
     ("mcp__files__write_file", {"path": "rows.json", "content": json.dumps({"command": WIPES})}),

@@ -1,5 +1,5 @@
 """
-Add the text on the disk to the files that a call has written.
+Add the text on the disk to the files that a call writes or has written.
 
 An edit names only the text that it inserts, and `sed -i` not even that, but the complete file may be run later.
 """
@@ -7,6 +7,7 @@ An edit names only the text that it inserts, and `sed -i` not even that, but the
 from collections.abc import Mapping
 from pathlib import Path
 
+from snell.model.call_contents import CallContents
 from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import Step
@@ -22,10 +23,20 @@ def add_text_from_disk(files: Mapping[str, Value], steps: tuple[Step, ...] = ())
     changed = {path for step in steps if step.program in _IN_PLACE for path in step.writes}
     found = {**dict.fromkeys(changed, Value("")), **files}
     for path in list(found)[:MOST_READ]:
-        text = _text(path) if _is_run(path) and not found[path].has(SECRET) else ""
+        text = text_on_disk(path) if _is_run(path) and not found[path].has(SECRET) else ""
         if text and text.strip() != found[path].text.strip():
             found[path] = Value(f"{found[path].text.replace(UNKNOWN, '')}\n{text}".strip(), found[path].labels)
     return {path: value for path, value in found.items() if value.text or value.labels or path in files}
+
+
+def edited_text(path: str, named: str, contents: CallContents) -> str:
+    """Return the text that a file has after a call: of an edit the complete file, if what it replaces is there."""
+    text, before = contents.writes[named], text_on_disk(path) if contents.replacements else ""
+    if not before or any(old not in before for old, _new in contents.replacements):
+        return text
+    for old, new in contents.replacements:
+        before = before.replace(old, new)
+    return before
 
 
 # Only scripts and build files: secrets and program output must not be recorded.
@@ -39,7 +50,8 @@ def _is_run(path: str) -> bool:
     return UNKNOWN not in path and _RUN.fullmatch(path.rpartition("/")[2]) is not None and not secret_name(path)
 
 
-def _text(path: str) -> str:
+def text_on_disk(path: str) -> str:
+    """Return the text of a file; empty if it is missing, too large or no text."""
     try:
         file = Path(path)
         return file.read_text("utf-8") if file.is_file() and file.stat().st_size <= LARGEST else ""

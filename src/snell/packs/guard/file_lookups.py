@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 MISSING, PLAIN, LINK = "missing", "plain", "link"
 MOST_LOOKUPS = 100
+MOST_SCRIPTS, LARGEST_SCRIPT = 6, 65_536
 
 
 class Lookups:
@@ -20,6 +21,7 @@ class Lookups:
 
     def __init__(self) -> None:
         self.kinds: dict[str, str] = {}
+        self.stamps: dict[str, tuple[int, ...]] = {}  # of files that were read: size, time of the change, number
         self.contents: dict[str, bytes] | None = None  # what else was read, which cannot be compared cheaply
 
     @property
@@ -28,8 +30,9 @@ class Lookups:
         return self.contents is None and len(self.kinds) <= MOST_LOOKUPS and LINK not in self.kinds.values()
 
     def are_current(self) -> bool:
-        """Tell whether every path is still of the same kind."""
-        return all(_kind(path) == kind for path, kind in self.kinds.items())
+        """Tell whether every path is still of the same kind, and every file that was read unchanged."""
+        is_same = all(_kind(path) == kind for path, kind in self.kinds.items())
+        return is_same and (not self.stamps or all(_stamp(path) == stamp for path, stamp in self.stamps.items()))
 
 
 class _Thread(threading.local):
@@ -58,6 +61,28 @@ def path_kind(path: str) -> str:
     if kind is None:
         kind = kinds[path] = _kind(path)
     return kind
+
+
+def read_script(path: str) -> str:
+    """Return the text of a script on the disk; empty if it is missing, no text, or read after too many others."""
+    stamps = _thread.lookups.stamps
+    if path not in stamps and len(stamps) >= MOST_SCRIPTS:
+        return ""
+    stamps[path] = _stamp(path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_SCRIPT) if stamps[path] else b""
+        return "" if b"\0" in data else data.decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else ()
 
 
 def forget_lookups() -> None:

@@ -9,7 +9,7 @@ from snell.packs.guard.file_lookups import forget_lookups
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace, effective_project
 from snell.packs.guard.rule import ASK, DENY, Finding
-from snell.packs.guard.rules import FORK_BOMB, UNREADABLE, find_in_step
+from snell.packs.guard.rules import FORK_BOMB, RULES, UNREADABLE, find_in_step
 from snell.packs.guard.rules.windows import find_unread
 from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
 from snell.packs.guard.shell.symlinks import follow_links
@@ -140,5 +140,19 @@ def _find(steps: list[Step], start: Workspace, links: Mapping[str, str]) -> list
         elif (workspace.cwd, workspace.project) != (step.cwd, start.project):
             workspace = start.in_folder(step.cwd)
         real = follow_links(step, links, start.home, start.project)
-        findings += find_in_step(step, real, workspace)
+        found = find_in_step(step, real, workspace)
+        findings += _of_script(found, step.script) if step.script and found else found
     return findings
+
+
+def _of_script(findings: list[Finding], path: str) -> list[Finding]:
+    """
+    Return what to ask about a script that was on the disk before: what would be denied in a command line.
+
+    It may be the user's own, so that it is not denied; scripts read secrets to use them, and handle unknown values.
+    """
+    serious = [each for each in findings if each.verdict == DENY and RULES[each.rule].family != "secrets"]
+    return [
+        each if each.rule.startswith("own-") else replace(each, verdict=ASK, why=f"the script `{path}`: {each.why}")
+        for each in serious
+    ]

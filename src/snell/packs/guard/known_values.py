@@ -18,6 +18,7 @@ REMOTE = "remote"  # the address of a git remote that this line or session has s
 MOVED = "moved"  # where it lay before
 PROGRAM = "program"  # a copy of that program of the system
 PACKAGE = "package"  # of a registry, that is downloaded to be run
+ON_DISK = "on-disk"  # the path of a script that was there before the session
 PROCESS = "process"  # the number of a process of that name
 
 

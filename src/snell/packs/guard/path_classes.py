@@ -4,6 +4,7 @@ import posixpath
 import re
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.file_lookups import MISSING, path_kind
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.sensitive_files import is_snell_file
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
@@ -28,6 +29,14 @@ _BUILD_NAMES = name_set(
     "storybook-static .angular cmake-build-debug cmake-build-release release debug artifacts generated "
     ".hypothesis _build lib-cov .nyc_output dist-newstyle deriveddata pods .dart_tool zig-cache zig-out "
     "results playwright-report test-results .docusaurus .expo .serverless reports report pkg wheels"
+)
+# Names that people give to folders of their own as well.
+_AMBIGUOUS = name_set(
+    "results reports report public release logs log site artifacts generated out bin pkg temp tmp env"
+)
+_PROJECT_FILES = (
+    *(".git", "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "Makefile", "CMakeLists.txt"),
+    *("pom.xml", "build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "mix.exs", "requirements.txt"),
 )
 _BUILD_FILE = lazy_regex(
     (
@@ -177,12 +186,22 @@ def _elsewhere(path: str, head: str, workspace: Workspace) -> str:
     if workspace.project and (workspace.project + "/").startswith(head.rstrip("/") + "/"):
         return ABOVE
     if home and head.startswith(home + "/"):
-        below = head[len(home) + 1 :]
-        is_build = below.startswith(_CACHES) or ("/" in below and is_build_output(head.rpartition("/")[2]))
-        return BUILD if is_build else HOME_PART
+        return BUILD if head[len(home) + 1 :].startswith(_CACHES) or _is_built_in_home(head, home) else HOME_PART
     if _BUILD_MACHINE_TOOLS.match(head):
         return BUILD
     return SYSTEM if _SYSTEM.match(head) else OUTSIDE
+
+
+def _is_built_in_home(head: str, home: str) -> bool:
+    """Tell whether a folder of a home is build output: beside a project file, or by a name that only builds use."""
+    folder, _, name = head.rpartition("/")
+    first = head[len(home) + 1 :].partition("/")[0].lower()
+    if folder == home or not is_build_output(name):
+        return False
+    if any(path_kind(f"{folder}/{file}") != MISSING for file in _PROJECT_FILES):
+        return True
+    is_user_folder = first in _PERSONAL and not first.startswith(".")
+    return not is_user_folder and name.lower() not in _AMBIGUOUS and (name[:1] in "._" or path_kind(folder) == MISSING)
 
 
 def _unknown_place(path: str) -> str:

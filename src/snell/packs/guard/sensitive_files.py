@@ -97,9 +97,17 @@ _STARTUP_FILE = lazy_regex(
     r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
     r"|rc\.local|init\.d|systemd/system|environment|bash)"
     r"|^/var/spool/cron|/\.git/hooks/(?!.*\.sample)|^/etc/ld\.so|/\.ssh/rc$"
-    # Programs that coding agents start as MCP servers.
-    r"|/\.(?:cursor|codeium/windsurf|windsurf|kiro/settings|gemini/\w+)/mcp(?:_config)?\.json$|/claude_desktop_config\.json$"
 )
+_WORKFLOW = lazy_regex(
+    r"(?:^|/)(?:\.(?:github|gitea|forgejo)/workflows/[^/]+\.ya?ml|\.gitlab-ci\.ya?ml|\.circleci/config\.ya?ml"
+    r"|bitbucket-pipelines\.ya?ml|azure-pipelines\.ya?ml|jenkinsfile|\.travis\.ya?ml|\.drone\.ya?ml)$",
+    re.IGNORECASE,
+)
+
+
+def is_workflow(path: str) -> bool:
+    """Tell whether a build server runs what the file says as soon as it is pushed."""
+    return _WORKFLOW.search(path) is not None
 
 
 @lru_cache(maxsize=4096)

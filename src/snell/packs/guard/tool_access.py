@@ -9,6 +9,7 @@ from snell.model.call_contents import CallContents, Program, contents_of, verbs_
 from snell.model.command_folders import folders_of
 from snell.model.command_lines import CommandField, command_fields
 from snell.model.tool_names import has_code, is_powershell, name_set, runs_other_code, words_of
+from snell.packs.guard.edited_text import edited_text
 from snell.packs.guard.judge import Judgement, judge, judge_steps, merge_judgements, strictest_verdict
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.mcp_tools import check_tool, equivalent_commands, split_notebook_cell
@@ -16,7 +17,7 @@ from snell.packs.guard.not_shell_text import drop_misread, is_shell_tool
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES, UNREADABLE
-from snell.packs.guard.sensitive_files import is_startup_file, is_system_program
+from snell.packs.guard.sensitive_files import is_startup_file, is_system_program, is_workflow
 from snell.packs.guard.shell.shell_state import Step
 from snell.redact import find
 from snell.sdk.subjects import ReadCall, SearchCall, ToolCall
@@ -28,14 +29,6 @@ _SENDING = lazy_regex(
     r"create_(?:issue|pull_request|page|ticket|discussion)|push_files|http_request)(?:_|$)"
 )
 _LONG_PART = lazy_regex(r"/(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w+=%~-]{24,}(?:/|$)")  # a value, not the name of a page
-_WORKFLOW = lazy_regex(
-    r"(?:^|/)(?:\.(?:github|gitea|forgejo)/workflows/[^/]+\.ya?ml|\.gitlab-ci\.ya?ml|\.circleci/config\.ya?ml"
-    r"|bitbucket-pipelines\.ya?ml|azure-pipelines\.ya?ml|Jenkinsfile|\.travis\.ya?ml|\.drone\.ya?ml)$"
-)
-_SERVER_SECRET = lazy_regex(r"\$\{\{\s*(?:secrets\.\w+|toJSON\(secrets\)|github\.token)\s*\}\}")
-_SECRET_VARIABLE = lazy_regex(r"(?m)^\s*(\w+)\s*:\s*[\"']?\$SERVER_SECRET_TOKEN[\"']?\s*$")
-_PACKAGE_SCRIPT = lazy_regex(r'"(?:pre|post)?(?:install|uninstall|prepare|pack|publish)"\s*:\s*"((?:[^"\\]|\\.)*)"')
-_SCRIPT_LINE = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:(?:run|script|sh)\s*:\s*)?[|>]?-?\s*(.+)$")
 _REMOTE = lazy_regex(r"github|gitlab|gitea|forgejo|bitbucket", re.IGNORECASE)
 MOST_SENT, LONGEST_SENT = 50, 20_000
 
@@ -49,7 +42,7 @@ def judge_call(call: ToolCall, workspace: Workspace) -> Judgement:
         for folder in folders_of(call.input, workspace.cwd, workspace.home)
     ]
     found = list(check_tool(call)) if call.kind == "mcp" else []
-    found += _check_sent_secret(call, contents)
+    found += [*_check_sent_secret(call, contents), *_check_pushed_workflow(call, contents)]
     if not contents.is_complete:
         found.append(UNREADABLE.ask(f"the input of `{call.tool}` has too many parts to look at each"))
     steps = judge_steps(tuple(_steps(call, contents, workspace)), workspace)
@@ -58,7 +51,7 @@ def judge_call(call: ToolCall, workspace: Workspace) -> Judgement:
     texts += [text for path, text in written.items() if is_startup_file(path) or is_system_program(path)]
     by_tool = Judgement(strictest_verdict(tuple(found)), tuple(found))
     by_text = [_judge_text(text, workspace) for text in texts]
-    return merge_judgements([by_tool, steps, *lines, *by_text, *_judge_workflows(call, contents, workspace)])
+    return merge_judgements([by_tool, steps, *lines, *by_text])
 
 
 def _check_sent_secret(call: ToolCall, contents: CallContents) -> list[Finding]:
@@ -82,22 +75,12 @@ def _texts_in(value: Any) -> list[str]:
     return texts
 
 
-def _judge_workflows(call: ToolCall, contents: CallContents, workspace: Workspace) -> Iterator[Judgement]:
-    """Judge what a package manager or a build server would run by itself; a pushed workflow runs without a review."""
-    for path, text in contents.writes.items():
-        if path.rpartition("/")[2] == "package.json":
-            scripts = _PACKAGE_SCRIPT.findall(text)
-            yield merge_judgements([_judge_text(script.replace('\\"', '"'), workspace) for script in scripts])
-        if not _WORKFLOW.search(path):
-            continue
-        # The server puts secrets in these places, also between single quotes; rules recognise them as a variable.
-        named = _SERVER_SECRET.sub("$SERVER_SECRET_TOKEN", text)
-        named = named.replace("'", '"') if named != text else text
-        script = "\n".join(_SCRIPT_LINE.findall(_SECRET_VARIABLE.sub(r"\1=$SERVER_SECRET_TOKEN", named)))
-        yield drop_misread(_judge_text(script, workspace))
-        if call.kind == "mcp" and _REMOTE.search(call.tool):
-            finding = RULES["startup"].ask(f"`{call.tool}` changes `{path}`, which a server runs with its secrets")
-            yield Judgement(finding.verdict, (finding,))
+def _check_pushed_workflow(call: ToolCall, contents: CallContents) -> list[Finding]:
+    """Ask about a workflow that is pushed at once: it runs without a review."""
+    if call.kind != "mcp" or not _REMOTE.search(call.tool):
+        return []
+    why = f"`{call.tool}` changes `{{}}`, which a server runs with its secrets"
+    return [RULES["startup"].ask(why.format(path)) for path in contents.writes if is_workflow(path)]
 
 
 def is_understood(call: ToolCall) -> bool:
@@ -185,7 +168,7 @@ def _steps(call: ToolCall, contents: CallContents, workspace: Workspace) -> Iter
     for path in contents.reads:
         yield _run_step(("cat", _full(path, workspace)), cwd)
     for path in contents.writes:
-        yield _write_step(_full(path, workspace), cwd)
+        yield _write_step(_full(path, workspace), cwd, edited_text(_full(path, workspace), path, contents))
     for path in contents.deletes:
         yield _write_step(_full(path, workspace), cwd)
         if call.kind == "mcp" or call.tool != "Delete":  # the client's own tool deletes one file
@@ -235,5 +218,5 @@ def _run_step(words: tuple[str, ...], cwd: str) -> Step:
     return Step(words[0], tuple(map(Value, words)), cwd, args=words[1:])
 
 
-def _write_step(path: str, cwd: str) -> Step:
-    return Step(":", (Value(":"),), cwd, writes=(path,))
+def _write_step(path: str, cwd: str, text: str = "") -> Step:
+    return Step(":", (Value(":"),), cwd, Value(text) if text else None, writes=(path,))

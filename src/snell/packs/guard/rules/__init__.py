@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,12 @@ _NAMES = [
     "infrastructure",
     "exposure",
 ]
-_MODULES: tuple[Any, ...] = tuple(import_module(f"{__name__}.{name}") for name in _NAMES)
+# Rules in folders of their own, which the guard works without.
+_FOLDERS = [name for name in ("snell.packs.guard.automatic_files",) if find_spec(name)]
+_MODULES: tuple[Any, ...] = (
+    *(import_module(f"{__name__}.{name}") for name in _NAMES),
+    *(import_module(f"{name}.rule") for name in _FOLDERS),
+)
 
 RULES: dict[str, Rule] = {
     rule.name: rule for rule in (*(module.RULE for module in _MODULES), AFTER_SECRET, FORK_BOMB, UNREADABLE)

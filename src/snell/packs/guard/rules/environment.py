@@ -20,7 +20,11 @@ TRIGGER = Trigger(programs=_SHOWS | name_set("grep egrep rg ps env printenv expo
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     """Judge only output that nothing else reads; a pipe into `grep` is judged by what `grep` prints."""
-    if step.where != HERE or step.writes or step.appends:
+    if step.writes or step.appends:
+        return
+    if step.where != HERE:
+        if step.program in ("env", "printenv") and not step.piped and all(arg.startswith("-") for arg in step.args):
+            yield RULE.ask("it prints the environment of a container or another machine, including secrets")
         return
     if step.program == "ps":
         if any(re.fullmatch(r"[a-z]*e[a-z]*", arg) for arg in step.args):

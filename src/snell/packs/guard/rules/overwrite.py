@@ -115,6 +115,8 @@ def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge writing nothing, or noise, over existing files, and writing without end."""
     noise = [arg for arg in (*step.args, *step.reads) if _NOTHING.match(arg)]
     empties = bool(noise) or step.program in ("truncate", "fallocate") or _prints_nothing(step)
+    if empties and any(word.detail("found") == "all" for word in step.words[1:]):
+        yield RULE.ask("it empties every file of a listing")
     for path in step.writes:
         if path.startswith("/dev/"):
             continue
@@ -142,11 +144,11 @@ def _loss_of(path: str, place: str, step: Step) -> str:
     name = path.rpartition("/")[2]
     if UNKNOWN not in path and (place == HOME_PART or path.startswith(_STORED_DATA)):
         return place
-    if place not in (PROJECT, SOURCES):
+    if place not in (PROJECT, SOURCES, PROJECT_ROOT):
         return ""
     if "*" in name and not is_build_output(path):
         return place
-    return "a file of data" if step.program == "truncate" and _DATA.search(name) else ""
+    return "a file of data" if step.program in ("truncate", "dd") and _DATA.search(name) else ""
 
 
 def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:

@@ -24,7 +24,9 @@ _HOST_ROOT = lazy_regex(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|
 
 _ENGINES = frozenset(("docker", "podman", "nerdctl"))
 _SHELLS = frozenset(("bash", "sh", "zsh", "fish"))
-TRIGGER = Trigger(programs=_ACCOUNTS | _ENGINES | _SHELLS | {"nsenter", "sudo", "doas", "su"}, traits=WRITES)
+TRIGGER = Trigger(
+    programs=_ACCOUNTS | _ENGINES | _SHELLS | {"nsenter", "sudo", "doas", "su", "kubectl", "oc"}, traits=WRITES
+)
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
@@ -46,6 +48,10 @@ def _other_user(step: Step) -> Iterator[Finding]:
         step.elevated and program in _SHELLS and not args and step.stdin is None
     ):
         yield RULE.ask("it opens a root shell")
+    elif program == "sudo" and not {"-S", "-kS", "-Sk", "-SE", "-ES", "--stdin"}.isdisjoint(args):
+        yield RULE.ask("it gives `sudo` a password from a pipe")
+    elif program in ("kubectl", "oc") and "debug" in args and any(arg.startswith(("node/", "nodes/")) for arg in args):
+        yield RULE.ask("it opens a shell with the rights of root on a node of the cluster")
     elif program == "su" and step.where == HERE and "-c" not in args:
         yield RULE.ask("it switches to another user")
     elif program in _ACCOUNTS and not {"--help", "--version", "-h", "-S", "--status"} & args and not _only_checks(step):

@@ -176,7 +176,8 @@ def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
         targets += [workspace.absolute(arg) for arg in step.args if not arg.startswith("-")]
     for path in targets:
         secret = secret_name(path, workspace.home)
-        if secret and not path.startswith("/tmp/"):
+        is_rewritten = path.endswith("/.envrc") and bool(step.output.text or step.stdin)  # judged by what it runs
+        if secret and not path.startswith("/tmp/") and not is_rewritten:
             soft = re.search(r"\.env", secret)
             yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets", secret)
 

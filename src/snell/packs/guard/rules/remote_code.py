@@ -13,9 +13,10 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import MISSING, path_kind
 from snell.packs.guard.known_values import NETWORK, PACKAGE
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import ADDRESS, CODE, FETCHED, Finding, Rule, Trigger, given_to
+from snell.packs.guard.rule import ADDRESS, CODE, FETCHED, Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge, is_local
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.shell.arguments import matches_any
 from snell.shell.programs import is_known, program_row
 from snell.system.lazy_regex import lazy_regex
 
@@ -52,7 +53,7 @@ _SHELLS = name_set("sh bash dash zsh ksh ash")
 TRIGGER = Trigger(
     programs=_SOCKETS | _SHELLS | {"deno", "go", "ssh", "autossh"},
     traits=CODE | ADDRESS | FETCHED,
-    rows=("attacks",),
+    rows=("attacks", "fetches_code"),
 )
 
 
@@ -70,7 +71,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _unknown_package(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    """Judge `npx -y NAME`: a package that few use is downloaded and run; a name with a scope is hard to imitate."""
+    """Judge `npx -y NAME`: a package that few use is downloaded and run; of a name with a scope the scope counts."""
     runner = "uvx" if step.program in ("uvx", "pipx") else "npx"
     given = given_to(step)
     if step.where == HERE and not (step.program in ("pnpm", "yarn") and "exec" in given.operands[:1]):
@@ -82,17 +83,19 @@ def _unknown_package(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.ask(f"it downloads and runs `{unknown}`, a package that is not well known")
 
 
-_PACKAGE = lazy_regex(r"(\w[\w.-]*?)(?:\[[\w,-]*\])?(?:@[\w.^~*<>=|-]*|[=<>~!]=.*)?")
+_PACKAGE = lazy_regex(r"((?:@[\w.-]+/)?\w[\w.-]*?)(?:\[[\w,-]*\])?(?:@[\w.^~*<>=|-]*|[=<>~!]=.*)?")
 
 
 def _is_well_known(requirement: str, runner: str, workspace: Workspace) -> bool:
     """Tell whether many use this package, or the project has it; addresses and unknown parts are for other checks."""
     found = _PACKAGE.fullmatch(requirement)
     name = found[1] if found else ""
-    if not name or name.lower() in program_row(runner).well_known or name.startswith("create-") or is_known(name):
+    known = program_row(runner).well_known
+    if not name or {name.lower(), name.partition("/")[0]} & known or name.startswith("create-") or is_known(name):
         return True
     folders = dict.fromkeys((workspace.cwd, workspace.project))
-    return runner == "npx" and any(path_kind(f"{each}/node_modules/.bin/{name}") != MISSING for each in folders)
+    places = ("", ".bin/") if runner == "npx" else ()
+    return any(path_kind(f"{each}/node_modules/{place}{name}") != MISSING for each in folders for place in places)
 
 
 def _fetched_code(step: Step, source: str) -> Iterator[Finding]:
@@ -113,7 +116,9 @@ def _fetched_program(step: Step) -> Iterator[Finding]:
 
 
 def _packages_by_address(step: Step) -> Iterator[Finding]:
-    if step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
+    if matches_any(given_to(step), program_row(step.program).fetches_code) and not only_asks(step):
+        yield RULE.ask(f"`{step.text[:80]}` downloads code that runs here and was not reviewed")
+    elif step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
         yield RULE.ask("it runs a program directly from an address")
     elif _is_installed_download(step):
         yield RULE.ask("it installs a package from the network that was not reviewed")

@@ -24,6 +24,7 @@ _METADATA = lazy_regex(
     r"\[fd00:ec2::254\])(?:[:/]|$)"
 )
 _DENIED = name_set("security secret-tool mimikatz lazagne gpg git keyring gcore procdump gdb")
+_PARTLY = name_set("terraform tofu opentofu")  # what they print is not all secret
 
 TRIGGER = Trigger(traits=ADDRESS, rows=("prints_secrets",))
 
@@ -34,7 +35,9 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         return
     if prints_secret(step.program, step.args) and not _decrypts_for_build(step):
         is_printed = not (step.piped or step.writes or step.appends)
-        verdict = RULE.deny if is_printed or step.program in _DENIED else RULE.ask
+        if step.program in _PARTLY and not is_printed:
+            return
+        verdict = RULE.deny if (is_printed and step.program not in _PARTLY) or step.program in _DENIED else RULE.ask
         yield verdict(f"`{step.program}` prints secrets", step.program)
 
 

@@ -104,7 +104,9 @@ def _over_http(step: Step, workspace: Workspace) -> str:
     named = next((value for value in sending.words if re.match(r"(?:\w+://)?[\w.-]+[./]", value.text)), None)
     if named is not None and any(named.detail("output") == name for name in ("whoami", "id")):
         return "?the user name, as part of an address,"
-    takes_stdin = any(value.text in ("-", ".", "@/dev/stdin") or value.text.endswith("@-") for value in sending.words)
+    takes_stdin = any(
+        value.text in ("-", ".", "@/dev/stdin") or value.text.endswith(("@-", "<-")) for value in sending.words
+    )
     if step.stdin is not None and (takes_stdin or step.program in ("http", "https", "xh")):
         return _secret((step.stdin,)) or ("?an archive of complete folders" if step.stdin.has(ARCHIVE) else "")
     return ""

@@ -103,15 +103,33 @@ def _connections(step: Step) -> Iterator[Finding]:
         yield RULE.ask("it makes git use another host than its addresses say")
     elif _disables_tls_checks(step.args):
         yield RULE.ask("it disables TLS certificate checks")
+    elif step.program != "git" and _sets_script_program(step.args):
+        yield RULE.ask("it changes which program the package manager runs for every script")
     elif is_git_config and _sets_git_program(step.args):
         yield RULE.ask("it changes which programs git runs automatically")
 
 
 def _sets_git_program(args: tuple[str, ...]) -> bool:
-    named = {"core.hooksPath", "core.sshCommand", "core.fsmonitor", "core.pager"} & set(args)
+    named = {"core.hooksPath", "core.sshCommand", "core.fsmonitor", "core.pager", "include.path"} & set(args)
+    if any(
+        re.match(r"alias\.|includeif\.", name, re.IGNORECASE) and _RUNS.match(value)
+        for name, value in itertools.pairwise(args)
+    ):
+        return True
     reads = {"--get", "--unset", "--list", "-l"} & set(args) or len(args) <= args.index("config") + 2
     is_project_folder = "core.hooksPath" in named and "--global" not in args and re.match(r"[.\w]", args[-1])
     return bool(named) and not reads and not is_project_folder
+
+
+_RUNS = lazy_regex(r"!(?!git\b)|.*gitconfig|[~./]")
+# Settings of package managers that name the program which runs scripts, or code that it loads.
+_RUN_SETTINGS = name_set("script-shell scriptshell shell node-options nodeoptions git onload-script yarnpath pnpmfile")
+
+
+def _sets_script_program(args: tuple[str, ...]) -> bool:
+    words = [arg for arg in args if not arg.startswith("-")]
+    named = words[2].partition("=")[0] if words[:2] == ["config", "set"] and len(words) > 2 else ""
+    return named.lower() in _RUN_SETTINGS
 
 
 def _disables_tls_checks(args: tuple[str, ...]) -> bool:

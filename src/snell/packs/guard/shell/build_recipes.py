@@ -47,7 +47,15 @@ _LOADED = {
     "pip3": ("setup.py", "python"),
 }
 _BUILD_FILES = {"make": MAKEFILES, "gmake": MAKEFILES, "just": JUSTFILES, "task": TASKFILES, "go-task": TASKFILES}
-_KNOWN = frozenset(("pytest", "py.test", "git", *_NODE, *_LOADED, *_BUILD_FILES))
+# Programs that do on other machines, or in a cluster, what the files in their words say.
+_PLANS = ("ansible-playbook", "kubectl", "oc")
+_PLAY_LINE = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:ansible\.builtin\.)?(?:shell|command|raw|cmd)\s*:\s*[|>]?-?\s*(.+)$")
+_HOST_RIGHTS = {
+    "--privileged": lazy_regex(r"\bprivileged:\s*true"),
+    "--pid=host": lazy_regex(r"\bhostPID:\s*true"),
+    "-v /:/host": lazy_regex(r"\bhostPath:[\s{]*path:\s*[\"']?/(?:[\"'\s},]|etc|root|var/run|$)"),
+}
+_KNOWN = frozenset(("pytest", "py.test", "git", *_PLANS, *_NODE, *_LOADED, *_BUILD_FILES))
 
 
 def reads_recipes(program: str) -> bool:
@@ -58,6 +66,9 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
     """Language (`sh` for a shell) and code. `files`: paths and what is known of their text."""
     if program == "git":
         yield from (("sh", text) for path, text in files.items() if _is_hook(path, args))
+    elif program in _PLANS:
+        named = {posixpath.normpath(posixpath.join(cwd, arg.partition("=")[2] or arg)) for arg in args}
+        yield from (("sh", line) for path, text in files.items() if path in named for line in _of_plan(program, text))
     elif program in ("pytest", "py.test"):
         yield from (("python", text) for path, text in files.items() if _is_tested(path, args, cwd))
     here = {posixpath.basename(path): text for path, text in files.items() if posixpath.dirname(path) == cwd}
@@ -68,6 +79,14 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
     name, language = _LOADED.get(program, ("", ""))
     if name in here and (not program.startswith("pip") or any(arg.startswith((".", "-e")) for arg in args)):
         yield language, here[name]
+
+
+def _of_plan(program: str, text: str) -> list[str]:
+    """The commands of a playbook; of a manifest a container with the same rights on its machine."""
+    if program == "ansible-playbook":
+        return [line.strip("\"'") for line in _PLAY_LINE.findall(text)]
+    rights = [option for option, pattern in _HOST_RIGHTS.items() if pattern.search(text)]
+    return [f"docker run {' '.join(rights)} image"] if rights else []
 
 
 _TEST = lazy_regex(r"conftest\.py|test_\w+\.py|\w+_test\.py")

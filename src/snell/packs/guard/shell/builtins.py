@@ -94,7 +94,7 @@ def _source(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     if not words:
         return EMPTY
     path = words[0].text
-    content = call.stdin if path in interpreters.STDIN and call.stdin else scene.content(path)
+    content = call.stdin if path in interpreters.STDIN and call.stdin else scene.script_text(path)
     walk.record(call, scene, EMPTY, code=words[0] if content is None and is_unset_variable(words[0]) else None)
     if content is not None:
         interpreters.run_code(walk, call, scene, content, scene)

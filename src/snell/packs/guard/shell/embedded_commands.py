@@ -136,13 +136,23 @@ def _note_remote(args: list[str], scene: ShellState) -> None:
 
 
 def _note_clone(args: list[str], scene: ShellState) -> None:
-    """Mark a clone from an unknown host as content from the network."""
+    """Mark a clone from an unknown host, or the install scripts of any clone, as content from the network."""
     words = [arg for arg in args if not arg.startswith("-")]
     address = next((word for word in words if re.match(r"\w+://|[\w.-]+@[\w.-]+:", word)), "")
-    if not address or is_forge(address):
+    if not address:
         return
     folder = words[-1] if words[-1] != address else re.split(r"[/:]", address.removesuffix(".git").rstrip("/"))[-1]
-    scene.write(f"{folder}/{UNKNOWN}", Value(UNKNOWN, frozenset((f"{NETWORK} {CLONE}{address}",))))
+    # Of a forge, where projects are, only what installs itself counts; building and testing are what clones are for.
+    for name in _INSTALLERS if is_forge(address) else (UNKNOWN,):
+        scene.write(f"{folder}/{name}", Value(UNKNOWN, frozenset((f"{NETWORK} {CLONE}{address}",))))
+
+
+_INSTALLERS = tuple(
+    f"{folder}{name}{ending}"
+    for folder in ("", "scripts/", "bin/", "tools/")
+    for name in ("install", "setup", "bootstrap", "init", "get")
+    for ending in (".sh", ".bash", ".py", "")
+)
 
 
 def _push_there(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:

@@ -8,6 +8,7 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import BREAK, EMPTY, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell.brace_expansion import expand_braces
 from snell.packs.guard.shell.shell_state import MOST_ALTERNATIVES, ShellState
+from snell.shell.grammar import make_tree
 from snell.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
 from snell.system.lazy_regex import lazy_regex
 
@@ -141,6 +142,8 @@ def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value
     if known is None:
         return [_unset(part.name)]
     argument = single(part.argument or Word(), scene, capture)[0].text
+    for value in known if (part.operator, argument) == ("@", "P") else ():  # as a prompt, whose commands are run
+        capture(scene, make_tree(f': "{value.text}"', None, scene.budget), "")
     return [Value(_apply_operator(value.text, part.operator, argument), value.labels) for value in known]
 
 

@@ -63,7 +63,10 @@ def run_code(walk: Walk, call: Call, scene: ShellState, code: Value, inner: Shel
     walk.record(replace(call, stdin=None), scene, UNKNOWN_VALUE, code=code)
     if not code.text.strip(UNKNOWN).strip():
         return Value(UNKNOWN, code.labels)
-    return walk.line(code.text, inner)
+    printed = list[Value]()
+    with inner.inside_script(code):
+        printed.append(walk.line(code.text, inner))
+    return printed[0] if printed else UNKNOWN_VALUE
 
 
 _FILE_OPTIONS = frozenset(("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile"))
@@ -87,7 +90,7 @@ def run_file(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     """A program that is named by its path, when this line or this session wrote it."""
     name = call.words[0].text
     if "/" in name:
-        content = scene.content(name)
+        content = scene.script_text(name)
     else:
         built = {scene.absolute(file) for file in _BUILDS.get(name, ())}
         kept = [value for path, value in scene.files.items() if path in built or path.endswith(f"bin/{name}")]
@@ -135,10 +138,12 @@ def _follow(walk: Walk, call: Call, scene: ShellState, content: Value) -> Value:
     language = content.detail(SOURCE) or language
     if language:
         walk.record(call, scene, UNKNOWN_VALUE, code=content)
-        program_code.follow(walk, call, scene, language, content.text)
+        with scene.inside_script(content):
+            program_code.follow(walk, call, scene, language, content.text)
         return UNKNOWN_VALUE
     inner = scene.fork()
     walk.set_arguments(inner, call.words[1:])
+    inner.variables["0"] = inner.variables["BASH_SOURCE"] = call.words[:1]
     return run_code(walk, call, scene, content, inner)
 
 
@@ -193,13 +198,14 @@ def _start_files(walk: Walk, call: Call, scene: ShellState, inner: ShellState) -
 
 
 def _script(walk: Walk, call: Call, scene: ShellState, words: list[Value], inner: ShellState) -> Value:
-    content = scene.content(words[0].text)
+    content = scene.script_text(words[0].text)
     if content is None and words[0].labels:
         content = Value(UNKNOWN, words[0].labels)
     if content is None or _is_just_made(content):
         walk.record(call, scene, UNKNOWN_VALUE)
         return Value(UNKNOWN, frozenset((f"output {program_of(words[0].text)}",)))
     walk.set_arguments(inner, tuple(words[1:]))
+    inner.variables["0"] = inner.variables["BASH_SOURCE"] = (words[0],)
     return run_code(walk, call, scene, content, inner)
 
 
@@ -278,7 +284,8 @@ def _given_code(
         output = Value(place, output.labels)
     for code in codes:
         walk.record(call, scene, output, code=None if is_awk else code)
-        program_code.follow(walk, call, scene, name, code.text)
+        with scene.inside_script(code):
+            program_code.follow(walk, call, scene, name, code.text)
     return output
 
 
@@ -286,7 +293,7 @@ def _code_of_script(call: Call, scene: ShellState, name: str, script: Value | No
     """Return the code of a script that the line or the session wrote, or that comes over standard input."""
     if script is None or script.text in STDIN:
         return [call.stdin] if call.stdin is not None else []
-    known = loaded_modules.content(name, script.text, scene)
+    known = loaded_modules.content(name, script.text, scene) or scene.script_text(script.text)
     if known is None and script.labels:
         known = Value(UNKNOWN, script.labels)
     return [known] if known is not None else []

@@ -4,9 +4,10 @@ What a short program in another language does: shell commands, deletions, writes
 The text of strings is masked first, so that code inside a string is data unless something runs it.
 """
 
+import itertools
 import posixpath
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -21,6 +22,7 @@ from snell.packs.guard.shell.shell_state import Call, ShellState, Walk
 
 LONGEST_CODE = 65_536
 DEEPEST = 4
+MOST_ROUNDS = 6
 SHORT = 4_000  # of code, where a pattern may have to look at all of it more than once
 
 
@@ -59,8 +61,18 @@ class _Follower:
             self._shell(code)  # a shell command in the place of a program
         if self.language == "perl":
             self._delete_all(pattern("angled").finditer(code))
-        for part in (self._files, self._opened_files, self._commands, self._inner_code, self._network):
-            part(masked)
+        parts = (self._files, self._opened_files, self._commands, self._inner_code, self._network)
+        for part, each in itertools.product(parts, self._rounds(written, masked)):
+            part(each)
+
+    def _rounds(self, written: str, masked: str) -> Iterator[str]:
+        """Yield the reduced code; where it loops over a list of strings, once for each of the first of them."""
+        found = pattern("listed_loop").search(written)
+        if found is None:
+            yield masked
+            return
+        for index in re.findall(S, found[2])[:MOST_ROUNDS]:
+            yield self._reduce(f"{written[: found.start()]}{found[1]}«{index}»{written[found.end() :]}")
 
     def _awk(self, code: str, masked: str) -> None:
         if "/inet/" in code:

@@ -22,6 +22,7 @@ from snell.packs.guard.known_values import (
 )
 from snell.packs.guard.output_kinds import prints_personal, prints_secret, prints_shell_code
 from snell.packs.guard.path_classes import NO_PROJECT
+from snell.packs.guard.sensitive_files import is_secret_folder
 from snell.packs.guard.shell.file_copies import copy_files, pack_archive, unpack_archive
 from snell.packs.guard.shell.network_transfers import DOWNLOADERS, download_output
 from snell.packs.guard.shell.process_signals import finds_snell
@@ -128,6 +129,7 @@ def _carried_labels(program: str, call: Call, scene: ShellState) -> frozenset[st
 
 def printf_output(words: tuple[Value, ...]) -> Value:
     """What `printf` makes of its words."""
+    words = words[1:] if words and words[0].text == "--" else words
     if not words:
         return EMPTY
     labels = frozenset(label for word in words for label in word.labels)
@@ -207,6 +209,8 @@ def _ls(call: Call, args: list[str], scene: ShellState) -> Value:
     """The names that it lists, where a pattern says which they are."""
     named = [arg for arg in args if "*" in arg.rpartition("/")[2]]
     labels = _carried_labels("ls", call, scene) | {"output ls"}
+    if is_secret_folder(scene.cwd) and all(arg.startswith("-") for arg in args):
+        return Value(f"{scene.cwd}/{UNKNOWN}", labels)
     return Value(named[0] if len(named) == 1 == len([arg for arg in args if arg[:1] != "-"]) else UNKNOWN, labels)
 
 

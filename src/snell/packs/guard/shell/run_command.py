@@ -30,7 +30,7 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     row = program_row(program[:LONGEST_NAME])
     if call.env or row.stdin_code or row.shell_code or row.language_code:
         embedded_commands.look_inside(walk, call, scene, row)
-    if scene.files or call.stdin is not None:
+    if scene.files or call.stdin is not None or "/" in call.words[0].text:
         output = interpreters.run_file(walk, call, scene)
         if output is not None:
             return output

@@ -1,16 +1,19 @@
 """Where a command line runs: folders, variables, functions, and the files that it has written so far."""
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.packs.guard.known_values import EMPTY, UNKNOWN, Value
-from snell.shell.cursor import Budget
+from snell.packs.guard.file_lookups import read_script
+from snell.packs.guard.known_values import EMPTY, ON_DISK, UNKNOWN, Value
+from snell.shell.cursor import Budget, TooMuchError
 from snell.shell.tree import Node
+from snell.system.lazy_regex import lazy_regex
 
 HERE, HOST, CONTAINER = "here", "host", "container"
 MOST_ALTERNATIVES = 6
@@ -38,6 +41,7 @@ class Step(Struct, frozen=True, gc=False):
     piped: bool = False  # something else takes its output
     touched: frozenset[str] = frozenset()  # labels of the files that it names
     args: tuple[str, ...] = ()  # the texts of the words after the program
+    script: str = ""  # the script on the disk that runs it
 
     @property
     def text(self) -> str:
@@ -84,6 +88,7 @@ class ShellState:
         self.where = HERE
         self.elevated = False
         self.piped = False
+        self.script = ""
 
     def know(self, env: tuple[tuple[str, str], ...]) -> None:
         """Variables that are set before the line begins."""
@@ -132,11 +137,41 @@ class ShellState:
         labels = frozenset(label for value in inside for label in value.labels)
         return Value(UNKNOWN, labels) if inside else None
 
+    def script_text(self, path: str) -> Value | None:
+        """The text of a script: what this line or session wrote, or what is on the disk of a project or a home."""
+        found = self.content(path)
+        if found is not None or self.where != HERE or UNKNOWN in path or _INSTALLED.search(path):
+            return found
+        path = self.absolute(path)
+        text = "" if _INSTALLED.search(path) else read_script(path)
+        return Value(text, frozenset((f"{ON_DISK} {path}",))) if text else None
+
+    @contextmanager
+    def inside_script(self, code: Value) -> Iterator[None]:
+        """Follow a script on the disk: what cannot be parsed in it, or takes too long, is no fault of the line."""
+        if not code.has(ON_DISK):
+            yield
+            return
+        kept = self.budget, self.script, self.depth
+        self.budget, self.script = Budget(), code.detail(ON_DISK)
+        try:
+            yield
+        except TooMuchError:
+            pass
+        finally:
+            self.budget, self.script, self.depth = kept
+
     def write(self, path: str, value: Value, *, adds: bool = False) -> None:
         path = self.absolute(path)
         if self.merges and path in self.files:
             value = value.with_labels(*self.files[path].labels)
         self.files[path] = self.files.get(path, EMPTY).concat(value) if adds else value
+
+
+# Programs of the system and of packages, which no project wrote.
+_INSTALLED = lazy_regex(
+    r"^/(?:usr|bin|sbin|opt|nix|snap|dev|proc)/|/(?:node_modules|site-packages|\.?venv|\.tox|\.nox)/"
+)
 
 
 @lru_cache(maxsize=64)

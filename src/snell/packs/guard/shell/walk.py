@@ -253,6 +253,7 @@ class LineWalk(Walk):
                 scene.piped,
                 labels_of_named_files(args, scene) if scene.files else frozenset(),
                 args,
+                scene.script,
             )
         )
 
@@ -300,7 +301,8 @@ class LineWalk(Walk):
             return self._feed(call, redirect, target.concat(Value("\n")), scene)
         if operator in ("<&", ">&") and _is_descriptor(target.text, scene):
             return self._duplicate(call, operator, target.text, scene)
-        path = scene.absolute(target.text)
+        is_listed = target.text == UNKNOWN and target.detail("found") == "all"  # `> "$f"` for each file of a listing
+        path = scene.absolute("*" if is_listed else target.text)
         if operator in ("<", "<>", "<&"):
             stdin = scene.content(path) or file_value(path, scene)
             opens = (*call.opens, path) if operator == "<>" and not path.startswith("/dev/") else call.opens

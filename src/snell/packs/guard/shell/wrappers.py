@@ -17,6 +17,7 @@ MOST_STARTS = 10  # words behind an unknown program that are tried as the beginn
 
 _VERSION = lazy_regex(r"(?<=[\w-])@[\w.^~*-]+$")  # `rimraf@5`
 _RECORDED = frozenset(("nsenter", "su", "runuser", "script", "flock", "sg", "dokku"))  # that they are used counts, too
+_PASSWORD_OPTIONS = frozenset(("-S", "-kS", "-Sk", "-SE", "-ES", "--stdin"))
 _KEEPING = frozenset(("time", "command", "builtin"))  # the shell's own commands behind these act on the shell
 _RUN_VERBS = name_set("run exec x do start command cmd shell sh with call invoke wrap execute")
 
@@ -36,7 +37,7 @@ def unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
         return None  # most often these are arguments of a task
     if inner is None:
         return _without_command(walk, call, scene, program, row)
-    if program in _RECORDED:
+    if program in _RECORDED or (program == "sudo" and not _PASSWORD_OPTIONS.isdisjoint(texts)):
         walk.record(call, scene, UNKNOWN_VALUE)
     state = _inner_state(row, inner, scene)
     if program in _KEEPING and program_of(call.words[1 + inner.start].text) in builtins.PERFORMERS:
