@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,15 +14,18 @@ from snell.model.context import HandlerSettings, McpServer, ModelSettings
 from snell.model.hooks import Hook, Switches
 from snell.settings.effective_values import ADDED_POLICY, effective_values, switches
 from snell.settings.file_digests import FileDigests, FileStamp, stamp_of, watch_file
-from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
+from snell.settings.locate import MISSION, Located, SettingsFile, locate, project_at, with_imports
 from snell.settings.parse import parse_file, read_file
 from snell.settings.parse_types import Collected, PackSource, Parsed, ParseState, PythonSource, Value
 from snell.settings.pause import Pause, current_pause, pause_file
-from snell.settings.pins import Pins, pins_file, pins_of, read_pins
+from snell.settings.pins import Pins, ProjectPins, pins_file, pins_of, read_pins
 from snell.settings.plugins import folders_in, read_pack_folder
 from snell.settings.unreadable_policy import failing_hooks
 from snell.settings.value_tree import Problem
 from snell.system.paths import POLICY_FILE, Places
+
+if TYPE_CHECKING:
+    from snell.settings.project_trust import ItemReader
 
 PROFILES = Path(__file__).parent / "profiles"  # settings by the name of a profile
 HALF_WRITTEN = 2_000_000_000  # nanoseconds for which an empty file may be about to be written
@@ -41,6 +44,7 @@ class Loaded(Struct, frozen=True):
     project_root: str = ""
     is_trusted: bool = False  # the user approved something of this project
     trusts_notes: bool = False  # the user approved its LOCAL.md
+    trusts_mission: bool = False  # and its mission.json
     pause: Pause | None = None
 
     def value(self, name: str) -> Any:
@@ -93,6 +97,7 @@ def load(
         project_root=str(found.project.root) if found.project else collected.trusted_folder,
         is_trusted=collected.is_trusted,
         trusts_notes=collected.trusts_notes,
+        trusts_mission=collected.trusts_mission,
         pause=pause,
     )
 
@@ -216,7 +221,7 @@ def _load_project(
     reader = project_trust.ItemReader(project, digests, env)
     if approved := pins_of(pins, project.root, project.identity):
         collected.is_trusted = True
-        collected.trusts_notes = reader.text_item().digest in approved.approved
+        _find_trusted_texts(reader, approved, collected)
         project_trust.collect_approved(reader, approved, Path(os.path.realpath(cwd)), collected)
     else:
         project_trust.collect_unapproved(project, collected)
@@ -230,8 +235,13 @@ def _find_trusted_folder(found: Located, collected: Collected, pins: Pins, env: 
             from snell.settings.project_trust import ItemReader  # slow to import, and not needed outside of projects
 
             collected.is_trusted, collected.trusted_folder = True, str(folder)
-            collected.trusts_notes = ItemReader(project, FileDigests(), env).text_item().digest in approved.approved
+            _find_trusted_texts(ItemReader(project, FileDigests(), env), approved, collected)
             return
+
+
+def _find_trusted_texts(reader: "ItemReader", approved: ProjectPins, collected: Collected) -> None:
+    collected.trusts_notes = reader.text_item().digest in approved.approved
+    collected.trusts_mission = reader.text_item(MISSION).digest in approved.approved
 
 
 def _load_pause(collected: Collected, places: Places) -> Pause | None:
