@@ -80,7 +80,6 @@ def test_the_skill_of_an_effort_is_read_from_a_trusted_project(machine, snell):
     assert (code, err) == (1, "snell: there is no phase `3`; there are 1, 2\n")
 
 
-@pytest.mark.proves("S2-53")
 @pytest.mark.parametrize("way", ["start", "resume", "new window"])
 def test_an_effort_that_began_before_the_project_was_trusted_gets_the_phases_later(machine, snell, way):
     write_ship(machine.project / ".claude/skills")
