@@ -158,9 +158,7 @@ def test_the_hook_of_the_readme_can_be_written_tested_approved_fired_and_explain
 
     # no user approved it yet
     assert snell(project, "fire", "--command", "git commit --no-verify").startswith("no opinion")
-    digest = re.search(r"--hash (\w+)", snell(project, "trust", code=1))
-    assert digest
-    snell(project, "trust", "--hash", digest[1])
+    snell(project, "trust", "--hash", json.loads(snell(project, "trust", "--json"))["digest"])
     shown = sessions(readme)
     assert [words for words, _ in shown] == [["test"], ["fire", "--command", "git commit --no-verify"]]
     assert [(words, snell(project, *words)) for words, _ in shown] == shown

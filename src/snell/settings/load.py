@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,18 +14,15 @@ from snell.model.context import HandlerSettings, McpServer, ModelSettings
 from snell.model.hooks import Hook, Switches
 from snell.settings.effective_values import ADDED_POLICY, effective_values, switches
 from snell.settings.file_digests import FileDigests, FileStamp, stamp_of, watch_file
-from snell.settings.locate import MISSION, Located, SettingsFile, locate, project_at, with_imports
+from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
 from snell.settings.parse import parse_file, read_file
 from snell.settings.parse_types import Collected, PackSource, Parsed, ParseState, PythonSource, Value
 from snell.settings.pause import Pause, current_pause, pause_file
-from snell.settings.pins import Pins, ProjectPins, pins_file, pins_of, read_pins
+from snell.settings.pins import Pins, pins_file, pins_of, read_pins
 from snell.settings.plugins import folders_in, read_pack_folder
 from snell.settings.unreadable_policy import failing_hooks
 from snell.settings.value_tree import Problem
 from snell.system.paths import POLICY_FILE, Places
-
-if TYPE_CHECKING:
-    from snell.settings.project_trust import ItemReader
 
 PROFILES = Path(__file__).parent / "profiles"  # settings by the name of a profile
 HALF_WRITTEN = 2_000_000_000  # nanoseconds for which an empty file may be about to be written
@@ -212,7 +209,7 @@ def _load_project(
     pins, problem = read_pins(places)
     collected.problems += [problem] if problem else []
     if not found.project:
-        _find_trusted_folder(found, collected, pins, env)
+        _find_trusted_folder(found, collected, pins)
         return
     from snell.settings import project_trust  # slow to import, and not needed outside of projects
 
@@ -221,27 +218,20 @@ def _load_project(
     reader = project_trust.ItemReader(project, digests, env)
     if approved := pins_of(pins, project.root, project.identity):
         collected.is_trusted = True
-        _find_trusted_texts(reader, approved, collected)
+        collected.trusts_notes, collected.trusts_mission = approved.has_notes, approved.has_mission
         project_trust.collect_approved(reader, approved, Path(os.path.realpath(cwd)), collected)
     else:
         project_trust.collect_unapproved(project, collected)
 
 
-def _find_trusted_folder(found: Located, collected: Collected, pins: Pins, env: Mapping[str, str]) -> None:
+def _find_trusted_folder(found: Located, collected: Collected, pins: Pins) -> None:
     """Find a folder without settings whose notes, mission or skills the user trusts."""
     for folder in (path.parent for path in found.looked_for if str(path.parent) in pins.projects):
         project = project_at(folder)
         if approved := pins_of(pins, folder, project.identity):
-            from snell.settings.project_trust import ItemReader  # slow to import, and not needed outside of projects
-
             collected.is_trusted, collected.trusted_folder = True, str(folder)
-            _find_trusted_texts(ItemReader(project, FileDigests(), env), approved, collected)
+            collected.trusts_notes, collected.trusts_mission = approved.has_notes, approved.has_mission
             return
-
-
-def _find_trusted_texts(reader: "ItemReader", approved: ProjectPins, collected: Collected) -> None:
-    collected.trusts_notes = reader.text_item().digest in approved.approved
-    collected.trusts_mission = reader.text_item(MISSION).digest in approved.approved
 
 
 def _load_pause(collected: Collected, places: Places) -> Pause | None:
