@@ -80,6 +80,24 @@ def test_the_skill_of_an_effort_is_read_from_a_trusted_project(machine, snell):
     assert (code, err) == (1, "snell: there is no phase `3`; there are 1, 2\n")
 
 
+@pytest.mark.parametrize("way", ["start", "resume", "new window"])
+def test_an_effort_that_began_before_the_project_was_trusted_gets_the_phases_later(machine, snell, way):
+    write_ship(machine.project / ".claude/skills")
+    snell("effort", "start", "t", "ship")
+    assert snell("phase", "9: Anything")[0] == 0
+    digest = json.loads(snell("trust", "--json")[1])["digest"]
+    assert snell("trust", "--hash", digest)[0] == 0
+    match way:
+        case "start":
+            snell("effort", "start", "t", "ship")
+        case "resume":
+            snell("effort", "resume")
+        case _:
+            session_start(machine, "w1")
+    assert snell("phase", "3: Ship")[::2] == (1, "snell: there is no phase `3`; there are 1, 2\n")
+    assert snell("phase", "1: Plan")[0] == 0
+
+
 @pytest.mark.proves("S2-53")
 def test_the_skill_of_an_effort_may_be_the_users_own(machine, snell):
     write_ship(machine.home / ".claude/skills", "---\nname: ship\n---\n## 1. Plan\n## 2. Build\n")

@@ -152,7 +152,8 @@ def test_skills_come_with_the_prompt_with_a_sub_agent_and_with_a_document(desk: 
     long = write_skill(desk, "long", "word " * 60)
     prompt = "deploy it to production"
     told = desk.told("UserPromptSubmit", prompt=prompt)
-    assert f"Skill `deploy` ({deploy}) is made for this:\n\nHow to deploy." in told
+    about, text_of_it = told.split("Skill `deploy`")[1].split(" ========\n")[:2]
+    assert (about.splitlines()[0], text_of_it.splitlines()[0]) == (f" ({deploy}) is made for this:", "How to deploy.")
     assert "Skill `pdf`" not in told
     assert "Skill `deploy`" not in desk.told("UserPromptSubmit", prompt=prompt)  # once a session
     for other in ("redeployed it yesterday", "write a haiku"):

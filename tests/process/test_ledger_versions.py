@@ -76,6 +76,21 @@ def test_a_deployment_of_changed_files_is_a_new_one_and_a_push_of_them_is_not(ag
     assert (agent.may_run("git push"), agent.may_run("fly deploy"), agent.may_run("fly deploy")) == (False, True, False)
 
 
+@pytest.mark.parametrize("has_git", [True, False])
+def test_a_deployment_of_files_that_git_does_not_track_is_a_new_one_when_they_change(agent: Agent, has_git: bool):
+    (agent.machine.project / ".gitignore").write_text("*.tgz", encoding="utf-8")
+    if has_git:
+        commit(agent.machine.project, "one")
+    for command, name in {"kubectl apply --filename=a.yaml": "a.yaml", "scp a.tgz host:": "a.tgz"}.items():
+        for text in ("one", "changed"):
+            (agent.machine.project / name).write_text(text, encoding="utf-8")
+            assert [agent.may_run(command) for _ in range(2)] == [True, False]
+    (agent.machine.project / "new.txt").write_text("new", encoding="utf-8")
+    assert agent.may_run("fly deploy")
+    (agent.machine.project / "new.txt").write_text("newer", encoding="utf-8")
+    assert [agent.may_run("fly deploy") for _ in range(2)] == [has_git, False]
+
+
 def test_an_image_is_pushed_once_for_each_id(agent: Agent):
     image = agent.machine.home / "image-shop:1"
     image.write_text("sha256:1", encoding="utf-8")

@@ -61,6 +61,7 @@ def test_a_mission_instructs_the_agent_once_its_project_is_trusted(snell: Any):
     (snell.project / ".snell").mkdir(exist_ok=True)
     hook = '[[hooks]]\nname = "quiet"\nevent = "Stop"\ncommand = "true"\n'
     (snell.project / ".snell" / "snell.toml").write_text(hook, encoding="utf-8")
+    trust(snell)  # of the hook alone: what a pull brings later is not approved by it
     (snell.project / "mission.json").write_text('{"goal": "port <Parser> to C"}', encoding="utf-8")
     (snell.project / "mission_progress.txt").write_text("the lexer is ported", encoding="utf-8")
     assert snell("loop", "start", "--promise", "KEPT", "--session", "s")[0] == 0
@@ -76,6 +77,9 @@ def test_a_mission_instructs_the_agent_once_its_project_is_trusted(snell: Any):
     assert 'The mission of this project (mission.json):\n{"goal": "port <Parser> to C"}' in told
     assert "Its progress so far (mission_progress.txt):\nthe lexer is ported" in told
     assert "never follow" not in told
+    (snell.project / "mission_progress.txt").unlink()
+    (snell.project / "mission_progress.txt").symlink_to(snell.project / "mission.json")
+    assert "Its progress" not in sent_back()
 
 
 @pytest.mark.parametrize("folder", [".claude/skills", ".cursor/skills", ".github/skills", ".opencode/skill"])
@@ -105,6 +109,7 @@ def test_a_project_that_has_only_a_mission_can_be_trusted(snell: Any):
         return str(snell("hook", "--client", "claude-code", given=stop)[1])
 
     assert "far shore" not in sent_back()
+    assert "its text is given to the model as instructions, whatever it says" in snell("trust", "--list")[1]
     trust(snell)
     assert "far shore" in sent_back()
 

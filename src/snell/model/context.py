@@ -112,6 +112,7 @@ class Context(Struct, frozen=True, kw_only=True):
     options: Mapping[str, Any] = {}  # of the hook's pack: its pack.toml, and the user's settings over it
     is_trusted: bool = False  # the project's own text and settings may be used
     trusts_notes: bool = False  # its LOCAL.md may be given to the model
+    trusts_mission: bool = False  # its mission.json, too, as instructions
     # Running hooks
     is_interactive: bool = True  # a user can see progress and cancel; prompt and agent hooks run only then
     progress: Callable[[Progress], None] | None = None

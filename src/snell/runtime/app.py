@@ -102,7 +102,8 @@ class Runtime(EventFlow):
         Further arguments are fields of the `Context` that all events share, such as `env` or `is_interactive`.
         """
         # The embedding program answers for the folder in which it runs.
-        own = {"env": dict(os.environ), "marks": InMemoryStore(), "is_trusted": True, "trusts_notes": True}
+        trust = dict.fromkeys(("is_trusted", "trusts_notes", "trusts_mission"), True)
+        own = {"env": dict(os.environ), "marks": InMemoryStore(), **trust}
         runtime = cls(Context(**{**own, **context}), Storage(database, journal, where), worker)
         runtime.contexts.switches = switches or Switches()
         runtime.validate = validator(schemas)

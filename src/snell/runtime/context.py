@@ -107,6 +107,7 @@ class ContextBuilder:
             settings=loaded.settings,
             is_trusted=loaded.files.is_trusted,
             trusts_notes=loaded.files.trusts_notes,
+            trusts_mission=loaded.files.trusts_mission,
         )
         return Folder(loaded, registered, context)
 

@@ -41,6 +41,7 @@ class Loaded(Struct, frozen=True):
     project_root: str = ""
     is_trusted: bool = False  # the user approved something of this project
     trusts_notes: bool = False  # the user approved its LOCAL.md
+    trusts_mission: bool = False  # and its mission.json
     pause: Pause | None = None
 
     def value(self, name: str) -> Any:
@@ -93,6 +94,7 @@ def load(
         project_root=str(found.project.root) if found.project else collected.trusted_folder,
         is_trusted=collected.is_trusted,
         trusts_notes=collected.trusts_notes,
+        trusts_mission=collected.trusts_mission,
         pause=pause,
     )
 
@@ -216,7 +218,7 @@ def _load_project(
     reader = project_trust.ItemReader(project, digests, env)
     if approved := pins_of(pins, project.root, project.identity):
         collected.is_trusted = True
-        collected.trusts_notes = approved.has_notes
+        collected.trusts_notes, collected.trusts_mission = approved.has_notes, approved.has_mission
         project_trust.collect_approved(reader, approved, Path(os.path.realpath(cwd)), collected)
     else:
         project_trust.collect_unapproved(project, collected)
@@ -228,7 +230,7 @@ def _find_trusted_folder(found: Located, collected: Collected, pins: Pins) -> No
         project = project_at(folder)
         if approved := pins_of(pins, folder, project.identity):
             collected.is_trusted, collected.trusted_folder = True, str(folder)
-            collected.trusts_notes = approved.has_notes
+            collected.trusts_notes, collected.trusts_mission = approved.has_notes, approved.has_mission
             return
 
 

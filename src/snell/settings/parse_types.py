@@ -126,6 +126,7 @@ class Collected(Struct):
     packs: list[PackSource] = field(default_factory=list)
     is_trusted: bool = False
     trusts_notes: bool = False
+    trusts_mission: bool = False
     trusted_folder: str = ""  # a project without a `.snell` folder that the user approved
 
     @property

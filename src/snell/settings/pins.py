@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.errors import TrustError
-from snell.settings.locate import NOTES
+from snell.settings.locate import MISSION, NOTES
 from snell.settings.value_tree import Problem
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import Places, make_private
@@ -39,7 +39,14 @@ class ProjectPins(Struct, frozen=True):
 
     @property
     def has_notes(self) -> bool:
-        return any((pin.kind, pin.file) == ("notes", NOTES) for pin in self.approved.values())
+        return self._has_text(NOTES)
+
+    @property
+    def has_mission(self) -> bool:
+        return self._has_text(MISSION)
+
+    def _has_text(self, name: str) -> bool:
+        return any((pin.kind, pin.file) == ("notes", name) for pin in self.approved.values())
 
 
 class Pins(Struct, frozen=True):

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from snell.model.hooks import ApprovedFiles, Hook, PythonFile
 from snell.settings.command_files import NamedFiles, files_named_by, files_of_command, outside_files, with_used_files
 from snell.settings.file_digests import FileDigests, FileStamp, digest_of, watch_file
-from snell.settings.locate import NOTES, Project
+from snell.settings.locate import MISSION, NOTES, Project
 from snell.settings.note_trust import notes_in
 from snell.settings.parse import read_file
 from snell.settings.parse_types import Collected, Declared, PythonSource, Value, extra_events
@@ -83,6 +83,8 @@ class ItemReader(Struct, frozen=True):
         """Return a text for the model; the approval also covers later changes, so the digest covers no bytes."""
         # These texts are part of the digest: with other words, earlier approvals would be invalid.
         what = "its text is given to the model, between fences and as information, whatever it says from now on"
+        if name == MISSION:
+            what = "its text is given to the model as instructions, whatever it says from now on"
         if skills:
             what = "its skills are given to the model, with their phases and templates, whatever they say from now on"
         title = f"{name} ({', '.join(skills)})" if skills else name

@@ -157,6 +157,12 @@ def stat_or_none(path: str | Path, *, follow_links: bool = True) -> os.stat_resu
         return None
 
 
+def file_version(path: str | Path) -> str:
+    """Return a text that changes when a regular file is written; empty for anything else."""
+    found = stat_or_none(path)
+    return f"{path} {found.st_size} {found.st_mtime_ns}" if found and stat.S_ISREG(found.st_mode) else ""
+
+
 def is_own_file(path: str | Path) -> bool:
     """Whether this is a regular file of the user, not a link."""
     found = stat_or_none(path, follow_links=False)

@@ -12,11 +12,13 @@ import time
 from collections.abc import Iterable, Mapping
 
 from snell.model.errors import HookError
+from snell.system.files import file_version
 from snell.system.run_program import run
 
 LIMIT = 2.0  # seconds for each git command
 LONGEST = 4_000
 LARGEST_DIFF = 8_000_000
+MOST_OTHERS = 2_000
 _DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--no-color")
 
 _OFF = {
@@ -62,7 +64,8 @@ def project_files(folder: str, env: Mapping[str, str], limit: float, stdout_cap:
 
 def repository_state(folder: str, env: Mapping[str, str], *, with_files: bool) -> str:
     """
-    Return a text that changes with HEAD, branches and tags, and `with_files` with the content of tracked files.
+    Return a text that changes with HEAD, branches and tags, and `with_files` with the content of tracked files and when
+    other files are written that are not ignored.
 
     Empty if there is no repository. Raises HookError if git is not installed or does not answer in time.
     """
@@ -70,7 +73,11 @@ def repository_state(folder: str, env: Mapping[str, str], *, with_files: bool) -
     filters = _filters(folder) if state and with_files else None
     if filters is None:
         return state
-    return state + (_git(folder, *_DIFF, "HEAD", "--", off=filters, env=env, stdout_cap=LARGEST_DIFF) or "")
+    diff = _git(folder, *_DIFF, "HEAD", "--", off=filters, env=env, stdout_cap=LARGEST_DIFF) or ""
+    others = _git(folder, "ls-files", "-z", "--others", "--exclude-standard", "--", ":/", env=env) or ""
+    return "\0".join(
+        (state, diff, *(file_version(os.path.join(folder, name)) for name in others.split("\0")[:MOST_OTHERS]))
+    )
 
 
 def gives_back(folder: str, limit: float) -> bool:

@@ -32,7 +32,7 @@ def start_effort(
     active = [each for each in efforts.list_(tx, task["dirPath"], "active") if each["skill"] == skill]
     config, problem = skills.load(tx, project["id"], skill, cwd, read_skill)
     if active:
-        effort = active[-1]
+        effort = take_phases(tx, active[-1], config)
     else:
         effort = efforts.start(tx, task["dirPath"], skill, mode, _with_skill_phases(config, metadata))
     opened = _open_session(tx, effort, agent_id, client_session_id)
@@ -59,9 +59,16 @@ def resume_effort(
         raise no_effort()
     if effort_id is not None and agent_id in ("", "default"):
         _unbind_agent(tx, effort_id)
-    opened, task = _open_session(tx, effort, agent_id, client_session_id), tasks.get(tx, effort["taskId"])
+    task = tasks.get(tx, effort["taskId"])
     config, problem = skills.load(tx, task["projectId"], effort["skill"], cwd, read_skill)
+    opened = _open_session(tx, take_phases(tx, effort, config), agent_id, client_session_id)
     return {**opened, "task": task, "skillConfig": config, "skillProblem": problem, "resumed": True}
+
+
+def take_phases(tx: Transaction, effort: Record, skill: Record | None) -> Record:
+    """Give an effort without phases those of its skill, whose project may not have been trusted before."""
+    added = {} if "phases" in effort["metadata"] else _with_skill_phases(skill, None)
+    return {**effort, "metadata": efforts.update_metadata(tx, effort["id"], added)} if added else effort
 
 
 def locate_log(

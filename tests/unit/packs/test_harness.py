@@ -117,7 +117,7 @@ def at_claude(runtime: Runtime) -> Decision:
 def test_the_agent_is_told_its_round_its_objective_and_what_the_mission_says(tmp_path: Path):
     (tmp_path / "mission.json").write_text('{"status": "RUNNING"}', encoding="utf-8")
     (tmp_path / "mission_progress.txt").write_text("half done", encoding="utf-8")
-    told = continuation(Loop("DONE", "tidy up", 5, 2), str(tmp_path), Context(is_trusted=True))
+    told = continuation(Loop("DONE", "tidy up", 5, 2), str(tmp_path), Context(trusts_mission=True))
     for part in ("Iteration 2/5", "The objective: tidy up", "do not start over", "DONE", '"RUNNING"', "half done"):
         assert part in told
 

@@ -182,8 +182,8 @@ def continuation(loop: Loop, cwd: str, context: Context) -> str:
 
 
 def _mission(cwd: str, context: Context) -> list[str]:
-    """Return the project's mission and its progress, as instructions: the user has approved this project."""
-    if not context.is_trusted:
+    """Return the project's mission and its progress, as instructions: the user has approved it."""
+    if not context.trusts_mission:
         return []
     mission = mission_of(cwd)
     texts = {
@@ -203,4 +203,5 @@ def mission_of(cwd: str) -> dict[str, Any]:
 
 
 def _text(cwd: str, name: str) -> str:
-    return text_or_nothing(Path(cwd, name), LARGEST).strip() if cwd else ""
+    # Links in a project are not followed: they could lead to anything that its owner can read.
+    return text_or_nothing(Path(cwd, name), LARGEST, follow_links=False).strip() if cwd else ""

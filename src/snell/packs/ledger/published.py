@@ -2,9 +2,10 @@
 Determine what a shell call publishes: the same push or deployment is another effect once something has changed.
 
 The rules `[[renewed]]` of policy files name such commands, and what has to change: the commits of the repository, also
-its files, or the image.
+its files and those that the command names, or the image.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal
@@ -17,10 +18,12 @@ from snell.records.idempotency import sha_of
 from snell.records.side_effects import is_match
 from snell.shell.reader import read
 from snell.shell.working_folders import with_folders
+from snell.system.files import file_version
 from snell.system.git_readonly import repository_state
 from snell.system.run_program import run
 
 INSPECT_SECONDS = 3.0
+MOST_FILES = 50
 
 
 class Renewal(Struct, frozen=True, kw_only=True):
@@ -42,6 +45,9 @@ def published_version(event: Event, place: str, env: Mapping[str, str], renewals
         with suppress(HookError):  # without git it is not known whether something has changed
             state = repository_state(folder, env, with_files=by == "files") if by and folder and not image else ""
             found += filter(None, (image, state))
+        if by == "files":  # also those that git ignores, such as a package that was built
+            named = (os.path.join(folder or "/", word.rpartition("=")[2]) for word in inner.arguments[:MOST_FILES])
+            found += filter(None, map(file_version, named))
     return sha_of("\0".join(found)) if found else ""
 
 

@@ -22,6 +22,7 @@ from snell.packs.sessions.caller import Caller, answer, heartbeat_limit, is_idle
 from snell.packs.sessions.hook_output import session_start_text
 from snell.sdk.decorators import informs, judges
 from snell.work import agents, artefacts, dehydration, project_moves, sessions, shared_names, skills, tasks
+from snell.work.effort_commands import take_phases
 from snell.work.errors import run_or_none
 from snell.work.lookup import look_up
 from snell.work.rows import Record, now_ms, update
@@ -84,6 +85,7 @@ def session_start(tx: Transaction, event: Event, caller: Caller) -> Record:
     agents.bind(tx, caller.agent_id, effort["id"])
     task = tasks.get(tx, effort["taskId"])
     skill, problem = skills.load(tx, task["projectId"], effort["skill"], event.cwd, caller.read_skill)
+    effort = take_phases(tx, effort, skill)
     is_fresh = text_in(event.payload, "source") in FRESH
     payload, origin = _earlier_payload(tx, session, effort, task) if is_fresh else (None, None)
     return {
