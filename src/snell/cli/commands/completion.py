@@ -82,7 +82,8 @@ class _LineState:
         if self._waiting:
             return self._values(self._waiting)
         if begun.startswith("-"):
-            return [(name, each.help or "") for name, each in self._options.items() if name.startswith("--")]
+            shown = {name: each.help for name, each in self._options.items() if each.help != argparse.SUPPRESS}
+            return [(name, text or "") for name, text in shown.items() if name.startswith("--")]
         return self._values(self._positionals[0]) if self._positionals else []
 
     def _values(self, action: argparse.Action) -> Found:

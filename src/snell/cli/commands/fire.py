@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         print(explain(record, Colours.for_stdout().of(record)))
     else:
         _short(record)
-    return 0
+    return 1 if args.exit_code and record["verdict"] == "deny" else 0
 
 
 def _event(args: argparse.Namespace, client: Any) -> Event:
