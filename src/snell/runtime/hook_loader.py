@@ -95,7 +95,7 @@ class HookLoader:
             found = self.files.load(
                 Path(source.path),
                 scope=Scope.SESSION,
-                layer="project",
+                layer=source.layer,
                 pack=Path(source.path).stem,
                 pinned=source.digest,
             )
