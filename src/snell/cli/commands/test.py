@@ -11,6 +11,7 @@ from typing import Any
 from snell.cli.terminal import Colours, print_json, visible
 from snell.engine.explain import explain
 from snell.engine.record import record_of
+from snell.model.decision import PRINTED
 from snell.model.errors import SnellError
 from snell.settings.locate import FOLDER, locate
 from snell.system.paths import places
@@ -125,6 +126,9 @@ class _Report:
                 self._print(indent(explain(record_of(result.decision, result.not_run)), " " * 6))
         elif self._verbose:
             self._print(f"{self._paint.green('ok')}    {case.file}:{case.line}  {case.name}: {result.happened}")
+            for _, hook, outcome in result.decision.runs():
+                for remark in (each for each in outcome.remarks if each.startswith(PRINTED)):
+                    self._print(f"      {hook.id} {visible(remark)}")
 
     def _print(self, text: str) -> None:
         if not self._quiet:
