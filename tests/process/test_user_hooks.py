@@ -1,4 +1,4 @@
-"""Python hooks in the user's own folder: active in every project, without an approval, and reloaded when they change."""
+"""Python hooks in the user's own folder: active in every project, without an approval, reloaded when they change."""
 
 import json
 from pathlib import Path

@@ -25,6 +25,9 @@ class About(msgspec.Struct, frozen=True):
     cwd: str = ""
     record: Mapping[str, Any] = {}
 
+    def fields(self) -> dict[str, str]:
+        return {"call": self.call, "project": self.project, "cwd": self.cwd}
+
 
 def about(tx: Transaction, row: Row) -> About:
     """Return what a decision was about, from its trace, or from the ledger if the event is not the call itself."""
@@ -45,9 +48,8 @@ def summary(value: Any) -> str:
 
 def about_call(tx: Transaction, call: ledger.Call) -> dict[str, str]:
     """Return what a call in the ledger was, and where; empty where its input or its decision is not kept any more."""
-    trace = decisions.trace(tx, call.decision_id)
-    cwd = str(msgspec.json.decode(trace.body).get("cwd", "")) if trace and trace.body else ""
-    return {"call": summary(_decode(ledger.body(tx, call.request_ref))), "project": PurePath(cwd).name, "cwd": cwd}
+    known = about(tx, Row(id=call.decision_id, at=0)).fields()
+    return {**known, "call": summary(_decode(ledger.body(tx, call.request_ref)))}
 
 
 def _input_in_ledger(tx: Transaction, row: Row) -> Any:

@@ -87,8 +87,7 @@ def _load(tx: Transaction, row: Row) -> SeenDecision:
     runs = runs_in(trace.body, trace.late) if trace else []
     its = about(tx, row)
     of_row = {name: getattr(row, name) for name in SeenDecision.__struct_fields__ if hasattr(row, name)}
-    of_call = {"call": its.call, "project": its.project, "cwd": its.cwd}
-    return SeenDecision(**{**of_row, **of_call, "rewritten": bool(row.rewritten)}, hooks=tuple(map(_run, runs)))
+    return SeenDecision(**{**of_row, **its.fields(), "rewritten": bool(row.rewritten)}, hooks=tuple(map(_run, runs)))
 
 
 def _run(run: dict[str, Any]) -> Run:

@@ -66,8 +66,8 @@ def _run(words: list[str]) -> int:
             raise SnellError(f"unknown command `{name}`", advice=did_you_mean(name, COMMANDS, _ADVICE))
         return _run_command(name, words[1:])
     parser = all_commands_parser()
-    if words[:1] == ["--no-color"]:
-        parser.parse_args(words[:1])
+    if words[:1] == ["--no-color"] and words[1:]:
+        os.environ["NO_COLOR"] = "1"
         return _run(words[1:])
     parser.parse_args(words)
     parser.print_help()
@@ -95,6 +95,8 @@ def _run_command(name: str, words: list[str]) -> int:
     command, parser = command_of(name), parser_of(name)
     accepts_more = getattr(command, "ACCEPTS_MORE", False)
     args = parser.parse_known_args(words)[0] if accepts_more else _parse_args(parser, words)
+    if args.no_color:
+        os.environ["NO_COLOR"] = "1"
     return int(getattr(command, _function_of(name)[1])(args))
 
 
@@ -146,15 +148,10 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**{"allow_abbrev": False, **given})
         shown = "print without colours; every command takes it, and `NO_COLOR` in the environment does the same"
         help_ = shown if self.prog == "snell" else argparse.SUPPRESS
-        self.add_argument("--no-color", action=_NoColour, nargs=0, default=argparse.SUPPRESS, help=help_)
+        self.add_argument("--no-color", action="store_true", help=help_)
 
     def error(self, message: str) -> NoReturn:
         raise SnellError(message, advice=f"see `{self.prog} --help`")
-
-
-class _NoColour(argparse.Action):
-    def __call__(self, *_: Any, **__: Any) -> None:
-        os.environ["NO_COLOR"] = "1"
 
 
 class _Version(argparse.Action):

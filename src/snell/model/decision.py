@@ -14,7 +14,6 @@ from snell.model.effects import Effect, Verdict
 from snell.model.events import Event, json_equal
 from snell.model.hooks import Hook
 
-
 PRINTED = "printed: "  # begins a remark with a line that a Python hook printed
 
 

@@ -11,8 +11,8 @@ from snell.cli.terminal import Colours, visible
 from snell.clients import client_named
 from snell.engine.explain import explain, headline
 from snell.model.catalogue import CATALOGUE, canonical, did_you_mean
-from snell.model.errors import PayloadError, SnellError
 from snell.model.decision import PRINTED
+from snell.model.errors import PayloadError, SnellError
 from snell.model.events import Event
 from snell.runtime.app import Runtime
 from snell.system.json_input import read_object
@@ -110,7 +110,10 @@ def _short(record: dict[str, Any]) -> None:
         print(f"  {stop['hook']} stops the agent: {stop.get('text', '')}")
     for failure in record.get("failures", ()):
         print(f"  {failure['hook']} failed: {failure['text']}")
-    for run in (run for each in record.get("rounds", ()) for run in each["runs"]):
-        printed = [remark for remark in run.get("remarks", ()) if remark.startswith(PRINTED)]
-        print("".join(f"  {run['hook']} {visible(remark)}\n" for remark in printed), end="")
-    print("  (`snell why` explains it)")
+    print("\n".join([*_printed(record), "  (`snell why` explains it)"]))
+
+
+def _printed(record: dict[str, Any]) -> list[str]:
+    runs = (run for each in record.get("rounds", ()) for run in each["runs"])
+    remarks = ((run["hook"], each) for run in runs for each in run.get("remarks", ()))
+    return [f"  {hook} {visible(each)}" for hook, each in remarks if each.startswith(PRINTED)]

@@ -50,8 +50,7 @@ def _json(found: tuple[Row, About]) -> str:
     """Return a decision as JSON, with what it was about and the sub-agent that the event is about."""
     row, its = found
     agent = {name: its.record.get(name, "") for name in ("agent_id", "agent_type")}
-    more = {"call": its.call, "project": its.project, "cwd": its.cwd}
-    return msgspec.json.encode({**msgspec.structs.asdict(row), **agent, **more}).decode()
+    return msgspec.json.encode({**msgspec.structs.asdict(row), **agent, **its.fields()}).decode()
 
 
 def explain_decision(args: argparse.Namespace) -> int:
@@ -92,10 +91,8 @@ def _reason(its: About, verdict: str) -> str:
 def _lines(found: Sequence[tuple[Row, About]], paint: Colours) -> Iterator[str]:
     """Yield one line for each decision, in columns."""
     for (row, _), line in zip(found, align([_cells(*each) for each in found]) if found else (), strict=True):
-        before, verdict = line[:START], line[START:]
-        width = max(len(each.verdict) for each, _ in found)
         colour = getattr(paint, COLOURS_OF_VERDICTS.get(row.verdict, "dim"))
-        yield f"{before}{colour(verdict[:width])}{verdict[width:]}"
+        yield line[:START] + colour(row.verdict) + line[START + len(row.verdict) :]
 
 
 def _cells(row: Row, its: About) -> list[str]:

@@ -25,6 +25,7 @@ import msgspec
 from snell.model.effects import EFFECT_TYPES, Effect, Rewrite
 from snell.model.errors import SnellError
 from snell.model.events import Event
+from snell.sdk import decorators
 from snell.sdk.decorators import caller_for, declarations, declared_in
 from snell.system.json_output import json_bytes
 
@@ -43,6 +44,7 @@ class RunRequest(msgspec.Struct):
 _DECODE_REQUEST = msgspec.json.Decoder(RunRequest).decode
 _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 MOST_PRINTED = 2_000  # characters of what a hook prints that are kept
+ALSO = "; also "  # between the errors of a file
 UNNOTICEABLE = 1e-4  # seconds; a shorter run without effects has no outcome of its own
 _NOT_LOADED = object()
 _NUMBERS = [number.to_bytes(4, "little") for number in range(256)]
@@ -113,15 +115,22 @@ def _load(request: dict[str, str], loaded: Functions) -> dict[str, Any]:
     module = types.ModuleType(name)
     namespace = module.__dict__
     namespace["__file__"] = path
+    errors: list[Any] = []
+    functions: dict[str, Callable[..., Any]] = {}
+    decorators.errors_of_file = errors
     try:
         sys.modules[name] = module  # dataclasses and type hints look their module up there
         exec(compile(source, path, "exec", dont_inherit=True), namespace)
         functions = {key: each for key, each in declared_in(namespace).items() if each.__module__ == name}
         loaded[path, digest] = {key: caller_for(function) for key, function in functions.items()}
     except SnellError as error:
-        return {"error": str(error)}
+        errors.append(error)
     except BaseException as error:  # noqa: BLE001 - a file that exits or raises must not take the worker down
-        return {"error": _error_line(error, path)}
+        errors.append(_error_line(error, path))
+    finally:
+        decorators.errors_of_file = None
+    if errors:
+        return {"error": ALSO.join(map(str, errors))}
     return {"hooks": [_description(key, function) for key, function in functions.items()]}
 
 
@@ -138,9 +147,7 @@ def _doc(function: Callable[..., Any]) -> str:
     return inspect.cleandoc(function.__doc__)
 
 
-def _run(
-    plan: list[PlannedHook], request: RunRequest, progress: mmap.mmap, answers: BinaryIO, prints: _Prints
-) -> None:
+def _run(plan: list[PlannedHook], request: RunRequest, progress: mmap.mmap, answers: BinaryIO, prints: _Prints) -> None:
     """
     Run hooks; answer at once for each one with effects or an error, and at the end with their times if one is long.
 
