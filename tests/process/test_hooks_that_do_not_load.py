@@ -19,7 +19,7 @@ def second(call):
         return Deny("not from here")
 
 def third(call):
-    return Deny("nobody calls this")
+    return Deny("without a decorator")
 
 @judges("PreToolUse")
 def fourth(call):

@@ -18,8 +18,6 @@ _TELLING = ("command", "sql", "statement", "url", "pattern", "query", "file_path
 
 
 class About(msgspec.Struct, frozen=True):
-    """What a decision was about, as `log` and `watch` show it."""
-
     call: str = ""
     project: str = ""
     cwd: str = ""
@@ -34,7 +32,8 @@ def about(tx: Transaction, row: Row) -> About:
     trace = decisions.trace(tx, row.id)
     record = msgspec.json.decode(trace.body) if trace and trace.body else {}
     says_call = row_of(row.event).rewrites in ("tool_input", "prompt")
-    value = record.get("value") if says_call else _input_in_ledger(tx, row)
+    call = ledger.find(tx, f"{row.session_id}/{ledger.safe_id(row.tool_use_id)}") if row.tool_use_id else None
+    value = record.get("value") if says_call else call and _decode(ledger.body(tx, call.request_ref))
     cwd = str(record.get("cwd", ""))
     return About(summary(value), PurePath(cwd).name, cwd, record)
 
@@ -50,11 +49,6 @@ def about_call(tx: Transaction, call: ledger.Call) -> dict[str, str]:
     """Return what a call in the ledger was, and where; empty where its input or its decision is not kept any more."""
     known = about(tx, Row(id=call.decision_id, at=0)).fields()
     return {**known, "call": summary(_decode(ledger.body(tx, call.request_ref)))}
-
-
-def _input_in_ledger(tx: Transaction, row: Row) -> Any:
-    call = ledger.find(tx, f"{row.session_id}/{ledger.safe_id(row.tool_use_id)}") if row.tool_use_id else None
-    return _decode(ledger.body(tx, call.request_ref)) if call else None
 
 
 def _decode(body: tuple[str, int] | None) -> Any:

@@ -52,7 +52,7 @@ def hook_roles(function: Function) -> dict[str, list[str]]:
 
 
 def _problems(function: Function) -> Iterator[tuple[int, str]]:
-    roles, returned = hook_roles(function), list(_returned(function))
+    roles, returned = hook_roles(function), list(_return_values(function))
     effects = [(line, name) for line, name in returned if name in _EFFECTS]
     takes_event = any(each.arg in SUPPLIES for each in function.args.args) or not function.args.args
     if not function.decorator_list and effects and takes_event and not function.name.startswith("_"):
@@ -69,7 +69,7 @@ def _role_with(effect: str) -> str:
     return next(role for role in ("informs", "rewrites", "judges") if effect.lower() in ROLE_EFFECTS[role])
 
 
-def _returned(function: Function) -> Iterator[tuple[int, str]]:
+def _return_values(function: Function) -> Iterator[tuple[int, str]]:
     """Yield line and name of what a function surely returns: an effect that it makes, or a constant that is no JSON."""
     for node in _own_nodes(function):
         value = node.value if isinstance(node, ast.Return) else None

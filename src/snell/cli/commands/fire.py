@@ -110,10 +110,10 @@ def _short(record: dict[str, Any]) -> None:
         print(f"  {stop['hook']} stops the agent: {stop.get('text', '')}")
     for failure in record.get("failures", ()):
         print(f"  {failure['hook']} failed: {failure['text']}")
-    print("\n".join([*_printed(record), "  (`snell why` explains it)"]))
+    print("\n".join([*_print_lines(record), "  (`snell why` explains it)"]))
 
 
-def _printed(record: dict[str, Any]) -> list[str]:
+def _print_lines(record: dict[str, Any]) -> list[str]:
     runs = (run for each in record.get("rounds", ()) for run in each["runs"])
     remarks = ((run["hook"], each) for run in runs for each in run.get("remarks", ()))
     return [f"  {hook} {visible(each)}" for hook, each in remarks if each.startswith(PRINTED)]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
+from msgspec.structs import asdict
 
 from snell.cli.call_operation import call_operation
 from snell.cli.call_summary import about_call
@@ -59,8 +60,7 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     paint = Colours.for_stdout()
     abouts = database.run(lambda tx: [about_call(tx, call) for call in calls], only_reads=True)
     for call, its in zip(calls, abouts, strict=True):
-        told = {**msgspec.to_builtins(call), **its}
-        print(msgspec.json.encode(told).decode() if args.json else _line(call, its, paint))
+        print(msgspec.json.encode({**asdict(call), **its}).decode() if args.json else _line(call, its, paint))
     if not calls and not args.json:
         print("no matching call" if any(asked.values()) else "no calls yet; a client's tool calls are listed here")
     return 0

@@ -28,7 +28,8 @@ ADVICE = "write NAME.cases.toml next to a hook, or create both with `snell new h
 
 def run(args: argparse.Namespace) -> int:
     paths = [Path(path) for path in args.paths]
-    files, hooks = (_find(find, paths) if paths else _own_files(find) for find in (_cases, hook_files))
+    found = ([each for path in paths for each in find(path)] if paths else _own_files(find) for find in _FINDERS)
+    files, hooks = (list({each.absolute(): each for each in some}.values()) for some in found)
     report = _Report(quiet=args.json, verbose=args.verbose)
     adopt_orphans()
     broken = report.check([] if args.text else [path for path in hooks if not is_builtin(path)])
@@ -45,6 +46,9 @@ def run(args: argparse.Namespace) -> int:
 def _cases(path: Path) -> list[Path]:
     """Return the case files of a path; none for a hook without cases, which is only loaded."""
     return [] if hook_files(path) == [path] and not path.with_suffix(ENDING).exists() else case_files(path)
+
+
+_FINDERS = (_cases, hook_files)
 
 
 def _own_files(find: Callable[[Path], list[Path]]) -> list[Path]:
@@ -78,10 +82,6 @@ def _refuse_other_owner(folder: Path, shown: Path) -> None:
     if owner not in {user, 0} and not (user == 0 and sudo == str(owner)):
         advice = f"read it, then name it: `snell test {shown}`"
         raise SnellError(f"`{shown}` belongs to another user, so no case was run", advice=advice)
-
-
-def _find(find: Callable[[Path], list[Path]], paths: Sequence[Path]) -> list[Path]:
-    return list({file.absolute(): file for path in paths for file in find(path)}.values())
 
 
 def _filter(text: str, file: Path) -> Callable[[Case], bool]:

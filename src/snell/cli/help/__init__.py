@@ -19,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.topic:
         print(_list(found))
     elif args.topic in found:
-        print(_painted(found[args.topic].read_text(encoding="utf-8"), Colours.for_stdout()))
+        print(_paint_headings(found[args.topic].read_text(encoding="utf-8"), Colours.for_stdout()))
         if args.topic in COMMANDS:
             print(f"\n`snell {args.topic} --help` shows the options of the command")
     elif args.topic in COMMANDS:
@@ -50,7 +50,7 @@ def _title(page: Path) -> str:
         return next((line.lstrip("# ").strip() for line in lines if line.startswith("# ")), page.stem)
 
 
-def _painted(text: str, paint: Colours) -> str:
+def _paint_headings(text: str, paint: Colours) -> str:
     """Return a page with its headings highlighted; it is plain text as it stands."""
     lines = (paint.bold(line.lstrip("# ")) if line.startswith("#") else line for line in text.splitlines())
     return "\n".join(lines) if sys.stdout.isatty() else text.rstrip("\n")

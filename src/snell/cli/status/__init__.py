@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 def read_status(installation: Installation) -> Status:
     """Return the state of an installation; nothing is started or changed for it."""
     where, env, cwd = installation.where, installation.env, installation.cwd
-    seen, last_day, size = _stored(installation)
+    seen, last_day, size = _read_store(installation)
     options = needed_options(Options(), where, cwd, env)
     rows = [row for row in client_rows(env, cwd, options) if row["found"] or row["client"] in seen]
     clients = [Client(row["client"], row["installed"], *seen.pop(row["client"], ())) for row in rows]
@@ -84,7 +84,7 @@ def read_status(installation: Installation) -> Status:
     )
 
 
-def _stored(installation: Installation) -> tuple[dict[str, tuple[int, int]], dict[str, int], int]:
+def _read_store(installation: Installation) -> tuple[dict[str, tuple[int, int]], dict[str, int], int]:
     """Return last event and number of events by client, the decisions of the last day, and the size of the store."""
     if not (installation.where.state / "snell.db").exists():
         return {}, {}, 0
@@ -101,14 +101,14 @@ def _last_day(tx: Transaction) -> dict[str, int]:
 
 def _lines(status: Status, paint: Colours) -> Iterator[str]:
     yield paint.bold("clients")
-    rows = [[f"  {each.name}", _connected(each), _events(each)] for each in status.clients]
+    rows = [[f"  {each.name}", _connection(each), _events(each)] for each in status.clients]
     yield from align(rows) if rows else [f"  {_NO_CLIENTS}"]
     daemon, counts = status.daemon, status.last_day
     running = daemon and f"running, pid {daemon['pid']}, {plural(daemon['served'], 'event')} so far"
     yield f"{paint.bold('daemon')}    {running or _IDLE}"
     packs = wrap(f"packs     {', '.join(status.packs) or 'none'}; {plural(status.hooks, 'active hook')} here", 0)
     yield from (packs[0].replace("packs", paint.bold("packs"), 1), *(f"        {line}" for line in packs[1:]))
-    yield f"{paint.bold('last day')}  {_counted(counts, paint)}"
+    yield f"{paint.bold('last day')}  {_decision_counts(counts, paint)}"
     pause = f"{status.pause}: only policy hooks run; `snell pause --end` ends it"
     yield f"{paint.bold('pause')}     {paint.yellow(pause) if status.pause else 'none'}"
     yield f"{paint.bold('store')}     {_store(status)}"
@@ -119,7 +119,7 @@ def _lines(status: Status, paint: Colours) -> Iterator[str]:
         yield from wrap(visible(check.advice), 4) if check.advice else ()
 
 
-def _connected(client: Client) -> str:
+def _connection(client: Client) -> str:
     return _CONNECTED.get(client.installed, client.installed or "no set-up needed")
 
 
@@ -131,7 +131,7 @@ def _events(client: Client) -> str:
     return f"`snell setup {client.name}` {'updates' if client.installed == 'outdated' else 'connects'} it"
 
 
-def _counted(counts: Mapping[str, int], paint: Colours) -> str:
+def _decision_counts(counts: Mapping[str, int], paint: Colours) -> str:
     if not counts:
         return "no decisions; `snell fire --command 'rm -rf /'` makes one without running anything"
     denied, asked = counts.get("deny", 0), counts.get("ask", 0) + counts.get("defer", 0)
