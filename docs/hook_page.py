@@ -26,8 +26,8 @@ def hooks() -> str:
 
 INTRODUCTION = """\
 A hook is a function with a role and the events it is for. It returns an effect, a list of effects, or None for no
-opinion. It is in `.snell/hooks/NAME.py` of a project or in a pack, with its cases beside it: see
-[test a hook](../howto/test-a-hook.md).
+opinion. It is in `.snell/hooks/NAME.py` of a project, in `~/.config/snell/hooks/NAME.py` for all your projects, or in a
+pack, with its cases beside it: see [test a hook](../howto/test-a-hook.md).
 
 ```python
 from snell import Deny, ShellCall, judges

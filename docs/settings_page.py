@@ -22,6 +22,7 @@ FILES = (
         "the authors of the pack",
     ),
     ("user", "`~/.config/snell/snell.toml` (also `snell.json`, `hooks.toml`)", "you, for all projects"),
+    ("user", "`~/.config/snell/hooks/*.py`, but none that begin with `_`", "you: Python hooks, for all projects"),
     ("project", "`.snell/snell.toml` (also `.json`) in the project", "the project's team, after your `snell trust`"),
     ("local", "`.snell/snell.local.toml` (also `.json`), not committed", "you, for this project, after `snell trust`"),
     (
@@ -37,7 +38,7 @@ def settings() -> str:
         "Settings",
         "## Where the files are\n\nIn the order in which their hooks run:",
         table(("layer", "file", "who writes it"), FILES),
-        "With `SNELL_HOME` set, your own file is `$SNELL_HOME/config/snell.toml`; otherwise "
+        "With `SNELL_HOME` set, your own files are in `$SNELL_HOME/config`; otherwise "
         "`XDG_CONFIG_HOME` applies. The "
         "project is the nearest folder above the working directory that has a `.snell`; neither the home directory nor "
         "`/` can be one. Without a `.snell`, it is the nearest one with skills or agents of a client, a LOCAL.md or a "

@@ -20,7 +20,7 @@ CAPABILITIES: dict[str, int] = SIZES["capabilities"]
 IMPORT_ALL = """
 import importlib, pkgutil, snell
 for each in pkgutil.walk_packages(snell.__path__, "snell."):
-    if not each.name.startswith(("snell.embed.adapters.", "snell.__main__", "snell.cli.demo_project")):
+    if not each.name.startswith(("snell.embed.adapters.", "snell.__main__")):
         importlib.import_module(each.name)
 print("imported")
 """

@@ -150,7 +150,7 @@ def test_a_hook_that_breaks_fails_its_case_with_file_and_line(author):
     ("source", "cases", "told"),
     [
         ("def x(:\n", "[[case]]\nname = 'a'\nevent = { on = 'Stop' }\nexpect = 'deny'\n", "x.py:1: SyntaxError"),
-        ("", "[[case]]\nname = 'a'\nevent = { on = 'Stop' }\nexpect = 'deny'\n", "x.py: the file declares no hook"),
+        ("", "[[case]]\nname = 'a'\nevent = { on = 'Stop' }\nexpect = 'deny'\n", "x.py:1: the file declares no hook"),
         ("", "[[case]]\nname = 'a'\nevent = { on = 'Stopp' }\nexpect = 'deny'\n", "x.cases.toml:3: unknown event"),
     ],
 )
@@ -277,7 +277,8 @@ expect = { tell = "bye" }
 """,
     )
     assert author.snell("test", ".snell/snell.toml") == (0, "4 passed, 0 failed\n", "")
-    assert author.snell("test") == (0, "4 passed, 0 failed\n", "")
+    without = "loaded, but without cases: .snell/hooks/done.py\n"
+    assert author.snell("test") == (0, f"{without}4 passed, 0 failed\n", "")
 
 
 def test_a_settings_file_with_a_mistake_is_explained(author):
@@ -319,6 +320,7 @@ def test_results_can_be_read_by_a_program(author):
                     "problems": [],
                 }
             ],
+            "without_cases": [],
         },
         "",
     )
@@ -331,7 +333,6 @@ def test_results_can_be_read_by_a_program(author):
             (".",),
             f"no cases were found in `.`; {ADVICE}",
         ),
-        (("lonely.py",), "`lonely.py` has no cases; write them next to it, in `lonely.cases.toml`"),
         (("none",), "`none` does not exist; name a case file, a hook, a settings file or a folder"),
     ],
 )

@@ -212,7 +212,7 @@ def test_settings_list_the_files_that_were_looked_for_and_the_hooks_of_python_fi
         ("guard", "user", f"{config}/snell.toml:2"),
     }
     assert [each["message"].partition(";")[0] for each in found["problems"]] == [
-        f"{project}/hooks/empty.py: the file declares no hook"
+        f"{project}/hooks/empty.py:1: the file declares no hook"
     ]
     told = snell("settings")[1]
     assert f"  user     found      {config}/snell.toml\n" in told
@@ -259,7 +259,7 @@ def test_trust_makes_everything_in_a_file_visible_and_says_when_it_cannot_run(sn
     out = snell("trust", "--list")[1].splitlines()
     assert "      | x = '\\u001b[2J\\u202e'" in out
     assert "      | ... and 11 more lines in .snell/hooks/a.py" in out
-    assert "      syntax error in line 1: invalid syntax" in out
+    assert "      cannot work: .snell/hooks/b.py:1: SyntaxError: invalid syntax" in out
 
 
 def test_trust_says_what_of_a_definition_changed(snell):

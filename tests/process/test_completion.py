@@ -75,7 +75,7 @@ def begin(snell) -> None:
 
 def test_bash_completes_commands_verbs_options_and_choices(snell):
     assert {"task", "effort", "session", "phase", "agent", "daemon"} <= set(in_bash(snell, ""))
-    assert in_bash(snell, "se") == ["settings", "setup", "session"]
+    assert in_bash(snell, "se") == ["setup", "settings", "session"]
     assert in_bash(snell, "effort", "") == ["start", "resume", "log", "list", "show", "finish"]
     assert in_bash(snell, "effort", "start", "--mo") == ["--mode"]
     assert set(in_bash(snell, "effort", "list", "-")) == {"--help", "--active", "--json"}
@@ -103,7 +103,7 @@ def test_bash_completes_what_there_is(snell):
 
 def test_fish_completes_the_same_with_what_each_is(snell):
     begin(snell)
-    assert in_fish(snell, "snell se") == ["settings", "setup", "session"]
+    assert in_fish(snell, "snell se") == ["setup", "settings", "session"]
     assert in_fish(snell, "snell effort re") == ["resume"]
     assert in_fish(snell, "snell effort start pa")[:1] == ["parser"]
     assert in_fish(snell, "snell phase ")[:2] == ["1", "2"]

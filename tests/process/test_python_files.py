@@ -69,7 +69,7 @@ def test_a_file_that_no_longer_loads_keeps_its_last_good_version(hook_worker: Ho
 def test_a_file_that_declares_no_hook_is_a_problem_each_time_it_is_asked_for(hook_worker: HookWorker) -> None:
     loaded = hook_worker.load("def helper(): ...")
     assert loaded.hooks == ()
-    assert loaded.problem.startswith(f"{hook_worker.folder}/mine.py: the file declares no hook; ")
+    assert loaded.problem.startswith(f"{hook_worker.folder}/mine.py:1: the file declares no hook; ")
     assert hook_worker.load("def helper(): ...") is loaded
     assert hook_worker.load('@judges("Stop")\ndef f(): ...').problem == ""
 

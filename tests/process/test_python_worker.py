@@ -150,7 +150,8 @@ def test_what_a_hook_prints_is_not_taken_for_its_answer(hook_worker: HookWorker)
             sys.stderr.write("and this")
             return Deny(f"read {sys.stdin.read()!r}")
     """)
-    assert answers == [Outcome(effects=(Deny("read ''"),))]
+    printed = """printed: {"effects": [["Allow", {"because": "printed"}]]}"""
+    assert answers == [Outcome(effects=(Deny("read ''"),), remarks=(printed,))]
 
 
 def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(hook_worker: HookWorker) -> None:

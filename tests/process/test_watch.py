@@ -30,7 +30,7 @@ class Watcher:
         (folder / "h/config/snell.toml").write_text(HOOKS, encoding="utf-8")
 
     def fire(self, tool: str, session: str, event: str = "PreToolUse") -> None:
-        given = {"command": "ls"} if tool == "Bash" else {"file_path": "/etc/hosts"}
+        given = {"command": "ls -d here"} if tool == "Bash" else {"file_path": "/etc/hosts"}
         payload = {"hook_event_name": event, "tool_name": tool, "tool_input": given, "session_id": session}
         run_snell("hook", "--client", "generic", given=json.dumps(payload).encode(), cwd=ROOT, env=self.env)
 
@@ -92,8 +92,11 @@ def test_programs_get_one_object_for_each_decision_of_the_session(watcher: Watch
         screen.wait_for("stop-it")
         assert screen.interrupt() == 0
     seen = [json.loads(line) for line in screen.text.split("\r\n") if line.startswith("{")]
-    shown = [(each["session_id"], each["tool"], each["verdict"], loud(each)) for each in seen]
-    assert shown == [("mine-1", "Read", "no_opinion", []), ("mine-2", "Bash", "deny", ["stop-it"])]
+    shown = [(each["session_id"], each["tool"], each["call"], each["verdict"], loud(each)) for each in seen]
+    assert shown == [
+        ("mine-1", "Read", "/etc/hosts", "no_opinion", []),
+        ("mine-2", "Bash", "ls -d here", "deny", ["stop-it"]),
+    ]
 
 
 def test_the_doctors_own_events_are_left_out_unless_its_session_is_asked_for(watcher: Watcher) -> None:
@@ -117,6 +120,7 @@ def test_a_terminal_gets_a_table_that_grows_and_a_clean_end(watcher: Watcher) ->
         screen.wait_for("snell watch")
         watcher.fire("Bash", "here")
         screen.wait_for("stop-it")
+        screen.wait_for("ls -d here")
         assert screen.interrupt() == 0
     assert "\x1b[?1049h" in screen.text  # a screen of its own,
     assert screen.text.rstrip().endswith("\x1b[?25h") or "\x1b[?1049l" in screen.text  # given back

@@ -22,9 +22,10 @@ class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     """One command, or one verb of a command."""
 
     help: str = ""
+    group: str = ""  # under which `snell` lists it; empty for what only programs call
     example: str = ""
     description: str = ""  # if it is not the help
-    run: str = ""  # its module and function, if they are not named like it and `run`
+    run: str = ""  # its module and function, if not NAME.run; a whole path if it is not in `commands`
     row: str = ""  # of `snell check`: the fields of a row, and of its answer
     answer: str = ""
     arguments: dict[str, str | dict[str, Any]] = {}

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from snell.cli.call_summary import about
 from snell.model.protocols import Database, Transaction
 from snell.records import decisions
 from snell.records.decisions import Row
@@ -35,6 +36,9 @@ class SeenDecision(Struct, frozen=True):
     ms: float
     rewritten: bool
     failures: int
+    call: str
+    project: str
+    cwd: str
     hooks: tuple[Run, ...]
 
 
@@ -81,8 +85,9 @@ def runs_in(body: str, late: str) -> list[dict[str, Any]]:
 def _load(tx: Transaction, row: Row) -> SeenDecision:
     trace = decisions.trace(tx, row.id)
     runs = runs_in(trace.body, trace.late) if trace else []
-    fields = {name: getattr(row, name) for name in SeenDecision.__struct_fields__ if name != "hooks"}
-    return SeenDecision(**{**fields, "rewritten": bool(row.rewritten)}, hooks=tuple(map(_run, runs)))
+    its = about(tx, row)
+    of_row = {name: getattr(row, name) for name in SeenDecision.__struct_fields__ if hasattr(row, name)}
+    return SeenDecision(**{**of_row, **its.fields(), "rewritten": bool(row.rewritten)}, hooks=tuple(map(_run, runs)))
 
 
 def _run(run: dict[str, Any]) -> Run:

@@ -10,7 +10,7 @@ Snell.
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -27,7 +27,10 @@ from snell.operations import TOPICS
 # Each with one line of help.
 COMMANDS: Mapping[str, str] = {each: row.help for rows in (ROWS, TOPICS) for each, row in rows.items() if row.help}
 _ADVICE = "`snell --help` lists all commands"
-_EPILOG = "`snell COMMAND --help` shows the options and an example."
+GROUPS = ("start", "write hooks", "see", "work", "memory", "administration")  # in the order of use
+_EPILOG = """\
+`snell COMMAND --help` shows the options and an example.
+`snell help` lists the documentation, `snell help TOPIC` shows a page of it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,25 +66,37 @@ def _run(words: list[str]) -> int:
             raise SnellError(f"unknown command `{name}`", advice=did_you_mean(name, COMMANDS, _ADVICE))
         return _run_command(name, words[1:])
     parser = all_commands_parser()
+    if words[:1] == ["--no-color"] and words[1:]:
+        os.environ["NO_COLOR"] = "1"
+        return _run(words[1:])
     parser.parse_args(words)
     parser.print_help()
     return 0
 
 
 def all_commands_parser() -> argparse.ArgumentParser:
-    """Make the parser for `snell` without a command: its options, and the list of commands."""
-    parser = _Parser(prog="snell", description="One hook runtime for every AI coding agent.", epilog=_EPILOG)
+    """Make the parser for `snell` without a command: its options, and the commands by group."""
+    text = "\n".join(["One hook runtime for every AI coding agent.", *_listed_commands()])
+    usage, form = "snell COMMAND [options]", argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog="snell", usage=usage, description=text, epilog=_EPILOG, formatter_class=form)
     parser.add_argument("--version", action=_Version)
-    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    for each, text in COMMANDS.items():
-        commands.add_parser(each, help=text)
     return parser
+
+
+def _listed_commands() -> Iterator[str]:
+    """Yield a heading for each group, and a line for each command; those that only programs call have no group."""
+    for group in GROUPS:
+        yield f"\n{group}:"
+        own = [name for rows in (ROWS, TOPICS) for name, row in rows.items() if row.group == group and row.help]
+        yield from (f"  {name:<11} {COMMANDS[name]}" for name in own)
 
 
 def _run_command(name: str, words: list[str]) -> int:
     command, parser = command_of(name), parser_of(name)
     accepts_more = getattr(command, "ACCEPTS_MORE", False)
     args = parser.parse_known_args(words)[0] if accepts_more else _parse_args(parser, words)
+    if args.no_color:
+        os.environ["NO_COLOR"] = "1"
     return int(getattr(command, _function_of(name)[1])(args))
 
 
@@ -109,16 +124,17 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 def command_of(name: str) -> Any:
     """Return the module of a command; for a topic without one, its command as the operations declare it."""
     if name in ROWS:
-        return import_module(f"snell.cli.commands.{_function_of(name)[0]}")
+        return import_module(_function_of(name)[0])
     from snell.cli.verbs import add_verbs, run_verb
 
     return SimpleNamespace(arguments=partial(add_verbs, topic=name), run=run_verb)
 
 
-def _function_of(name: str) -> list[str]:
+def _function_of(name: str) -> tuple[str, str]:
     """Return the module of a command, and the function in it that runs the command."""
     row = ROWS.get(name)
-    return row.run.split(".") if row and row.run else [name, "run"]
+    module, _, function = (row.run if row and row.run else f"{name}.run").rpartition(".")
+    return module if module.startswith("snell.") else f"snell.cli.commands.{module}", function
 
 
 class _Parser(argparse.ArgumentParser):
@@ -130,6 +146,9 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **given})
+        shown = "print without colours; every command takes it, and `NO_COLOR` in the environment does the same"
+        help_ = shown if self.prog == "snell" else argparse.SUPPRESS
+        self.add_argument("--no-color", action="store_true", help=help_)
 
     def error(self, message: str) -> NoReturn:
         raise SnellError(message, advice=f"see `{self.prog} --help`")

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -88,6 +89,15 @@ def fields_of(answer: Any) -> str:
 def plural(number: int, one: str, many: str = "") -> str:
     """Return the number with its noun, such as `1 day` or `3 days`."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def time_ago(at: int) -> str:
+    """Return a time in milliseconds since 1970 as `3 minutes ago`."""
+    seconds = max(0, time.time() - at / 1000)
+    for length, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= length:
+            return f"{plural(int(seconds // length), name)} ago"
+    return "just now"
 
 
 def _cell(value: Any) -> str:

@@ -141,7 +141,7 @@ def _runs(runs: Iterable[Record], record: Record, *, is_late: bool = False) -> I
         layer, place = run.get("layer", run["scope"]), _near(run["source"], record)  # the file and its line
         yield from wrap(f"from {layer}" if place == layer else f"from {layer}, {place}", 6)
         for remark in run.get("remarks", ()):
-            yield from wrap(remark, 6)
+            yield from wrap(_value(remark), 6)
 
 
 def _result(run: Record, *, is_late: bool = False) -> str:

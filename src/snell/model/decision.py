@@ -14,6 +14,8 @@ from snell.model.effects import Effect, Verdict
 from snell.model.events import Event, json_equal
 from snell.model.hooks import Hook
 
+PRINTED = "printed: "  # begins a remark with a line that a Python hook printed
+
 
 class Failure(Struct, frozen=True):
     """Why a hook failed. Kinds: launch, timeout, crash, output, effect, rewrite, untrusted, cancelled."""

@@ -22,6 +22,7 @@ class Topic(Struct, frozen=True):
     modules: tuple[str, ...]
     help: str = ""  # of the command `snell TOPIC`, which has one verb for each operation that names one
     example: str = ""
+    group: str = "work"  # under which `snell` lists the command
 
 
 # A new topic needs a line here, and its module.
@@ -46,6 +47,7 @@ TOPICS: Mapping[str, Topic] = {
         ("memory", "memory_maintenance", "explore"),
         "store, search and maintain what agents remember",
         'snell memory recall "which database did we choose"',
+        "memory",
     ),
     "run": Topic(("run",)),
     "runs": Topic(

@@ -95,7 +95,7 @@ class HookLoader:
             found = self.files.load(
                 Path(source.path),
                 scope=Scope.SESSION,
-                layer="project",
+                layer=source.layer,
                 pack=Path(source.path).stem,
                 pinned=source.digest,
             )
@@ -192,7 +192,7 @@ class PythonFiles:
             hooks = tuple(self._hooks(path, digest, source, scope, layer, pack))
         except HookError as error:
             return self._last_good(path, str(error))
-        loaded = LoadedFile(hooks, "" if hooks else f"{path}: {NO_HOOK}")
+        loaded = LoadedFile(hooks, "" if hooks else f"{path}:1: {NO_HOOK}")
         self._good[str(path)] = (digest, loaded)
         return loaded
 

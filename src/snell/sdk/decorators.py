@@ -8,7 +8,7 @@ The function stays an ordinary function. What it may ask for (`event`, `call`, `
 checked when it is loaded, not when the first event comes.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
@@ -29,6 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Supplies = Mapping[str, Callable[[Event], Any]]
 
 GATE_TIMEOUT = 5.0
+errors_of_file: list[HookError] | None = None  # while a file is loaded: those of all its hooks
 
 
 class Declaration(Struct, frozen=True, kw_only=True):
@@ -164,7 +165,7 @@ def _hook_id(pack: str, function: Callable[..., Any], declaration: Declaration) 
 
 def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> Callable[[Event], Any]:
     """Return a function of the event that calls this one with the arguments it names."""
-    names = _parameters(function)
+    names = [name for name, _ in _named_parameters(function) if name in SUPPLIES]
     if names == ["event"]:
         return function
     if not names:
@@ -196,12 +197,22 @@ def _declare_role(role: Role, events: tuple[Any, ...], options: dict[str, Any]) 
     def declare(function: F) -> F:
         kinds = kinds_of(function, options)
         rest = {key: value for key, value in options.items() if key not in ("kind", "kinds")}
-        _check(function, role, events, kinds, rest)
+        if problems := list(_problems(function, role, events, kinds, rest)):
+            return _refuse(function, problems)
         added = tuple(_declaration(function, role, canonical(event), {"kinds": kinds, **rest}) for event in events)
         function.__snell__ = (*added, *declarations(function))  # type: ignore[attr-defined] # functions take attributes
         return function
 
     return declare
+
+
+def _refuse(function: F, problems: Iterable[str]) -> F:
+    """Raise HookError, or keep it for the end of the file that is being loaded."""
+    error = _hook_error(function, "; ".join(problems))
+    if errors_of_file is None:
+        raise error
+    errors_of_file.append(error)
+    return function
 
 
 def _declaration(function: Callable[..., Any], role: Role, event: str, options: dict[str, Any]) -> Declaration:
@@ -211,51 +222,38 @@ def _declaration(function: Callable[..., Any], role: Role, event: str, options: 
         raise _hook_error(function, f"@{role}: {error}") from None
 
 
-def _check(
+def _problems(
     function: Callable[..., Any], role: str, events: tuple[Any, ...], kinds: tuple[str, ...], options: dict[str, Any]
-) -> None:
+) -> Iterator[str]:
+    """Yield everything that is wrong with a declaration."""
     if not events:
-        raise _hook_error(function, f'name the event: @{role}("PreToolUse")')
-    for event in events:
-        if canonical(str(event)) not in CATALOGUE:
-            raise _hook_error(function, f"there is no event `{event}`{_did_you_mean(nearest(str(event)))}")
-    for kind in kinds:
-        if kind not in ALL_KINDS:
-            near = _did_you_mean(nearest(str(kind), ALL_KINDS))
-            raise _hook_error(function, f"there is no tool kind `{kind}`, only {', '.join(ALL_KINDS)}{near}")
+        yield f'name the event: @{role}("PreToolUse")'
+    for event in (each for each in events if canonical(str(each)) not in CATALOGUE):
+        yield f"there is no event `{event}`{_did_you_mean(nearest(str(event)))}"
+    for kind in (each for each in kinds if each not in ALL_KINDS):
+        near = _did_you_mean(nearest(str(kind), ALL_KINDS))
+        yield f"there is no tool kind `{kind}`, only {', '.join(ALL_KINDS)}{near}"
     known = [field for field in Declaration.__struct_fields__ if field not in ("role", "event", "kinds")]
-    for option in options:
-        if option not in known:
-            raise _hook_error(
-                function, f"@{role} has no option `{option}`{_did_you_mean(nearest(option, [*known, 'kind']))}"
-            )
-    _check_values(function, role, options)
-    _parameters(function)
+    for option in (each for each in options if each not in known):
+        yield f"@{role} has no option `{option}`{_did_you_mean(nearest(option, [*known, 'kind']))}"
+    yield from _wrong_values(role, options)
+    for name, has_default in _named_parameters(function):
+        if name not in SUPPLIES and not has_default:
+            yield f"unknown argument `{name}`{_did_you_mean(nearest(name, SUPPLIES))}"
 
 
-def _check_values(function: Callable[..., Any], role: str, options: dict[str, Any]) -> None:
-    """Refuse values that would switch a hook off, or never let it finish, without a message."""
+def _wrong_values(role: str, options: dict[str, Any]) -> Iterator[str]:
+    """Yield values that would switch a hook off, or never let it finish, without a message."""
     timeout, condition = options.get("timeout", GATE_TIMEOUT), options.get("condition")
     if isinstance(timeout, int | float) and not 0 < timeout <= LONGEST_TIMEOUT:
-        raise _hook_error(function, f"@{role}: a timeout is more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
+        yield f"@{role}: a timeout is more than 0 and at most {LONGEST_TIMEOUT:g} seconds"
     try:
         if isinstance(condition, str):
             from snell.sdk.permission_rules import parse_rule  # slow to import, and few hooks have a condition
 
             parse_rule(condition)
     except ValueError as error:
-        raise _hook_error(function, f"@{role}: the condition is not a rule: {error}") from None
-
-
-def _parameters(function: Callable[..., Any]) -> list[str]:
-    """Return the parameters that must be supplied; raises when one is unknown."""
-    names = []
-    for name, has_default in _named_parameters(function):
-        if name in SUPPLIES:
-            names.append(name)
-        elif not has_default:
-            raise _hook_error(function, f"unknown argument `{name}`{_did_you_mean(nearest(name, SUPPLIES))}")
-    return names
+        yield f"@{role}: the condition is not a rule: {error}"
 
 
 def _named_parameters(function: Callable[..., Any]) -> list[tuple[str, bool]]:

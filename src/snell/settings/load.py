@@ -122,7 +122,7 @@ def _stamps(found: Located, places: Places) -> dict[str, FileStamp]:
     """Return the stamps of all files, from before they are read, so that a later change is noticed."""
     files = [*found.policy, *found.user, *(found.project.settings if found.project else ())]
     paths: list[Path] = [file.path for file in files]
-    paths += [*found.looked_for, pins_file(places), pause_file(places)]
+    paths += [*found.looked_for, places.config / "hooks", *found.python, pins_file(places), pause_file(places)]
     if found.project:
         paths += [found.project.root / ".snell" / "hooks", *found.project.python]
     return {str(path): watch_file(path) for path in paths}
@@ -144,6 +144,7 @@ def _load_user(found: Located, collected: Collected, readable: dict[str, Parsed]
         parsed = _as_last_readable(read_file(file, collected.extra_events), file.path, readable, collected)
         collected.take(_without_hooks_after_error(_with_profile(parsed), collected.values))
         collected.hooks += failing_hooks(parsed.faults, str(file.path), file.layer)
+    collected.python += [PythonSource(str(path), layer="user") for path in found.python]
     wanted = imported_clients(collected.values)
     for file in found.imported:
         if file.layer.partition(":")[0] in wanted:

@@ -47,6 +47,7 @@ class Located(Struct, frozen=True):
     imported: tuple[SettingsFile, ...]  # read only if `import_hooks` names the client
     project: Project | None
     looked_for: tuple[Path, ...]  # a change of any of these may change the result
+    python: tuple[Path, ...] = ()  # the user's own, which need no approval
 
 
 def locate(places: Places, cwd: Path, env: Mapping[str, str], policy_files: Sequence[Path] = (POLICY_FILE,)) -> Located:
@@ -62,6 +63,7 @@ def locate(places: Places, cwd: Path, env: Mapping[str, str], policy_files: Sequ
         imported=tuple(SettingsFile(path, f"{name}:user", is_foreign=True) for name, path in clients),
         project=project_at(root) if root else None,
         looked_for=tuple(folder / FOLDER for folder in looked_for),
+        python=_python_files(places.config / "hooks"),
     )
 
 

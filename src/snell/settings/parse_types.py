@@ -101,11 +101,12 @@ class Fault(Struct, frozen=True):
 
 
 class PythonSource(Struct, frozen=True):
-    """A Python file of a project that may declare hooks; it has a digest only when it may run."""
+    """A Python file that may declare hooks; one of a project has a digest only when it may run."""
 
     path: str
     digest: str = ""
     untrusted: str = ""
+    layer: str = "project"
 
 
 class PackSource(Struct, frozen=True):

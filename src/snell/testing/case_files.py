@@ -9,7 +9,7 @@ INVARIANT: a case has the same meaning whether its file, its hook or a folder wa
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ from snell.testing.cases import ENDING
 # Folders without case files of the user; hidden folders are skipped too.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 _HIDDEN_BUT_SEARCHED = frozenset({FOLDER, ".claude"})
+_SETTINGS = ("snell.toml", "snell.json", "snell.local.toml", "snell.local.json")
 _REPOSITORIES = (".git", ".hg", ".jj")  # in the root of a repository, a worktree or a submodule
 
 
@@ -41,18 +42,25 @@ def case_files(path: Path) -> list[Path]:
         raise CaseError(f"`{path}` does not exist", advice="name a case file, a hook, a settings file or a folder")
     if path.name == MANIFEST:
         return _case_files_below(path.parent)
-    return [path if path.name.endswith(ENDING) else _case_file_of(path)]
+    if path.name.endswith(ENDING):
+        return [path]
+    if path.suffix not in (".py", ".toml", ".json"):
+        raise CaseError(f"`{path}` has no cases", advice=f"hooks are in .py, .toml or .json files, cases in *{ENDING}")
+    cases = path.with_name(f"{path.stem}{ENDING}")
+    if not cases.is_file():
+        raise CaseError(f"`{path}` has no cases", advice=f"write them next to it, in `{cases.name}`")
+    return [cases]
 
 
-def own_case_files(root: Path, shown: Path) -> tuple[list[Path], list[LeftOut]]:
+def own_files(root: Path, shown: Path, find: Callable[[Path], list[Path]]) -> tuple[list[Path], list[LeftOut]]:
     """
-    Return the project's own case files in its `.snell`, and those left out, with `shown` instead of the root.
+    Return the project's own files in its `.snell`, and those left out, with `shown` instead of the root.
 
     Files of a repository or project below this one, and links out of it, may have another author.
     """
     root = Path(os.path.realpath(root))
     own, left_out = [], []
-    for file in _case_files_below(root / FOLDER):
+    for file in find(root / FOLDER):
         name = shown / file.relative_to(root)
         if why := next(filter(None, (_why_foreign(path, root, shown) for path in _files_read_by(file))), ""):
             left_out.append(LeftOut(name, why))
@@ -74,18 +82,35 @@ def subject_of(file: Path) -> Path:
     raise CaseError(f"no `{name}.py` was found next to it", where=str(file), advice=advice)
 
 
-def _case_files_below(folder: Path) -> list[Path]:
-    found = []
-    for here, folders, files in os.walk(folder):
-        searched = {name for name in folders if not name.startswith(".")} - _SKIPPED
-        folders[:] = sorted(searched | _HIDDEN_BUT_SEARCHED.intersection(folders))
-        found += [Path(here, name) for name in sorted(files) if name.endswith(ENDING)]
+def hook_files(path: Path) -> list[Path]:
+    """Return the Python and settings files of hooks at a path: the file itself, or those in and below a folder."""
+    if not path.is_dir():
+        return [path] if path.suffix in (".py", ".toml", ".json") and not path.name.endswith((ENDING, MANIFEST)) else []
+    found: list[Path] = []
+    for here, files in _walk(path):
+        python = [name for name in files if name.endswith(".py") and not name.startswith(("_", ".", "test_"))]
+        has_hooks = MANIFEST in files or (here.name == "hooks" and (here.parent.name == FOLDER or here == path))
+        settings = [name for name in files if name in _SETTINGS] if here.name == FOLDER else []
+        found += [here / name for name in (python if has_hooks else settings)]
     return found
 
 
+def _case_files_below(folder: Path) -> list[Path]:
+    return [here / name for here, files in _walk(folder) for name in files if name.endswith(ENDING)]
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, list[str]]]:
+    for here, folders, files in os.walk(folder):
+        searched = {name for name in folders if not name.startswith(".")} - _SKIPPED
+        folders[:] = sorted(searched | _HIDDEN_BUT_SEARCHED.intersection(folders))
+        yield Path(here), sorted(files)
+
+
 def _files_read_by(file: Path) -> Iterator[Path]:
-    """Yield the case file, the file that it tests, and for a pack its files."""
+    """Yield the file, and of a case file also what it tests, for a pack its files."""
     yield file
+    if not file.name.endswith(ENDING):
+        return
     try:
         subject = subject_of(file)
     except CaseError:
@@ -106,12 +131,3 @@ def _why_foreign(path: Path, root: Path, shown: Path) -> str:
         if marks or folder.name in _SKIPPED:
             return f"belongs to `{shown / folder.relative_to(root)}`"
     return ""
-
-
-def _case_file_of(path: Path) -> Path:
-    if path.suffix not in (".py", ".toml", ".json"):
-        raise CaseError(f"`{path}` has no cases", advice=f"hooks are in .py, .toml or .json files, cases in *{ENDING}")
-    cases = path.with_name(f"{path.stem}{ENDING}")
-    if not cases.is_file():
-        raise CaseError(f"`{path}` has no cases", advice=f"write them next to it, in `{cases.name}`")
-    return cases

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.handlers.worker.child_main import ALSO
 from snell.handlers.worker.client import Worker
 from snell.model.decision import Decision, Skipped
 from snell.model.errors import HookError, SettingsError
 from snell.model.hooks import Hook, PythonFile, Scope, Switches
 from snell.runtime.app import Runtime
-from snell.runtime.hook_loader import PythonFiles
+from snell.runtime.hook_loader import NO_HOOK, PythonFiles
 from snell.settings.locate import SettingsFile
 from snell.settings.packs import MANIFEST, is_builtin, pack_hooks, read_pack
 from snell.settings.parse import read_file
@@ -23,6 +24,7 @@ from snell.testing.case_event import CaseError, case_event_from
 from snell.testing.case_files import case_files, subject_of
 from snell.testing.cases import Case, cases_in
 from snell.testing.expectation import differences, hint, in_words
+from snell.testing.hook_source import source_problems
 
 
 class Result(Struct, frozen=True):
@@ -136,6 +138,28 @@ def _case_folder(case: Case, folder: Path, tested: UnderTest | None) -> str:
             message = f"`{name}` of the case's files cannot be written: {error.strerror}"
             raise CaseError(message, where=f"{case.file}:{case.line}", advice="rename it") from None
     return str(folder)
+
+
+def find_problems(paths: Sequence[Path]) -> dict[Path, list[str]]:
+    """Load hook and settings files, and return all that is wrong with each, with file and line."""
+    worker = Worker(os.environ)
+    try:
+        files = PythonFiles(worker)
+        return {path: _problems_of(path, files) for path in paths}
+    finally:
+        worker.close()
+
+
+def _problems_of(path: Path, files: PythonFiles) -> list[str]:
+    if path.suffix != ".py":
+        errors = (each for each in read_file(_settings_file(path.absolute())).problems if each.severity == "error")
+        return [str(each) for each in errors]
+    at_load = files.load(path.absolute(), scope=Scope.SESSION, layer="test", pack=path.stem).problem
+    loading = at_load.split(ALSO) if at_load else []
+    reading = source_problems(path.absolute(), path.read_bytes())
+    known = {each.partition(": ")[0] for each in loading}
+    found = [each for each in reading if each.partition(": ")[0] not in known]
+    return [*(each for each in loading if not (found and NO_HOOK in each)), *found]
 
 
 def under_test(subject: Path, files: PythonFiles) -> UnderTest:

@@ -20,6 +20,7 @@ from snell.model.errors import SnellError
 from snell.system.json_output import json_bytes
 
 Row = dict[str, Any]
+_NO_QUESTIONS = ("help", "no_color", "json", "jsonl", "exit_code")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,14 +40,21 @@ def run(args: argparse.Namespace) -> int:
         if given:
             advice = "put it into the rows, or leave out --jsonl"
             raise SnellError(f"`{given[0]}` cannot be combined with --jsonl", advice=advice)
+        found = 0
         for line in filter(bytes.strip, sys.stdin.buffer):
-            print(json_bytes(_answer(line, component.check_row)).decode())
-        return 0
+            told = _answer(line, component.check_row)
+            print(json_bytes(told).decode())
+            found |= _exit_code(args, told)
+        return found
     row = _row(args)
     answer = component.check_row(row)
     print(json_bytes(answer).decode() if args.json else "\n".join(component.lines(row, answer)))
     exit_code = getattr(component, "exit_code", None)
-    return int(exit_code(answer)) if exit_code else 0
+    return int(exit_code(answer)) if exit_code else _exit_code(args, answer)
+
+
+def _exit_code(args: argparse.Namespace, answer: Row) -> int:
+    return int(getattr(args, "exit_code", False) and str(answer.get("verdict")) == "deny")
 
 
 def _row(args: argparse.Namespace) -> Row:
@@ -63,7 +71,7 @@ def _row(args: argparse.Namespace) -> Row:
 
 
 def _questions(args: argparse.Namespace) -> list[argparse.Action]:
-    return [each for each in args.verb_parser._actions if each.dest not in ("help", "json", "jsonl")]
+    return [each for each in args.verb_parser._actions if each.dest not in _NO_QUESTIONS]
 
 
 def _answer(line: bytes, check_row: Callable[[Row], Row]) -> Row:

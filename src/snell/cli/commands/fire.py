@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.terminal import Colours
+from snell.cli.terminal import Colours, visible
 from snell.clients import client_named
 from snell.engine.explain import explain, headline
 from snell.model.catalogue import CATALOGUE, canonical, did_you_mean
+from snell.model.decision import PRINTED
 from snell.model.errors import PayloadError, SnellError
 from snell.model.events import Event
 from snell.runtime.app import Runtime
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         print(explain(record, Colours.for_stdout().of(record)))
     else:
         _short(record)
-    return 0
+    return 1 if args.exit_code and record["verdict"] == "deny" else 0
 
 
 def _event(args: argparse.Namespace, client: Any) -> Event:
@@ -109,4 +110,10 @@ def _short(record: dict[str, Any]) -> None:
         print(f"  {stop['hook']} stops the agent: {stop.get('text', '')}")
     for failure in record.get("failures", ()):
         print(f"  {failure['hook']} failed: {failure['text']}")
-    print("  (`snell why` explains it)")
+    print("\n".join([*_print_lines(record), "  (`snell why` explains it)"]))
+
+
+def _print_lines(record: dict[str, Any]) -> list[str]:
+    runs = (run for each in record.get("rounds", ()) for run in each["runs"])
+    remarks = ((run["hook"], each) for run in runs for each in run.get("remarks", ()))
+    return [f"  {hook} {visible(each)}" for hook, each in remarks if each.startswith(PRINTED)]

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
+from msgspec.structs import asdict
 
 from snell.cli.call_operation import call_operation
+from snell.cli.call_summary import about_call
 from snell.cli.charts import LONGEST_NAME, WIDEST, Bar, Chart, shorten_middle, svg_charts, terminal_chart
 from snell.cli.confirmation import require_person
-from snell.cli.terminal import Colours, print_json, visible_lines
+from snell.cli.terminal import Colours, print_json, visible, visible_lines
 from snell.model.errors import SnellError
 from snell.model.protocols import Database
 from snell.records import ledger, resume
@@ -56,10 +58,11 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     calls += [call for call in claimed if all(getattr(call, name) == value for name, value in asked.items() if value)]
     calls = sorted(calls, key=lambda call: (call.created_at, call.tool_call_id))[-args.limit :]
     paint = Colours.for_stdout()
-    for call in calls:
-        print(msgspec.json.encode(call).decode() if args.json else _line(call, paint))
+    abouts = database.run(lambda tx: [about_call(tx, call) for call in calls], only_reads=True)
+    for call, its in zip(calls, abouts, strict=True):
+        print(msgspec.json.encode({**asdict(call), **its}).decode() if args.json else _line(call, its, paint))
     if not calls and not args.json:
-        print("no matching call")
+        print("no matching call" if any(asked.values()) else "no calls yet; a client's tool calls are listed here")
     return 0
 
 
@@ -139,12 +142,13 @@ def _time_bar(each: ToolStats) -> Bar:
     return Bar(each.tool, each.total_ms, label=f"{_seconds(each.total_ms)}{parts}")
 
 
-def _line(call: Call, paint: Colours) -> str:
+def _line(call: Call, its: Mapping[str, str], paint: Colours) -> str:
     colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
     status = colour(f"{call.status:<20}")
     took = f"{_seconds(call.duration_ms):>9}"
-    what = f"{shorten_middle(call.raw_tool_name, LONGEST_NAME):<24} {call.tool_call_id}"
-    return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}"
+    what = f"{shorten_middle(call.raw_tool_name, LONGEST_NAME):<10} {its['call']:<40}"
+    place = f"{call.client}  {visible(its['project'])}  {call.tool_call_id}"
+    return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}  {place}"
 
 
 def _when(ms: int) -> str:

@@ -1,11 +1,9 @@
 """Review a project's hooks, skills and notes, and approve their exact content. No file is executed for that."""
 
 import argparse
-import ast
 import difflib
 import os
 import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,10 +19,10 @@ from snell.settings.pins import Pin
 from snell.settings.trust import Review, ReviewItem, approve, review, revoke, status
 from snell.system.files import read_capped
 from snell.system.paths import HomeInProjectError, Places, approve_home, places
+from snell.testing.hook_source import hooks_in, source_problems
 
 MOST_LINES = 60  # of a file that are shown
 LARGEST = 1_000_000
-ROLES = frozenset({"judges", "rewrites", "informs", "watches"})
 
 
 def run(args: argparse.Namespace) -> int:
@@ -143,8 +141,8 @@ def _json(value: object) -> str:
 def _code(item: ReviewItem, root: Path) -> Iterator[str]:
     """Yield the hooks of a Python file, and its code if it is not approved yet."""
     source = review_source(root / item.file)
-    if source.problem:
-        yield source.problem
+    for problem in source.problems:
+        yield f"cannot work: {problem.removeprefix(f'{root}/')}"
     for hook in source.hooks:
         yield f"hook {hook}"
     if item.state != "approved":
@@ -157,41 +155,18 @@ class SourceReview(Struct, frozen=True):
     lines: tuple[str, ...] = ()  # at most MOST_LINES
     further: int = 0  # the number of lines after these
     hooks: tuple[str, ...] = ()
-    problem: str = ""
+    problems: tuple[str, ...] = ()
 
 
 def review_source(path: Path) -> SourceReview:
-    """Return what a person should see of a Python file before approving it: its text, hooks and syntax errors."""
+    """Return what a person should see of a Python file before approving it: its text, hooks and mistakes."""
     try:
         source = read_capped(path, LARGEST)
     except (OSError, SnellError) as error:
-        return SourceReview(problem=f"cannot be shown: {error}")
+        return SourceReview(problems=(f"cannot be shown: {error}",))
     lines = [line.removesuffix("\r").expandtabs(4) for line in source.decode("utf-8", "replace").split("\n")]
     while lines and not lines[-1].strip():
         lines.pop()
-    hooks, problem = _find_hooks(source)
-    return SourceReview(tuple(lines[:MOST_LINES]), max(len(lines) - MOST_LINES, 0), hooks, problem)
-
-
-def _find_hooks(source: bytes) -> tuple[tuple[str, ...], str]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as an invalid escape in a string
-            compile(source, "<hook>", "exec", dont_inherit=True)
-            tree = ast.parse(source)
-    except SyntaxError as error:
-        return (), f"syntax error{f' in line {error.lineno}' if error.lineno else ''}: {error.msg}"
-    except (ValueError, RecursionError, MemoryError) as error:
-        return (), f"cannot be parsed: {error}"
-    return tuple(_hooks(tree)), ""
-
-
-def _hooks(tree: ast.Module) -> Iterator[str]:
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for decorator in node.decorator_list:
-                called = decorator.func if isinstance(decorator, ast.Call) else None
-                role = getattr(called, "attr", getattr(called, "id", ""))  # `snell.judges(...)`, or `judges(...)`
-                if isinstance(decorator, ast.Call) and role in ROLES:
-                    events = [str(each.value) for each in decorator.args if isinstance(each, ast.Constant)]
-                    yield f"{node.name} {role} {', '.join(events)}"
+    hooks = tuple(f"{name} {role} {', '.join(events)}" for name, role, events in hooks_in(source))
+    problems = tuple(source_problems(path, source))
+    return SourceReview(tuple(lines[:MOST_LINES]), max(len(lines) - MOST_LINES, 0), hooks, problems)

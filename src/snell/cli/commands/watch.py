@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 EVERY = 0.1  # seconds between two reads
 MOST = 1_000
+COLUMNS = ("time", "verdict", "event", "tool", "call", "hooks", "ms", "client", "project", "session", "id")
+NARROW, WIDE = ("time", "verdict", "tool", "call", "hooks", "id"), 150  # characters of a terminal
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,9 +76,10 @@ def _as_lines(batches: Iterator[list[SeenDecision]]) -> None:
 
 
 def _line(seen: SeenDecision, paint: Colours) -> str:
-    when, what, tool, verdict, ms, session, hooks = _cells(seen)
-    colour = getattr(paint, COLOURS_OF_VERDICTS.get(seen.verdict, "dim"))
-    return f"{when}  {colour(f'{verdict:<10}')} {what:<18} {tool:<14} {ms:>8}  {session:<8}  {hooks}".rstrip()
+    cells = _cells(seen)
+    cells["verdict"] = getattr(paint, COLOURS_OF_VERDICTS.get(seen.verdict, "dim"))(f"{cells['verdict']:<10}")
+    form = "{time}  {verdict} {event:<18} {tool:<8} {call:<40}  {ms:>8} ms  {client}  {project}  {session:<8}  {id}"
+    return f"{form}  {{hooks}}".format_map(cells).rstrip()
 
 
 def _as_table(batches: Iterator[list[SeenDecision]]) -> None:
@@ -91,32 +94,37 @@ def _as_table(batches: Iterator[list[SeenDecision]]) -> None:
             rows.extend(batch)
             state = (len(batch), console.size, current_pause(places(os.environ)))
             if batch or state != shown:  # drawn only when something changed
-                live.update(_table(list(rows), console.size.height - 4), refresh=True)
+                live.update(_table(list(rows), console.size.width, console.size.height - 4), refresh=True)
             shown = (0, *state[1:])
 
 
-def _table(rows: list[SeenDecision], height: int) -> "Table":
+def _table(rows: list[SeenDecision], width: int, height: int) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
     pause = current_pause(places(os.environ))
     caption = f"{pause}: only policy hooks run" if pause else "Ctrl-C to quit; `snell why ID` explains a decision"
     table = Table(expand=True, title="snell watch", caption=caption)
-    for name, width in (("time", 8), ("event", 12), ("tool", 4), ("verdict", 7), ("ms", 5), ("session", 8)):
-        table.add_column(name, justify="right" if name == "ms" else "left", no_wrap=True, min_width=width)
-    table.add_column("hooks", overflow="ellipsis", no_wrap=True, ratio=1)
+    columns = COLUMNS if width >= WIDE else NARROW
+    for name in columns:
+        share = {"call": 3, "hooks": 2}.get(name)
+        table.add_column(name, justify="right" if name == "ms" else "left", no_wrap=True, ratio=share)
     for seen in rows[-max(height, 1) :]:
-        style = COLOURS_OF_VERDICTS.get(seen.verdict, "dim")
-        table.add_row(*(Text(cell, style=style if place == 3 else "") for place, cell in enumerate(_cells(seen))))
+        style, cells = COLOURS_OF_VERDICTS.get(seen.verdict, "dim"), _cells(seen)
+        table.add_row(*(Text(cells[name], style=style if name == "verdict" else "") for name in columns))
     return table
 
 
-def _cells(seen: SeenDecision) -> tuple[str, ...]:
-    when = time.strftime("%H:%M:%S", time.localtime(seen.at / 1000))
+def _cells(seen: SeenDecision) -> dict[str, str]:
     with_result = [run for run in seen.hooks if run.said or run.failed]
     ordered = sorted(with_result, key=lambda run: run.said != seen.verdict)
     names = [f"{run.hook}: {run.said or 'failed'} {run.ms:.1f} ms" for run in ordered]
     others = len(seen.hooks) - len(with_result)
-    hooks = ", ".join([*names, *([f"{others} without opinion"] if others else [])])
-    verdict = f"{seen.verdict}*" if seen.rewritten else seen.verdict
-    return when, seen.event, seen.tool, verdict, f"{seen.ms:.1f}", seen.session_id[:8], visible(hooks)
+    return {
+        **{name: visible(getattr(seen, name)) for name in ("event", "tool", "call", "client", "project", "id")},
+        "time": time.strftime("%H:%M:%S", time.localtime(seen.at / 1000)),
+        "verdict": f"{seen.verdict}*" if seen.rewritten else seen.verdict,
+        "ms": f"{seen.ms:.1f}",
+        "session": seen.session_id[:8],
+        "hooks": visible(", ".join([*names, *([f"{others} without opinion"] if others else [])])),
+    }

@@ -4,7 +4,7 @@ The checks of `snell doctor`: for each part a function `PART_checks(installation
 PARTS lists them in order, with their modules: the daemon is asked after an event has been sent through it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Literal
@@ -45,11 +45,11 @@ class Installation(Struct, frozen=True):
     cwd: Path
 
 
-def examine(installation: Installation) -> Iterator[Check]:
-    """Run all checks; an error in one part does not stop the others."""
-    for part, module in PARTS.items():
+def examine(installation: Installation, parts: Iterable[str] = PARTS) -> Iterator[Check]:
+    """Run all checks, or those of some parts; an error in one part does not stop the others."""
+    for part in parts:
         try:
-            yield from getattr(import_module(f"{__name__}.{module}"), f"{part}_checks")(installation)
+            yield from getattr(import_module(f"{__name__}.{PARTS[part]}"), f"{part}_checks")(installation)
         except SnellError as error:
             detail = f"{error.where}: {error.message}" if error.where else error.message
             yield Check(part, "fail", detail, error.advice)

@@ -1,6 +1,5 @@
 """The clients on this machine, and when each client and hook was last active: one that never runs goes unnoticed."""
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import cast
@@ -10,7 +9,7 @@ from msgspec import Struct
 from snell.cli.active_hooks import active_hooks, folder_context
 from snell.cli.follow_decisions import runs_in
 from snell.cli.health import Check, Installation, Status
-from snell.cli.terminal import plural
+from snell.cli.terminal import plural, time_ago
 from snell.model.protocols import Transaction
 from snell.records.decisions import SELF_TEST
 from snell.runtime.app import database_of
@@ -34,19 +33,19 @@ def activity_checks(installation: Installation) -> Iterator[Check]:
         yield Check("last fired", "ok", "no events yet")
         return
     with closing(database_of(installation.where)) as database:
-        clients, hooks = database.run(lambda tx: (_clients(tx), _hooks(tx)), only_reads=True)
+        clients, hooks = database.run(lambda tx: (events_by_client(tx), _hooks(tx)), only_reads=True)
     if not clients:
         advice = "`snell setup` connects your clients; then run a tool in one of them"
         yield Check("last fired", "warn", "no client has sent an event yet", advice)
     for name, last, times in clients:
-        yield Check(f"client {name}", "ok", f"last event {_ago(last)}, {plural(times, 'recent event')}")
+        yield Check(f"client {name}", "ok", f"last event {time_ago(last)}, {plural(times, 'recent event')}")
     ordered = sorted(hooks.items(), key=lambda item: -item[1].last)
     for hook, fired in ordered[:SHOWN]:
         yield _hook_check(hook, fired)
 
 
 def _hook_check(name: str, fired: Fired) -> Check:
-    detail = f"last run {_ago(fired.last)}, {plural(fired.times, 'recent run')}"
+    detail = f"last run {time_ago(fired.last)}, {plural(fired.times, 'recent run')}"
     detail += f", {fired.failures} failed" if fired.failures else ""
     if not fired.failed_last:
         return Check(f"hook {name}", "ok", detail)
@@ -54,7 +53,8 @@ def _hook_check(name: str, fired: Fired) -> Check:
     return Check(f"hook {name}", "warn", f"{detail}, including the last one", advice)
 
 
-def _clients(tx: Transaction) -> list[tuple[str, int, int]]:
+def events_by_client(tx: Transaction) -> list[tuple[str, int, int]]:
+    """Return name, time of the last event and number of recent events of each client."""
     newest = "(SELECT COALESCE(MAX(seq), 0) FROM decisions)"
     sql = (
         f"SELECT client, MAX(at), COUNT(*) FROM decisions WHERE seq > {newest} - ? AND event <> ?"
@@ -76,14 +76,6 @@ def _hooks(tx: Transaction) -> dict[str, Fired]:
             fired.failed_last = "failure" in run
             fired.last, fired.times, fired.failures = at, fired.times + 1, fired.failures + fired.failed_last
     return found
-
-
-def _ago(at: int) -> str:
-    seconds = max(0, time.time() - at / 1000)
-    for length, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= length:
-            return f"{plural(int(seconds // length), name)} ago"
-    return "just now"
 
 
 def clients_checks(installation: Installation) -> Iterator[Check]:

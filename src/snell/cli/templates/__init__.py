@@ -1,4 +1,4 @@
-"""Texts and tables that commands read or print: the commands, views, completion scripts, service files, the demo."""
+"""Texts and tables that commands read or print: the commands, views, service files."""
 
 
 def template(name: str) -> str:

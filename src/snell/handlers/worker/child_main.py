@@ -3,10 +3,11 @@ The main program of the worker, in which the Python hooks of files run.
 
 It reads one JSON line per request and answers in JSON lines: to `load`, the hooks that the file declares; to a run, one
 line for each hook with effects or an error, and a last line. The number of the running hook is in shared memory. Files
-are executed from the bytes that the parent checked, not read again. Output of hooks goes to stderr, so that it cannot
-be mistaken for an answer.
+are executed from the bytes that the parent checked, not read again. What a hook prints goes nowhere, so that it cannot
+be mistaken for an answer; the beginning is sent with the hook's answer.
 """
 
+import io
 import json
 import mmap
 import os
@@ -24,6 +25,7 @@ import msgspec
 from snell.model.effects import EFFECT_TYPES, Effect, Rewrite
 from snell.model.errors import SnellError
 from snell.model.events import Event
+from snell.sdk import decorators
 from snell.sdk.decorators import caller_for, declarations, declared_in
 from snell.system.json_output import json_bytes
 
@@ -41,6 +43,8 @@ class RunRequest(msgspec.Struct):
 
 _DECODE_REQUEST = msgspec.json.Decoder(RunRequest).decode
 _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
+MOST_PRINTED = 2_000  # characters of what a hook prints that are kept
+ALSO = "; also "  # between the errors of a file
 UNNOTICEABLE = 1e-4  # seconds; a shorter run without effects has no outcome of its own
 _NOT_LOADED = object()
 _NUMBERS = [number.to_bytes(4, "little") for number in range(256)]
@@ -50,6 +54,7 @@ def main() -> None:
     requests, answers = _private_streams()
     os.register_at_fork(after_in_child=lambda: _leave(requests, answers))
     progress = mmap.mmap(int(sys.argv[1]), mmap.PAGESIZE)
+    sys.stdout = prints = _Prints(os.fdopen(1, "wb", closefd=False), encoding="utf-8", errors="backslashreplace")
     loaded: Functions = {}
     plans: dict[int, list[PlannedHook]] = {}
     for line in requests:
@@ -60,7 +65,8 @@ def main() -> None:
             if request.hooks:
                 hooks = request.hooks
                 plans[request.plan] = [(path, loaded.get((path, digest), {}).get(name)) for path, digest, name in hooks]
-            _run(plans[request.plan], request, progress, answers)
+            prints.kept = ""  # of loading, or of a thread that a hook left behind
+            _run(plans[request.plan], request, progress, answers, prints)
 
 
 def _decode_request(line: bytes) -> RunRequest:
@@ -78,6 +84,16 @@ def _private_streams() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     return requests, answers
+
+
+class _Prints(io.TextIOWrapper):
+    """The standard output of hooks, which keeps the beginning of what is written."""
+
+    kept = ""
+
+    def write(self, text: str) -> int:
+        self.kept += text[: MOST_PRINTED - len(self.kept)]
+        return super().write(text)
 
 
 def _leave(requests: BinaryIO, answers: BinaryIO) -> None:
@@ -99,15 +115,22 @@ def _load(request: dict[str, str], loaded: Functions) -> dict[str, Any]:
     module = types.ModuleType(name)
     namespace = module.__dict__
     namespace["__file__"] = path
+    errors: list[Any] = []
+    functions: dict[str, Callable[..., Any]] = {}
+    decorators.errors_of_file = errors
     try:
         sys.modules[name] = module  # dataclasses and type hints look their module up there
         exec(compile(source, path, "exec", dont_inherit=True), namespace)
         functions = {key: each for key, each in declared_in(namespace).items() if each.__module__ == name}
         loaded[path, digest] = {key: caller_for(function) for key, function in functions.items()}
     except SnellError as error:
-        return {"error": str(error)}
+        errors.append(error)
     except BaseException as error:  # noqa: BLE001 - a file that exits or raises must not take the worker down
-        return {"error": _error_line(error, path)}
+        errors.append(_error_line(error, path))
+    finally:
+        decorators.errors_of_file = None
+    if errors:
+        return {"error": ALSO.join(map(str, errors))}
     return {"hooks": [_description(key, function) for key, function in functions.items()]}
 
 
@@ -124,7 +147,7 @@ def _doc(function: Callable[..., Any]) -> str:
     return inspect.cleandoc(function.__doc__)
 
 
-def _run(plan: list[PlannedHook], request: RunRequest, progress: mmap.mmap, answers: BinaryIO) -> None:
+def _run(plan: list[PlannedHook], request: RunRequest, progress: mmap.mmap, answers: BinaryIO, prints: _Prints) -> None:
     """
     Run hooks; answer at once for each one with effects or an error, and at the end with their times if one is long.
 
@@ -152,6 +175,8 @@ def _run(plan: list[PlannedHook], request: RunRequest, progress: mmap.mmap, answ
             event = msgspec.structs.replace(event, payload=decode_line(original))  # for the next hooks
             payload = event.payload
             answer = {"error": f"{path}: it changed the event; return a Rewrite instead"}
+        if prints.kept:
+            answer, prints.kept = {**(answer or {}), "printed": prints.kept}, ""
         if answer is not None:
             _say(answers, {"hook": index, **answer, "seconds": times[-1], "number": number})
     is_long = max(times, default=0.0) >= UNNOTICEABLE

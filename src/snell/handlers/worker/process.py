@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from snell.handlers.worker.child_main import UNNOTICEABLE, Address, RunRequest, decode_line, effects_from_data
-from snell.model.decision import QUIET, Failure, Outcome
+from snell.model.decision import PRINTED, QUIET, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, PythonFile
 from snell.system.deadline import FailedError
@@ -264,6 +264,7 @@ def _address(hook: Hook) -> Address:
 
 
 def _outcome(answer: dict[str, Any]) -> Outcome:
+    remarks = tuple(f"{PRINTED}{line}" for line in answer.get("printed", "").splitlines())
     if "error" in answer:
-        return Outcome(failure=Failure("crash", answer["error"]), seconds=answer["seconds"])
-    return Outcome(effects=effects_from_data(answer["effects"]), seconds=answer["seconds"])
+        return Outcome(failure=Failure("crash", answer["error"]), seconds=answer["seconds"], remarks=remarks)
+    return Outcome(effects=effects_from_data(answer.get("effects", [])), seconds=answer["seconds"], remarks=remarks)

@@ -7,11 +7,11 @@ They come from the commands' parsers and from stored data.
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from snell.cli.call_operation import call_operation
 from snell.cli.main import COMMANDS, parser_of
-from snell.cli.templates import template
 from snell.model.errors import SnellError
 
 Found = Iterable[tuple[str, str]]  # each word with a description of one line
@@ -19,7 +19,7 @@ Found = Iterable[tuple[str, str]]  # each word with a description of one line
 
 def run(args: argparse.Namespace) -> int:
     if args.what != "words":
-        sys.stdout.write(template(f"completion.{args.what}"))
+        sys.stdout.write(Path(__file__).with_name(f"completion.{args.what}").read_text(encoding="utf-8"))
         return 0
     words = args.line[1:] if args.line[:1] == ["--"] else args.line
     for word, text in candidates(words or [""]):
@@ -82,7 +82,8 @@ class _LineState:
         if self._waiting:
             return self._values(self._waiting)
         if begun.startswith("-"):
-            return [(name, each.help or "") for name, each in self._options.items() if name.startswith("--")]
+            shown = {name: each.help for name, each in self._options.items() if each.help != argparse.SUPPRESS}
+            return [(name, text or "") for name, text in shown.items() if name.startswith("--")]
         return self._values(self._positionals[0]) if self._positionals else []
 
     def _values(self, action: argparse.Action) -> Found:

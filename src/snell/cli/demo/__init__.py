@@ -23,7 +23,6 @@ import msgspec
 
 from snell.cli.call_operation import poll
 from snell.cli.health.program import shim_path
-from snell.cli.templates import template
 from snell.cli.terminal import Colour, Colours
 from snell.daemon.client import DaemonError, ask
 from snell.daemon.shim_connection import LONGEST_ADDRESS
@@ -34,6 +33,8 @@ from snell.runtime.database_journal import StoreJournal
 from snell.settings.trust import approve, review
 from snell.system.paths import Places, places
 from snell.system.process_table import process_at
+
+HERE = Path(__file__).parent
 
 SHORT_FOLDER = "/tmp"
 
@@ -57,7 +58,7 @@ def _parent_folder() -> str:
 
 
 def _show_session(folder: Path, paint: Colours, *, is_removed: bool) -> int:
-    demo, told = DemoEnvironment(folder), tomllib.loads(template("demo_session.toml"))
+    demo, told = DemoEnvironment(folder), tomllib.loads((HERE / "session.toml").read_text(encoding="utf-8"))
     try:
         _introduce(demo, paint)
         start = time.perf_counter()
@@ -151,7 +152,6 @@ def _path_of_the_shell(added: Path) -> str:
     return os.pathsep.join(folders[1:] if is_ours else folders)
 
 
-PROJECT = Path(__file__).parents[1] / "demo_project"
 WAIT_SECONDS = 5.0  # for a trace that is written after the reply, and for a daemon that stops
 ROUNDS, PYTHON_ROUNDS = 60, 6  # few, so that the demo stays quick
 PLAIN_HOOK = """\
@@ -166,12 +166,12 @@ if re.search(r"git commit .*(-n|--no-verify)\\b", event["tool_input"].get("comma
 class DemoEnvironment:
     def __init__(self, folder: Path) -> None:
         self.project = folder / "project"
-        shutil.copytree(PROJECT, self.project)
+        shutil.copytree(HERE / "project", self.project)
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ}
         self.env = {**kept, "SNELL_HOME": str(folder / "home")}
         self.where: Places = places(self.env)
         self.where.config.mkdir(parents=True)
-        (self.where.config / "snell.toml").write_text(template("demo_settings.toml"), encoding="utf-8")
+        shutil.copyfile(HERE / "settings.toml", self.where.config / "snell.toml")
         self._database = database_of(self.where)
         self._plain_hook = folder / "plain_hook.py"
         self._plain_hook.write_text(PLAIN_HOOK, encoding="utf-8")

@@ -1,0 +1,145 @@
+"""Show on one screen how Snell is doing: clients, daemon, packs, the decisions of the last day, and problems."""
+
+import argparse
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from snell.cli.active_hooks import active_hooks, folder_context, needed_options
+from snell.cli.call_operation import running_status
+from snell.cli.health import Check, Installation, examine
+from snell.cli.health.activity import events_by_client
+from snell.cli.terminal import Colours, align, plural, print_json, time_ago, visible
+from snell.engine.explain import wrap
+from snell.model.protocols import Transaction
+from snell.records.decisions import SELF_TEST
+from snell.runtime.app import database_of
+from snell.runtime.database_journal import StoreJournal
+from snell.settings.load import load
+from snell.settings.pause import current_pause
+from snell.setup.plan import Options
+from snell.setup.status import client_rows
+from snell.system.paths import places
+
+DAY = 86_400_000  # milliseconds
+# The parts of `snell doctor` that are quick, start nothing and send nothing.
+_PARTS = ("shim", "folders", "settings", "activity", "clients")
+_CONNECTED = {"yes": "connected", "no": "not connected"}
+_IDLE = "not running; the next event of a client starts it"
+_NO_CLIENTS = "none found on this machine; `snell clients` lists those that Snell knows"
+
+
+class Client(Struct, frozen=True):
+    name: str
+    installed: str
+    last_event: int = 0  # milliseconds since 1970; 0 if there was none
+    recent_events: int = 0
+
+
+class Status(Struct, frozen=True):
+    clients: list[Client]
+    daemon: Mapping[str, Any] | None
+    packs: list[str]
+    hooks: int
+    last_day: Mapping[str, int]  # the number of decisions by verdict
+    pause: str
+    store: str
+    store_bytes: int
+    problems: list[Check]
+
+
+def run(args: argparse.Namespace) -> int:
+    env = dict(os.environ)
+    status = read_status(Installation(places(env), env, Path.cwd()))
+    if args.json:
+        print_json(to_builtins(status))
+    else:
+        print("\n".join(_lines(status, Colours.for_stdout())))
+    return 0
+
+
+def read_status(installation: Installation) -> Status:
+    """Return the state of an installation; nothing is started or changed for it."""
+    where, env, cwd = installation.where, installation.env, installation.cwd
+    seen, last_day, size = _read_store(installation)
+    options = needed_options(Options(), where, cwd, env)
+    rows = [row for row in client_rows(env, cwd, options) if row["found"] or row["client"] in seen]
+    clients = [Client(row["client"], row["installed"], *seen.pop(row["client"], ())) for row in rows]
+    hooks = active_hooks(folder_context(where, cwd, env), load(where, cwd, env))
+    return Status(
+        clients=[*clients, *(Client(name, "", *found) for name, found in seen.items())],
+        daemon=running_status(where.run),
+        packs=sorted({hook.source.layer[5:] for hook in hooks if hook.source.layer.startswith("pack:")}),
+        hooks=len(hooks),
+        last_day=last_day,
+        pause=str(current_pause(where) or ""),
+        store=str(where.state / "snell.db"),
+        store_bytes=size,
+        problems=[check for check in examine(installation, _PARTS) if check.status != "ok"],
+    )
+
+
+def _read_store(installation: Installation) -> tuple[dict[str, tuple[int, int]], dict[str, int], int]:
+    """Return last event and number of events by client, the decisions of the last day, and the size of the store."""
+    if not (installation.where.state / "snell.db").exists():
+        return {}, {}, 0
+    with closing(database_of(installation.where)) as database:
+        StoreJournal(database).take_in()
+        found, last_day = database.run(lambda tx: (events_by_client(tx), _last_day(tx)), only_reads=True)
+        return {name.replace("_", "-"): (last, times) for name, last, times in found}, last_day, database.size()
+
+
+def _last_day(tx: Transaction) -> dict[str, int]:
+    sql = "SELECT verdict, COUNT(*) FROM decisions WHERE at >= ? AND event <> ? GROUP BY verdict"
+    return {verdict: int(number) for verdict, number in tx.rows(sql, time.time_ns() // 1_000_000 - DAY, SELF_TEST)}
+
+
+def _lines(status: Status, paint: Colours) -> Iterator[str]:
+    yield paint.bold("clients")
+    rows = [[f"  {each.name}", _connection(each), _events(each)] for each in status.clients]
+    yield from align(rows) if rows else [f"  {_NO_CLIENTS}"]
+    daemon, counts = status.daemon, status.last_day
+    running = daemon and f"running, pid {daemon['pid']}, {plural(daemon['served'], 'event')} so far"
+    yield f"{paint.bold('daemon')}    {running or _IDLE}"
+    packs = wrap(f"packs     {', '.join(status.packs) or 'none'}; {plural(status.hooks, 'active hook')} here", 0)
+    yield from (packs[0].replace("packs", paint.bold("packs"), 1), *(f"        {line}" for line in packs[1:]))
+    yield f"{paint.bold('last day')}  {_decision_counts(counts, paint)}"
+    pause = f"{status.pause}: only policy hooks run; `snell pause --end` ends it"
+    yield f"{paint.bold('pause')}     {paint.yellow(pause) if status.pause else 'none'}"
+    yield f"{paint.bold('store')}     {_store(status)}"
+    heading = paint.red(plural(len(status.problems), "problem")) if status.problems else paint.green("no problems")
+    yield f"{heading}; `snell doctor` checks everything"
+    for check in status.problems:
+        yield from wrap(f"{visible(check.name)}: {visible(check.detail)}")
+        yield from wrap(visible(check.advice), 4) if check.advice else ()
+
+
+def _connection(client: Client) -> str:
+    return _CONNECTED.get(client.installed, client.installed or "no set-up needed")
+
+
+def _events(client: Client) -> str:
+    if client.last_event:
+        return f"last event {time_ago(client.last_event)}, {plural(client.recent_events, 'recent event')}"
+    if client.installed == "yes":
+        return "no event yet; run a tool in it"
+    return f"`snell setup {client.name}` {'updates' if client.installed == 'outdated' else 'connects'} it"
+
+
+def _decision_counts(counts: Mapping[str, int], paint: Colours) -> str:
+    if not counts:
+        return "no decisions; `snell fire --command 'rm -rf /'` makes one without running anything"
+    denied, asked = counts.get("deny", 0), counts.get("ask", 0) + counts.get("defer", 0)
+    shown = f"{paint.red(f'{denied:,} denied') if denied else '0 denied'}, {asked:,} asked"
+    return f"{plural(sum(counts.values()), 'decision')}: {shown}; `snell log --verdict deny` lists them"
+
+
+def _store(status: Status) -> str:
+    if not status.store_bytes:
+        return f"{status.store} does not exist yet; the first event creates it"
+    return f"{status.store}, {status.store_bytes / 1e6:.1f} MB"
