@@ -197,7 +197,7 @@ def test_a_limit_in_the_last_fifty_lines_of_the_transcript_is_told_from_an_end(d
     assert stopped(limit, talk) == ("", "done")  # the model has gone on since
 
 
-@pytest.mark.proves("S2-80", "S2-112", "S2-113", "S2-114", "S2-115", "S2-116")
+@pytest.mark.proves("S2-80", "S2-112", "S2-113", "S2-114", "S2-115", "S2-116", "S3-03")
 def test_a_sub_agent_has_a_session_of_its_own_on_the_effort_of_its_parent(desk: Desk):
     folder = desk.project / "src/.directives"
     folder.mkdir(parents=True)
