@@ -79,6 +79,9 @@ def test_every_event_brings_hooks_its_own_fields_from_the_hook_program_and_from_
             answer = desk.ask(f"hooks.{name}", **sent, cwd=str(desk.project))
             seen = kept()
             assert (event, answer["ok"], {field: seen.get(field) for field in own}) == (event, True, {**own, **reused})
+        for field in map(camel, {**own, **optional}.keys() - {"tool_response", "permission_suggestions"}):  # any type
+            answer = desk.ask(f"hooks.{names[0]}", **{**sent, field: 5}, cwd=str(desk.project))
+            assert (event, field, answer.get("error")) == (event, field, "VALIDATION_ERROR")
         for missing in ("sessionId", "transcriptPath"):
             wrong = {field: value for field, value in sent.items() if field != missing}
             answer = desk.ask(f"hooks.{names[0]}", **wrong, cwd=str(desk.project))
