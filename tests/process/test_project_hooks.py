@@ -69,7 +69,7 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
         "uv.lock": ["tsc", "python -m pytest", "python -m pytest --smoke"],
         "pyproject.toml": ["tsc", "pytest -q", "yarn smoke"],
     }
-    machine.write("snell.toml", "")
+    machine.write("snell.toml", '[pack.toolchain]\nmode = "careful"\n')
     long = "test:\n\ttrue\n" + "#" * 1_000_000  # too long to be read
     assert runs(machine, "pytest -q", lay_out(machine.project / "b", {"Makefile": long, **UV})) == "uv run pytest -q"
 
