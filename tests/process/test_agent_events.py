@@ -123,7 +123,9 @@ def test_notes_come_once_for_a_conversation_and_in_order_with_a_compaction(machi
     folder.mkdir()
     for name, text in {"LOCAL.md": "my notes", "RECLAUDE.md": "restore this"}.items():
         (folder / name).write_text(text, encoding="utf-8")
-    machine.write("snell.toml", '[pack.notes]\nrules = ["my rule"]\n')
+    reports = machine.home / "reports"
+    learn = f'[pack.learn]\nenabled = true\nfolder = "{reports}"\n'
+    machine.write("snell.toml", f'[pack.notes]\nrules = ["my rule"]\n{learn}')
     fire(machine, "SessionStart", source="startup")
     assert "my notes" in context_in(fire(machine, "UserPromptSubmit", prompt="hello"))
     fire(machine, "SessionEnd", reason="prompt_input_exit")
@@ -132,6 +134,7 @@ def test_notes_come_once_for_a_conversation_and_in_order_with_a_compaction(machi
     parts = ["my notes", "my rule", "restore this"]
     kept = fire(machine, "PreCompact", trigger="manual", custom_instructions="")["text"]
     assert [kept.index(part) for part in parts] == sorted(kept.index(part) for part in parts)
+    assert len(list(reports.glob("*-PreCompact*.md"))) == 1
     told = context_in(fire(machine, "SessionStart", source="compact"))
     assert [told.index(part) for part in parts] == sorted(told.index(part) for part in parts)
     fire(machine, "SessionStart", source="clear")
@@ -151,6 +154,8 @@ def test_the_report_of_a_session_has_its_last_events(machine: Machine):
         report = max((machine.home / "reports").glob("*-PreCompact*.md"), key=lambda path: path.stat().st_mtime_ns)
         text = report.read_text(encoding="utf-8")
         assert [each for each in (f"prompt {number}", f"tool{number} run", f"error {number}") if each not in text] == []
+    asked = [line for line in text.partition("## Questions")[2].splitlines() if line.startswith("- ")]
+    assert (len(set(asked)), {line[-1] for line in asked}) == (4, {"?"})
 
 
 @pytest.mark.proves("S1-23")

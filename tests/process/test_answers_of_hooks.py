@@ -97,6 +97,7 @@ def test_every_field_of_an_answer_counts(machine: Machine):
     assert printed(machine, {"systemMessage": "hello"}) == {"systemMessage": "hello"}
     for spelling in ("suppressOutput", "suppress_output"):
         assert printed(machine, {spelling: True, "systemMessage": "m"}) == {
+            "continue": True,
             "suppressOutput": True,
             "systemMessage": "m",
         }

@@ -118,7 +118,7 @@ def test_what_a_tool_call_says_is_classified_redacted_and_put_into_the_inbox(not
     assert len(notes.wait_for(3)) == 3
 
 
-@pytest.mark.proves("S4-38", "S4-39", "S4-40", "S4-42", "S4-43", "S4-44", "S4-56", "S4-95", "S4-98")
+@pytest.mark.proves("S4-38", "S4-39", "S4-40", "S4-41", "S4-42", "S4-43", "S4-44", "S4-56", "S4-95", "S4-98")
 def test_only_the_fields_that_matter_of_tools_that_change_something_are_captured(notes: Notes):
     for tool in ("Read", "Glob", "Grep", "LSP", "WebSearch", "mcp__snell__recall", "mcp__snell__remember"):
         notes.tool(tool, {"command": DECIDED, "file_path": "/f", "content": DECIDED, "query": DECIDED}, DECIDED)
@@ -136,13 +136,15 @@ def test_only_the_fields_that_matter_of_tools_that_change_something_are_captured
     notes.tool("mcp__db__query", {"q": 1}, [{"type": "text", "text": DECIDED}])
     notes.tool("Write", {"file_path": "/w", "content": f"{DECIDED}\n" + "word " * 2_000}, "ok")
     notes.run(f"{DECIDED}\n" + "word " * 2_000, command=f"echo {'c' * 3_100}")
-    found = {capture["context"]["tool_name"]: capture["content"] for capture in notes.wait_for(6)}
+    notes.tool("PowerShell", {"command": "go"}, {"stdout": "3 files", "stderr": DECIDED, "interrupted": False})
+    found = {capture["context"]["tool_name"]: capture["content"] for capture in notes.wait_for(7)}
     written, shell = found.pop("Write"), found.pop("Bash")
     assert found == {
         "Edit": f"File: /f\n{DECIDED}",
         "MultiEdit": f"File: /g\n{DECIDED}",
         "NotebookEdit": f"Notebook: /n.ipynb\n{DECIDED}",
         "mcp__db__query": f"Tool: mcp__db__query\n{DECIDED}",
+        "PowerShell": f"Command: go\n3 files\n{DECIDED}",
     }
     assert (len(written.partition("\n")[2]) <= 5_000, written.endswith("...")) == (True, True)
     command, _, output = shell.partition("\n")

@@ -140,7 +140,7 @@ def test_hooks_run_by_scope_as_declared_and_say_where_they_come_from(machine: Ma
     assert layers == ["policy", "plugin:lab", "user", "user", "project", "local"]
 
 
-@pytest.mark.proves("S1-107", "S1-108", "S1-109", "S1-111")
+@pytest.mark.proves("S1-107", "S1-108", "S1-109", "S1-111", "S1-114")
 def test_the_switches_turn_off_everything_but_the_policy(machine: Machine, tmp_path: Path):
     policy = write_everywhere(machine, tmp_path)
     own = (machine.config / "snell.toml").read_text(encoding="utf-8")

@@ -134,6 +134,13 @@ def test_a_side_effect_happens_once_and_what_may_be_repeated_is(session: Session
     scope = "a@example.com:hello:"
     text = f"other|mcp|send_email|{hashlib.sha256(letter.encode()).hexdigest()}|{scope}"
     assert session.row("t6", "running")["idempotency_key"] == hashlib.sha256(text.encode()).hexdigest()
+    rule = '[[rule]]\nid = "again"\ntool = "send_.*"\nreplay = "RELAUNCH"\n'
+    session.desk.machine.write("rules.toml", rule)
+    overlay = session.desk.machine.config / "rules.toml"
+    session.desk.machine.write("snell.toml", f'[pack.ledger]\nmode = "durable"\npolicies = ["{overlay}"]\n')
+    assert [session.may_run(id_, given=same) for id_ in ("a1", "a2")] == [True, True]
+    keys = {session.row(id_, "running")["idempotency_key"] for id_ in ("a1", "a2")}
+    assert len(keys - {row["idempotency_key"]}) == 2
 
 
 @pytest.mark.proves("S3-47", "S3-48")

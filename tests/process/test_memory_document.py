@@ -51,6 +51,10 @@ def test_captures_wait_in_the_folder_that_the_user_names_and_no_project_can_move
     wait_until(lambda: captures(inbox), 20)
     assert [DECIDED in text for text in captures(inbox)] == [True]
     assert DECIDED in snell(machine, "memory", "recall", "which package manager did we choose")
+    snell(machine, "trust", "--hash", json.loads(snell(machine, "trust", "--json"))["digest"])
+    later = "We decided to deploy on Mondays, because the support team is complete then."
+    answer(machine, "PostToolUse", tool_use_id="u", **tool_call("Bash", later))
+    assert wait_until(lambda: [text for text in captures(inbox) if later in text], 20)
     assert not [path for path in machine.home.rglob("*/new/*.json") if inbox not in path.parents]
 
 

@@ -91,7 +91,7 @@ def test_everything_remembered_passes_the_checks_for_quality_and_duplicates(desk
     assert first["quality"] == pytest.approx(0.3 * 0.95 + 0.2 + 0.25, abs=0.2)
 
 
-@pytest.mark.proves("S4-78", "S4-83", "S4-84", "S4-117")
+@pytest.mark.proves("S4-11", "S4-78", "S4-83", "S4-84", "S4-117")
 def test_the_inbox_is_taken_in_by_a_recall_a_remember_and_the_timer_through_the_same_checks(desk: Desk):
     assert desk.snell("memory", "remember", FIX).returncode == 0  # without an inbox
     deliver(desk, "1.json", entry(desk, GOOD))

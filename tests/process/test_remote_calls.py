@@ -177,6 +177,12 @@ def test_two_callers_never_see_each_others_environment(machine):
 
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(answers, ["/tmp", "/usr"])) == [{"/tmp"}, {"/usr"}]
+    machine.write("snell.toml", '[[hooks]]\nevent="PreToolUse"\ncommand="echo agent $AGENT_ID >&2; exit 2"\n')
+    told = []
+    for number, env in enumerate(({"AGENT_ID": "ann"}, {})):
+        (answer,) = machine.ask(call("hooks.preToolUse", {**PRE, "toolUseId": f"n-{number}"}, **env))
+        told.append(answer["data"]["hookSpecificOutput"]["permissionDecisionReason"])
+    assert told == ["agent ann", "agent"]
 
 
 class Line:

@@ -58,6 +58,12 @@ def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> Non
     assert owner.snell("setup", "claude-code", "--yes")[1].endswith("everything is installed and up to date\n")
     assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
     assert snapshot(owner.user_home) == before
+    assert owner.snell("setup", "claude-code", "--no-session-start", "--yes")[0] == 0
+    assert set(settings["hooks"]) - set(json.loads(owner.settings.read_bytes())["hooks"]) == {"SessionStart"}
+    parts = [
+        owner.snell("setup", "claude-code", "--memory", *more, "--print")[1] for more in ((), ("--no-include-mcp",))
+    ]
+    assert ['"mcpServers"' in shown for shown in parts] == [True, False]
 
 
 def test_without_a_name_every_client_that_is_here_is_set_up(owner: Owner) -> None:

@@ -63,6 +63,7 @@ def test_a_call_that_lacks_a_field_is_refused_with_a_call_that_would_pass(desk: 
         ("composio_multi_execute_tool", {"tools": []}, "tools"),
         ("unheard_of", {}, ""),
         ("invoice", {}, "customer"),
+        ("invoice", {"customer": {}}, "customer"),
         ("invoice", {"customer": "ACME"}, ""),
         ("mcp__a__count", {}, "n"),
         ("mcp__a__count", {"n": 1}, ""),

@@ -79,6 +79,9 @@ def test_every_event_brings_hooks_its_own_fields_from_the_hook_program_and_from_
             answer = desk.ask(f"hooks.{name}", **sent, cwd=str(desk.project))
             seen = kept()
             assert (event, answer["ok"], {field: seen.get(field) for field in own}) == (event, True, {**own, **reused})
+        for field in map(camel, {**own, **optional}.keys() - {"tool_response", "permission_suggestions"}):  # any type
+            answer = desk.ask(f"hooks.{names[0]}", **{**sent, field: 5}, cwd=str(desk.project))
+            assert (event, field, answer.get("error")) == (event, field, "VALIDATION_ERROR")
         for missing in ("sessionId", "transcriptPath"):
             wrong = {field: value for field, value in sent.items() if field != missing}
             answer = desk.ask(f"hooks.{names[0]}", **wrong, cwd=str(desk.project))
@@ -197,7 +200,7 @@ def test_a_limit_in_the_last_fifty_lines_of_the_transcript_is_told_from_an_end(d
     assert stopped(limit, talk) == ("", "done")  # the model has gone on since
 
 
-@pytest.mark.proves("S2-80", "S2-112", "S2-113", "S2-114", "S2-115", "S2-116")
+@pytest.mark.proves("S2-80", "S2-112", "S2-113", "S2-114", "S2-115", "S2-116", "S3-03")
 def test_a_sub_agent_has_a_session_of_its_own_on_the_effort_of_its_parent(desk: Desk):
     folder = desk.project / "src/.directives"
     folder.mkdir(parents=True)

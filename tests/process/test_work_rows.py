@@ -192,6 +192,9 @@ def test_agents_in_one_folder_have_an_effort_each_whatever_process_asks(desk: De
     assert desk.rows("SELECT id FROM active_efforts") == [(ids["ann"],)]
 
 
+COUNTED = "SELECT heartbeat_counter FROM sessions"
+
+
 @pytest.mark.proves("S2-36", "S2-134", "S2-140")
 def test_a_call_that_fails_in_the_middle_leaves_nothing(desk: Desk):
     project = desk.data("db.project.upsert", path=str(desk.project), name="mine")
@@ -209,6 +212,13 @@ def test_a_call_that_fails_in_the_middle_leaves_nothing(desk: Desk):
     begun = desk.snell("effort", "start", "t", "fix", "--json").json
     again = desk.snell("effort", "start", "t", "fix", "--json").json
     assert (again["effort"]["id"], again["session"]["id"]) == (begun["effort"]["id"], begun["session"]["id"])
+    with desk.database() as database:
+        database.execute("UPDATE sessions SET heartbeat_counter = 3")
+    log = desk.project / ".tasks/t/1_FIX_LOG.md"
+    log.mkdir(parents=True)  # so that it cannot be written
+    assert (desk.snell("effort", "log", "x").returncode, desk.rows(COUNTED)) == (1, [(3,)])
+    log.rmdir()
+    assert (desk.snell("effort", "log", "x").returncode, desk.rows(COUNTED)) == (0, [(0,)])
     (desk.project / "deep").mkdir()
     resumed = desk.data("commands.effort.resume", cwd=str(desk.project / "deep"))
     assert resumed["effort"]["id"] == begun["effort"]["id"]

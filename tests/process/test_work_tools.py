@@ -81,6 +81,11 @@ def test_calls_count_until_the_log_has_an_entry_and_snells_own_commands_do_not(d
     work.set(blockAfter=3)
     desk.snell("effort", "log", "x")
     assert [work.verdict() for _ in range(3)] == ["", "", "deny"]
+    work.set(blockAfter=20)
+    desk.snell("effort", "log", "y")
+    for number, tool in enumerate(("Read", "Grep", "Write", "WebFetch", "mcp__x__y"), 1):
+        work.call(tool, file_path="/a", pattern="x", content="long enough", url="https://example.org", prompt="x")
+        assert (tool, work.count) == (tool, number)
 
 
 @pytest.mark.proves("S2-77", "S2-80", "S2-81")
