@@ -8,6 +8,7 @@ the command's module defines it. It is JSON, because every command reads it and 
 
 import argparse
 from collections.abc import Mapping
+from os.path import dirname, isdir
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from msgspec import Struct
 
 from snell.cli.templates import template
 
+FOLDER = dirname(dirname(__file__))  # with the packages of Snell
 _TYPES = {"int": int, "float": float}
 
 
@@ -24,7 +26,7 @@ class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     help: str = ""
     example: str = ""
     description: str = ""  # if it is not the help
-    run: str = ""  # its module and function, if they are not named like it and `run`
+    run: str = ""  # its module and function, if they are not named like it and `run`; of a folder: `FOLDER.MODULE.run`
     row: str = ""  # of `snell check`: the fields of a row, and of its answer
     answer: str = ""
     arguments: dict[str, str | dict[str, Any]] = {}
@@ -32,7 +34,9 @@ class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     verbs: dict[str, "CommandRow"] = {}
 
 
-ROWS: Mapping[str, CommandRow] = msgspec.json.decode(template("commands.json"), type=dict[str, CommandRow])
+_ALL = msgspec.json.decode(template("commands.json"), type=dict[str, CommandRow])
+# A command of a folder that stands alone exists if the folder does.
+ROWS = {name: row for name, row in _ALL.items() if row.run.count(".") < 2 or isdir(f"{FOLDER}/{row.run.split('.')[0]}")}
 
 
 def add_arguments(parser: argparse.ArgumentParser, row: CommandRow, known: Mapping[str, Any]) -> None:

@@ -26,8 +26,7 @@ from snell.operations import TOPICS
 
 # Each with one line of help.
 COMMANDS: Mapping[str, str] = {each: row.help for rows in (ROWS, TOPICS) for each, row in rows.items() if row.help}
-_ADVICE = "`snell --help` lists all commands"
-_EPILOG = "`snell COMMAND --help` shows the options and an example."
+_HELP = "`snell --help` lists all commands"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,7 +59,7 @@ def _run(words: list[str]) -> int:
     name = words[0] if words else ""
     if name and not name.startswith("-"):
         if name not in COMMANDS:
-            raise SnellError(f"unknown command `{name}`", advice=did_you_mean(name, COMMANDS, _ADVICE))
+            raise SnellError(f"unknown command `{name}`", advice=did_you_mean(name, COMMANDS, _HELP))
         return _run_command(name, words[1:])
     parser = all_commands_parser()
     parser.parse_args(words)
@@ -70,7 +69,8 @@ def _run(words: list[str]) -> int:
 
 def all_commands_parser() -> argparse.ArgumentParser:
     """Make the parser for `snell` without a command: its options, and the list of commands."""
-    parser = _Parser(prog="snell", description="One hook runtime for every AI coding agent.", epilog=_EPILOG)
+    parser = _Parser(prog="snell", description="One hook runtime for every AI coding agent.")
+    parser.epilog = "`snell COMMAND --help` shows the options and an example."
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for each, text in COMMANDS.items():
@@ -109,16 +109,16 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 def command_of(name: str) -> Any:
     """Return the module of a command; for a topic without one, its command as the operations declare it."""
     if name in ROWS:
-        return import_module(f"snell.cli.commands.{_function_of(name)[0]}")
+        return import_module(f"snell.{_function_of(name)[0]}")
     from snell.cli.verbs import add_verbs, run_verb
 
     return SimpleNamespace(arguments=partial(add_verbs, topic=name), run=run_verb)
 
 
-def _function_of(name: str) -> list[str]:
+def _function_of(name: str) -> tuple[str, str]:
     """Return the module of a command, and the function in it that runs the command."""
-    row = ROWS.get(name)
-    return row.run.split(".") if row and row.run else [name, "run"]
+    module, _, function = ((name in ROWS and ROWS[name].run) or f"{name}.run").rpartition(".")
+    return (module if "." in module else f"cli.commands.{module}"), function
 
 
 class _Parser(argparse.ArgumentParser):
@@ -153,8 +153,6 @@ def _report_bug(error: Exception, words: Sequence[str]) -> int:
     from snell.system.crash_report import write_report
 
     path = write_report(error, words)
-    print(
-        f"snell: internal error (a bug in Snell): {type(error).__name__}: {redact(str(error))}; report: {path}",
-        file=sys.stderr,
-    )
+    what = f"{type(error).__name__}: {redact(str(error))}; report: {path}"
+    print(f"snell: internal error (a bug in Snell): {what}", file=sys.stderr)
     return 3
