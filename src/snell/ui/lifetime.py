@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-AFTER_CLOSE = 8.0  # seconds without an open page; a slow browser takes some to open the next one
+AFTER_CLOSE = 5.0  # seconds without an open page; a slow browser takes some to open the next one
 WITHOUT_PAGE = 900.0  # for the link to be opened, and between two requests of a browser without JavaScript
 
 

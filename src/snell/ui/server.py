@@ -68,6 +68,7 @@ def _listen(port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind(("127.0.0.1", port))
+        found.listen(100)  # the link is printed before the server runs
     except OSError as error:
         found.close()
         reason = (error.strerror or str(error)).lower()
