@@ -31,7 +31,7 @@ def make_app(site: Site, keys: Keys, lifetime: Lifetime) -> ASGIApp:
     renderer = Renderer()
     renderer.add_globals(pages=[page for page in PAGES if page.title])
 
-    def closed(request: Request, _error: Exception) -> Response:
+    def missing_page(request: Request, _error: Exception) -> Response:
         return renderer.message(404, "There is no such page", "The pages are listed above.")
 
     app = Starlette(
@@ -40,7 +40,7 @@ def make_app(site: Site, keys: Keys, lifetime: Lifetime) -> ASGIApp:
             Route("/live", _live(site, lifetime)),
             Mount("/static", StaticFiles(directory=FOLDER / "static")),
         ],
-        exception_handlers={404: closed, 405: closed},
+        exception_handlers={404: missing_page, 405: missing_page},
     )
     return Gate(app, keys, renderer)
 

@@ -24,7 +24,7 @@ FILTERS = ("client", "project", "session", "verdict", "event", "hook", "text")
 _ROWS = Table("decisions", Row, assigned="seq")
 _CWD = "CASE WHEN json_valid(traces.body) THEN json_extract(traces.body, '$.cwd') END"
 # The field of a tool's input that says most about the call.
-_TELLING = ("command", "cmd", "file_path", "path", "notebook_path", "url", "query", "pattern", "prompt", "description")
+_TELLING = ("command", "cmd", "file_path", "notebook_path", "url", "query", "pattern", "path", "prompt", "description")
 
 Record = dict[str, Any]
 
@@ -133,7 +133,7 @@ def _read(tx: Transaction, wanted: Mapping[str, list[Any]], limit: int) -> list[
             *(row.id for row in rows),
         )
     )
-    return [_seen(row, decode(bodies.get(row.id, ""))) for row in rows]
+    return [_row_shown(row, decode(bodies.get(row.id, ""))) for row in rows]
 
 
 def _conditions(asked: Mapping[str, str]) -> dict[str, list[Any]]:
@@ -172,7 +172,7 @@ def _escape(text: str) -> str:
     return text
 
 
-def _seen(row: Row, record: Record) -> Seen:
+def _row_shown(row: Row, record: Record) -> Seen:
     reasons = [each for each in record.get("reasons", ()) if isinstance(each, dict)]
     return Seen(
         row=row,

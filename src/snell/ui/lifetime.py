@@ -31,6 +31,6 @@ class Lifetime:
 
     @property
     def is_over(self) -> bool:
-        """Whether the process may end: it was told to, or nobody looks."""
+        """Whether the process may end: it was told to, or no page is open."""
         quiet = self._clock() - self._last
         return self.is_ended or (not self._open and quiet > (AFTER_CLOSE if self._had_page else WITHOUT_PAGE))

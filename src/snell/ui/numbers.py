@@ -1,4 +1,4 @@
-"""Numbers in the address of a page, which anybody may have typed."""
+"""Numbers in the address of a page, which a user may have typed."""
 
 from snell.ui.site import Query
 

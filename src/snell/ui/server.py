@@ -44,7 +44,7 @@ class PageServer:
         return self._keys.link
 
     def serve(self) -> None:
-        """Serve until nobody looks, or until an interrupt."""
+        """Serve until no page is open, or until an interrupt."""
         with suppress(KeyboardInterrupt):
             asyncio.run(self._serve())
 

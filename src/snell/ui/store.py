@@ -1,11 +1,12 @@
 """
 Read the user's database without ever writing to it, and notice when another process has written.
 
-Each reading has a connection of its own, so that a slow one delays no other; the store may be missing, or replaced.
+Readings at the same time have connections of their own, so that a slow one delays no other; the store may be missing,
+or replaced.
 """
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,25 +16,43 @@ from snell.model.errors import StoreError
 from snell.model.protocols import Transaction
 
 T = TypeVar("T")
+Identity = tuple[int, int]  # the device and the number of a file
 BUSY_MS = 2_000
 _FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW
 
 
 class ReadOnlyStore:
+    """Connections are kept: the first one after all others are closed has to read the whole log of the database."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._idle: list[tuple[Identity, apsw.Connection]] = []
 
     def run(self, work: Callable[[Transaction], T], *, only_reads: bool = True) -> T:
         """Call `work` in one reading transaction. Raises StoreError."""
         if not only_reads:
             raise StoreError("the page does not write", where=f"`{self.path}`")
         try:
-            with closing(_connect(self.path)) as connection:
+            identity, connection = self._take()
+            with _close_on_error(connection):
                 connection.execute("BEGIN")
-                return work(_Reading(connection))
-        except apsw.Error as error:
+                result = work(_Reading(connection))
+                connection.execute("ROLLBACK")
+        except (apsw.Error, OSError) as error:
             advice = "`snell doctor` checks the store"
             raise StoreError(f"cannot be read: {error}", where=f"`{self.path}`", advice=advice) from None
+        self._idle.append((identity, connection))
+        return result
+
+    def _take(self) -> tuple[Identity, apsw.Connection]:
+        """Return a connection to the file that is there now; those to an earlier one are closed."""
+        identity = _identity(self.path)
+        while self._idle:
+            known, connection = self._idle.pop()
+            if known == identity:
+                return known, connection
+            connection.close()
+        return identity, _connect(self.path)
 
     @property
     def exists(self) -> bool:
@@ -52,7 +71,7 @@ class Changes:
         self._path = path
         self._connection: apsw.Connection | None = None
         self._seen: Any = None
-        self._file = (0, 0)
+        self._file: Identity = (0, 0)
         self.number = 0
 
     def look(self) -> int:
@@ -70,14 +89,28 @@ class Changes:
 
     def _version(self) -> Any:
         try:
-            found = self._path.stat()
-            if self._connection is None or self._file != (found.st_dev, found.st_ino):
+            found = _identity(self._path)
+            if self._connection is None or self._file != found:
                 self.close()
-                self._connection, self._file = _connect(self._path), (found.st_dev, found.st_ino)
+                self._connection, self._file = _connect(self._path), found
             return (self._file, self._connection.pragma("data_version"))
         except (OSError, apsw.Error):
             self.close()
             return None
+
+
+def _identity(path: Path) -> Identity:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+@contextmanager
+def _close_on_error(connection: apsw.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _connect(path: Path) -> apsw.Connection:

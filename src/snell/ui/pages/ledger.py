@@ -26,6 +26,10 @@ _RULE = re.compile(r"([a-z][a-z0-9_-]{1,60}):")
 _FILTERS = {"tool": "raw_tool_name", "status": "status", "session": "session_id"}
 
 
+_NEWEST = "ORDER BY created_at DESC, tool_call_id DESC"
+Key = tuple[int, str]  # when a call was made, and its id
+
+
 class Bar(Struct):
     name: str
     calls: int = 0
@@ -47,23 +51,21 @@ def show(site: Site, query: Query) -> dict[str, Any]:
     after = (number_in(query, "at"), query.get("id", ""))
 
     def read(tx: Transaction) -> dict[str, Any]:
-        calls = _page(tx, asked, after)
+        calls, older = _page(tx, asked, after)
         refs = [call.request_ref for call in calls if call.request_ref]
         blanks = ", ".join("?" for _ in refs)
         bodies = dict(tx.rows(f"SELECT ref, body FROM tool_bodies WHERE ref IN ({blanks})", *refs))
-        return {"calls": calls, "bodies": bodies, **_numbers(tx, asked["session"])}
+        return {"calls": calls, "older": older, "bodies": bodies, **_numbers(tx, asked["session"])}
 
     values = site.store.run(read)
-    calls, bodies = values["calls"], values.pop("bodies")
-    last = calls[SHOWN - 1] if len(calls) > SHOWN else None
+    calls, older, bodies = values["calls"], values["older"], values.pop("bodies")
     return {
         **values,
-        "calls": calls[:SHOWN],
         "what": {call.tool_call_id: _what(bodies.get(call.request_ref, "")) for call in calls},
         "asked": asked,
         "statuses": STATUSES,
         "is_first": not after[0],
-        "older": {**asked, "at": last.created_at, "id": last.tool_call_id} if last else {},
+        "older": {**asked, "at": older[0], "id": older[1]} if older else {},
         "window": WINDOW,
     }
 
@@ -85,31 +87,35 @@ def show_one(site: Site, query: Query) -> dict[str, Any]:
     return {**values, "facts": facts}
 
 
-def _page(tx: Transaction, asked: Mapping[str, str], after: tuple[int, str]) -> list[Call]:
-    """Return a page of calls, newest first, by the index of times; filters look at one window of them."""
-    before, values = "", list[Any]()
-    if after[0]:
-        before = "WHERE created_at < ? OR (created_at = ? AND tool_call_id < ?)"
-        values = [after[0], after[0], after[1]]
-    order = "ORDER BY created_at DESC, tool_call_id DESC"
-    if asked["session"]:
-        before = before.replace("WHERE ", "AND (") + (")" if before else "")
-        inner = f"SELECT tool_call_id FROM tool_calls WHERE session_id = ? {before} {order} LIMIT ?"
-        values = [asked["session"], *values]
-    else:
-        inner = f"SELECT tool_call_id FROM tool_calls {before} {order} LIMIT ?"
-    clause, given = where_given({_FILTERS[name]: value for name, value in asked.items() if name != "session"})
-    inside = f"{clause or 'WHERE 1 = 1'} AND tool_call_id IN ({inner})"
-    limit = WINDOW if given else SHOWN + 1
-    return _CALLS.read(tx, f"{inside} {order} LIMIT ?", *given, *values, limit, SHOWN + 1)
+def _page(tx: Transaction, asked: Mapping[str, str], after: Key) -> tuple[list[Call], Key | None]:
+    """
+    Return a page of calls, newest first, by an index, and the place after which the next page begins.
+
+    Filters without an index look at one window of calls; then the next page begins after the window.
+    """
+    wanted: dict[str, list[Any]] = {
+        "session_id = ?": [asked["session"]],
+        "(created_at, tool_call_id) < (?, ?)": [*after],
+    }
+    given = {clause: values for clause, values in wanted.items() if values[0]}
+    where = f"WHERE {' AND '.join(given)}" if given else ""
+    values = [value for each in given.values() for value in each]
+    clause, more = where_given({_FILTERS[name]: value for name, value in asked.items() if name != "session"})
+    limit = WINDOW if more else SHOWN + 1
+    keys = f"FROM tool_calls {where} {_NEWEST} LIMIT ?"
+    inside = f"{clause or 'WHERE 1 = 1'} AND tool_call_id IN (SELECT tool_call_id {keys})"
+    calls = _CALLS.read(tx, f"{inside} {_NEWEST} LIMIT ?", *more, *values, limit, SHOWN + 1)
+    if len(calls) > SHOWN:
+        return calls[:SHOWN], (calls[SHOWN - 1].created_at, calls[SHOWN - 1].tool_call_id)
+    end = tx.rows(f"SELECT created_at, tool_call_id {keys} OFFSET ?", *values, 1, WINDOW - 1) if more else []
+    return calls, (end[0][0], end[0][1]) if end else None
 
 
 def _numbers(tx: Transaction, session: str) -> dict[str, Any]:
     """Return the charts of the newest calls."""
     clause, given = where_given({"session_id": session})
     sql = (
-        "SELECT created_at, raw_tool_name, status, duration_ms, decision_id FROM tool_calls"
-        f" {clause} ORDER BY created_at DESC, tool_call_id DESC LIMIT ?"
+        f"SELECT created_at, raw_tool_name, status, duration_ms, decision_id FROM tool_calls {clause} {_NEWEST} LIMIT ?"
     )
     rows = tx.rows(sql, *given, WINDOW)
     tools = dict[str, Bar]()
