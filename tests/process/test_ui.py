@@ -232,6 +232,24 @@ def test_a_memory_is_forgotten_only_when_a_person_confirms(ui: UiPage):
         assert ui.get(path).status == 404
 
 
+def test_agents_efforts_phases_and_context_use_are_shown(ui: UiPage):
+    ui.env["AGENT_ID"] = "builder"
+    phases = json.dumps({"phases": [{"label": "1", "name": "Plan"}, {"label": "2", "name": "Build"}]})
+    ui.snell("effort", "start", "parser", "implement", "--metadata", phases)
+    ui.snell("phase", "1: Plan")
+    ui.fire("ls", session="working")
+    ui.snell("agent", "status", "attention")
+    with ui.served():
+        ui.open()
+        fleet = ui.get("/fleet").text
+        for wanted in ("builder", "attention", "implement"):
+            assert wanted in fleet
+        session = ui.get("/session?id=working").text
+        assert "Efforts" in session
+        assert "Plan" in session
+        assert ui.get("/ledger?session=working").text.count("/call?id=") == 1
+
+
 def test_the_checks_of_doctor_run_when_asked(ui: UiPage):
     ui.fire(DENIED)
     try:
