@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -261,6 +263,14 @@ def test_the_checks_of_doctor_run_when_asked(ui: UiPage):
             assert "Run the checks again" in answer.text
     finally:
         ui.snell("daemon", "stop")
+
+
+def test_without_its_packages_the_command_says_how_to_install_them(ui: UiPage):
+    start = "import sys; sys.modules['jinja2'] = None; from snell.cli.main import main; sys.exit(main(['ui']))"
+    done = subprocess.run([sys.executable, "-c", start], env=ui.env, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 1
+    assert done.stderr.startswith("snell: the page cannot be shown: the `ui` extra is not installed; run `")
+    assert "starlette" in done.stderr
 
 
 def test_a_port_in_use_is_refused_with_a_message(ui: UiPage):
