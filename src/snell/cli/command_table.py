@@ -8,6 +8,7 @@ the command's module defines it. It is JSON, because every command reads it and 
 
 import argparse
 from collections.abc import Mapping
+from os.path import dirname, isdir, isfile
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from msgspec import Struct
 
 from snell.cli.templates import template
 
+FOLDER = dirname(dirname(__file__))  # with the packages of Snell
 _TYPES = {"int": int, "float": float}
 
 
@@ -25,7 +27,7 @@ class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     group: str = ""  # under which `snell` lists it; empty for what only programs call
     example: str = ""
     description: str = ""  # if it is not the help
-    run: str = ""  # its module and function, if not NAME.run; a whole path if it is not in `commands`
+    run: str = ""  # its module and function, if not NAME.run; a path from `snell.` if it is not in `commands`
     row: str = ""  # of `snell check`: the fields of a row, and of its answer
     answer: str = ""
     arguments: dict[str, str | dict[str, Any]] = {}
@@ -33,7 +35,14 @@ class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     verbs: dict[str, "CommandRow"] = {}
 
 
-ROWS: Mapping[str, CommandRow] = msgspec.json.decode(template("commands.json"), type=dict[str, CommandRow])
+def _is_there(function: str) -> bool:
+    module = "/".join([FOLDER, *function.split(".")[1:-1]])
+    return isdir(module) or isfile(f"{module}.py")
+
+
+_ALL = msgspec.json.decode(template("commands.json"), type=dict[str, CommandRow])
+# A command of a folder that stands alone exists if the folder does.
+ROWS = {name: row for name, row in _ALL.items() if not row.run.startswith("snell.") or _is_there(row.run)}
 
 
 def add_arguments(parser: argparse.ArgumentParser, row: CommandRow, known: Mapping[str, Any]) -> None:

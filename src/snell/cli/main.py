@@ -172,8 +172,6 @@ def _report_bug(error: Exception, words: Sequence[str]) -> int:
     from snell.system.crash_report import write_report
 
     path = write_report(error, words)
-    print(
-        f"snell: internal error (a bug in Snell): {type(error).__name__}: {redact(str(error))}; report: {path}",
-        file=sys.stderr,
-    )
+    what = f"{type(error).__name__}: {redact(str(error))}; report: {path}"
+    print(f"snell: internal error (a bug in Snell): {what}", file=sys.stderr)
     return 3

@@ -28,10 +28,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def show(operation: str, answer: Any, *, as_json: bool) -> None:
-    if as_json:
-        print_json(answer)
-    else:
-        print(text_of(operation, answer))
+    print_json(answer) if as_json else print(text_of(operation, answer))
 
 
 def text_of(operation: str, answer: Any) -> str:

@@ -13,7 +13,7 @@ WIDTH = 80
 LONGEST_VALUE = 400
 NAME_WIDTH = 32  # of the column of hooks; a longer name gets a line of its own
 
-_PASSES = {
+PASSES = {
     "rewrite": "rewriters, in turn",
     "judge": "judges and informers, together",
     "chain": "undeclared rewriters, each on the result of the one before",
@@ -112,7 +112,7 @@ def _rounds(record: Record) -> Iterator[str]:
     before = ""
     for each in record.get("rounds", ()):
         if each["pass"] != before or before not in _IN_TURN:
-            yield f"  {_PASSES.get(each['pass'], each['pass'])}"
+            yield f"  {PASSES.get(each['pass'], each['pass'])}"
         before = each["pass"]
         yield from _runs(each["runs"], record)
 
@@ -133,7 +133,7 @@ def _runs(runs: Iterable[Record], record: Record, *, is_late: bool = False) -> I
             yield f"    {name}"
             name = ""
         row = f"    {name:<{NAME_WIDTH}} {run['role']:<10} {run.get('ms', 0):>8.1f} ms"
-        result = _result(run, is_late=is_late)
+        result = result_of(run, is_late=is_late)
         if len(row) + 2 + len(result) <= WIDTH:
             yield f"{row}  {result}"
         else:
@@ -144,7 +144,7 @@ def _runs(runs: Iterable[Record], record: Record, *, is_late: bool = False) -> I
             yield from wrap(_value(remark), 6)
 
 
-def _result(run: Record, *, is_late: bool = False) -> str:
+def result_of(run: Record, *, is_late: bool = False) -> str:
     effects = "; ".join(shorten(effect) for effect in run.get("effects", ()))
     if failure := run.get("failure"):
         how = "failed with an exception" if failure["kind"] == "crash" else f"failed ({failure['kind']})"

@@ -46,7 +46,7 @@ QUIET = Outcome()
 
 
 class Round(Struct, frozen=True):
-    """Hooks that ran on one event. `_PASSES` of `engine/explain.py` has the names of passes."""
+    """Hooks that ran on one event. `PASSES` of `engine/explain.py` has the names of passes."""
 
     name: str
     event: Event

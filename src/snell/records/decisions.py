@@ -118,7 +118,7 @@ def recent(
         wanted["session_id >= ? AND session_id < ?"] = [session_begins, f"{session_begins}\x7f"]  # as in `find`
     if hook:
         wanted[f"decisions.seq > (SELECT COALESCE(MAX(seq), 0) - {SEARCHED} FROM decisions)"] = []
-        searches = [(column, pattern) for column in ("body", "late") for pattern in _run_patterns(hook)]
+        searches = [(column, pattern) for column in ("body", "late") for pattern in run_patterns(hook)]
         either = " OR ".join(f"traces.{column} LIKE ? ESCAPE '!'" for column, _ in searches)
         wanted[f"({either})"] = [pattern for _, pattern in searches]
     if before is not None:
@@ -166,7 +166,7 @@ def put_traces(tx: Transaction, traces: Sequence[Trace]) -> None:
         tx.do(f"{_INSERT_TRACE} WHERE 1 = 1 {change}", each.body, each.late, each.decision_id)
 
 
-def _run_patterns(hook: str) -> tuple[str, str]:
+def run_patterns(hook: str) -> tuple[str, str]:
     """Return LIKE patterns for a run of this hook in a trace, by its full id and by the id without its pack."""
     text = msgspec.json.encode(hook).decode()
     for special in "!%_":

@@ -126,7 +126,7 @@ class StoreJournal:
         if row is None:
             what = "no decision has been made yet" if wanted == "last" else f"there is no decision `{wanted}`"
             raise StoreError(what, advice="make one with `snell fire PreToolUse --tool Bash`")
-        record: Record = msgspec.json.decode(trace.body) if trace and trace.body else _record_from(row)
+        record: Record = msgspec.json.decode(trace.body) if trace and trace.body else record_from(row)
         late = msgspec.json.decode(trace.late) if trace else []
         return {**record, "late": late} if late else record
 
@@ -215,7 +215,7 @@ def _row_from(record: Record) -> Row:
     )
 
 
-def _record_from(row: Row) -> Record:
+def record_from(row: Row) -> Record:
     """Return what is known of a decision without a trace, such as after a crash."""
     known = {name: getattr(row, name) for name in PLAIN_FIELDS if getattr(row, name, "")}
     return {**known, "problems": ["the details of this decision were not kept"]}

@@ -29,6 +29,7 @@ EXTRAS = {
     "fast": Extra("re2", "google-re2"),
     "tui": Extra("rich", "rich"),
     "parquet": Extra("pyarrow", "pyarrow"),
+    "ui": Extra("jinja2", "jinja2"),
 }
 
 
