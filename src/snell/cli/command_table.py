@@ -8,6 +8,7 @@ the command's module defines it. It is JSON, because every command reads it and 
 
 import argparse
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 import msgspec
@@ -24,7 +25,7 @@ class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     help: str = ""
     example: str = ""
     description: str = ""  # if it is not the help
-    run: str = ""  # its module and function, if they are not named like it and `run`
+    run: str = ""  # its module and function, if not named like it and `run`; a full name is of a folder that may be missing
     row: str = ""  # of `snell check`: the fields of a row, and of its answer
     answer: str = ""
     arguments: dict[str, str | dict[str, Any]] = {}
@@ -32,7 +33,11 @@ class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     verbs: dict[str, "CommandRow"] = {}
 
 
-ROWS: Mapping[str, CommandRow] = msgspec.json.decode(template("commands.json"), type=dict[str, CommandRow])
+ROWS: Mapping[str, CommandRow] = {
+    name: row
+    for name, row in msgspec.json.decode(template("commands.json"), type=dict[str, CommandRow]).items()
+    if row.run.count(".") < 2 or find_spec(row.run.rsplit(".", 2)[0])
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser, row: CommandRow, known: Mapping[str, Any]) -> None:

@@ -109,16 +109,16 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 def command_of(name: str) -> Any:
     """Return the module of a command; for a topic without one, its command as the operations declare it."""
     if name in ROWS:
-        return import_module(f"snell.cli.commands.{_function_of(name)[0]}")
+        return import_module(_function_of(name)[0])
     from snell.cli.verbs import add_verbs, run_verb
 
     return SimpleNamespace(arguments=partial(add_verbs, topic=name), run=run_verb)
 
 
-def _function_of(name: str) -> list[str]:
+def _function_of(name: str) -> tuple[str, str]:
     """Return the module of a command, and the function in it that runs the command."""
-    row = ROWS.get(name)
-    return row.run.split(".") if row and row.run else [name, "run"]
+    module, _, function = (name in ROWS and ROWS[name].run or f"{name}.run").rpartition(".")
+    return module if "." in module else f"snell.cli.commands.{module}", function
 
 
 class _Parser(argparse.ArgumentParser):
