@@ -160,9 +160,8 @@ def _judge(call: RecordedCall, saw: SeenCall, begins: int | None, now: int) -> t
         return "unknown", f"decisions are kept for {DECISION_DAYS} days"
     if call.ran is None and not saw.is_end_seen:
         return "unknown", call.why or "the record has no result: it is still running, or was interrupted"
-    if saw.is_end_seen:
-        return "missed", "hooks saw only its end"
-    return "missed", call.hook_failure or "it ran, and no hook was asked"
+    usual = "hooks saw only its end" if saw.is_end_seen else "it ran, and no hook was asked"
+    return "missed", call.hook_failure or usual
 
 
 def _judge_seen(call: RecordedCall, saw: SeenCall) -> tuple[Result, str]:
