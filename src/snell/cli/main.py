@@ -117,7 +117,7 @@ def command_of(name: str) -> Any:
 
 def _function_of(name: str) -> tuple[str, str]:
     """Return the module of a command, and the function in it that runs the command."""
-    module, _, function = (name in ROWS and ROWS[name].run or f"{name}.run").rpartition(".")
+    module, _, function = ((name in ROWS and ROWS[name].run) or f"{name}.run").rpartition(".")
     return module if "." in module else f"snell.cli.commands.{module}", function
 
 

@@ -4,8 +4,10 @@ import argparse
 import os
 import re
 import time
+from contextlib import closing
 from pathlib import Path
 
+from snell.cli.health import Installation
 from snell.cli.terminal import Colours, print_json
 from snell.clients import canonical_name, client_named
 from snell.coverage.output import as_json, lines_of, write_junit
@@ -15,7 +17,7 @@ from snell.model.errors import SnellError
 from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.setup.plan import Site
-from snell.system.paths import Places, places
+from snell.system.paths import places
 
 _DURATION = re.compile(r"(\d{1,5})([mhdw])")
 _MINUTES = {"m": 1, "h": 60, "d": 1_440, "w": 10_080}
@@ -27,9 +29,7 @@ def run(args: argparse.Namespace) -> int:
     if client:
         client_named(client)
     asked = Asked(since=now - milliseconds(args.since), now=now, session=args.session, client=client)
-    reports = compare(asked, where)
-    if not (args.client or args.session):
-        keep_summary(where.state, reports, asked)
+    reports = compare(asked, Installation(where, dict(os.environ), Path.cwd()))
     if args.junit:
         write_junit(reports, Path(args.junit))
     if args.json:
@@ -40,14 +40,15 @@ def run(args: argparse.Namespace) -> int:
     return 1 if any(each.holes for each in reports) else 0
 
 
-def compare(asked: Asked, where: Places) -> list[ClientReport]:
-    """Return the report about this machine."""
-    database = database_of(where)
-    try:
+def compare(asked: Asked, installation: Installation) -> list[ClientReport]:
+    """Return the report about this machine, and keep its sum if it is about all clients and sessions."""
+    where = installation.where
+    with closing(database_of(where)) as database:
         StoreJournal(database).take_in()
-        return build_report(asked, Site.here(os.environ, Path.cwd()), where, database)
-    finally:
-        database.close()
+        reports = build_report(asked, Site.here(installation.env, installation.cwd), where, database)
+    if not (asked.client or asked.session):
+        keep_summary(where.state, reports, asked)
+    return reports
 
 
 def milliseconds(text: str) -> int:

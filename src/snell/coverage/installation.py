@@ -52,9 +52,7 @@ def find_set_up(client: str, site: Site, where: Places, database: Database) -> S
     return SetUp(everywhere, folders, cause, advice, _registered_by_set_up(client, state))
 
 
-def _recorded(
-    install: Install, site: Site, where: Places, first: int | None
-) -> tuple[int | None, dict[str, int]]:
+def _recorded(install: Install, site: Site, where: Places, first: int | None) -> tuple[int | None, dict[str, int]]:
     """Return when the client's hook files were written, for all folders and by folder."""
     everywhere: int | None = None
     folders: dict[str, int] = {}
@@ -103,5 +101,3 @@ def _missing(change: Change) -> set[str]:
 def _registered_by_set_up(client: str, state: ClientState) -> frozenset[str]:
     named = {event for each in state.changes for event in registered_events(each.after, each.file)}
     return frozenset(canonical_event(client_named(client), event) for event in named)
-
-

@@ -27,7 +27,7 @@ WORDS = {
 def lines_of(reports: Sequence[ClientReport], paint: Colours) -> Iterator[str]:
     """Yield the report as lines for a person, holes first."""
     for report in reports:
-        yield f"{paint.bold(report.client.replace('_', '-'))}  {_summary(report)}"
+        yield f"{paint.bold(report.client.replace('_', '-'))}  {summary_of(report)}"
         for call in report.holes[:SHOWN]:
             yield from _hole(call, paint)
         if len(report.holes) > SHOWN:
@@ -81,7 +81,8 @@ def write_junit(reports: Sequence[ClientReport], path: Path) -> None:
     write_atomically(path, ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
 
 
-def _summary(report: ClientReport) -> str:
+def summary_of(report: ClientReport) -> str:
+    """Return what was seen of one client, in one line."""
     if report.unknown:
         return report.unknown
     counts = report.counts

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from snell.cli.terminal import plural
 from snell.clients import client_named, client_names
 from snell.coverage.conversations import Conversation, RecordedCall
 from snell.coverage.installation import SetUp, find_set_up
@@ -107,7 +108,7 @@ def _client_report(client: str, asked: Asked, site: Site, where: Places, databas
     is_shown = holes or any("never came" in each for each in remarks)
     return ClientReport(
         client=client,
-        conversations=len(found),
+        conversations=len({each.session_id for each in found}),
         calls=tuple(judged),
         remarks=remarks,
         cause=set_up.cause if is_shown else "",
@@ -125,9 +126,7 @@ def _is_copy(call: RecordedCall, known: set[tuple[str, int]]) -> bool:
     return is_known
 
 
-def judge_calls(
-    conversation: Conversation, seen: Iterable[SeenCall], set_up: SetUp, now: int
-) -> Iterator[JudgedCall]:
+def judge_calls(conversation: Conversation, seen: Iterable[SeenCall], set_up: SetUp, now: int) -> Iterator[JudgedCall]:
     """Yield the result of each call of a conversation."""
     begins = set_up.since(conversation.cwd)
     for call, saw in zip(conversation.calls, seen, strict=True):
@@ -187,7 +186,8 @@ def _shown_input(call: RecordedCall) -> str:
 def _unread(found: Iterable[Conversation]) -> Iterator[str]:
     for each in found:
         if each.unread_lines:
-            yield f"{each.unread_lines} parts of `{each.path}` are too long or of an unknown form, and were not compared"
+            parts = plural(each.unread_lines, "part")
+            yield f"{parts} of `{each.path}` too long or of an unknown form: not compared"
 
 
 def _sub_agents(judged: Iterable[JudgedCall]) -> Iterator[str]:
@@ -198,7 +198,8 @@ def _sub_agents(judged: Iterable[JudgedCall]) -> Iterator[str]:
             calls.setdefault((each.session_id, each.agent), Counter())[each.result] += 1
     for (session, agent), counts in calls.items():
         if counts["missed"] and not counts["seen"]:
-            yield f"sub-agent `{agent}` of session {session} has no hooks: {counts['missed']} calls, none seen"
+            calls_made = plural(counts["missed"], "call")
+            yield f"sub-agent `{agent}` of session {session} has no hooks: {calls_made}, none seen"
 
 
 def _silence(
@@ -211,11 +212,16 @@ def _silence(
     silent = [each for each in found if each.session_id in missed - heard]
     if not silent or set_up.since(silent[-1].cwd) is None:
         return
-    before = {each.version for each in found if each.session_id in heard} - {""}
-    after = {each.version for each in silent} - {""}
-    update = f"; it was updated from {max(before)} to {max(after)}" if before and after - before else ""
+    before, after = _version([each for each in found if each.session_id in heard]), _version(silent)
+    update = f"; it was updated from {before} to {after}" if before and after and before != after else ""
     since = "in the time compared" if not last else "since its last event"
-    yield f"it has been silent {since}: {len(silent)} conversations without any event{update}"
+    yield f"it has been silent {since}: {plural(len(silent), 'conversation')} without any event{update}"
+
+
+def _version(conversations: Iterable[Conversation]) -> str:
+    """Return the client's version in the latest of these conversations."""
+    latest = max(conversations, key=lambda each: max((call.at for call in each.calls), default=0), default=None)
+    return latest.version if latest else ""
 
 
 def _missing_events(
@@ -233,4 +239,4 @@ def _missing_events(
     }
     for event, times in expected.items():
         if times and not came[event] and event in set_up.events:
-            yield f"`{event}` never came, and should have {times} times"
+            yield f"`{event}` never came, and should have {plural(times, 'time')}"

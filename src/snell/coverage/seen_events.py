@@ -5,6 +5,7 @@ Most clients give a call one number, in their record and to hooks. Where there i
 by its session and input (the ledger keeps a hash), then by its tool and time. Each decision is used once.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -61,12 +62,15 @@ class SeenEvents:
         self._numbers_agree = numbers_agree
         self._names = _tool_names(client)
         self._by_number: dict[tuple[str, str], list[SeenEvent]] = defaultdict(list)
-        self._by_session: dict[str, list[SeenEvent]] = defaultdict(list)
+        self._without_number: dict[str, list[SeenEvent]] = defaultdict(list)  # by session; or with one that is no help
         self._used: set[str] = set()
         for each in self.events:
             if each.number:
                 self._by_number[each.number, "end" if each.event in _AFTER else each.event].append(each)
-            self._by_session[each.session_id].append(each)
+            if each.event == "PreToolUse" and not (each.number and numbers_agree):
+                self._without_number[each.session_id].append(each)
+        for events in self._without_number.values():
+            events.sort(key=lambda each: each.at)
 
     def match(self, conversation: Conversation) -> list[SeenCall]:
         """Return for each call of a conversation what was seen of it."""
@@ -82,10 +86,10 @@ class SeenEvents:
                 else:
                     left.append((place, call))
             waiting = left
-        return [each or SeenCall(None, self._is_end_seen(conversation, conversation.calls[n])) for n, each in enumerate(found)]
-
-    def of_session(self, session_id: str) -> Iterator[SeenEvent]:
-        yield from self._by_session.get(session_id, ())
+        return [
+            saw or SeenCall(None, self._is_end_seen(conversation, call))
+            for call, saw in zip(conversation.calls, found, strict=True)
+        ]
 
     def _by_its_number(self, conversation: Conversation, call: RecordedCall) -> SeenEvent | None:
         """Return the last decision about this number; in another session only at the same time."""
@@ -97,7 +101,7 @@ class SeenEvents:
         same = self._by_number.get((call.number, event)) or self._by_number.get((safe_id(call.number), event)) or []
         here = [each for each in same if each.session_id == conversation.session_id]
         copied = [each for each in same if abs(each.at - call.at) < MARGIN_MS]
-        return (here or copied or [None])[-1]
+        return next(reversed(here or copied), None)
 
     def _by_its_input(self, conversation: Conversation, call: RecordedCall) -> SeenEvent | None:
         hashes = {args_hash(call.given, each) for each in (call.tool, *self._names.get(call.tool, ()))}
@@ -113,13 +117,15 @@ class SeenEvents:
             if names & {each.tool, each.raw_tool} and call.at - CLOCK_MS <= each.at <= until
         )
 
-    def _unused(self, conversation: Conversation, call: RecordedCall) -> Iterable[SeenEvent]:
-        """Yield decisions that may be about a call whose number says nothing."""
-        for each in self._by_session.get(conversation.session_id, ()):
-            is_open = not self._numbers_agree or not each.number or not call.number
-            if is_open and each.event == "PreToolUse" and each.id not in self._used:
-                if abs(each.at - call.at) < MARGIN_MS:
-                    yield each
+    def _unused(self, conversation: Conversation, call: RecordedCall) -> Iterator[SeenEvent]:
+        """Yield decisions of about that time that may be about a call whose number says nothing."""
+        events = self._without_number.get(conversation.session_id, [])
+        first = bisect_left(events, call.at - MARGIN_MS, key=lambda each: each.at)
+        for each in events[first:]:
+            if each.at > max(call.at, call.ended) + MARGIN_MS:
+                return
+            if each.id not in self._used:
+                yield each
 
     def _is_end_seen(self, conversation: Conversation, call: RecordedCall) -> bool:
         return bool(self._numbers_agree and call.number and self._numbered(conversation, call, "end"))

@@ -6,6 +6,7 @@ PARTS lists them in order, with their modules: the daemon is asked after an even
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -15,15 +16,16 @@ from snell.model.errors import SnellError
 from snell.system.paths import Places
 
 PARTS = {
-    "shim": "program",
-    "folders": "files",
-    "store": "files",
-    "memory": "files",
-    "settings": "settings",
-    "synthetic": "program",
-    "daemon": "daemon",
-    "activity": "activity",
-    "clients": "activity",
+    "shim": ".program",
+    "folders": ".files",
+    "store": ".files",
+    "memory": ".files",
+    "settings": ".settings",
+    "synthetic": ".program",
+    "daemon": ".daemon",
+    "activity": ".activity",
+    "clients": ".activity",
+    "coverage": "snell.coverage.health",  # a folder that may be missing
 }
 
 Status = Literal["ok", "warn", "fail"]
@@ -47,8 +49,10 @@ class Installation(Struct, frozen=True):
 def examine(installation: Installation) -> Iterator[Check]:
     """Run all checks; an error in one part does not stop the others."""
     for part, module in PARTS.items():
+        if not find_spec(module.rpartition(".")[0] or __name__):
+            continue
         try:
-            yield from getattr(import_module(f"{__name__}.{module}"), f"{part}_checks")(installation)
+            yield from getattr(import_module(module, __name__), f"{part}_checks")(installation)
         except SnellError as error:
             detail = f"{error.where}: {error.message}" if error.where else error.message
             yield Check(part, "fail", detail, error.advice)

@@ -50,10 +50,10 @@ def _add_row(found: Conversation, row: Mapping[str, Any], agent: str, failures: 
     elif kind == "user":
         found.prompts += _is_prompt(row, content, agent)
         for part in tables(content):
-            call = found.numbered(part.get("tool_use_id")) if part.get("type") == "tool_result" else None
-            if call:
-                call.ended = at
-                call.ran, call.why = _judge(row, part)
+            known = found.numbered(part.get("tool_use_id")) if part.get("type") == "tool_result" else None
+            if known is not None:
+                known.ended = at
+                known.ran, known.why = _judge(row, part)
     elif kind == "attachment":
         _note_failed_hook(table(row.get("attachment")), failures)
 
@@ -84,5 +84,3 @@ def _note_failed_hook(attachment: Mapping[str, Any], failures: dict[str, str]) -
     more += [said.splitlines()[0][:120]] if said else []
     details = f" ({'; '.join(more)})" if more else ""
     failures[str(attachment.get("toolUseID"))] = f"{_FAILED_HOOKS[kind]}{details}"
-
-

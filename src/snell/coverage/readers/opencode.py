@@ -11,8 +11,8 @@ from snell.system.json_input import json_or_none
 
 PLACES = ("{data}/opencode/opencode.db",)
 _SESSIONS = "SELECT id, parent_id, directory, version FROM session ORDER BY time_created"
-_PROMPTS = "SELECT COUNT(*) FROM message WHERE session_id = ? AND data LIKE '%\"role\":\"user\"%'"
-_PARTS = "SELECT time_created, data FROM part WHERE session_id = ? AND data LIKE '%\"type\":\"tool\"%' ORDER BY id"
+_PROMPTS = 'SELECT COUNT(*) FROM message WHERE session_id = ? AND data LIKE \'%"role":"user"%\''
+_PARTS = 'SELECT time_created, data FROM part WHERE session_id = ? AND data LIKE \'%"type":"tool"%\' ORDER BY id'
 
 
 def read(path: Path) -> Iterator[Conversation]:
