@@ -85,7 +85,7 @@ def test_a_clean_conversation_has_no_hole_and_a_removed_entry_is_named(driver, u
     assert report["cause"]
 
 
-def test_hooks_of_codex_that_nobody_approved_are_named(asked_for, user, start):
+def test_hooks_of_codex_without_approval_are_named(asked_for, user, start):
     converse = start(driver_of(asked_for("codex")))
     converse("echo unseen", without=("--dangerously-bypass-hook-trust",))
     code, report = covered(user)

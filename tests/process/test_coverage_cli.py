@@ -263,7 +263,7 @@ def test_clients_without_a_readable_record_are_said_to_be_unknown(home: Recorded
     assert (code, report["unknown"]) == (0, "Snell cannot read a record of this client's calls")
 
 
-@pytest.mark.parametrize("words", [("--since", "soon"), ("--since", "0d"), ("--client", "nobody")])
+@pytest.mark.parametrize("words", [("--since", "soon"), ("--since", "0d"), ("--client", "no-such-client")])
 def test_a_wrong_choice_is_explained(home: Recorded, words: tuple[str, ...]):
     code, out, said = home.snell("coverage", *words)
     assert (code, out) == (1, "")

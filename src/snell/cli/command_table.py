@@ -35,11 +35,8 @@ class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     verbs: dict[str, "CommandRow"] = {}
 
 
-ROWS: Mapping[str, CommandRow] = {
-    name: row
-    for name, row in msgspec.json.decode(template("commands.json"), type=dict[str, CommandRow]).items()
-    if row.run.count(".") < 2 or find_spec(row.run.rsplit(".", 2)[0])
-}
+_ALL = msgspec.json.decode(template("commands.json"), type=dict[str, CommandRow])
+ROWS: Mapping[str, CommandRow] = {name: row for name, row in _ALL.items() if find_spec(row.folder or "snell")}
 
 
 def add_arguments(parser: argparse.ArgumentParser, row: CommandRow, known: Mapping[str, Any]) -> None:

@@ -117,8 +117,9 @@ def command_of(name: str) -> Any:
 
 def _function_of(name: str) -> tuple[str, str]:
     """Return the module of a command, and the function in it that runs the command."""
-    module, _, function = ((name in ROWS and ROWS[name].run) or f"{name}.run").rpartition(".")
-    return module if "." in module else f"snell.cli.commands.{module}", function
+    row = ROWS.get(name) or CommandRow()
+    module, _, function = (row.run or f"{name}.run").rpartition(".")
+    return f"{row.folder or 'snell.cli.commands'}.{module}", function
 
 
 class _Parser(argparse.ArgumentParser):

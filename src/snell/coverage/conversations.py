@@ -28,7 +28,7 @@ class RecordedCall(Struct, kw_only=True):
     agent: str = ""  # the sub-agent that made it
     given: Any = None  # its input
     ran: bool | None = None  # None: the record does not tell
-    why: str = ""  # why it did not run, or why nobody can tell
+    why: str = ""  # why it did not run, or why that is unknown
     hook_failure: str = ""  # what the client says about a hook of Snell that failed before this call
     unreported: str = ""  # why the client reports no event for it
 
@@ -57,7 +57,7 @@ class Conversation(Struct, kw_only=True):
                 self.by_number[number] = known
         return known
 
-    def numbered(self, number: object) -> RecordedCall | None:
+    def find(self, number: object) -> RecordedCall | None:
         return self.by_number.get(number) if isinstance(number, str) else None
 
 

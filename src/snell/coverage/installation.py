@@ -41,7 +41,7 @@ def find_set_up(client: str, site: Site, where: Places, database: Database) -> S
     """Return the state of set-up from its records, the client's files and the first decision."""
     install = with_choices(client_named(client).install, site.choices)
     first = _first_decision(database, client)
-    everywhere, folders = _recorded(install, site, where, first)
+    everywhere, folders = _set_up_times(install, site, where, first)
     try:
         state = state_of(install, needed_options(Options(), where, site.project, site.env), site)
     except SnellError as error:
@@ -52,7 +52,7 @@ def find_set_up(client: str, site: Site, where: Places, database: Database) -> S
     return SetUp(everywhere, folders, cause, advice, _registered_by_set_up(client, state))
 
 
-def _recorded(install: Install, site: Site, where: Places, first: int | None) -> tuple[int | None, dict[str, int]]:
+def _set_up_times(install: Install, site: Site, where: Places, first: int | None) -> tuple[int | None, dict[str, int]]:
     """Return when the client's hook files were written, for all folders and by folder."""
     everywhere: int | None = None
     folders: dict[str, int] = {}

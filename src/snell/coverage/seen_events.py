@@ -95,9 +95,9 @@ class SeenEvents:
         """Return the last decision about this number; in another session only at the same time."""
         if not self._numbers_agree or not call.number:
             return None
-        return self._numbered(conversation, call, "PreToolUse")
+        return self._find_number(conversation, call, "PreToolUse")
 
-    def _numbered(self, conversation: Conversation, call: RecordedCall, event: str) -> SeenEvent | None:
+    def _find_number(self, conversation: Conversation, call: RecordedCall, event: str) -> SeenEvent | None:
         same = self._by_number.get((call.number, event)) or self._by_number.get((safe_id(call.number), event)) or []
         here = [each for each in same if each.session_id == conversation.session_id]
         copied = [each for each in same if abs(each.at - call.at) < MARGIN_MS]
@@ -105,7 +105,9 @@ class SeenEvents:
 
     def _by_its_input(self, conversation: Conversation, call: RecordedCall) -> SeenEvent | None:
         hashes = {args_hash(call.given, each) for each in (call.tool, *self._names.get(call.tool, ()))}
-        return self._first(each for each in self._unused(conversation, call) if each.hashed and each.hashed in hashes)
+        return self._first(
+            each for each in self._candidates(conversation, call) if each.hashed and each.hashed in hashes
+        )
 
     def _by_its_time(self, conversation: Conversation, call: RecordedCall) -> SeenEvent | None:
         """Return a decision about the same tool between the beginning and the end of the call."""
@@ -113,11 +115,11 @@ class SeenEvents:
         until = max(call.ended or call.at, call.at) + CLOCK_MS
         return self._first(
             each
-            for each in self._unused(conversation, call)
+            for each in self._candidates(conversation, call)
             if names & {each.tool, each.raw_tool} and call.at - CLOCK_MS <= each.at <= until
         )
 
-    def _unused(self, conversation: Conversation, call: RecordedCall) -> Iterator[SeenEvent]:
+    def _candidates(self, conversation: Conversation, call: RecordedCall) -> Iterator[SeenEvent]:
         """Yield decisions of about that time that may be about a call whose number says nothing."""
         events = self._without_number.get(conversation.session_id, [])
         first = bisect_left(events, call.at - MARGIN_MS, key=lambda each: each.at)
@@ -128,7 +130,7 @@ class SeenEvents:
                 yield each
 
     def _is_end_seen(self, conversation: Conversation, call: RecordedCall) -> bool:
-        return bool(self._numbers_agree and call.number and self._numbered(conversation, call, "end"))
+        return bool(self._numbers_agree and call.number and self._find_number(conversation, call, "end"))
 
     @staticmethod
     def _first(events: Iterable[SeenEvent]) -> SeenEvent | None:

@@ -25,7 +25,7 @@ PARTS = {
     "daemon": ".daemon",
     "activity": ".activity",
     "clients": ".activity",
-    "coverage": "snell.coverage.health",  # a folder that may be missing
+    **({"coverage": "snell.coverage.health"} if find_spec("snell.coverage") else {}),
 }
 
 Status = Literal["ok", "warn", "fail"]
@@ -49,8 +49,6 @@ class Installation(Struct, frozen=True):
 def examine(installation: Installation) -> Iterator[Check]:
     """Run all checks; an error in one part does not stop the others."""
     for part, module in PARTS.items():
-        if not find_spec(module.rpartition(".")[0] or __name__):
-            continue
         try:
             yield from getattr(import_module(module, __name__), f"{part}_checks")(installation)
         except SnellError as error:

@@ -50,7 +50,7 @@ def _add_row(found: Conversation, row: Mapping[str, Any], agent: str, failures: 
     elif kind == "user":
         found.prompts += _is_prompt(row, content, agent)
         for part in tables(content):
-            known = found.numbered(part.get("tool_use_id")) if part.get("type") == "tool_result" else None
+            known = found.find(part.get("tool_use_id")) if part.get("type") == "tool_result" else None
             if known is not None:
                 known.ended = at
                 known.ran, known.why = _judge(row, part)

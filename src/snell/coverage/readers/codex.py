@@ -49,7 +49,7 @@ def _add_item(found: Conversation, payload: Mapping[str, Any], at: int, agent: s
     elif kind in _ON_SERVER:
         call = found.call(number, kind.removesuffix("_call"), payload.get("action"), at, agent)
         call.ran, call.unreported = True, "the model's server runs this tool, not the client"
-    elif kind.endswith("_output") and (known := found.numbered(number)):
+    elif kind.endswith("_output") and (known := found.find(number)):
         known.ended = at
         text = text_of(payload.get("output"))
         known.ran = not text.startswith(_REFUSED)

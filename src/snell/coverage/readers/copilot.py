@@ -31,7 +31,7 @@ def read(path: Path) -> Iterator[Conversation]:
 
 
 def _end_call(found: Conversation, number: str, data: Mapping[str, Any], at: int) -> None:
-    call = found.numbered(number)
+    call = found.find(number)
     if call is None:
         return
     call.ended, code = at, table(data.get("error")).get("code")

@@ -21,7 +21,7 @@ def read(path: Path) -> Iterator[Conversation]:
             found.prompts += not agent and table(row.get("origin")).get("kind") == "user"
         elif event.get("type") == "tool.call":
             found.call(number, str(event.get("name")), event.get("args"), at, agent)
-        elif event.get("type") == "tool.result" and (call := found.numbered(number)):
+        elif event.get("type") == "tool.result" and (call := found.find(number)):
             call.ended = at
             if table(event.get("result")).get("isError"):
                 call.why = "it failed, and the record does not say whether it ran"

@@ -28,7 +28,7 @@ def read(path: Path) -> Iterator[Conversation]:
 
 
 def _end_call(found: Conversation, result: Mapping[str, Any], at: int) -> None:
-    call = found.numbered(result.get("callId"))
+    call = found.find(result.get("callId"))
     if call is None:
         return
     call.ended, status = at, result.get("executionStatus")
