@@ -7,7 +7,7 @@ from snell.clients.protocol.table import Answers, ClientTable
 from snell.model.catalogue import CATALOGUE
 from snell.model.protocols import Client, tier_of
 
-CAN = ("deny", "ask", "rewrite", "note", "stop", "prompt_block", "mcp", "rules")
+CAN = ("deny", "ask", "rewrite", "output", "note", "stop", "prompt_block", "mcp", "rules")
 SAYS = ("deny", "ask", "allow", "rewrite", "note", "stop", "tell", "env")
 
 
@@ -19,7 +19,8 @@ def clients() -> str:
         "Clients",
         "Tier 1 clients call hooks with Claude Code's own events, tier 2 clients through a translation or a "
         "plugin; tier 3 "
-        "clients have no hooks and are reached by MCP and a rules file. `note` adds text for the model, "
+        "clients have no hooks and are reached by MCP and a rules file. `output` replaces the result of a tool, "
+        "`note` adds text for the model, "
         "`stop` keeps the agent working, "
         "`prompt block` refuses a prompt.",
         table(columns, map(_row, order)),

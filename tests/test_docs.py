@@ -16,7 +16,8 @@ from snell.clients import client_named
 from snell.model.catalogue import CATALOGUE
 from snell.testing import run_path
 from tests.live.conversation import COLUMNS
-from tests.live.drivers import DRIVERS
+from tests.live.drivers import DRIVERS, Driver
+from tests.live.stories import INSTEAD, STORIES
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -157,9 +158,7 @@ def test_the_hook_of_the_readme_can_be_written_tested_approved_fired_and_explain
 
     # no user approved it yet
     assert snell(project, "fire", "--command", "git commit --no-verify").startswith("no opinion")
-    digest = re.search(r"--hash (\w+)", snell(project, "trust", code=1))
-    assert digest
-    snell(project, "trust", "--hash", digest[1])
+    snell(project, "trust", "--hash", json.loads(snell(project, "trust", "--json"))["digest"])
     shown = sessions(readme)
     assert [words for words, _ in shown] == [["test"], ["fire", "--command", "git commit --no-verify"]]
     assert [(words, snell(project, *words)) for words, _ in shown] == shown
@@ -205,13 +204,27 @@ def snell(project: Path, *words: str, code: int = 0) -> str:
 
 
 def test_the_table_of_real_clients_is_what_their_drivers_say() -> None:
-    text = (ROOT / "docs/howto/set-up-clients.md").read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "| yes" in line]
-    shown = {row[0].partition(",")[0]: (row[1], [cell.startswith("yes") for cell in row[2:]]) for row in rows}
+    shown = {
+        row[0].partition(",")[0]: (row[1], [cell.startswith("yes") for cell in row[2:]])
+        for row in _table_with(("client", "version", *COLUMNS))
+    }
     assert shown == {
-        client_named(driver.client.replace("-", "_")).install.title: (
-            driver.package.version,
-            [column not in driver.cannot for column in COLUMNS],
-        )
+        _title(driver): (driver.package.version, [column not in driver.cannot for column in COLUMNS])
         for driver in DRIVERS
     }
+
+
+def test_the_table_of_stories_is_what_the_live_tests_expect_of_each_client() -> None:
+    wanted = {_title(driver): [INSTEAD[driver.client].get(story, "yes") for story in STORIES] for driver in DRIVERS}
+    assert {row[0]: row[1:] for row in _table_with(("client", *STORIES))} == wanted
+
+
+def _table_with(columns: tuple[str, ...]) -> list[list[str]]:
+    """The rows of the table with these columns."""
+    text = (ROOT / "docs/howto/set-up-clients.md").read_text(encoding="utf-8")
+    table = text.partition(f"| {' | '.join(columns)} |\n")[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[1:]]
+
+
+def _title(driver: Driver) -> str:
+    return client_named(driver.client.replace("-", "_")).install.title

@@ -232,11 +232,17 @@ def test_steps_follow_each_other_and_a_checkpoint_is_kept_once(database: Databas
         first = runs.next_step(tx, "r", 1)
         kept = [runs.checkpoint(tx, run, first.step_id, "pre_read_only", 2, {"n": n}) for n in (1, 2)]
         second = runs.next_step(tx, "r", 3)
-        open_now = runs.open_step(tx, "r")
-        return [first.step_id, kept, second.step_id, open_now and open_now.step_id, runs.checkpoints(tx, "r")]
+        at = [found and found.step_id for time in (0, 2, 3) for found in [runs.step_at(tx, "r", time)]]
+        return [first.step_id, kept, second.step_id, at, runs.checkpoints(tx, "r")]
 
     snapshot = {"status": "running", "steps": 0, "calls": 0, "iteration": 0}
-    assert database.run(work) == ["r#1", [True, False], "r#2", "r#2", [("r#1", "pre_read_only", snapshot)]]
+    assert database.run(work) == [
+        "r#1",
+        [True, False],
+        "r#2",
+        [None, "r#1", "r#2"],
+        [("r#1", "pre_read_only", snapshot)],
+    ]
 
 
 @every_backend

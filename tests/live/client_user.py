@@ -2,14 +2,10 @@
 
 import os
 import pty
-import re
-import select
 import shutil
 import signal
 import subprocess
 import sys
-import termios
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,11 +13,6 @@ from pathlib import Path
 from msgspec import Struct
 
 NOWHERE = "http://127.0.0.1:9"  # whatever a client wants of the world fails at once
-# Makes the terminal at its standard input that of its session, and becomes another program.
-TAKES_TERMINAL = (
-    "import fcntl,os,sys,termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
-)
-IN_COLOUR = re.compile(r"\x1b\[[0-9;?<>=]*[A-Za-z]")
 OURS = (".config/snell", ".local/state/snell")
 OUR_PARENTS = (".config", ".local", ".local/state")
 
@@ -107,25 +98,6 @@ class ClientUser:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
         return Ran(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
-
-    def screen(self, words: Sequence[str], env: Mapping[str, str], *, until: str, seconds: float = 90) -> str:
-        """What the client shows at a terminal of its own until a text is there; then it is ended."""
-        ours, theirs = pty.openpty()
-        termios.tcsetwinsize(ours, (40, 140))
-        ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-        command = [sys.executable, "-c", TAKES_TERMINAL, *words]
-        with subprocess.Popen(
-            command, cwd=self.project, env=self.env({**env, "TERM": "xterm-256color"}), start_new_session=True, **ends
-        ) as process:
-            os.close(theirs)
-            shown, end = "", time.monotonic() + seconds
-            with suppress(OSError):  # how a terminal says that the client has ended
-                while until not in shown and select.select([ours], [], [], end - time.monotonic())[0]:
-                    shown = IN_COLOUR.sub("", shown + os.read(ours, 65536).decode("utf-8", "replace"))
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            os.close(ours)
-        return shown
 
     def homes_files(self) -> dict[str, tuple[int, bytes]]:
         """What is in the home, its mode and its bytes, apart from what is Snell's own."""

@@ -36,9 +36,12 @@ def node_program(name: str) -> Callable[[Path], str]:
     return lambda folder: str(folder / "node_modules" / ".bin" / name)
 
 
+CLAUDE_ENV_KEY = "none"
+
+
 def _claude_code(user: ClientUser, url: str) -> Mapping[str, str]:
     return {
-        "ANTHROPIC_API_KEY": "none",
+        "ANTHROPIC_API_KEY": CLAUDE_ENV_KEY,
         "ANTHROPIC_BASE_URL": url,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_MAX_RETRIES": "0",
@@ -46,9 +49,14 @@ def _claude_code(user: ClientUser, url: str) -> Mapping[str, str]:
     }
 
 
-def _claude_command(folder: Path, user: ClientUser, prompt: str) -> Words:
+def claude_program(folder: Path) -> str:
+    """Its own program is beside a script that needs its package's scripts to have run."""
     program = next(folder.glob("node_modules/@anthropic-ai/claude-code-*/claude"), None)
-    return [str(program or node_program("claude")(folder)), "-p", prompt, "--allowedTools", "Bash"]
+    return str(program or node_program("claude")(folder))
+
+
+def _claude_command(folder: Path, user: ClientUser, prompt: str) -> Words:
+    return [claude_program(folder), "-p", prompt, "--allowedTools", "Bash"]
 
 
 CODEX_CONFIG = """
@@ -58,6 +66,9 @@ check_for_update_on_startup = false
 
 [analytics]
 enabled = false
+
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
 
 [model_providers.scripted]
 name = "scripted"

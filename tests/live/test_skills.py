@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.live.stories import INSTEAD, SKILL_HOOKS
 from tests.live.wires import Said
 
 # The folder of a user's skills, and the tool that starts one, with the key of its name.
@@ -32,8 +33,8 @@ Work with care.
 
 @pytest.mark.proves("S1-137")
 def test_a_skills_hook_runs_once_for_each_call_while_the_skill_runs(driver, user, model, client_folder):
-    if driver.client not in TOOLS:
-        pytest.skip(f"{driver.client} has no tool that starts skills")
+    if why := INSTEAD[driver.client].get(SKILL_HOOKS):
+        pytest.skip(f"{driver.client}: {why}")
     folder, tool, key = TOOLS[driver.client]
     installed = client_folder(driver)
     log = user.project / "log.txt"

@@ -1,34 +1,63 @@
-"""Gemini CLI in a session at a terminal: a call is refused, and the model gets the reason and context."""
+"""Sessions at a terminal: context, the warning of a failed hook, a refusal, and a question that a person answers."""
 
-from tests.live.drivers import DRIVERS, node_program
+from typing import Any
+
+import pytest
+
+from tests.live.sessions import SESSIONS, session_of
+from tests.live.stories import ASK, INSTEAD, WARNING, said_so_far
 from tests.live.wires import Said
 
-HOOKS = """
-from snell import Deny, Note, ShellCall, informs, judges
+HOOKS = '''
+from snell import Ask, Deny, Note, ShellCall, informs, judges
 
 
 @judges("PreToolUse", kind="shell")
 def judge(call: ShellCall):
-    return Deny("REFUSED-BY-HOOK") if "forbidden" in call.command else None
+    """Fail, refuse or ask, by the name of a file."""
+    if "broken" in call.command:
+        raise RuntimeError("HOOK-IS-BROKEN")
+    if "forbidden" in call.command:
+        return Deny("REFUSED-BY-HOOK")
+    if "doubtful" in call.command:
+        return Ask("ASKED-BY-HOOK")
 
 
 @informs("UserPromptSubmit")
-def inform(event):
+def inform():
     return Note("CONTEXT-BY-HOOK")
-"""
+'''
+CALLS = ("touch broken.txt", "touch forbidden.txt", "touch doubtful.txt")
 LAST_WORDS = "THE-MODEL-HAS-ENDED"
 
 
-def test_a_refusal_and_context_reach_the_model_of_a_gemini_session(asked_for, user, model, client_folder):
-    driver = next(each for each in DRIVERS if each.client == asked_for("gemini"))
-    folder = client_folder(driver)
+def test_what_hooks_say_reaches_the_person_and_the_model(driver, user, model, client_folder):
+    if driver.client not in SESSIONS:
+        pytest.skip(f"{driver.client}: {INSTEAD[driver.client][ASK]}")
+    session, folder, cannot = SESSIONS[driver.client], client_folder(driver), INSTEAD[driver.client]
     user.configure(hooks=HOOKS)
     env = driver.prepare(user, model.url)
-    user.snell("setup", "gemini", "--yes")
-    calls = ("touch forbidden.txt", "touch fine.txt")
-    model.begin([*(Said("Working.", (driver.shell(call),)) for call in calls), Said(LAST_WORDS)])
-    program = ["node", node_program("gemini")(folder)]
-    words = [*program, "-m", "gemini-2.5-flash", "--yolo", "-i", "Please work."]
-    shown = user.screen(words, env, until=LAST_WORDS)
-    assert [text in model.shown for text in ("REFUSED-BY-HOOK", "CONTEXT-BY-HOOK")] == [True, True], shown[-3_000:]
-    assert [path.name for path in user.project.glob("*.txt")] == ["fine.txt"], shown[-3_000:]
+    session.prepare(user)
+    user.snell("setup", driver.client, "--yes")
+
+    def turn(asked: dict[str, Any]) -> Said:
+        """By what was said: some clients ask for a title meanwhile."""
+        told = said_so_far(asked)
+        left = [call for call in CALLS if call not in told]
+        return Said("Working.", (driver.shell(left[0]),)) if left else Said(LAST_WORDS)
+
+    model.begin(script=turn)
+    doubtful = user.project / "doubtful.txt"
+    with session_of(driver, folder, user, env, "Please work.") as terminal:
+        session.begin(terminal)
+        if session.ask:
+            terminal.wait_for(session.ask)
+            assert not doubtful.exists()  # it waits for the person
+            terminal.press_until("Enter", doubtful.exists)  # the first answer of each dialog is yes
+        terminal.wait_for(LAST_WORDS)
+        if WARNING not in cannot:
+            terminal.wait_for("HOOK-IS-BROKEN")
+    told = {text: text in model.shown for text in ("CONTEXT-BY-HOOK", "REFUSED-BY-HOOK", "ASKED-BY-HOOK")}
+    assert told == {"CONTEXT-BY-HOOK": True, "REFUSED-BY-HOOK": True, "ASKED-BY-HOOK": ASK in cannot}
+    made = {path.name for path in user.project.glob("*.txt")}
+    assert made == {"broken.txt"} | (set() if ASK in cannot else {"doubtful.txt"})

@@ -112,8 +112,9 @@ def _responses_events(said: Said, number: int) -> list[dict[str, Any]]:
         content = [{"type": "output_text", "text": said.text}]
         items.append({"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content})
     for place, (name, given) in enumerate(said.calls):
-        call = {"call_id": f"call_{number}_{place}", "name": name, "arguments": json.dumps(given)}
-        items.append({"type": "function_call", **call})
+        group, _, tool = name.rpartition("/")  # `mcp__snell/remember`: a tool of a group that is not offered by itself
+        call = {"call_id": f"call_{number}_{place}", "name": tool, "arguments": json.dumps(given)}
+        items.append({"type": "function_call", **call, **({"namespace": group} if group else {})})
     usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
     usage |= {"input_tokens_details": None, "output_tokens_details": None}
     return [

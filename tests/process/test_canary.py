@@ -55,7 +55,7 @@ WITHOUT_DAEMON = 2
 WORTH_KEEPING = "Remember that we decided to use the blue queue because the green one was slow, error E42: "
 
 
-@pytest.mark.proves("S4-122")
+@pytest.mark.proves("S4-100", "S4-122")
 def test_no_secret_is_in_any_byte_that_snell_wrote(tmp_path: Path) -> None:
     _canary(tmp_path, events=5, secrets_each=20)
 

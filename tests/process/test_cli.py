@@ -236,7 +236,9 @@ def test_trust_is_for_people_not_for_agents(snell):
     hook.parent.mkdir(parents=True)
     hook.write_text("from snell import informs\n", encoding="utf-8")
     _, out, _ = snell("trust")
-    digest = re.search(r"--hash (\w+)", out)[1]
+    digest = json.loads(snell("trust", "--json")[1])["digest"]
+    assert out.splitlines()[-1] == "nothing was approved; run it in your own terminal"
+    assert digest not in out
     code, _, err = snell("trust", "--hash", digest, CLAUDECODE="1")
     assert code == 1
     assert "belongs to an agent" in err

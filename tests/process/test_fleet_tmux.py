@@ -99,7 +99,7 @@ def _set(fleet: SqliteDatabase, agent: str, status: str, **more: Any) -> None:
 
 
 @needs_tmux
-@pytest.mark.proves("S2-125", "S2-127", "S2-147")
+@pytest.mark.proves("S2-125", "S2-126", "S2-127", "S2-147")
 def test_a_pane_shows_the_stored_status_whichever_program_has_set_it(machine: Machine, tmux: Tmux):
     pane = tmux.env(tmux.pane)
 
@@ -126,7 +126,15 @@ def test_a_pane_shows_the_stored_status_whichever_program_has_set_it(machine: Ma
     other = {**tmux.env(tmux.split()), "AGENT_ID": "bob"}
     call("hooks.userPrompt", {**event, "prompt": "hi"}, **other)
     assert wait_until(lambda: tmux.shows(other["TMUX_PANE"], "working"))
+    for status, shown in (("error", "error"), ("attention", "attention"), ("checked", "working"), ("done", "working")):
+        command(status)
+        assert shows(status)
+        assert wait_until(lambda most=shown: tmux.window_style == style_of(COLOURS[most]))
+    call("agent.status", {"id": "bob", "status": "checked"})
+    assert wait_until(lambda: tmux.window_style == style_of(COLOURS["checked"]))
     machine.stop()
+    command("checked")
+    assert shows("checked")
     command("done")
     assert shows("done")
 

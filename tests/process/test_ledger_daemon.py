@@ -32,6 +32,7 @@ def after(machine: Machine, number: str) -> None:
     assert machine.hook({"tool_name": MAIL, "tool_input": LETTER, "tool_use_id": number, **end}) == (0, "", "")
 
 
+@pytest.mark.proves("S3-38", "S3-50")
 def test_what_was_allowed_is_known_to_the_next_daemon(mailing: Machine):
     assert before(mailing, "t1") == ""
     mailing.kill()
@@ -40,6 +41,7 @@ def test_what_was_allowed_is_known_to_the_next_daemon(mailing: Machine):
     assert "it is unknown whether it happened" in before(mailing, "t3")
 
 
+@pytest.mark.proves("S3-38", "S3-43", "S3-50")
 def test_what_was_reported_is_known_to_the_next_daemon(mailing: Machine):
     assert before(mailing, "t1") == ""
     after(mailing, "t1")

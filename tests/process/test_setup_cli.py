@@ -131,7 +131,7 @@ def test_yes_needs_a_terminal_too_or_a_persons_word_that_there_is_none(owner: Ow
     refused = "needs a person at a terminal, but no terminal was found; run it in your own terminal"
     for words in (("codex", "--yes"), ("codex", "--uninstall", "--yes"), ("--plugin", "plug")):
         code, said = run(*words)
-        assert (code, refused in said) == (1, True)
+        assert (code, said.endswith(refused)) == (1, True)
     for marker in AGENT_MARKERS[::9]:
         assert "belongs to an agent" in run("codex", "--yes", **{WITHOUT_TERMINAL: "1", marker: "x"})[1]
     assert run("codex", "--check")[0] == 1  # looking is free
@@ -161,7 +161,7 @@ def test_a_hook_that_may_wake_the_agent_needs_a_second_entry_and_check_says_so(o
 def test_harness_is_a_command_of_every_client_that_has_commands_and_starts_the_loop(owner: Owner, client: str) -> None:
     before, path = snapshot(owner.user_home), Path()
     code, out, _ = owner.snell("setup", client, "--yes")
-    path = Path(next(each for each in out.split() if "/harness." in each))
+    path = Path(next(each for each in out.split() if "/harness" in each))
     assert (code, path.is_relative_to(owner.user_home)) == (0, True)
     text = path.read_text(encoding="utf-8")
     sent = tomllib.loads(text)["prompt"] if path.suffix == ".toml" else text.split("---\n")[2].strip()

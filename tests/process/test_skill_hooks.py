@@ -134,6 +134,7 @@ def test_reading_its_document_starts_a_skill_where_there_is_no_tool_for_it(machi
         ("cursor", "/deploy to staging", True),
         ("codex", "please use $deploy now", True),
         ("pi", "/skill:deploy", True),
+        ("copilot", 'The user explicitly invoked the "/deploy" skill. Follow its instructions now.', True),
         ("generic", "/skills deploy", True),
         ("generic", "/deployment", False),
         ("generic", "see src/deploy", False),

@@ -1,13 +1,13 @@
 """The work layer as a client's user has it: the real `snell-hook`, the command line, the socket and the stored rows."""
 
 import json
-import subprocess
 from typing import Any
 
 import apsw
 import pytest
 
-from tests.process.machine import HOOK, Machine
+from tests.process.desk import Desk
+from tests.process.machine import Machine
 from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
@@ -21,48 +21,9 @@ command = "cat > $SNELL_HOME/given.json"
 """
 
 
-class Desk:
-    """An agent called ann in a project, at work on an effort."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        machine.write("snell.toml", KEEPS_INPUT)
-
-    def fire(self, event: str, **fields: Any) -> dict[str, Any]:
-        code, out, err = self.machine.hook({"hook_event_name": event, **fields}, AGENT_ID="ann")
-        assert (code, err) == (0, "")
-        return json.loads(out) if out else {}
-
-    def call(self, number: int, **fields: Any) -> dict[str, Any]:
-        given = {"tool_name": "Read", "tool_input": {"file_path": "a"}, "tool_use_id": f"t{number}", **fields}
-        return self.fire("PreToolUse", **given).get("hookSpecificOutput", {})
-
-    def snell(self, *words: str, given: object = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [HOOK.with_name("snell"), *words],
-            input=json.dumps(given) if given is not None else None,
-            env=self.machine.env(AGENT_ID="ann"),
-            cwd=self.machine.project,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
-        env = {"CWD": str(self.machine.project), "AGENT_ID": "ann"}
-        return self.machine.ask(json.dumps({"cmd": command, "args": arguments, "env": env}))[0]
-
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        with self.database() as database:
-            return database.execute(sql).fetchall()
-
-    def database(self) -> apsw.Connection:
-        return apsw.Connection(str(self.machine.home / "state" / "snell.db"))
-
-
 @pytest.fixture
 def desk(machine: Machine) -> Desk:
+    machine.write("snell.toml", KEEPS_INPUT)
     return Desk(machine)
 
 

@@ -25,9 +25,8 @@ class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     help: str = ""
     example: str = ""
     description: str = ""  # if it is not the help
-    run: str = (
-        ""  # its module and function, if not named like it and `run`; a full name is of a folder that may be missing
-    )
+    run: str = ""  # its module and function, if they are not named like it and `run`
+    folder: str = ""  # the package of its module, if that stands alone and may be missing
     row: str = ""  # of `snell check`: the fields of a row, and of its answer
     answer: str = ""
     arguments: dict[str, str | dict[str, Any]] = {}

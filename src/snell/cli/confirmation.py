@@ -2,7 +2,8 @@
 Require a person for commands that weaken protection, such as approving hooks, and ask yes/no questions.
 
 An agent that runs `snell` in its shell is recognised by the variables that its client sets there. That stops an agent
-which was talked into approving its own hooks; it does not stop malware that runs as the user.
+which was talked into approving its own hooks; it does not stop malware that runs as the user. No message says how it
+was recognised, or what a script would have to set: an agent reads messages too.
 """
 
 import os
@@ -26,8 +27,8 @@ def is_agent(env: Mapping[str, str]) -> bool:
 
 def require_person(env: Mapping[str, str], what: str) -> None:
     """Raise TrustError if this process was started for an agent, or by a hook."""
-    if marker := next((name for name in AGENT_MARKERS if env.get(name)), ""):
-        raise TrustError(f"{what} needs a person, but this shell belongs to an agent ({marker} is set)", advice=_ADVICE)
+    if is_agent(env):
+        raise TrustError(f"{what} needs a person, but this shell belongs to an agent", advice=_ADVICE)
 
 
 def require_terminal(env: Mapping[str, str], what: str) -> None:
@@ -45,8 +46,7 @@ def require_terminal_nearby(env: Mapping[str, str], what: str) -> None:
     try:
         os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
     except OSError:
-        advice = f"{_ADVICE}; without a terminal, as in an image build, set {WITHOUT_TERMINAL}=1"
-        raise TrustError(f"{what} needs a person at a terminal, but no terminal was found", advice=advice) from None
+        raise TrustError(f"{what} needs a person at a terminal, but no terminal was found", advice=_ADVICE) from None
 
 
 def confirm(question: str) -> bool:

@@ -66,7 +66,7 @@ class Daemon:
         self._served = 0
         self._ending = asyncio.Event()
         self._pace = Pace(self._idle, (runtime.database and runtime.database.log_path) or os.devnull)
-        self._is_new = True
+        self._is_new, self._has_checked_code = True, False
         self._services = OptionalServices(where, dict(os.environ))
 
     async def serve(self) -> None:
@@ -131,6 +131,11 @@ class Daemon:
         while True:
             is_full = await self._pace.next_round()
             CHILDREN.reap_all()
+            if self._served and not self._has_checked_code:
+                from snell.daemon.tripwire import find_changed_code  # the first answer does not wait for it
+
+                self._has_checked_code = True
+                self._handler.changed_code = await find_changed_code(runtime)
             if is_full:
                 await self._run_housekeeping(runtime)
             await memory.run_if_due(is_busy=time.monotonic() - self._last < QUIET)

@@ -12,9 +12,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from snell.daemon.wire import LazyEnvironment, Request
+from snell.model.catalogue import can_be_refused
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.model.errors import StoreBusyError, StoreError
+from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.events import Event
 from snell.model.protocols import Client, Database, Reply
 from snell.runtime.app import Runtime
@@ -53,6 +54,7 @@ class RequestHandler:
         self._deciding: dict[str, list[Send]] = {}  # further requests with a delivery that is being decided
         self._twins = TwinFilter()
         self._is_locked_out = False  # another program has locked the database
+        self.changed_code: SnellError | None = None  # then clients that fail closed get no other answer
 
     def start(self, loop: "asyncio.AbstractEventLoop") -> None:
         """Follow decisions up in this loop from now on; those that were made before wait for it."""
@@ -88,9 +90,16 @@ class RequestHandler:
             return self._serve_rewake(event, send)
         return self._serve_event(client, event, call.source, request, env, send)
 
+    def _is_refused(self, event: Event, request: Request, env: LazyEnvironment) -> bool:
+        """Return whether a call is refused because Snell itself cannot be trusted."""
+        is_closed = "--fail-closed" in request.argv or self.runtime.fails_closed(event.cwd, env)
+        return is_closed and can_be_refused(event.name)
+
     def _serve_event(
         self, client: Client, event: Event, source: str, request: Request, env: LazyEnvironment, send: Send
     ) -> Coroutine[Any, Any, None] | None:
+        if self.changed_code and self._is_refused(event, request, env):
+            raise self.changed_code
         request_id, size = request.request_id, len(request.stdin)
         if not event.tool_use_id and size <= COMPARED:
             request_id = self._twins.request_of(event, source, request_id, time.monotonic())

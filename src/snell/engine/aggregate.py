@@ -12,6 +12,7 @@ from snell.model.decision import Change, Decision, Outcome, Reason, Round, Skipp
 from snell.model.effects import VERDICT_OF, Allow, Deny, Effect, Env, Extra, Note, Stop, Tell, Verdict
 from snell.model.events import Event, json_equal
 from snell.model.hooks import Hook
+from snell.model.injected_text import harmless
 
 LIMIT = 8 * 1024  # bytes of UTF-8 that one event gives to the model
 CUT = "... (cut: `snell why` has the whole text)"
@@ -107,12 +108,12 @@ def _on_failure(hook: Hook, event: Event, outcome: Outcome) -> Effect | None:
 
 
 def _reason(hook: Hook, effect: Effect) -> Reason:
-    return Reason(hook.id, getattr(effect, "because", ""), getattr(effect, "instead", ""))
+    return Reason(hook.id, harmless(getattr(effect, "because", "")), harmless(getattr(effect, "instead", "")))
 
 
 def _texts(answers: Answers, kind: type[Note] | type[Tell]) -> list[Reason]:
     return [
-        Reason(hook.id, effect.text)
+        Reason(hook.id, harmless(effect.text))
         for hook, outcome, _ in answers
         for effect in outcome.effects
         if isinstance(effect, kind) and effect.text

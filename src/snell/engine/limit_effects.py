@@ -111,7 +111,7 @@ def _with_command_in_place(hook: Hook, event: Event, rewrite: Rewrite) -> Effect
 
     Where there is no single such field the call is denied: it would run unchanged.
     """
-    before, line = event.rewritable, event.command
+    before, line = event.rewritable, event.command if event.row.rewrites == "tool_input" else ""
     after = rewrite.applied_to(before)
     if not line or not isinstance(before, dict) or not isinstance(after, dict) or before.get("command") == line:
         return rewrite

@@ -158,11 +158,11 @@ def _depends(hook: Hook) -> bool:
 
 
 def _key(event: Event) -> tuple[str, ...]:
-    if event.tool:
+    if event.tool and event.row.matches == "tool_name":
         if event.kind == "mcp":
             return (event.name, event.tool, event.tool_name, *event.kinds)
         return (event.name, event.tool, event.tool_name, event.kind)
-    return (event.name, event.tool_name, event.kind, *targets(event))
+    return (event.name, event.tool_name, *event.kinds, "", *targets(event))
 
 
 def _arrange(hooks: list[Hook], event: Event, is_sequential: bool) -> Pick:

@@ -25,6 +25,14 @@ def fence(value: Any, what: str) -> str:
     return f'<data-{nonce} what="{_NOT_PLAIN.sub(" ", what)}">\n{text}\n</data-{nonce}>'
 
 
+def fence_text(text: str, what: str) -> str:
+    """Return text between two lines with a random word, so that the text cannot contain its own end."""
+    from snell.model.injected_text import harmless
+
+    edge, nonce = "=" * 8, os.urandom(6).hex()
+    return f"{edge} begin {what} {nonce} {edge}\n{harmless(text)}\n{edge} end {what} {nonce} {edge}"
+
+
 def replace_surrogates(text: str) -> str:
     """Replace characters that cannot be encoded; the name of a file may contain such bytes."""
     return text.encode("utf-8", "replace").decode("utf-8")

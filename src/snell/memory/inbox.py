@@ -142,8 +142,11 @@ class Inbox:
         self._recover(is_valid, now)
         self._delete_old("processed", KEEP_PROCESSED, now)
         self._delete_old("state", KEEP_STATE, now, ".json")
-        oldest = self.waiting(1)
-        waited = max((now - path.stat().st_mtime for path in oldest if path.exists()), default=0.0)
+        return self.backlog(now)
+
+    def backlog(self, now: float) -> list[str]:
+        """Return a warning if a capture has waited for too long."""
+        waited = max((now - path.stat().st_mtime for path in self.waiting(1) if path.exists()), default=0.0)
         if waited <= STALE_AFTER:
             return []
         return [f"memory: {self.count()} captures wait in {self.root}, the oldest for {waited / 3600:.0f} hours"]

@@ -33,6 +33,7 @@ class Capabilities(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     deny: bool = True  # a tool call can be refused
     ask: bool = True  # the user can be asked about a tool call
     rewrite: bool = True  # a tool call can be changed
+    output: bool = True  # the result of a tool can be replaced
     note: bool = True  # the model can be given text
     stop: bool = True  # the agent can be kept from stopping
     prompt_block: bool = True  # a prompt can be refused

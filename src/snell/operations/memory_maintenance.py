@@ -1,5 +1,6 @@
 """Maintain memories: namespaces, importance, facts in a text, near duplicates, problems."""
 
+import time
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, to_builtins
@@ -186,6 +187,7 @@ def health(call: Call, verbose: Annotated[bool, about("also count memories")] = 
         *(call.runtime.database.problems if call.runtime.database else ()),
         *filter(None, (memories.problem, word_table().problem)),
     ]
+    problems += memories.inbox.backlog(time.time()) if memories.inbox else []
     if memories.inbox and (failed := memories.inbox.count("quarantine")):
         problems.append(f"{failed} captures failed three times and are in {memories.inbox.root / 'quarantine'}")
     waiting = memories.inbox.count() if memories.inbox else 0

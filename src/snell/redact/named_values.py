@@ -25,7 +25,7 @@ def name_at(text: str, at: int) -> str:
 
 def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, sure: bool) -> Span | None:
     """Return the value at this position, if it is a secret."""
-    at = block.end() if (block := PATTERNS.yaml_block.match(text, at)) else at
+    at = opening.end() if (opening := PATTERNS.before_value.match(text, at)) else at
     quote = PATTERNS.quote.match(text, at)
     start = quote.end() if quote else at
     known = known_format(text, start)
@@ -36,12 +36,23 @@ def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, 
         accepted = is_quoted_secret(text[start:end], name, strength)
     else:
         # Only a password is likely to contain special characters, and then the line ends with it.
+        bare = PATTERNS.bare.match(text, start)
+        if bare and _is_compact_code(text, at, bare.end()):
+            return None
         line = strength == "password" and not tight and PATTERNS.rest_of_line.match(text, start)
-        bare = line or PATTERNS.bare.match(text, start)
-        end = bare.end() if bare else start
-        is_call = text[end : end + 1] in {"(", "["}
-        accepted = not is_call and _is_bare_secret(text[start:end], name, strength, tight=tight, sure=sure)
+        end = line.end() if line else bare.end() if bare else start
+        is_code = text[end : end + 1] in {"(", "["}
+        accepted = not is_code and _is_bare_secret(text[start:end], name, strength, tight=tight, sure=sure)
     return (start, end, kind_of_name(name)) if accepted else None
+
+
+def _is_compact_code(text: str, start: int, end: int) -> bool:
+    """Whether it is a name in an object of a program without spaces: `{password:t2,token:e}`."""
+    if text[start - 1 : start] != ":" or text[end : end + 1] not in {",", "}"}:
+        return False
+    return bool(
+        PATTERNS.compact_name.match(text[start:end]) and PATTERNS.member_before.search(text, max(0, start - 90), start)
+    )
 
 
 def value_before(text: str, at: int, pattern: re.Pattern[str]) -> Span | None:
@@ -64,7 +75,7 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     if is_blank(value) or PATTERNS.path.match(value) or value[0].isspace() or PATTERNS.validation_rules.match(value):
         return False
     if strength == "password":
-        return len(value) >= 3
+        return len(value) >= 3 and not PATTERNS.label.match(value)
     if strength == "weak":
         return _looks_secret(value, name)
     return len(value) >= 6 and not any(map(str.isspace, value)) and not _is_wordy_under(value, name)
@@ -73,7 +84,7 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
 def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
     """Judge a value without quotes, which may be code: `token: str`, `password=password`, `key = other.key`."""
     value = value.rstrip(",;")
-    if is_plain(value):
+    if is_plain(value) or PATTERNS.call.match(value.partition(",")[0]):
         return False
     if strength != "password" and PATTERNS.type_name.match(value):
         return False

@@ -46,3 +46,13 @@ def patterns_of(package: str) -> PatternFile:
 
 
 PATTERNS = patterns_of("redact")
+
+
+def any_of(words: list[str]) -> str:
+    """Return a pattern for these words that shares their beginnings; several times faster than one alternative each."""
+    by_letter: dict[str, list[str]] = {}
+    for word in words:
+        by_letter.setdefault(word[:1], []).append(word[1:])
+    is_whole = by_letter.pop("", None) is not None
+    branches = [re.escape(letter) + (any_of(rest) if any(rest) else "") for letter, rest in by_letter.items()]
+    return f"(?:{'|'.join(branches)}){'?' if is_whole else ''}"

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from snell.redact.foreign_names import has_name, name_patterns
 from snell.redact.format_notation import Part
 from snell.redact.format_rules import BEFORE, ENOUGH, TELLING, Format, formats
 from snell.redact.normalise import escape_pattern, escape_scans
-from snell.redact.pattern_file import PATTERNS
+from snell.redact.pattern_file import PATTERNS, any_of
 
 Scan = Callable[[bytes], list[int]]
 MORE = 20  # and after one in the middle: `pygments.lexers.templates` is no token
@@ -32,6 +33,7 @@ class Scans(NamedTuple):
     formats: Callable[[bytes], tuple[list[int], list[int]]]  # where a literal begins, and near one in the middle
     contexts: Scan
     next_escape: Callable[[bytes, int], int]  # the next escape from this position, or -1
+    has_foreign_name: Callable[[str], bool]  # of a secret, in another language than English
 
 
 EVERYTHING = FORMATS, IN_CONTEXT, ESCAPED, ENCODED = tuple(range(4))
@@ -74,6 +76,7 @@ def _fast() -> Scans:
         together.Add(pattern.encode())
     together.Compile()
 
+    foreign = re2.compile(f"(?i)(?:{'|'.join(name_patterns())})(?:[^a-z]|$)".encode())
     known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
 
     def useful_scans(data: bytes) -> Sequence[int]:
@@ -84,6 +87,7 @@ def _fast() -> Scans:
         lambda data: _split(_overlapping(known.search, data)),
         lambda data: list(_steps(around.search, data)),
         lambda data, at: _next(again.search, data, at),
+        lambda text: foreign.search(text.encode("utf-8", "replace")) is not None,
     )
 
 
@@ -170,14 +174,24 @@ def _plain() -> Scans:
     return Scans(
         lambda _data: EVERYTHING,
         lambda data: (beginnings(data), middles(data)),
-        scan_lower(context_scans("{}(?={})")),
+        scan_lower(_share_words(context_scans("{}(?={})"))),
         lambda data, at: _next(again.search, data, at),
+        has_name,
     )
 
 
 def _escape() -> str:
-    """Return the pattern of escapes, which may directly precede a secret."""
-    return PATTERNS.expand("{ESCAPED}")
+    """Return the pattern of what may directly precede a secret: an escape, or a short flag as in `-pSECRET`."""
+    return PATTERNS.expand("{ESCAPED}|-[A-Za-z]")
+
+
+def _share_words(patterns: list[str]) -> Iterator[str]:
+    """Yield one pattern for all that begin with the same words, so that the text is searched for these only once."""
+    words = [PATTERNS.expand(f"(?:{{{name}}})") for name in ("STRONG", "WEAK", "WORD")]
+    for begins in words:
+        rest = [each.removeprefix(begins) for each in patterns if each.startswith(begins)]
+        yield f"{begins}(?={'|'.join(rest)})"
+    yield from (each for each in patterns if not each.startswith(tuple(words)))
 
 
 def context_scans(maybe_form: str) -> list[str]:
@@ -191,16 +205,6 @@ def context_scans(maybe_form: str) -> list[str]:
         *(expand(row["scan"]) for row in captures if "scan" in row),
         f"{any_of(programs)}[ \t]",
     ]
-
-
-def any_of(words: list[str]) -> str:
-    """Return a pattern for these words that shares their beginnings; several times faster than one alternative each."""
-    by_letter: dict[str, list[str]] = {}
-    for word in words:
-        by_letter.setdefault(word[:1], []).append(word[1:])
-    is_whole = by_letter.pop("", None) is not None
-    branches = [re.escape(letter) + (any_of(rest) if any(rest) else "") for letter, rest in by_letter.items()]
-    return f"(?:{'|'.join(branches)}){'?' if is_whole else ''}"
 
 
 def _start(each: Format) -> tuple[str, str]:

@@ -11,6 +11,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _list = PATTERNS.words
 _PASSWORDS, _SECRETS, _SECRETS_ALONE, _WEAK = map(_list, ("passwords", "secrets", "secrets_alone", "weak"))
 _OF_KEYS, _NO_SECRET_KEYS, _NO_KEYS, _TAILS = map(_list, ("of_keys", "no_secret_keys", "no_keys", "tails"))
+_PAGES = frozenset(_list("no_secret_tokens"))
 
 
 @lru_cache(maxsize=4_096)
@@ -22,6 +23,8 @@ def strength_of(name: str) -> Strength | None:
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last.endswith(_PASSWORDS) or (last == "pass" and before):
         return "password"
+    if before in _PAGES and last in {"token", "tokens"}:  # `nextPageToken`
+        return None
     if last.endswith(_SECRETS) or last in _SECRETS_ALONE or (last == "hash" and before == "api"):
         return "strong"
     if last in {"key", "keys"}:
@@ -30,7 +33,7 @@ def strength_of(name: str) -> Strength | None:
         return None if any(word in _NO_SECRET_KEYS for word in words) else "weak"
     if last.endswith("key") and last not in _NO_KEYS:
         return "weak"
-    return "weak" if last in _WEAK else None
+    return "weak" if last in _WEAK or (name.isupper() and words[0] in _PASSWORDS) else None  # `PASSWORD_DB`
 
 
 def is_secret_name(name: str) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 from snell.redact import scan
 from snell.redact.contexts import in_context, kubernetes_secret_values
 from snell.redact.encodings import decode_run, reads_like_text, run_at
+from snell.redact.foreign_names import in_english
 from snell.redact.format_rules import Span, known_around, known_format
 from snell.redact.line_breaks import secrets_across_lines
 from snell.redact.normalise import View, unescape, without_zero_width
@@ -18,6 +19,9 @@ def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
     """Return the positions of all secrets; linear in the length of the text."""
     found = _find(text, depth)
     if view := without_zero_width(text):
+        found += _map_back(view, _find(view.text, depth))
+    if scan.scans().has_foreign_name(text):
+        view = in_english(text)
         found += _map_back(view, _find(view.text, depth))
     return merge_spans(found) if len(found) > 1 else found
 

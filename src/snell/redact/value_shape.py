@@ -32,7 +32,7 @@ def is_sample_of(body: str) -> bool:
     """Whether the part of a known format that should be random is not."""
     if "EXAMPLE" in body or is_mask(body) or _NAME.fullmatch(body):
         return True
-    return len(body) >= 16 and entropy(body) < (2.0 if body.isdigit() else 2.6)
+    return len(body) >= 16 and entropy(body) < (2.0 if body.isdigit() else 2.3 if len(body) < 20 else 2.6)
 
 
 def is_random(value: str, least: int = 12) -> bool:
@@ -43,10 +43,16 @@ def is_random(value: str, least: int = 12) -> bool:
     if digits == len(value):
         return len(value) >= 14
     if not digits:
-        return len(value) >= 20 and changes(value) >= len(value) // 5 and not _WORDS.fullmatch(value)
+        return len(value) >= 20 and changes(value) >= len(value) // 5 and not _is_words(value)
     if _NAMED.fullmatch(value):  # release-2024-05, linux-x64-node20, SalesResults-1.2
         return False
     return entropy(value) >= (2.6 if len(value) < 16 else 3.0)
+
+
+def _is_words(value: str) -> bool:
+    """Whether it is words, perhaps written together: `noDeleteOnFetchRejection`."""
+    parts = _CAMEL_CASE.findall(value)
+    return is_wordy(value) or (len(parts) <= len(value) // 4 and "".join(parts) == value)
 
 
 def is_mixed(value: str) -> bool:
@@ -77,6 +83,7 @@ def entropy(value: str) -> float:
 
 
 _KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=.~:|%$!@#^&*,-]+")
+_CAMEL_CASE = re.compile(r"[A-Z]?[a-z]+")
 _NAME = re.compile(r"[a-z]{8,24}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # an identifier of a program
 _PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,4})"
 _NAMED = re.compile(rf"{_PART}(?:[-_./:@ ,=]{_PART})*")

@@ -21,6 +21,13 @@ SESSIONS = 3  # in a row, in the same project, after which a hook is named
 
 def add_warnings(decision: Decision, context: Context) -> Decision:
     """Add a message to the user for each hook that failed open for the first time in this session."""
+    from snell.redact import redact  # what a program said when it failed may be anything, and failures are rare
+
+    reasons, failed = (
+        tuple(replace(each, text=redact(each.text)) for each in texts)
+        for texts in (decision.reasons, decision.failures)
+    )
+    decision = replace(decision, reasons=reasons, failures=failed)
     last = {hook: outcome for _, hook, outcome in decision.runs()}
     for hook, outcome in last.items():
         is_shown = any(isinstance(effect, Ask | Deny) for effect in outcome.effects)
@@ -39,14 +46,17 @@ def first_warning(hook: Hook, event: Event, failure: Failure, marks: Store, proj
     if failure.kind == "cancelled" or (event.session_id and marks.get(scope, name)):
         return None
     marks.put(scope, name, True)
+    from snell.redact import redact
+
+    message = redact(failure.message)
 
     def with_failure(sessions: list[list[Any]] | None) -> list[list[Any]]:
         before = [each for each in sessions or [] if each[0] != event.session_id]
         failed: dict[str, str] = next((each[1] for each in sessions or [] if each[0] == event.session_id), {})
-        return [*before, [event.session_id, {**failed, hook.id: failure.message}]][-SESSIONS:]
+        return [*before, [event.session_id, {**failed, hook.id: message}]][-SESSIONS:]
 
     marks.change("hooks", _failed_mark(project), with_failure)
-    text = f"snell: hook `{hook.id}` ({hook.source}) failed and was ignored: {failure.message}"
+    text = f"snell: hook `{hook.id}` ({hook.source}) failed and was ignored: {message}"
     return Reason("snell", f"{text}; `snell why` shows the run")
 
 

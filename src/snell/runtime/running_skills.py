@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 MARK = "skills/running"
 LONGEST_PROMPT = 20_000
 # `/name`, `/skill:name` and `/skills name` at the beginning; Codex has `$name` and Windsurf `@name` anywhere.
-_NAMES = re.compile(r"\A\s*/(?:skills?\s+)?([\w:.-]+)|(?<!\S)[$@]([\w:.-]*\w)")
+# With Copilot's words for a skill that the user starts.
+_NAMES = re.compile(
+    r"""\A\s*(?:The user explicitly invoked the ")?/(?:skills?\s+)?([\w:.-]+)|(?<!\S)[$@]([\w:.-]*\w)"""
+)
 
 _DOCUMENTS = re.compile(rf"[^\s'\"=<>|;&()]*/{DOCUMENT}(?![\w.])")
 

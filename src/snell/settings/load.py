@@ -207,7 +207,7 @@ def _load_project(
     pins, problem = read_pins(places)
     collected.problems += [problem] if problem else []
     if not found.project:
-        _find_trusted_folder(found, collected, pins, env)
+        _find_trusted_folder(found, collected, pins)
         return
     from snell.settings import project_trust  # slow to import, and not needed outside of projects
 
@@ -216,21 +216,19 @@ def _load_project(
     reader = project_trust.ItemReader(project, digests, env)
     if approved := pins_of(pins, project.root, project.identity):
         collected.is_trusted = True
-        collected.trusts_notes = reader.text_item().digest in approved.approved
+        collected.trusts_notes = approved.has_notes
         project_trust.collect_approved(reader, approved, Path(os.path.realpath(cwd)), collected)
     else:
         project_trust.collect_unapproved(project, collected)
 
 
-def _find_trusted_folder(found: Located, collected: Collected, pins: Pins, env: Mapping[str, str]) -> None:
+def _find_trusted_folder(found: Located, collected: Collected, pins: Pins) -> None:
     """Find a folder without settings whose notes, mission or skills the user trusts."""
     for folder in (path.parent for path in found.looked_for if str(path.parent) in pins.projects):
         project = project_at(folder)
         if approved := pins_of(pins, folder, project.identity):
-            from snell.settings.project_trust import ItemReader  # slow to import, and not needed outside of projects
-
             collected.is_trusted, collected.trusted_folder = True, str(folder)
-            collected.trusts_notes = ItemReader(project, FileDigests(), env).text_item().digest in approved.approved
+            collected.trusts_notes = approved.has_notes
             return
 
 

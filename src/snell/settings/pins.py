@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.errors import TrustError
+from snell.settings.locate import NOTES
 from snell.settings.value_tree import Problem
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import Places, make_private
@@ -34,6 +35,11 @@ class Pin(Struct, frozen=True):
 class ProjectPins(Struct, frozen=True):
     identity: str
     approved: dict[str, Pin] = {}
+    agent_wrote: tuple[str, ...] = ()  # files that a tool call wrote, so that only their bytes can be approved
+
+    @property
+    def has_notes(self) -> bool:
+        return any((pin.kind, pin.file) == ("notes", NOTES) for pin in self.approved.values())
 
 
 class Pins(Struct, frozen=True):

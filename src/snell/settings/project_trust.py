@@ -23,6 +23,7 @@ from snell.model.hooks import ApprovedFiles, Hook, PythonFile
 from snell.settings.command_files import NamedFiles, files_named_by, files_of_command, outside_files, with_used_files
 from snell.settings.file_digests import FileDigests, FileStamp, digest_of, watch_file
 from snell.settings.locate import NOTES, Project
+from snell.settings.note_trust import notes_in
 from snell.settings.parse import read_file
 from snell.settings.parse_types import Collected, Declared, PythonSource, Value, extra_events
 from snell.settings.pins import Pin, ProjectPins
@@ -86,6 +87,14 @@ class ItemReader(Struct, frozen=True):
             what = "its skills are given to the model, with their phases and templates, whatever they say from now on"
         title = f"{name} ({', '.join(skills)})" if skills else name
         return self._item("notes", name, 1, title, {"notes": what}, NamedFiles())
+
+    def pinned_notes(self) -> Item:
+        """Return the notes of the project, which come from elsewhere, so that only these bytes are approved."""
+        text = notes_in(self.root).decode("utf-8", "replace")
+        what = "git tracks it, or an agent wrote it; exactly this text is given to the model, as information"
+        named = NamedFiles(files=(str(self.root / NOTES),))
+        found = self._item("notes", NOTES, 1, NOTES, {"notes": what, "text": text}, named)
+        return found if text else replace(found, cannot="it is empty, a link, or longer than 32,000 bytes")
 
     def _item(
         self,

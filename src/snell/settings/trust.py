@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.model.errors import TrustError
 from snell.settings.file_digests import FileDigests, digest_of
 from snell.settings.load import imported_clients, load
-from snell.settings.locate import project_at, texts_in, with_imports
+from snell.settings.locate import NOTES, project_at, texts_in, with_imports
+from snell.settings.note_trust import is_pinned
 from snell.settings.pins import Pin, ProjectPins, changed_pins, pins_of, read_pins
 from snell.settings.project_trust import Item, ItemReader, changes_of, read_project
 from snell.settings.skill_hooks import skill_files, skill_items
@@ -88,11 +90,11 @@ def approve(places: Places, root: Path, digests: Collection[str], env: Mapping[s
     new = {item.digest: item.pin for item in chosen if not item.cannot}
     with changed_pins(places) as projects:
         before = projects.get(str(project.root))
-        kept = before.approved if before and before.identity == project.identity else {}
+        same = before if before and before.identity == project.identity else ProjectPins(project.identity)
         replaced = {(pin.kind, pin.file, pin.title) for pin in new.values()}
-        old = {digest: pin for digest, pin in kept.items() if (pin.kind, pin.file, pin.title) not in replaced}
+        old = {digest: pin for digest, pin in same.approved.items() if (pin.kind, pin.file, pin.title) not in replaced}
         if old or new:
-            projects[str(project.root)] = ProjectPins(project.identity, old | new)
+            projects[str(project.root)] = replace(same, approved=old | new)
     return review(places, root, env)
 
 
@@ -103,6 +105,8 @@ def revoke(places: Places, root: Path) -> int:
         return 0
     with changed_pins(places) as projects:
         removed = projects.pop(name, None)
+        if removed and removed.agent_wrote:  # the file is still there
+            projects[name] = replace(removed, approved={})
     return len(removed.approved) if removed else 0
 
 
@@ -132,7 +136,9 @@ def _read_items(
         items += more
         problems += further
     # Each is an item of its own: a file from a later `git pull` was not reviewed.
-    items += [reader.text_item(name, skills) for name, skills in texts_in(project.root).items()]
+    for name, skills in texts_in(project.root).items():
+        pinned = name == NOTES and is_pinned(project.root, pins.projects.get(str(project.root)))
+        items.append(reader.pinned_notes() if pinned else reader.text_item(name, skills))
     return items, problems, pins_of(pins, project.root, project.identity)
 
 

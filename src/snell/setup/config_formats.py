@@ -106,6 +106,8 @@ def command_file(install: Install, path: str) -> FileEdit:
         text = f'# {OUR_MARK}\ndescription = "{about}"\nprompt = "{install.command_text}"\n'
     else:
         head = f"description: {about} ({OUR_MARK})\nargument-hint: OBJECTIVE"
+        if path.endswith("SKILL.md"):  # for the user alone: a model that reads it would start nothing
+            head = f"name: harness\n{head}\ndisable-model-invocation: true"
         text = f"---\n{head}\n---\n{install.command_text}\n"
     return FileEdit(path, "own file", (OwnFile(text),), "command `/harness`")
 

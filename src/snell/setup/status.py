@@ -107,12 +107,22 @@ def client_checks(
         if find_client(install, site).is_here:
             state = state_of(install, options, site)
             found = [*_checks(state), *_event_checks(state, hooks), *_project_checks(install, options, site)]
-            found += _mcp_checks(install, site)
+            found += [*_mcp_checks(install, site), *_result_checks(install, hooks)]
             rows += [(f"client: {name.replace('_', '-')}", *check) for check in found]
     if site.programs.is_windows:
         detail = "on Windows, set-up writes the configuration, but hooks do not run yet"
         rows.append(("clients: windows", "warn", detail, "use WSL"))
     return rows
+
+
+def _result_checks(install: Install, hooks: Collection[Hook]) -> list[Check]:
+    """Name a client that gives its model the secrets in results although `redact_output` is on."""
+    is_wanted = any(hook.id.startswith("redact_output/") for hook in hooks)
+    if not is_wanted or client_named(install.name).capabilities.output:
+        return []
+    detail = f"{install.title} cannot replace results of tools, so its model is given the secrets in them"
+    advice = 'set `preset = "strict"` under `[pack.guard]`, so that files of secrets are not read at all'
+    return [("warn", f"{detail}, with a note not to repeat them", advice)]
 
 
 def with_needed_options(options: Options, loaded: Loaded, hooks: Collection[Hook]) -> Options:

@@ -2,7 +2,7 @@
 
 import os
 import pwd
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 import msgspec
@@ -10,12 +10,17 @@ import msgspec
 from snell.model.errors import SnellError
 
 POLICY_FILE = Path("/etc/snell/policy.toml")
+HOMES = "homes"  # in the usual state folder
 
 
 class PlaceError(SnellError):
     """A directory that cannot be used as it is."""
 
     id = "place"
+
+
+class HomeInProjectError(PlaceError):
+    """SNELL_HOME is inside a project, which then could bring settings as if they were the user's own."""
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -29,10 +34,60 @@ def places(env: Mapping[str, str]) -> Places:
     home = env.get("SNELL_HOME")
     if home:
         base = _absolute("SNELL_HOME", home)
+        if (project := _project_around(base, env)) and os.path.realpath(base) not in approved_homes(env):
+            message = f"SNELL_HOME is `{base}`, inside the project `{project}`, so it is not used as your own"
+            advice = "choose a folder outside, or approve this one with `snell trust` in your own terminal"
+            raise HomeInProjectError(message, advice=advice)
         return Places(config=base / "config", state=base / "state", run=base / "run")
+    return _usual(env)
+
+
+def _usual(env: Mapping[str, str]) -> Places:
     state = _xdg(env, "XDG_STATE_HOME", ".local/state")
     # Not XDG_RUNTIME_DIR: some callers have it and some, such as cron, do not. One state has one daemon.
     return Places(config=_xdg(env, "XDG_CONFIG_HOME", ".config"), state=state, run=state / "run")
+
+
+def drop_unusable_homes(env: MutableMapping[str, str]) -> str:
+    """Replace HOME and SNELL_HOME if an event cannot be decided with them; return why, or an empty text."""
+    why = []
+    if not os.path.isabs(env.get("HOME") or os.sep):
+        why.append(f"HOME is `{env['HOME']}`, which is not an absolute path")
+        env["HOME"] = _home_by_user()
+    try:
+        places(env)
+    except PlaceError as error:
+        why += [error.message] if env.pop("SNELL_HOME", "") else []
+    return "; ".join([*why, "your usual settings are used"]) if why else ""
+
+
+_VERSIONS, _CLIENTS = (".git", ".hg", ".svn", ".jj"), (".claude", ".cursor", ".codex", ".gemini", ".vscode", ".envrc")
+_PROJECT_MARKS = (*_VERSIONS, *_CLIENTS, ".snell")
+
+
+def _project_around(base: Path, env: Mapping[str, str]) -> Path | None:
+    """Return the nearest folder above that looks like a project; a home directory is none."""
+    homes = {env.get("HOME", ""), _home_by_user()}
+    for folder in (*base.parents, *Path(os.path.realpath(base)).parents):
+        if str(folder) not in homes and any(os.path.lexists(folder / name) for name in _PROJECT_MARKS):
+            return folder
+    return None
+
+
+def approved_homes(env: Mapping[str, str]) -> list[str]:
+    """Return the folders inside of projects that a person approved as SNELL_HOME."""
+    try:
+        return (_usual(env).state / HOMES).read_text("utf-8").splitlines()
+    except (OSError, ValueError):
+        return []
+
+
+def approve_home(env: Mapping[str, str]) -> None:
+    """Store that the folder in SNELL_HOME is the user's own."""
+    usual = _usual(env)
+    make_private(usual.state)
+    with (usual.state / HOMES).open("a", encoding="utf-8") as file:
+        file.write(f"{os.path.realpath(env['SNELL_HOME'])}\n")
 
 
 def make_private(path: Path) -> None:
@@ -74,10 +129,16 @@ def home_directory(env: Mapping[str, str]) -> Path:
     home = env.get("HOME")
     if home:
         return _absolute("HOME", home)
+    if found := _home_by_user():
+        return Path(found)
+    raise PlaceError("the home directory is unknown", advice="set HOME or SNELL_HOME")
+
+
+def _home_by_user() -> str:
     try:
-        return Path(pwd.getpwuid(os.geteuid()).pw_dir)
+        return pwd.getpwuid(os.geteuid()).pw_dir
     except KeyError:
-        raise PlaceError("the home directory is unknown", advice="set HOME or SNELL_HOME") from None
+        return ""
 
 
 def _absolute(variable: str, value: str) -> Path:

@@ -105,8 +105,10 @@ def _message(line: bytes) -> dict[str, str] | None:
     row = json_or_none(line)
     if not isinstance(row, dict):
         return None
-    inner: dict[str, Any] = row["message"] if isinstance(row.get("message"), dict) else row
-    role, text = inner.get("role") or row.get("type"), _text(inner.get("content"))
+    # Copilot writes `{"type": "assistant.message", "data": {"content": ...}}`.
+    inner: dict[str, Any] = next((row[key] for key in ("message", "data") if isinstance(row.get(key), dict)), row)
+    role = inner.get("role") or str(row.get("type")).removesuffix(".message")
+    text = _text(inner.get("content"))
     return {"role": str(role), "text": text} if role in _ROLES and text else None
 
 

@@ -142,8 +142,9 @@ def next_step(tx: Transaction, run_id: str, now: int) -> Step:
     return step
 
 
-def open_step(tx: Transaction, run_id: str) -> Step | None:
-    return _STEPS.first(tx, "WHERE run_id = ? AND status = 'running' ORDER BY step_index DESC LIMIT 1", run_id)
+def step_at(tx: Transaction, run_id: str, at: int) -> Step | None:
+    """Return the step of a time: a row may be written when the next one has begun."""
+    return _STEPS.first(tx, "WHERE run_id = ? AND created_at <= ? ORDER BY step_index DESC LIMIT 1", run_id, at)
 
 
 def checkpoint(tx: Transaction, run: Run, step_id: str, kind: str, now: int, cursor: Any) -> bool:

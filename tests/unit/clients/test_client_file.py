@@ -33,7 +33,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_a_client_can_do_follows_from_its_tables(folder: Path) -> None:
     (folder / "moonbase.toml").write_text(TABLE, encoding="utf-8")
     moonbase = read_client("moonbase")
-    wanted = Capabilities(native=False, rewrite=False, note=False, prompt_block=False, mcp=False, rules=False)
+    cannot = ("native", "rewrite", "output", "note", "prompt_block", "mcp", "rules")
+    wanted = Capabilities(**dict.fromkeys(cannot, False))
     assert moonbase.capabilities == wanted
     assert moonbase.table.answers["SubagentStop"] == moonbase.table.answers["Stop"]
 

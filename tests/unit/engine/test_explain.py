@@ -195,7 +195,7 @@ def test_the_answer_can_be_made_to_stand_out() -> None:
         (decide_event(call(), hook("a", ValueError("broken"))), "no opinion, 1 failure"),
         (decide_event(call(), hook("a", Stop("enough"))), "no opinion, ends the turn"),
         (decide_event(event("SessionStart"), hook("a", Env({"A": "1"}), on="SessionStart")), "no opinion, 1 variable"),
-        (decide_event(call(), hook("a", Deny("\x1b[2J"))), "deny: \ufffd[2J"),
+        (decide_event(call(), hook("a", Deny("\x1b[2Jno\x07"))), "deny: no"),
     ],
 )
 def test_the_headline_is_the_verdict_and_its_reason(decision: Decision, line: str) -> None:

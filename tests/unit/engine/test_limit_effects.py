@@ -252,3 +252,12 @@ def test_a_bottomless_rewrite_is_a_failure_and_costs_no_other_hooks_deny() -> No
     rewriters = [hook(f"r{number}", Rewrite({"x": deep})) for number in range(2)]
     decision = decide_event(event("PreToolUse", tool_input={}), *rewriters, hook("guard", Deny("no")))
     assert (decision.reason, [each.hook for each in decision.failures]) == ("no", ["r0", "r1"])
+
+
+def test_a_result_that_names_its_command_is_replaced_as_it_is() -> None:
+    """Only in an input is `command` the line that runs; in the result of a tool it is a field like any other."""
+    result = {"command": "echo token", "output": "token", "type": "Bash"}
+    after = {**result, "command": "echo x", "output": "x"}
+    ran = event("PostToolUse", tool_name="Bash", tool_input={"command": "sh x"}, tool_response=result)
+    replaces = hook("h", Rewrite(after), on="PostToolUse", role="rewrites")
+    assert decide_event(ran, replaces).event.tool_response == after

@@ -274,6 +274,12 @@ def test_a_matcher_finds_a_tool_by_the_clients_own_name_too() -> None:
     assert picked(Registry(hooks), own) == ["claude's", "own"]
 
 
+def test_an_event_that_is_matched_by_another_field_is_not_taken_for_its_tool() -> None:
+    registry = Registry([hook(each, on="PreCompact", matcher=each) for each in ("auto", "manual")])
+    for trigger in ("manual", "auto", "manual"):
+        assert picked(registry, event("PreCompact", trigger=trigger, tool_name="Bash")) == [trigger]
+
+
 def test_every_reason_for_not_running_is_given() -> None:
     used, marks = hook("used", once=True), InMemoryStore()
     marks.put("session:s1", once_mark(used), True)

@@ -132,10 +132,30 @@ def test_a_mission_that_is_being_planned_waits_for_a_person(runtime: Runtime, tm
     assert stopped(runtime, "here is the plan", tmp_path).verdict is Verdict.DENY
 
 
-def test_a_prompt_may_start_a_loop(runtime: Runtime):
-    decision = runtime.fire("UserPromptSubmit", session_id="s", prompt="/harness write the report")
+# What Copilot sends when its user types `/harness write the report`, with the skill that set-up wrote.
+AS_A_SKILL = """The user explicitly invoked the "/harness" skill. Follow its instructions now.
+
+<skill-context name="harness">
+Base directory for this skill: /home/me/.copilot/skills/harness
+
+/harness write the report
+
+</skill-context>"""
+
+
+@pytest.mark.parametrize("prompt", ["/harness write the report", "$harness  write the report\n", AS_A_SKILL])
+def test_a_prompt_may_start_a_loop(runtime: Runtime, prompt: str):
+    decision = runtime.fire("UserPromptSubmit", session_id="s", prompt=prompt)
     assert loop_of("s", runtime.store) == Loop("TASK_COMPLETE", "write the report", 10)
     assert "write the report" in decision.notes[0].text
+
+
+@pytest.mark.parametrize(
+    "prompt", ["/harness", "$harnessed it", "see /harness here", AS_A_SKILL.replace("/harness write the report", "")]
+)
+def test_a_prompt_without_an_objective_starts_no_loop(runtime: Runtime, prompt: str):
+    runtime.fire("UserPromptSubmit", session_id="s", prompt=prompt)
+    assert loop_of("s", runtime.store) is None
 
 
 @pytest.mark.proves("S3-70")
@@ -146,11 +166,24 @@ def test_a_loop_without_an_objective_has_the_next_prompt_for_one(runtime: Runtim
     assert "The objective: mend the parser\n" in stopped(runtime, "that is all").reasons[0].text
 
 
-def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(runtime: Runtime, tmp_path: Path):
-    rows = [
-        {"type": "assistant", "message": {"content": [{"type": "text", "text": "all DONE"}]}},
-        {"type": "user", "message": {"content": "thanks"}},
-    ]
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [
+            {"type": "assistant", "message": {"content": [{"type": "text", "text": "all DONE"}]}},
+            {"type": "user", "message": {"content": "thanks"}},
+        ],
+        [
+            {"type": "assistant.message", "data": {"messageId": "1", "content": "all DONE", "toolRequests": []}},
+            {"type": "assistant.turn_end", "data": {"turnId": "0"}},
+            {"type": "system.message", "data": {"role": "system", "content": "You are an agent."}},
+        ],
+    ],
+    ids=["claude", "copilot"],
+)
+def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(
+    runtime: Runtime, tmp_path: Path, rows: list[dict[str, Any]]
+):
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows) + '\n{"type": "assistant", "mess', encoding="utf-8")
     begin(runtime)

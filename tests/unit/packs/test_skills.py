@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,10 @@ def test_a_document_comes_with_the_prompt_once_a_session_while_it_fits(home: Pat
         first = notes(runtime, prompt="deploy it to production, with a rollback")
         again = notes(runtime, prompt="deploy it to production, with a rollback")
     path = home / ".claude/skills/deploy/SKILL.md"
-    assert first == [f"Skill `deploy` ({path}) is made for this:\n\nHow to deploy."]
+    begin, end = (f"======== {word} skill [0-9a-f]{{12}} ========" for word in ("begin", "end"))
+    assert re.fullmatch(
+        rf"Skill `deploy` \({re.escape(str(path))}\) is made for this:\n{begin}\nHow to deploy\.\n{end}", first[0]
+    )
     assert again == []
     with runtime_of(home, inject=5) as runtime:
         (listed,) = notes(runtime, prompt="deploy it to production, with a rollback")

@@ -125,7 +125,8 @@ def test_what_only_looks_like_a_secret_stays(text: str) -> None:
         ("DB_PASS", True),
         ("pass", False),
         ("GITHUB_TOKEN", True),
-        ("nextPageToken", True),
+        ("nextPageToken", False),  # a place in a list, which the model needs for the next call
+        ("pageAccessToken", True),
         ("token_count", False),
         ("tokenizer", False),
         ("api_key", True),

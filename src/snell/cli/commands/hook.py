@@ -16,7 +16,7 @@ from snell.model.protocols import Reply
 from snell.runtime.app import Runtime
 from snell.runtime.hook_request import failure_reply, parse_hook_args, reply_to, undecided_reply
 from snell.system.json_input import LARGEST, too_many_bytes
-from snell.system.paths import POLICY_FILE, places
+from snell.system.paths import POLICY_FILE, drop_unusable_homes, places
 from snell.system.run_program import adopt_orphans
 
 ACCEPTS_MORE = True  # a newer `snell-hook` may pass options that this version does not know
@@ -30,6 +30,8 @@ def run(args: argparse.Namespace) -> int:
     args.payload_bytes = max(args.payload_bytes, length)
     if args.rewake:
         return 0  # without the daemon nothing goes on in the background
+    if why := drop_unusable_homes(os.environ):
+        sys.stderr.write(f"snell: {why}\n")
     if args.end_silent_daemon:
         end_if_hung(places(os.environ).run)  # first, since it may hold a lock that this process needs
     adopt_orphans()

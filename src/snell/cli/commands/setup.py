@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from snell.cli.active_hooks import needed_options
+from snell.cli.active_hooks import folder_context, needed_options
 from snell.cli.confirmation import confirm, is_agent, require_terminal_nearby
 from snell.cli.diff_view import render_change
 from snell.cli.embedding_model import choose_model, offer_model
@@ -74,7 +74,17 @@ def _apply(args: argparse.Namespace, states: Sequence[ClientState], where: Place
     touched: set[str] = set()
     are_written = [_write(args, state, where, touched) for state in states]
     is_settled = _set_memory(args, where, site, states)
+    if not args.uninstall and not _has_pack("redact_output", where, site):
+        print(
+            "secrets: the model is given those in the results of tools. To replace them, set `enabled = true` under"
+            f' `[pack.redact_output]`, or `profile = "strict"`, in `{file_for(args.scope, where, site.project)}`'
+        )
     return 0 if all(are_written) and is_settled and not _has_problems(states) else 1
+
+
+def _has_pack(name: str, where: Places, site: Site) -> bool:
+    hooks = folder_context(where, site.project, site.env).registry.hooks()
+    return any(hook.id.startswith(f"{name}/") for hook in hooks)
 
 
 def _report_unchanged(args: argparse.Namespace, states: Sequence[ClientState], where: Places, site: Site) -> int:

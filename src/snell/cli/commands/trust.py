@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import difflib
 import os
 import sys
 import warnings
@@ -11,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from snell.cli.confirmation import confirm, require_person
+from snell.cli.confirmation import confirm, require_person, require_terminal
 from snell.cli.terminal import escape, plural, print_json
 from snell.engine.explain import wrap
 from snell.model.errors import SnellError, TrustError
@@ -19,7 +20,7 @@ from snell.settings.locate import folder_with_texts, locate
 from snell.settings.pins import Pin
 from snell.settings.trust import Review, ReviewItem, approve, review, revoke, status
 from snell.system.files import read_capped
-from snell.system.paths import Places, places
+from snell.system.paths import HomeInProjectError, Places, approve_home, places
 
 MOST_LINES = 60  # of a file that are shown
 LARGEST = 1_000_000
@@ -28,7 +29,7 @@ ROLES = frozenset({"judges", "rewrites", "informs", "watches"})
 
 def run(args: argparse.Namespace) -> int:
     env = dict(os.environ)
-    where = places(env)
+    where = _places(env)
     root = _root(args.path, where, env)
     if args.revoke:
         number = revoke(where, root)
@@ -46,13 +47,26 @@ def run(args: argparse.Namespace) -> int:
     return _ask(found, where, root, env)
 
 
+def _places(env: dict[str, str]) -> Places:
+    """Return the user's folders; ask about a SNELL_HOME that is inside a project."""
+    try:
+        return places(env)
+    except HomeInProjectError as error:
+        require_terminal(env, "approving SNELL_HOME")
+        print(error.message)
+        if not confirm("Use its settings and approvals as your own from now on?"):
+            raise
+        approve_home(env)
+        return places(env)
+
+
 def _ask(found: Review, where: Places, root: Path, env: dict[str, str]) -> int:
     if found.is_approved:
         print("everything is approved" if found.items else "there is nothing to approve")
         return 0
     require_person(env, "approving hooks")
     if not confirm("Approve these, exactly as they are now?"):
-        hint = "" if sys.stdin.isatty() else f"; without a terminal: snell trust --hash {found.digest}"
+        hint = "" if sys.stdin.isatty() else "; run it in your own terminal"
         print(f"nothing was approved{hint}")
         return 1
     return _approve(where, root, [found.digest], env)
@@ -102,7 +116,7 @@ def _details(item: ReviewItem, root: Path, approved: tuple[Pin, ...]) -> Iterato
         return
     if item.event:
         yield f"on {item.event}"
-    yield from item.shows.splitlines()
+    yield from item.shows.splitlines() if not (item.changes and "text" in item.definition) else ()
     if item.pins:
         yield f"files: {', '.join(item.pins)}"
     if item.not_pinned:
@@ -115,7 +129,10 @@ def _changed_fields(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str
     old = pins[0].definition if pins else {}
     for name in dict.fromkeys((*old, *item.definition)) if old else ():
         was, is_ = _json(old.get(name)), _json(item.definition.get(name))
-        if was != is_:  # as text, since tuples were stored as lists
+        if was != is_ and name == "text":
+            before, after = (str(each.get(name, "")).splitlines() for each in (old, item.definition))
+            yield from difflib.unified_diff(before, after, "as you approved it", "now", lineterm="")
+        elif was != is_:  # as text, since tuples were stored as lists
             yield f"  {name} was {was}, is {is_}"
 
 

@@ -17,6 +17,7 @@ from snell.system.paths import Places
 
 PARTS = {
     "shim": ".program",
+    "code": ".program",
     "folders": ".files",
     "store": ".files",
     "memory": ".files",

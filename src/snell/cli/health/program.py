@@ -20,6 +20,7 @@ from snell.records.decisions import SELF_TEST
 from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.system.files import read_capped
+from snell.system.installed_code import check_code
 from snell.system.optional_packages import installed_from
 
 LARGEST = 4 * 1024 * 1024
@@ -44,6 +45,15 @@ def shim_checks(installation: Installation) -> Iterator[Check]:
         yield Check("snell-hook", "warn", f"{path} is the slower Python version", advice)
     if os.stat(path).st_mode & stat.S_IWOTH:
         yield Check("snell-hook", "fail", f"{path} is writable by all users", f"`chmod o-w {path}`")
+
+
+def code_checks(_installation: Installation) -> Iterator[Check]:
+    found = check_code()
+    if found.error:
+        yield Check("code", "fail", found.error.message, found.error.advice)
+    else:
+        compared = f"{found.number} files are as they were installed"
+        yield Check("code", "ok", f"not compared: {found.exempt}" if found.exempt else compared)
 
 
 def shim_path(env: Mapping[str, str]) -> Path | None:

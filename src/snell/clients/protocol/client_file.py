@@ -137,7 +137,8 @@ def _client(name: str, file: ClientFile) -> Client:
 def _capabilities(table: ClientTable | None, install: Install, stated: Mapping[str, bool]) -> Capabilities:
     """Return what the client can do: what its tables say, and what its file states itself."""
     answers = table.answers if table else {}
-    before, prompt, end = (answers.get(event) for event in ("PreToolUse", "UserPromptSubmit", "Stop"))
+    events = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
+    before, after, prompt, end = (answers.get(event) for event in events)
     found = {
         "hooks": install.form is not None,
         "native": False,
@@ -146,6 +147,7 @@ def _capabilities(table: ClientTable | None, install: Install, stated: Mapping[s
         "ask": bool(before and before.ask),
         # A rewrite that also approves the call is only sent with an approval, so it is not a capability.
         "rewrite": bool(table and before and before.rewrite and not table.rewrite_allows),
+        "output": bool(after and (after.rewrite or after.deny_replaces)),
         "note": any(each.note for each in answers.values()),
         "stop": bool(end and end.deny),
         "prompt_block": bool(prompt and prompt.deny),

@@ -183,8 +183,16 @@ class _ReplyBuilder(Struct):
             before = decision.changes[0].before
             values[Slot.INPUT] = native_input(self.table, event.tool_name, event.rewritable, before)
         elif self._rewrites:
-            values[Slot.OUTPUT] = self._output()
+            values |= {Slot.OUTPUT: self._output(), Slot.RESULT: self._result()}
         return values
+
+    def _result(self) -> Any:
+        """Return the tool's result in the form that the client gave it; text takes the place of its text."""
+        value, before = self.decision.event.rewritable, self.decision.changes[0].before
+        if not isinstance(value, str) or not isinstance(before, dict):
+            return value
+        key = next((key for key in self.table.response_text if key in before), "")
+        return {**before, key: value} if key else value
 
     def _output(self) -> str:
         """Return the tool's output as the text that the model reads."""

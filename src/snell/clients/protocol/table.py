@@ -19,6 +19,7 @@ class Slot(Enum):
     STOP = "why the turn ends"
     INPUT = "the changed tool input, in the client's own keys"
     OUTPUT = "the changed tool output, as text"
+    RESULT = "the changed tool output, in the form that the client gave it"
     ENV = "variables for later commands"
 
 

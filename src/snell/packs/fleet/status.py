@@ -13,9 +13,11 @@ from snell.model.events import Event, text_in
 from snell.packs.fleet.panes import address_in
 from snell.packs.fleet.service import serve
 from snell.sdk.decorators import informs
+from snell.system.transcripts import tail_of
 from snell.work import agents
 from snell.work.agents import Caller
 from snell.work.errors import ANSWERED, run_or_none
+from snell.work.transcript_end import find_failure
 
 
 @informs(
@@ -33,7 +35,7 @@ def status(event: Event, context: Context) -> Note | None:
     agent_id = context.env.get("AGENT_ID", "")
     if not agent_id or agent_id == "default" or context.database is None:
         return None
-    trouble = context.marks.get(f"session:{event.session_id}", "trouble") if event.name == "Stop" else ""
+    trouble = find_failure(tail_of(event.transcript_path)) if event.name == "Stop" else ""
     wanted = None if ANSWERED in event.flags else agents.status_after(event.name, event.payload, trouble)
     pane = address_in(context.env)
     if wanted:

@@ -58,7 +58,11 @@ def delivered(event: Event, context: Context) -> Note | None:
     if not _is_expected(event.cwd, context, expected):
         return None
     reports = find_artefacts(event.cwd, context, "report", expected)
-    return Note(f"The report exists: {', '.join(reports[:5])}. {NEXT_STEPS}") if reports else None
+    return (
+        Note(f"The report exists: {', '.join(' '.join(each.split()) for each in reports[:5])}. {NEXT_STEPS}")
+        if reports
+        else None
+    )
 
 
 def find_artefacts(cwd: str, context: Context, option: str, expected: Expectation) -> list[str]:

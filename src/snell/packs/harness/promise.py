@@ -2,12 +2,14 @@
 Continue until the promise is kept.
 
 Why      Agents stop early: half the work is done, and the last message says that it is complete.
-What     `snell loop start --promise TEXT`, or `/harness OBJECTIVE` as a prompt: at each stop the agent is sent back
-         with its objective, until its last message contains the promise or its iterations are used up.
+What     `snell loop start --promise TEXT`, or `/harness OBJECTIVE` as a prompt (in Codex `$harness OBJECTIVE`): at each
+         stop the agent is sent back with its objective, until its last message contains the promise or its iterations
+         are used up.
 Instead  `snell loop stop`: a user can always end it. Nothing happens in a session without a loop.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +56,12 @@ def end_loop(session_id: str, marks: Store) -> None:
     marks.drop(persistent_scope(session_id), MARK)
 
 
-COMMAND = "/harness"
+# As it was typed; in the second form Copilot puts it into the text of the skill that `snell setup` wrote.
+COMMAND = re.compile(
+    r"""\A\s*[/$]harness\s+(?P<typed>\S.*)|"""
+    r"""\AThe user explicitly invoked the "/harness" skill\b.*?\n/harness\s+(?P<filled>\S.*?)\s*</skill-context>""",
+    re.DOTALL,
+)
 # Consecutive stops, without a tool call between them, that a client lets a hook hold up.
 CAPS = {"claude_code": 8, "grok": 8}
 CAP_VARIABLES = {"claude_code": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"}  # the user's setting; 0 is no cap
@@ -142,12 +149,11 @@ def _reset_count(event: Event, context: Context) -> None:
 @informs("UserPromptSubmit")
 def begin(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """Start a loop for `/harness OBJECTIVE`; any prompt resets the count of prevented stops."""
-    words = prompt.text.split(maxsplit=1)
-    if len(words) < 2 or words[0] != COMMAND:
+    if not (found := COMMAND.match(prompt.text)):
         _reset_count(event, context)
         _set_objective(prompt.text.strip(), event, context)
         return None
-    objective = words[1].strip()
+    objective = (found["typed"] or found["filled"]).strip()
     loop = Loop(str(context.options.get("promise")), objective, int(context.options.get("most_iterations", 10)))
     save_loop(event.session_id, loop, context.marks)
     return Note(

@@ -19,9 +19,10 @@ from snell.model.events import Event
 from snell.redact import redact_data
 from snell.sdk.decorators import judges, watches
 from snell.system.files import text_or_nothing, write_atomically
+from snell.system.json_input import json_or_none
 
-PREVIEW = 4_000
-LARGEST = 2_000_000
+OUTPUT, PREVIEW = "subagent_output.json", 4_000
+LARGEST = 2_000_000  # characters, of up to four bytes each
 
 
 @watches("PostToolUse", kind="agent", when={"keep_subagent_output": True}, waits=True)
@@ -35,19 +36,19 @@ def keep(event: Event, context: Context) -> None:
     clean = redact_data({"input": event.tool_input, "output": event.tool_response})
     text = json.dumps(clean, ensure_ascii=False, default=str)[:LARGEST]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_atomically(folder / "subagent_output.json", text.encode())
+    write_atomically(folder / OUTPUT, text.encode())
     write_atomically(folder / "summary.md", plain_text(clean["output"])[:PREVIEW].encode())
 
 
 @judges("PreToolUse", kind="agent", when={"reuse_subagent_output": True})
 def reuse(event: Event, context: Context) -> Deny | None:
-    """Refuse to start a sub-agent whose result is stored."""
+    """Refuse to start a sub-agent whose result is stored and can be read."""
     folder = _folder(event, context)
     summary = text_or_nothing(folder / "summary.md", LARGEST) if folder else ""
-    if not folder or not summary.strip():
+    if not folder or not summary.strip() or not json_or_none(text_or_nothing(folder / OUTPUT, 4 * LARGEST)):
         return None
     because = f"the result of this sub-agent is stored: {summary[:500]}"
-    return Deny(because, instead=f"read {folder / 'subagent_output.json'}")
+    return Deny(because, instead=f"read {folder / OUTPUT}")
 
 
 def task_key(given: dict[str, Any], project: str = "") -> str:

@@ -173,7 +173,7 @@ def abandoned(event: Event, context: Context) -> None:
 def _call(tx: Transaction, seen: _SeenCall, key: str) -> Call:
     event, identity, classified = seen.event, seen.identity, seen.effects.found
     at = began_at(seen.context)
-    step = runs.open_step(tx, identity.run_id)
+    step = runs.step_at(tx, identity.run_id, at)
     return Call(
         tool_call_id=identity.call_id,
         run_id=identity.run_id,
@@ -221,7 +221,7 @@ def _note_in_run(tx: Transaction, call: Call) -> None:
     run = runs.find(tx, call.run_id)
     if run is None:
         return
-    step = runs.open_step(tx, call.run_id) or runs.next_step(tx, call.run_id, call.created_at)
+    step = runs.step_at(tx, call.run_id, call.created_at) or runs.next_step(tx, call.run_id, call.created_at)
     kind = "pre_side_effect" if call.has_side_effects else "pre_read_only"
     runs.checkpoint(tx, run, step.step_id, kind, call.created_at, {"tool_call_id": call.tool_call_id})
 

@@ -13,7 +13,7 @@ from snell.memory.tool_extraction import content_of, is_skipped
 from snell.memory.transcript_capture import capture_new, source_of_transcript
 from snell.memory.transcript_position import is_session, is_transcript
 from snell.model.context import Context
-from snell.model.effects import Extra
+from snell.model.effects import Extra, Remark
 from snell.model.events import Event, session_scope
 from snell.packs.remember.off import skip_while_off
 from snell.sdk.decorators import informs, watches
@@ -23,14 +23,14 @@ TIMER = "remember/timer"  # of a session: when its running transcript was last r
 
 
 @watches("PostToolUse", timeout=30, waits=True)
-def after_a_tool(event: Event, context: Context) -> None:
+def after_a_tool(event: Event, context: Context) -> Remark | None:
     """Capture the text of a tool call if it is worth remembering."""
     if not context.options.get("capture"):
-        return
-    if not is_skipped(event.tool):
-        capture_tool(event, context)
+        return None
+    results = [] if is_skipped(event.tool) else [capture_tool(event, context)]
     if _is_due(event, context):
-        capture_transcript(event, context, trigger="timer")
+        results += capture_transcript(event, context, trigger="timer")
+    return _record(results)
 
 
 @informs("PostToolUse", "Stop")
@@ -40,21 +40,34 @@ def always_answers(context: Context) -> Extra | None:
 
 
 @watches("PreCompact", timeout=60, waits=True)
-def before_compaction(event: Event, context: Context) -> None:
+def before_compaction(event: Event, context: Context) -> Remark | None:
     """Capture the agent's new messages before its context is compacted."""
     if context.options.get("capture"):
-        capture_transcript(event, context, trigger=str(event.payload.get("trigger") or "compact"))
-    else:
-        skip_while_off(event, context)
+        return _record(capture_transcript(event, context, trigger=str(event.payload.get("trigger") or "compact")))
+    skip_while_off(event, context)
+    return None
 
 
 @watches("Stop", "SessionEnd", timeout=60, waits=True)
-def at_the_end(event: Event, context: Context) -> None:
+def at_the_end(event: Event, context: Context) -> Remark | None:
     """Capture the agent's new messages; not in a turn that only continues because of a hook."""
     if not context.options.get("capture"):
         skip_while_off(event, context)
     elif not event.is_continuation:
-        capture_transcript(event, context, trigger="session_end")
+        return _record(capture_transcript(event, context, trigger="session_end"))
+    return None
+
+
+def _record(results: list[CaptureResult]) -> Remark | None:
+    """Return what became of each text, for `snell why`."""
+    lines = [_describe(each) for each in results if each.length]
+    return Remark("\n".join(lines)) if lines else None
+
+
+def _describe(result: CaptureResult) -> str:
+    what = f"captured in {result.path}" if result.queued else f"not captured: {result.reason}"
+    signal = f"tier {result.tier}, score {result.score:g}, {', '.join(result.patterns) or 'no signal'}"
+    return f"{what} ({signal}, {result.redactions} redactions, {result.length} characters)"
 
 
 def _is_due(event: Event, context: Context) -> bool:

@@ -29,7 +29,6 @@ def ending(event: Event, context: Context) -> Tell | None:
     if is_idle(context, event) and not run:
         return None
     trouble = find_failure(tail_of(event.transcript_path))
-    context.marks.put(f"session:{event.session_id}", "trouble", trouble)
     if trouble == "exhausted" and run:
         ask_for_restart(event, context.marks, context.env, "exhausted", restart_prompt(None))
     return Tell(TEXTS[trouble]) if trouble else None

@@ -188,7 +188,8 @@ def _store_delivered(tx: Transaction, session: Record, rules: list[ActiveRule], 
 
 def _injection(rule: ActiveRule) -> Record:
     listed = f"Read these files: {', '.join(rule.files)}." if rule.files else ""
-    return {"ruleId": rule.rule_id, "content": " ".join(filter(None, (rule.text, listed))), "mode": rule.mode}
+    content, path = " ".join(filter(None, (rule.text, listed))), rule.files[0] if rule.files else None
+    return {"ruleId": rule.rule_id, "content": content, "mode": rule.mode, "path": path}
 
 
 def _reaches(usage: Any, mark: float) -> bool:

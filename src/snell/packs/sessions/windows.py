@@ -13,6 +13,7 @@ import os
 import time
 from typing import Any
 
+from snell.llm.untrusted_text import fence_text
 from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
@@ -190,7 +191,7 @@ def _contents(result: Record, cwd: str, context: Context) -> str:
     for path in dict.fromkeys((*result["requiredFiles"], *result["filesToPreload"])):
         text = _text_at(path, (cwd, result["taskDir"]), left)
         if text and len(text) < left:
-            parts.append(f"### {path}\n{text}")
+            parts.append(f"### {path}\n{fence_text(text, 'file')}")
             left -= len(text)
     return "\n\n".join(parts)
 

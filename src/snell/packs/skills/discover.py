@@ -3,13 +3,16 @@ Add the skill that a prompt asks for.
 
 Why      A skill helps only if the model reads it.
 What     Skills whose name, triggers or description match the prompt come with it: their documents if they fit, else
-         their paths; each once a session. Sub-agents get the list when they start.
+         their paths; each once a session. Sub-agents get the list and the files of `knowledge` when they start.
 Instead  Call the skill by name, or set your own words in `[pack.skills.triggers]`.
 """
 
+import os
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
+from snell.llm.untrusted_text import fence_text
 from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.events import Event, session_scope
@@ -17,6 +20,7 @@ from snell.packs.skills.ranking import OTHER_WORDS, rank_skills, select_skills
 from snell.sdk.decorators import informs
 from snell.sdk.subjects import Prompt, ShellCall
 from snell.settings.skill_files import Skill, known_skills
+from snell.system.files import text_or_nothing
 from snell.system.lazy_regex import lazy_regex
 
 LONGEST_DESCRIPTION, LONGEST_LISTED, MOST_LISTED = 100, 150, 40
@@ -28,7 +32,7 @@ FORMATS = {
 }
 _NAME_PARTS = lazy_regex(r"[\W_]+")
 _ANY_FORMAT = lazy_regex("|".join(FORMATS.values()), re.IGNORECASE)
-LONGEST_COMMAND = 20_000
+LONGEST_COMMAND, LARGEST_FILE = 20_000, 1_000_000
 
 
 @informs("UserPromptSubmit", timeout=3)
@@ -45,10 +49,24 @@ def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None
 
 @informs("SubagentStart", timeout=3)
 def with_a_subagent(event: Event, context: Context) -> Note | None:
-    """List the skills for a sub-agent."""
+    """List the skills for a sub-agent, and add the files that the user wants every sub-agent to know."""
     skills = [each for each in _skills_for(context, event) if not each.is_by_name][:MOST_LISTED]
     lines = [f"- {each.name}: {_cut(each.description, LONGEST_LISTED)} ({each.path})" for each in skills]
-    return Note("Available skills; read the SKILL.md before you use one:\n" + "\n".join(lines)) if lines else None
+    listed = "Available skills; read the SKILL.md before you use one:\n" + "\n".join(lines) if lines else ""
+    parts = [listed, *_knowledge(context.options.get("knowledge"), event.cwd, int(context.options.get("inject", 6000)))]
+    return Note("\n\n".join(filter(None, parts))) if any(parts) else None
+
+
+def _knowledge(paths: object, cwd: str, budget: int) -> Iterable[str]:
+    """Yield the files of the user's list: their text as far as it fits, else their path."""
+    for path in paths if isinstance(paths, list) else ():
+        place = Path(cwd, os.path.expanduser(str(path)))
+        text = text_or_nothing(place, LARGEST_FILE).strip()
+        if 0 < len(text) <= budget:
+            budget -= len(text)
+            yield f"### {place}\n{text}"
+        elif text:
+            yield f"Read {place} first."
 
 
 @informs("PreToolUse", kind="shell", when={"document_formats": True})
@@ -90,7 +108,7 @@ def _format_skills(skills: Iterable[Skill], budget: int) -> str:
     for skill in skills:
         if 0 < len(skill.text) <= budget:
             budget -= len(skill.text)
-            parts.append(f"Skill `{skill.name}` ({skill.path}) is made for this:\n\n{skill.text}")
+            parts.append(f"Skill `{skill.name}` ({skill.path}) is made for this:\n{fence_text(skill.text, 'skill')}")
         else:
             about = _cut(skill.description, LONGEST_DESCRIPTION)
             parts.append(f"Skill `{skill.name}` may help: {about}. Read {skill.path} first.")

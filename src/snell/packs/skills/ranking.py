@@ -63,7 +63,8 @@ def rank_skills(prompt: str, skills: Sequence[Skill], triggers: Mapping[str, Any
     words = {_stem(word) for word in text.split()} | _pairs(text)
     made = {_stem(word) for found in _CREATES.findall(text) for word in found if word}
     asked, rarity = _Asked(text, words, made), _rarity(skills)
-    scored = (_score(skill, asked, rarity, _triggers(skill, triggers or {})) for skill in skills)
+    own = {name: tuple(map(str, each)) for name, each in (triggers or {}).items() if isinstance(each, list)}
+    scored = (_score(skill, asked, rarity, own.get(skill.name)) for skill in skills)
     return sorted((each for each in scored if each.score > 0), key=lambda each: (-each.score, each.skill.name))
 
 
@@ -80,18 +81,19 @@ class _Asked(Struct, frozen=True):
     made: set[str]
 
 
-def _score(skill: Skill, asked: _Asked, rarity: Mapping[str, float], triggers: tuple[str, ...]) -> Ranked:
+def _score(skill: Skill, asked: _Asked, rarity: Mapping[str, float], own: tuple[str, ...] | None) -> Ranked:
+    """Rank one skill; `own` are the user's triggers for it, which replace its own and the words of its description."""
     because, score, text = [], 0.0, asked.text
     if any(_contains(text, form) or _contains(text, f"{form.rstrip()}s") for form in _forms_of_name(skill.name)):
         score += NAME
         because.append(f"name `{skill.name}`")
     if skill.is_by_name and not score:
         return Ranked(skill, 0.0, ())
-    for trigger in triggers:
+    for trigger in skill.triggers if own is None else own:
         if _contains(text, _pad_words(trigger)):
             score += TRIGGER
             because.append(f"trigger `{trigger}`")
-    common = asked.words & (_words(skill.description) | _words(skill.name))
+    common = asked.words & (_words(skill.description) | _words(skill.name)) if own is None else set()
     weight = sum(rarity.get(word, 0.0) for word in common)
     creates = any(rarity.get(word, 0.0) >= RARE for word in common & asked.made)
     if weight and (score or creates or len(common) > 1):
@@ -110,11 +112,6 @@ def _forms_of_name(name: str) -> tuple[str, ...]:
         if parts.strip() in (format_, *others, f"{others[-1]}s"):
             forms |= {f" {word} " for word in (format_, *others) if len(word) > SHORTEST}
     return tuple(sorted(forms))
-
-
-def _triggers(skill: Skill, overrides: Mapping[str, Any]) -> tuple[str, ...]:
-    own = overrides.get(skill.name)
-    return tuple(str(each) for each in own) if isinstance(own, list) else skill.triggers
 
 
 def _rarity(skills: Sequence[Skill]) -> dict[str, float]:

@@ -15,7 +15,7 @@ from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
 from snell.packs.guard.rule import READS, WRITES, Finding, Rule, Trigger
-from snell.packs.guard.sensitive_files import secret_name
+from snell.packs.guard.sensitive_files import is_snell_file, secret_name
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
@@ -62,12 +62,27 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         if secret:
             verdict = RULE.ask if step.program in _SOFT and re.search(r"\.env|secrets?\.", secret) else RULE.deny
             yield verdict(f"`{secret}` holds secrets", secret)
+        elif _is_state_of_snell(path, workspace):
+            yield RULE.ask(f"`{path}` holds Snell's approvals, records or keys", path)
     if (step.writes or step.program in _REMOVERS) and step.program not in _WRITERS:
         yield from _replaced_secrets(step, workspace)
     if not (step.writes or step.appends or step.piped):
         yield from _printed_secrets(step)
     if step.program in _SEARCHERS or step.sweeps:
         yield from _secret_search(step, workspace)
+
+
+_STATE = lazy_regex(
+    r"/(?:state|state/snell|http-token\S*|trust\.json\S*|audit\S*|snell\.db\S*|homes|code|[^/]*[*?[][^/]*)/?$"
+)
+
+_SETTINGS = lazy_regex(r"/\.snell(?!/state(?:/|$))|/\.?config(?:/|$)|^/etc/")
+
+
+def _is_state_of_snell(path: str, workspace: Workspace) -> bool:
+    """Tell whether this is a private file of Snell's state, or the folder or a pattern that includes them."""
+    is_snells = is_snell_file(path) or workspace.snell_paths.holds(path)
+    return is_snells and not _SETTINGS.search(path) and _STATE.search(path) is not None
 
 
 def _outside_this_machine(step: Step, workspace: Workspace) -> Iterator[Finding]:

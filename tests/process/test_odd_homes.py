@@ -1,0 +1,99 @@
+"""A home that cannot be used still gives a decision, by the user's usual settings."""
+
+import json
+import os
+import pwd
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from snell.system.paths import HomeInProjectError, approve_home, drop_unusable_homes, places
+from tests.process.author import Author
+from tests.process.machine import CALL, HOOK
+
+DENIED = {**CALL, "tool_input": {"command": "rm -rf /"}}
+GUARD = '[[hooks]]\nname = "mine"\nevent = "PreToolUse"\ncommand = "echo usual settings >&2; exit 2"\n'
+OPEN = "disable_all_hooks = true\n"
+
+
+def answer(cwd: Path, payload: dict[str, object], **env: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [HOOK, "--client", "claude-code"],
+        input=json.dumps({**payload, "cwd": str(cwd)}).encode(),
+        env={"PATH": "/usr/bin:/bin", **env},
+        cwd=cwd,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_a_relative_snell_home_gives_a_decision_by_the_usual_settings(tmp_path: Path):
+    config = tmp_path / ".config" / "snell"
+    config.mkdir(parents=True)
+    (config / "snell.toml").write_text(GUARD, encoding="utf-8")
+    project = tmp_path / "project"
+    (project / "here" / "config").mkdir(parents=True)
+    (project / "here" / "config" / "snell.toml").write_text(OPEN, encoding="utf-8")
+    code, out, err = answer(project, dict(CALL), SNELL_HOME="here", HOME=str(tmp_path))
+    assert (code, "usual settings" in out, "SNELL_HOME is `here`" in err) == (0, True, True)
+    code, out, _ = answer(project, DENIED, SNELL_HOME="here", HOME=str(tmp_path))
+    assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert os.listdir(project / "here") == ["config"]
+
+
+def test_a_relative_home_gives_a_decision(tmp_path: Path):
+    code, out, err = answer(tmp_path, DENIED, HOME="here", XDG_CONFIG_HOME=str(tmp_path), XDG_STATE_HOME=str(tmp_path))
+    assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"]) == (0, "deny"), err
+    env = {"HOME": "here"}
+    assert "not an absolute path" in drop_unusable_homes(env)
+    assert env == {"HOME": pwd.getpwuid(os.geteuid()).pw_dir}
+
+
+@pytest.mark.parametrize("mark", [".git", ".snell", ".claude"])
+def test_a_snell_home_that_a_project_brings_is_not_the_users_own(tmp_path: Path, mark: str):
+    config = tmp_path / ".config" / "snell"
+    config.mkdir(parents=True)
+    (config / "snell.toml").write_text(GUARD, encoding="utf-8")
+    project = tmp_path / "project"
+    (project / mark).mkdir(parents=True)
+    home = project / ".snell" if mark == ".snell" else project / "tools" / "home"
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "snell.toml").write_text(OPEN, encoding="utf-8")
+    env = {"SNELL_HOME": str(home), "HOME": str(tmp_path)}
+    code, out, err = answer(project, dict(CALL), **env)
+    assert (code, "usual settings" in out, "inside the project" in err) == (0, True, True)
+    with pytest.raises(HomeInProjectError):
+        places(env)
+    approve_home(env)
+    assert places(env).config == home / "config"
+
+
+def test_a_snell_home_beside_a_project_or_in_the_home_folder_is_the_users_own(tmp_path: Path):
+    (tmp_path / ".git").mkdir()  # of the user's own settings, as in a home that is kept in git
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    env = {"SNELL_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    assert places(env).config == tmp_path / "home" / "config"
+
+
+def test_a_link_does_not_hide_that_snell_home_is_inside_a_project(tmp_path: Path):
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    (tmp_path / "project" / "home").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "project" / "home")
+    with pytest.raises(HomeInProjectError):
+        places({"SNELL_HOME": str(tmp_path / "link"), "HOME": str(tmp_path)})
+
+
+def test_a_person_at_a_terminal_may_approve_a_home_inside_a_project(tmp_path: Path):
+    author = Author(tmp_path)
+    (author.project / "LOCAL.md").write_text("mine", encoding="utf-8")
+    home = {"SNELL_HOME": str(author.project / "inner"), "HOME": str(tmp_path)}
+    assert "inside the project" in author.on_terminal("trust", "--list", typed="n\n", **home)
+    assert "needs a person" in author.on_terminal("trust", "--list", typed="y\n", CLAUDECODE="1", **home)
+    with pytest.raises(HomeInProjectError):
+        places(home)
+    shown = author.on_terminal("trust", "--list", typed="y\n", **home)
+    assert "LOCAL.md  [new]" in shown
+    assert places(home).config == author.project / "inner" / "config"
