@@ -26,7 +26,7 @@ def find_failure(lines: Sequence[bytes]) -> str:
     An answer of the model after an error shows that the error is over.
     """
     for line in reversed(lines[-LAST_LINES:]):
-        row = _row(line)
+        row = _dict(json_or_none(line))
         text = _client_error(row)
         if not text and _is_answer(row):
             return ""
@@ -48,7 +48,7 @@ def find_context_size(lines: Sequence[bytes]) -> int | None:
 
 
 def _rows_back(lines: Sequence[bytes]) -> Iterable[dict[str, Any]]:
-    return (row for line in reversed(lines) if not (row := _row(line)).get("isSidechain"))
+    return (row for line in reversed(lines) if not (row := _dict(json_or_none(line))).get("isSidechain"))
 
 
 def _token_count(inner: dict[str, Any]) -> int | None:
@@ -93,10 +93,6 @@ def _client_error(row: dict[str, Any]) -> str:
     inner = _inner(row)
     is_error = is_error or inner.get("model") == "<synthetic>" or inner.get("type") == "error"
     return " ".join(_texts(row)).lower() if is_error else ""
-
-
-def _row(line: bytes) -> dict[str, Any]:
-    return _dict(json_or_none(line))
 
 
 def _texts(value: Any) -> Iterable[str]:

@@ -6,6 +6,7 @@ PARTS lists them in order, with their modules: the daemon is asked after an even
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -15,16 +16,17 @@ from snell.model.errors import SnellError
 from snell.system.paths import Places
 
 PARTS = {
-    "shim": "program",
-    "code": "program",
-    "folders": "files",
-    "store": "files",
-    "memory": "files",
-    "settings": "settings",
-    "synthetic": "program",
-    "daemon": "daemon",
-    "activity": "activity",
-    "clients": "activity",
+    "shim": ".program",
+    "code": ".program",
+    "folders": ".files",
+    "store": ".files",
+    "memory": ".files",
+    "settings": ".settings",
+    "synthetic": ".program",
+    "daemon": ".daemon",
+    "activity": ".activity",
+    "clients": ".activity",
+    **({"coverage": "snell.coverage.health"} if find_spec("snell.coverage") else {}),
 }
 
 Status = Literal["ok", "warn", "fail"]
@@ -49,7 +51,7 @@ def examine(installation: Installation, parts: Iterable[str] = PARTS) -> Iterato
     """Run all checks, or those of some parts; an error in one part does not stop the others."""
     for part in parts:
         try:
-            yield from getattr(import_module(f"{__name__}.{PARTS[part]}"), f"{part}_checks")(installation)
+            yield from getattr(import_module(PARTS[part], __name__), f"{part}_checks")(installation)
         except SnellError as error:
             detail = f"{error.where}: {error.message}" if error.where else error.message
             yield Check(part, "fail", detail, error.advice)

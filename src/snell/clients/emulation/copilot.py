@@ -6,7 +6,6 @@ inside the input. VS Code reads files of the second kind, too, and exit code 2 b
 """
 
 import os
-import time
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from snell.model.effects import Deny
 from snell.model.events import Event, Payload, text_in
 from snell.model.hooks import Hook
 from snell.model.protocols import Said
+from snell.system.wall_clock import now_ms
 
 _SOURCES = {"startup": "new"}
 # A field of PascalCase events -> the same field of camelCase events, which do not name themselves.
@@ -54,10 +54,10 @@ class Copilot(Emulation):
             return [self._permission(event)]
         if event.name == "SubagentStart":
             kind = text_in(event.payload, "agent_type")
-            named = {"sessionId": event.session_id, "timestamp": _milliseconds(), "cwd": event.cwd, "agentName": kind}
+            named = {"sessionId": event.session_id, "timestamp": now_ms(), "cwd": event.cwd, "agentName": kind}
             agent = {"agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": event.session_id}
             return [{**named, **agent, "transcriptPath": event.transcript_path}]
-        now = _milliseconds() if self.is_camel else now_text()
+        now = now_ms() if self.is_camel else now_text()
         given: Payload = {"session_id": event.session_id, "timestamp": now, "cwd": event.cwd}
         given |= {"hook_event_name": canonical(self.native)} | self._about(event)
         if not self.is_camel:
@@ -95,7 +95,7 @@ class Copilot(Emulation):
     def _permission(self, event: Event) -> Payload:
         """Return the payload of a permission request, which is in camelCase for both spellings of its name."""
         call = Copilot("permissionRequest").call(event)
-        named = {"hookName": "permissionRequest", "sessionId": event.session_id, "timestamp": _milliseconds()}
+        named = {"hookName": "permissionRequest", "sessionId": event.session_id, "timestamp": now_ms()}
         tool = {"toolName": call.name, "toolInput": event.tool_input, "permissionSuggestions": []}
         return {**named, "cwd": event.cwd, **tool}
 
@@ -139,10 +139,6 @@ class Copilot(Emulation):
             ours["hookSpecificOutput"] = {**kept, "hookEventName": event.name}
         new = self.claude_input(event, changed, is_complete=True)
         return ours | (self.refuse_change() if new is None else {"updatedInput": new})
-
-
-def _milliseconds() -> int:
-    return time.time_ns() // 1_000_000
 
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -78,8 +78,8 @@ _SNELL_CODE = lazy_regex(
     r"/(?:site|dist)-packages/(?:snell(?:/|$)|_?snell[^/]*\.(?:pth|dist-info|egg-info|egg-link|data)(?:/|$)"
     r"|__editable__[^/]*snell[^/]*$)"
     rf"|/{PIPX_FOLDER}(?:/|$)|/uv/tools/snell(?:/|$)|^\ue000/?(?:venvs|tools)/snell(?:/|$)"
-    r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|cli|clients|daemon|embed|engine|handlers|llm|memory|model|operations"
-    r"|packs|records|redact|runtime|sdk|settings|setup|shell|store|system|testing|work)(?:/|$)"
+    r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|cli|clients|coverage|daemon|embed|engine|handlers|llm|memory|model"
+    r"|operations|packs|records|redact|runtime|sdk|settings|setup|shell|store|system|testing|work)(?:/|$)"
 )
 _CLIENT_HOOKS = lazy_regex(
     r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/|managed-settings\.json)"

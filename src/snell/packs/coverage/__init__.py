@@ -1,0 +1,1 @@
+"""Say at the start of a session what `snell coverage` last found."""

@@ -1,0 +1,154 @@
+"""`snell coverage` finds what hooks did not see in real conversations, and nothing in those that they saw whole."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from snell.clients import canonical_name, client_named
+from snell.coverage.readers import READERS
+from tests.live.drivers import DRIVERS
+from tests.live.wires import Said
+
+HOOKS = """
+import time
+
+from snell import Deny, ShellCall, judges
+
+
+@judges("PreToolUse", kind="shell", timeout=20)
+def keep_precious(call: ShellCall):
+    if "precious" in call.command:
+        time.sleep(4 if "slowly" in call.command else 0)
+        return Deny("it is precious")
+"""
+WORK = ("echo harmless", "exit 3", "rm -f precious.txt")
+
+
+@pytest.fixture
+def start(user, model, client_folder):
+    """Set Snell up in a client; returns how to hold a conversation there."""
+
+    def set_up(driver):
+        folder = client_folder(driver)
+        user.configure(hooks=HOOKS)
+        user.write("project/precious.txt", "keep me")
+        env = driver.prepare(user, model.url)
+        user.snell("setup", driver.client, "--yes")
+
+        def converse(*commands, without=(), turns=(), script=None):
+            """The model runs these commands; the client's own arguments are left out where they are in `without`."""
+            said = [Said("Working.", (driver.shell(command),)) for command in commands]
+            model.begin([*said, *turns], script)
+            words = [each for each in driver.command(folder, user, "Please work.") if each not in without]
+            ran = user.run(words, env)
+            assert ran.code == 0, ran
+
+        return converse
+
+    return set_up
+
+
+def covered(user, *words):
+    """The exit code of `snell coverage`, and its report about the only client."""
+    ran = user.run([sys.executable, "-m", "snell", "coverage", "--json", *words], {})
+    assert ran.code in (0, 1), ran
+    return ran.code, json.loads(ran.out)["clients"][0]
+
+
+def results(report):
+    return [each["result"] for each in report["calls"]]
+
+
+def driver_of(client):
+    return next(each for each in DRIVERS if each.client == client)
+
+
+def test_a_clean_conversation_has_no_hole_and_a_removed_entry_is_named(driver, user, model, start):
+    name = canonical_name(driver.client)
+    if name not in READERS:
+        pytest.skip(f"{driver.client} keeps no record that is read")
+    converse = start(driver)
+    converse(*WORK)
+    code, report = covered(user)
+    assert (code, results(report), report["remarks"]) == (0, ["seen"] * 3, []), report
+    hooks = client_named(name).install.hooks["user"].replace("{base}", client_named(name).install.base)
+    Path(hooks.replace("~", str(user.home))).unlink()
+    driver.prepare(user, model.url)  # some clients have their own settings in the same file
+    converse("echo unseen")
+    code, report = covered(user)
+    assert (code, sorted(results(report))) == (1, ["missed", *["seen"] * 3]), report
+    missed = next(each for each in report["calls"] if each["result"] == "missed")
+    assert missed["given"] == "echo unseen"
+    assert "silent since its last event" in report["remarks"][0]
+    assert report["cause"]
+
+
+def test_hooks_of_codex_without_approval_are_named(asked_for, user, start):
+    converse = start(driver_of(asked_for("codex")))
+    converse("echo unseen", without=("--dangerously-bypass-hook-trust",))
+    code, report = covered(user)
+    assert (code, results(report)) == (1, ["missed"]), report
+    assert "has not approved the hooks" in report["cause"]
+
+
+def test_a_time_limit_of_the_client_that_is_too_short_is_named(asked_for, user, start):
+    converse = start(driver_of(asked_for("claude-code")))
+    _change_hook(user, timeout=1)
+    converse("echo slowly precious")
+    code, report = covered(user)
+    assert (code, len(report["calls"])) == (1, 1), report
+    call = report["calls"][0]
+    assert call["result"] in ("missed", "ran_anyway"), report  # whether the decision was still made depends on its time
+    assert "before it answered" in call["why"]
+
+
+def test_a_hook_that_was_killed_is_named(asked_for, user, start):
+    converse = start(driver_of(asked_for("claude-code")))
+    _change_hook(user, command="sh -c 'kill -9 $$' snell-hook", args=None)
+    converse("echo harmless")
+    code, report = covered(user)
+    assert (code, results(report)) == (1, ["missed"]), report
+    assert report["calls"][0]["why"].startswith("the client could not use the hook's answer"), report
+
+
+def test_calls_of_a_sub_agent_are_seen_and_a_sub_agent_without_hooks_is_named(asked_for, user, start):
+    driver = driver_of(asked_for("claude-code"))
+    converse = start(driver)
+    given = {"description": "look", "prompt": "SUBTASK look around", "subagent_type": "general-purpose"}
+
+    def script(main, inside):
+        def answer(asked):
+            told = json.dumps(asked)
+            turns = inside if "SUBTASK" in told and "Please work." not in told else main
+            return turns.pop(0) if turns else Said("That is all.")
+
+        return answer
+
+    def work():
+        converse(script=script([Said("", (("Agent", given),))], [Said("", (driver.shell("echo inside"),))]))
+
+    work()
+    code, report = covered(user)
+    assert (code, results(report), report["remarks"]) == (0, ["seen", "seen"], []), report
+    assert [bool(each["agent"]) for each in report["calls"]] == [False, True]
+    _change_hook(user, matcher="Agent")
+    work()
+    code, report = covered(user)
+    assert (code, sorted(results(report))) == (1, ["missed", "seen", "seen", "seen"]), report
+    assert any("sub-agent" in each and "has no hooks" in each for each in report["remarks"]), report
+
+
+def _change_hook(user, matcher=None, **fields):
+    """Change the entry of Snell for PreToolUse in the settings of Claude Code."""
+    path = user.home / ".claude" / "settings.json"
+    settings = json.loads(path.read_bytes())
+    for group in settings["hooks"]["PreToolUse"]:
+        if matcher is not None:
+            group["matcher"] = matcher
+        for hook in group["hooks"]:
+            hook.update(fields)
+            for name in [name for name, value in fields.items() if value is None]:
+                del hook[name]
+    path.write_text(json.dumps(settings), encoding="utf-8")
