@@ -135,6 +135,7 @@ def test_after_a_failure_the_hint_fits_its_cause_and_success_gets_none(desk: Des
 @pytest.mark.proves("S3-01", "S3-17", "S3-23")
 def test_a_refused_call_is_in_the_journal_with_tool_fields_run_and_step(desk: Desk):
     desk.machine.write("snell.toml", '[pack.ledger]\nmode = "durable"\n')
+    desk.fire("SessionStart", source="startup")  # starts the daemon, so that the prompt is decided once and by it
     assert desk.snell("runs", "start", "r", "--session", "s").returncode == 0
     desk.fire("UserPromptSubmit", prompt="go")
     calls = Calls(desk)

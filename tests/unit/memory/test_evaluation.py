@@ -10,6 +10,7 @@ from snell.llm.embeddings.minilm import model_folder, model_in
 PAGE = Path(__file__).resolve().parents[3] / "docs/howto/memory.md"
 
 
+@pytest.mark.timeout(300)  # ten seconds of computing, on a machine with other tests on it
 @pytest.mark.proves("S4-126")
 def test_the_page_about_memory_has_the_figures_of_this_program() -> None:
     page = PAGE.read_text(encoding="utf-8")
