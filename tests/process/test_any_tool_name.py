@@ -125,7 +125,7 @@ OTHER_TOOLS: list[tuple[str, str, Any, str]] = [
         "claude-code",
         "mcp__github__push_files",
         {"files": [{"path": ".github/workflows/a.yml", "content": LEAK}]},
-        "send-secret",
+        "automatic-files",
     ),
     ("claude-code", "mcp__playwright__browser_evaluate", {"function": COOKIES}, "send-secret"),
     ("claude-code", "mcp__files__load", {"sources": [{"path": "a"}, {"path": KEY}]}, "read-secret"),

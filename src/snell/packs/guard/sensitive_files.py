@@ -79,7 +79,7 @@ _SNELL_CODE = lazy_regex(
     r"|__editable__[^/]*snell[^/]*$)"
     rf"|/{PIPX_FOLDER}(?:/|$)|/uv/tools/snell(?:/|$)|^\ue000/?(?:venvs|tools)/snell(?:/|$)"
     r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|cli|clients|coverage|daemon|embed|engine|handlers|llm|memory|model"
-    r"|operations|packs|records|redact|runtime|sdk|settings|setup|shell|store|system|testing|work)(?:/|$)"
+    r"|operations|packs|records|redact|runtime|sdk|settings|setup|shell|store|system|testing|ui|work)(?:/|$)"
 )
 _CLIENT_HOOKS = lazy_regex(
     r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/|managed-settings\.json)"
