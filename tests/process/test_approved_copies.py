@@ -104,7 +104,8 @@ def test_ordinary_scripts_work_as_before(machine: Machine, scripts: Path) -> Non
     assert {name: text for name, text in expected.items() if text not in found} == {}, found
     lines = (scripts / "log.txt").read_text(encoding="utf-8").splitlines()
     assert lines == ["first", "x", "x"]  # once without Snell, once with it
-    assert not [path for path in scripts.rglob("*.pyc") if path.stat().st_size == 0]
+    # Compiled files are written beside the copies; `python3 -m` names no file, so its module runs where it is.
+    assert {path.name.partition(".")[0] for path in scripts.rglob("*.pyc")} <= {"module"}
 
 
 def test_a_file_that_a_script_makes_beside_itself_is_beside_the_original(machine: Machine, scripts: Path) -> None:

@@ -102,24 +102,24 @@ def test_a_compaction_that_a_person_asked_for_ends_nothing(desk: Desk):
     desk.snell("effort", "start", "t", "fix")
     desk.fire("SessionStart", source="startup")
 
-    def ended() -> tuple[Any, ...]:
+    def stored_end() -> tuple[Any, ...]:
         return desk.rows("SELECT ended_at, end_reason, dehydration_payload FROM sessions ORDER BY id DESC LIMIT 1")[0]
 
     supervised = {"hook_event_name": "PreCompact", "transcript_path": ""}
     code, out, _ = desk.machine.hook({**supervised, "trigger": "manual"}, AGENT_ID="ann", SNELL_SUPERVISOR="r")
-    assert (code, "block" in out, ended()) == (0, False, (None, None, None))
+    assert (code, "block" in out, stored_end()) == (0, False, (None, None, None))
     assert desk.data("run.poll", run="r")["restart"] is None
     assert "decision" not in desk.fire("PreCompact", trigger="auto")  # without a watchdog nothing is ended but the row
-    first = ended()
+    first = stored_end()
     assert (first[0] > 0, first[1:]) == (True, ("compact", None))
     assert desk.data("run.poll", run="r")["restart"] is None
     desk.fire("SessionEnd", reason="other")
-    assert ended() == first
+    assert stored_end() == first
     desk.fire("SessionStart", source="startup", session_id="w2")
     given = {**supervised, "session_id": "w2", "trigger": "auto"}
     code, out, err = desk.machine.hook(given, AGENT_ID="ann", SNELL_SUPERVISOR="r")
     assert "a new window takes over" in out + err
-    assert ended()[1:] == ("compact", None)
+    assert stored_end()[1:] == ("compact", None)
     restart = desk.data("run.poll", run="r")["restart"]
     assert (restart["reason"], "fix" in restart["prompt"]) == ("compact", True)
 

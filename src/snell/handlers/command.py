@@ -144,8 +144,6 @@ def _combine(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
-    from snell.settings.approved_copies import command_with_copies  # slow to import
-
     command, emulation = hook.handler, given.emulation
     assert isinstance(command, Command)
     folder = emulation.folder(hook) if emulation else ""
@@ -156,9 +154,13 @@ def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
     must_wait = hook.force_sync or hook.event == "SessionStart" or hook.failure_policy == "block"
     async_watch = _AsyncWatch()
     try:
-        copied = command_with_copies(_argv(command, context), command, context.state, directory)
+        words, copied = _argv(command, context), None
+        if command.approved and context.state:
+            from snell.settings.approved_copies import command_with_copies  # slow to import
+
+            copied = command_with_copies(words, command.approved, context.state, directory, command.plugin_root)
         finished = run_process(
-            copied.words,
+            copied.words if copied else words,
             stdin=json_bytes(given.payload) + b"\n" if command.pass_context else b"",
             cwd=directory,
             env=environment(context.env, _variables(command, event, context, env_file, emulation)),
@@ -167,7 +169,8 @@ def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
             watch_stdout=None if emulation or must_wait else async_watch.watch,
             hand_over=lambda running: _continue(running, async_watch.seconds, hook, event, context),
         )
-        copied.collect_new_files()
+        if copied:
+            copied.collect_new_files()
         outcome = _outcome(hook, event, finished, given, directory)
         variables = _read_exports(env_file) if env_file else {}
         return replace(outcome, effects=(*outcome.effects, Env(variables))) if variables else outcome

@@ -65,7 +65,7 @@ def finish_result(result: Any, seconds: float, hook: Hook, event: Event) -> Outc
     except InLoopError:
         why = "an async hook cannot be waited for inside a running event loop; use `decide_async`"
         return Outcome(failure=Failure("crash", why), seconds=seconds)
-    except Exception as error:  # noqa: BLE001 - whatever a hook raises becomes its outcome
+    except Exception as error:  # noqa: BLE001 - any error of a hook becomes its outcome
         failure = crash(error)
     seconds += time.perf_counter() - start
     return Outcome(failure=failure, seconds=seconds) if failure else outcome_from(result, seconds, event)

@@ -247,7 +247,7 @@ def _run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hoo
     for index, function in enumerate(functions):
         try:
             result = function(event)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a hook raises becomes its outcome
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - any error of a hook becomes its outcome
             noticed[index] = Outcome(failure=crash(error), seconds=clock() - start)
             start = clock()
             continue

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -44,28 +43,17 @@ class CopiedCommand(Struct, frozen=True):
             copies.collect_new_files()
 
 
-class HasApproval(Protocol):
-    """A handler whose files may have been approved."""
-
-    @property
-    def approved(self) -> ApprovedFiles | None: ...
-
-    @property
-    def plugin_root(self) -> str: ...
-
-
-def command_with_copies(words: Sequence[str], handler: HasApproval, state: Path | None, cwd: str) -> CopiedCommand:
+def command_with_copies(
+    words: Sequence[str], approved: ApprovedFiles, state: Path, cwd: str, plugin_root: str = ""
+) -> CopiedCommand:
     """
     Return the command with copies instead of approved files; raises TrustError if a file is not the approved one.
 
     A file that the text of the command does not name plainly is compared once more and then run where it is.
     """
-    approved = handler.approved
-    if approved is None or state is None:
-        return CopiedCommand(tuple(words))
     made = [Copies(state / FOLDER, base, files) for base, files in _by_folder(approved).items()]
     place = {path: os.path.join(copies.folder, name) for copies in made for path, name in copies.originals()}
-    variables = known_variables(Path(approved.root), os.environ, handler.plugin_root)
+    variables = known_variables(Path(approved.root), os.environ, plugin_root)
     folders = [cwd, *(path for path in _named_folders(words, cwd, variables))]
 
     def copy_of(text: str) -> str | None:

@@ -13,8 +13,9 @@ import msgspec
 from msgspec import Struct
 
 from snell.shell.build_targets import (
+    BUILD_FILES,
     JUSTFILES,
-    MAKEFILES,
+    SCRIPT_RUNNERS,
     TASKFILES,
     Targets,
     read_justfile,
@@ -27,9 +28,7 @@ from snell.shell.reader import read
 from snell.system.files import text_or_nothing
 
 LONGEST = 512 * 1024
-_FILES = {"make": MAKEFILES, "gmake": MAKEFILES, "just": JUSTFILES, "task": TASKFILES}
-_SCRIPTS = frozenset(("npm", "pnpm", "yarn", "bun"))
-_OTHER_SCRIPT = re.compile(r"\b(?:npm|pnpm|yarn|bun)\s+(?:run(?:-script)?\s+)?([\w:.-]+)")
+_OTHER_SCRIPT = re.compile(rf"\b(?:{'|'.join(SCRIPT_RUNNERS)})\s+(?:run(?:-script)?\s+)?([\w:.-]+)")
 _RUN_WORDS = ("run", "run-script")
 
 
@@ -47,12 +46,12 @@ def target_texts(line: str, root: Path) -> list[TargetText]:
 def _texts(command: Command, root: Path) -> Iterator[TargetText]:
     names = [word for word in command.arguments if not word.startswith("-") and "=" not in word]
     label = " ".join([command.program, *names])
-    if command.program in _FILES:
+    if command.program in BUILD_FILES:
         named = [path for flag, path in zip(command.arguments, command.arguments[1:], strict=False) if flag == "-f"]
-        file = next((root / name for name in (*named, *_FILES[command.program]) if (root / name).is_file()), None)
+        file = next((root / name for name in (*named, *BUILD_FILES[command.program]) if (root / name).is_file()), None)
         if file:
             yield _target_text(label, [name for name in names if name not in named], file)
-    elif command.program in _SCRIPTS and (root / "package.json").is_file():
+    elif command.program in SCRIPT_RUNNERS and (root / "package.json").is_file():
         wanted = names[1:2] if names[:1] and names[0] in _RUN_WORDS else names[:1]
         text = _script_text(wanted, root / "package.json")
         if text:

@@ -13,6 +13,8 @@ from snell.system.lazy_regex import lazy_regex
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make searches for them
 JUSTFILES = ("justfile", ".justfile", "Justfile", "JUSTFILE")
 TASKFILES = tuple(f"{name}.{end}" for name in ("Taskfile", "taskfile", "Taskfile.dist") for end in ("yml", "yaml"))
+BUILD_FILES = {"make": MAKEFILES, "gmake": MAKEFILES, "just": JUSTFILES, "task": TASKFILES, "go-task": TASKFILES}
+SCRIPT_RUNNERS = ("npm", "pnpm", "yarn", "bun")  # of the scripts in package.json
 MOST_NEEDED = 50
 MOST_LINES = 10_000  # a longer file was generated, and a tool call waits
 

@@ -140,7 +140,7 @@ class SqliteDatabase(Database):
     ) -> T:
         try:
             connection.execute(begin)
-            result = work(_SqliteTransaction(connection))
+            result = work(SqliteTransaction(connection))
             connection.execute(end)
         except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
             undo(connection)
@@ -239,7 +239,7 @@ class SqliteDatabase(Database):
             connection.pragma(name, value)
 
     def _update_schema(self, connection: apsw.Connection) -> None:
-        tx = _SqliteTransaction(connection)
+        tx = SqliteTransaction(connection)
         version, latest = schema_version(tx, "sqlite"), self._wanted[-1].number
         self._begin, self._read_only = "BEGIN IMMEDIATE", None
         if version > latest:
@@ -306,7 +306,7 @@ class SqliteDatabase(Database):
             self.problems.append(problem)
 
 
-class _SqliteTransaction:
+class SqliteTransaction:
     dialect = "sqlite"
     vectors = ""
 

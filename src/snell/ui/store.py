@@ -14,6 +14,7 @@ import apsw
 
 from snell.model.errors import StoreError
 from snell.model.protocols import Transaction
+from snell.store.sqlite import SqliteTransaction
 
 T = TypeVar("T")
 Identity = tuple[int, int]  # the device and the number of a file
@@ -121,15 +122,6 @@ def _connect(path: Path) -> apsw.Connection:
     return connection
 
 
-class _Reading:
-    dialect = "sqlite"
-    vectors = ""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql, values).fetchall()
-
+class _Reading(SqliteTransaction):
     def do(self, sql: str, *values: Any) -> int:
         raise StoreError("the page does not write")

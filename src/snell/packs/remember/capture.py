@@ -35,7 +35,7 @@ def after_a_tool(event: Event, context: Context) -> Remark | None:
 
 @informs("PostToolUse", "Stop")
 def always_answers(context: Context) -> Extra | None:
-    """With `answer = true`, answer every capture in the same way, whatever became of it."""
+    """With `answer = true`, answer every capture in the same way, also one that stored nothing."""
     return Extra("suppressOutput", True) if context.options.get("answer") else None
 
 

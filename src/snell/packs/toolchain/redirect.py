@@ -3,7 +3,7 @@ Run the project's own commands.
 
 Why      An agent types `pytest` or `npm test` in a project that has `make test`, or `npm` where `pnpm` is meant.
 What     The runner's name changes; arguments, environment, pipes and the rest of the line stay. Nothing is approved. A
-         target of a Makefile is used whatever language was typed; else a command of another language is not replaced:
+         target of a Makefile is used for every typed language; else a command of another language is not replaced:
          `npm test` in a Go project stays as it is.
 Instead  Begin the command with `!` to run it as typed, or disable `toolchain`.
 """

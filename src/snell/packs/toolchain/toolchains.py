@@ -2,7 +2,7 @@
 The toolchains, in the order in which they are tried. A new one is one entry of `toolchains.toml`: a name, its language,
 how it is recognised, and its commands.
 
-A runner of targets (make, just, task) is used for a target that it has, whatever language was typed. Of the others the
+A runner of targets (make, just, task) is used for a target that it has, for every typed language. Of the others the
 first of the command's own language is used, even if it has no command for the job. None is used for another language:
 `npm test` in a Go project is a mistake that only its author can correct. But end-to-end and smoke tests have the same
 name in every language: where the typed one is not used at all, they are those of the project.

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 
 from snell.shell.build_targets import (
+    BUILD_FILES,
     JUSTFILES,
     MAKEFILES,
+    SCRIPT_RUNNERS,
     TASKFILES,
     Targets,
     read_justfile,
@@ -37,7 +39,6 @@ _GIT_HOOKS = {
     "rebase": ("pre-rebase", "post-rewrite"),
     "am": ("applypatch-msg", "pre-applypatch", "post-applypatch"),
 }
-_NODE = ("npm", "pnpm", "yarn", "bun")
 # Programs that run a file of this name by itself, and its language.
 _LOADED = {
     "rake": ("Rakefile", "ruby"),
@@ -46,7 +47,6 @@ _LOADED = {
     "pip": ("setup.py", "python"),
     "pip3": ("setup.py", "python"),
 }
-_BUILD_FILES = {"make": MAKEFILES, "gmake": MAKEFILES, "just": JUSTFILES, "task": TASKFILES, "go-task": TASKFILES}
 # Programs that do on other machines, or in a cluster, what the files in their words say.
 _PLANS = ("ansible-playbook", "kubectl", "oc")
 _PLAY_LINE = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:ansible\.builtin\.)?(?:shell|command|raw|cmd)\s*:\s*[|>]?-?\s*(.+)$")
@@ -55,7 +55,7 @@ _HOST_RIGHTS = {
     "--pid=host": lazy_regex(r"\bhostPID:\s*true"),
     "-v /:/host": lazy_regex(r"\bhostPath:[\s{]*path:\s*[\"']?/(?:[\"'\s},]|etc|root|var/run|$)"),
 }
-_KNOWN = frozenset(("pytest", "py.test", "git", *_PLANS, *_NODE, *_LOADED, *_BUILD_FILES))
+_KNOWN = frozenset(("pytest", "py.test", "git", *_PLANS, *SCRIPT_RUNNERS, *_LOADED, *BUILD_FILES))
 
 
 def reads_recipes(program: str) -> bool:
@@ -72,9 +72,9 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
     elif program in ("pytest", "py.test"):
         yield from (("python", text) for path, text in files.items() if _is_tested(path, args, cwd))
     here = {posixpath.basename(path): text for path, text in files.items() if posixpath.dirname(path) == cwd}
-    if program in _NODE:
+    if program in SCRIPT_RUNNERS:
         yield from (("sh", line) for line in _of_scripts(here.get("package.json", ""), args))
-    for name in _BUILD_FILES.get(program, ()):
+    for name in BUILD_FILES.get(program, ()):
         yield from (("sh", line) for line in _of_targets(name, here.get(name, ""), args))
     name, language = _LOADED.get(program, ("", ""))
     if name in here and (not program.startswith("pip") or any(arg.startswith((".", "-e")) for arg in args)):
