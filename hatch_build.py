@@ -27,6 +27,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 NATIVE = Path(__file__).resolve().parent / "native"
 SHIM, NO_LIBC = NATIVE / "snell-hook.c", NATIVE / "no-libc.c"
 FORMS = NATIVE.parent / "src/snell/daemon/shim_forms.txt"
+HELP = FORMS.with_name("shim_help.txt")
 COMMON = ["-std=gnu11", "-O2", "-Wall", "-Wextra"]
 # No library, so nothing that compilers and distributions expect one for.
 WITHOUT_LIBRARY = ["-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-builtin", "-fno-stack-protector"]
@@ -129,7 +130,7 @@ def forms() -> list[list[str]]:
 
 
 def forms_in_c() -> str:
-    """The same as arrays that native/snell-hook.c includes."""
+    """The same, and the help, as arrays that native/snell-hook.c includes."""
     (_, keys), *rows = forms()
     lines = ["#define SNELL_REASON '\\1'", "static const char *const event_keys[] = {"]
     lines += [f"    {in_c(key)}," for key in keys.split()]
@@ -137,7 +138,9 @@ def forms_in_c() -> str:
     for clients, events, takes_other_codes, refusal, neutral in rows:
         refused = {"-": "NULL", "exit 2": '""'}.get(refusal, in_c(refusal))
         lines.append(f"    {{{in_c(clients)}, {in_c(events)}, {takes_other_codes}, {refused}, {in_c(neutral)}}},")
-    return "\n".join([*lines, "};", ""])
+    lines += ["};", "static const char help[] ="]
+    lines += [f'    {in_c(line)} "\\n"' for line in HELP.read_text(encoding="utf-8").splitlines()]
+    return "\n".join([*lines, "    ;", ""])
 
 
 def in_c(text: str) -> str:

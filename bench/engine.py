@@ -1,6 +1,7 @@
 """Measure the engine alone, in process: dispatch against pluggy, and matching as the number of hooks grows."""
 
 import random
+import time
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -38,6 +39,37 @@ def matching_at_ten_thousand(rounds: int = 60) -> tuple[float, dict[str, float]]
         calls=2000,
     )
     return times["10,000 hooks"] / times["10 hooks"], times
+
+
+def new_tool_and_ten_thousand_lists() -> tuple[float, dict[str, float]]:
+    """CPU milliseconds for the hooks of a tool that was never seen, and why the others do not apply."""
+    return _new_tool({"lists of names": "Tool{0}|Other{0}", "no matcher, another kind": ""})
+
+
+def new_tool_and_ten_thousand_patterns() -> tuple[float, dict[str, float]]:
+    return _new_tool({"beginnings": "Tool{0}*", "regular expressions": "^mcp__s{0}__.*", "groups": "(Tool{0}).*"})
+
+
+def _new_tool(matchers: dict[str, str]) -> tuple[float, dict[str, float]]:
+    found = {f"{name}, CPU ms": _milliseconds_for_new_tools(matcher) for name, matcher in matchers.items()}
+    return max(found.values()), found
+
+
+def _milliseconds_for_new_tools(matcher: str, number: int = 10_000, rounds: int = 10) -> float:
+    fields: dict[str, Any] = {} if matcher else {"kinds": ("shell",)}
+    handler = Inline(lambda event: None)
+    hooks = (
+        Hook(id=f"hook-{each}", event="PreToolUse", matcher=matcher.format(each), handler=handler, **fields)
+        for each in range(number)
+    )
+    registry, marks, times = Registry(hooks), InMemoryStore(), []
+    for each in range(rounds):
+        event = event_from({"session_id": "bench", "tool_name": f"New{each}", "tool_input": {}}, "PreToolUse")
+        began = time.process_time()
+        registry.pick(event, marks)
+        registry.skipped_hooks(event, marks)
+        times.append((time.process_time() - began) * 1000)
+    return min(times)
 
 
 def _our_call(number: int) -> Callable[[], object]:

@@ -10,11 +10,12 @@ from pathlib import Path
 import apsw
 
 from bench.measure import interleaved
+from snell.audit import compare as audit_check
 from snell.model.context import Context
 from snell.model.events import Event, event_from
 from snell.model.hooks import Hook
-from snell.records import audit_chain, audit_check, ledger
-from snell.records.audit_check import Anchor
+from snell.records import audit_chain, ledger
+from snell.records.audit_anchors import Anchor
 from snell.records.decisions import Row
 from snell.records.decisions import add as add_decision
 from snell.records.ledger import Call

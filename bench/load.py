@@ -14,6 +14,7 @@ import apsw
 import msgspec
 
 from bench.scene import OURS, PAYLOAD, Scene, scene
+from bench.standing import children, resident
 from snell.daemon.shim_connection import encode_request
 from snell.daemon.wire import KEEPALIVE
 
@@ -67,7 +68,7 @@ def memory_growth(events: int = 100_000, seconds: float = 75.0) -> tuple[float, 
     with scene() as here:
         _direct(here, 5_000)
         before, open_before = _memory(here.daemon), _descriptors(here.daemon)
-        children = _children(here.daemon)
+        had = children(here.daemon)
         started = time.perf_counter()
         done = 0
         while done < events and time.perf_counter() - started < seconds:
@@ -79,7 +80,7 @@ def memory_growth(events: int = 100_000, seconds: float = 75.0) -> tuple[float, 
             "events/s": done / (time.perf_counter() - started),
             "descriptors more": float(_descriptors(here.daemon) - open_before),
         }
-        left = len(_children(here.daemon)) - len(children)
+        left = len(children(here.daemon)) - len(had)
     if more["descriptors more"] > 0 or left > 0:
         return float("inf"), {**more, "children more": float(left)}
     return grown, {**more, "children more": float(left)}
@@ -170,18 +171,7 @@ def _rows(here: Scene) -> int:
 
 def _memory(daemon: int) -> float:
     """Megabytes of the daemon and of its children."""
-    return sum(_resident(process) for process in (daemon, *_children(daemon)))
-
-
-def _resident(process: int) -> float:
-    for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
-
-
-def _children(process: int) -> list[int]:
-    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()]
+    return sum(resident(process) for process in (daemon, *children(daemon)))
 
 
 def _descriptors(process: int) -> int:

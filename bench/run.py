@@ -7,7 +7,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench import daemon, engine, guard, ledger, load, peers, redaction, shim, startup, store, work
+from bench import (
+    cold,
+    daemon,
+    engine,
+    events,
+    guard,
+    ledger,
+    load,
+    peers,
+    redaction,
+    shim,
+    standing,
+    startup,
+    store,
+    work,
+)
 from bench.measure import NotHere
 
 BUDGETS = Path(__file__).with_name("budgets.toml")
@@ -32,6 +47,26 @@ REPORTED: tuple[Measure, ...] = (
     daemon.warm_hook_in_shell_over_true_in_shell,
     daemon.running_hooks_over_true,
     daemon.running_hooks_in_shell_over_true_in_shell,
+    events.new_command_over_true,
+    events.repeated_command_over_true,
+    events.new_back_to_back_over_true,
+    events.repeated_back_to_back_over_true,
+    events.cpu_of_new_command,
+    events.cpu_of_repeated_command,
+    events.cpu_of_new_back_to_back,
+    events.cpu_of_repeated_back_to_back,
+    events.tail_over_tail_of_true,
+    events.cpu_with_90_variables,
+    events.cpu_with_many_folders,
+    events.cpu_without_re2,
+    engine.new_tool_and_ten_thousand_lists,
+    engine.new_tool_and_ten_thousand_patterns,
+    cold.cold_cpu_of_tool_call,
+    cold.cold_cpu_of_session_start,
+    cold.cold_wall_of_session_start,
+    standing.idle_cpu,
+    standing.memory_of_daemon,
+    standing.memory_of_worker,
     daemon.cold_start_over_bare_python,
     peers.scripts_over_ours,
     peers.scripts_over_ours_in_shell,
@@ -62,7 +97,11 @@ REPORTED: tuple[Measure, ...] = (
 
 
 def main(words: list[str]) -> int:
-    """Measure everything, or what is named; exit code 2 when there is no such measure."""
+    """Measure everything, or what is named; exit code 2 when there is no such measure. `--profile`: see profile.py."""
+    if words[:1] == ["--profile"]:
+        from bench import profile
+
+        return profile.main(words[1:])
     unknown = set(words) - {measure.__name__ for measure in (*MEASURES, *REPORTED)}
     if unknown:
         print(f"there is no measure `{min(unknown)}`; the names are those in {BUDGETS.name}", file=sys.stderr)
@@ -88,8 +127,10 @@ def _measured(measure: Measure, budget: Mapping[str, Any]) -> bool | None:
     unit, is_kept = budget.get("unit", "x"), holds(value, budget)
     bar = f"<= {budget['limit']:g}" if "limit" in budget else f">= {budget['least']:g}"
     verdict = "kept" if is_kept else "MISSED"
-    print(f"{value:10.3g} {unit:<4} bar {bar:<8} {verdict:<7} {budget['says']}  [{time.perf_counter() - start:.0f} s]")
-    in_seconds = unit == "x" and not any("/s" in name for name in times)
+    aim = f"aim {budget['aim']:g}" if "aim" in budget else ""
+    took = time.perf_counter() - start
+    print(f"{value:10.3g} {unit:<4} bar {bar:<8} {aim:<8} {verdict:<7} {budget['says']}  [{took:.0f} s]")
+    in_seconds = unit == "x" and not any("/s" in name or "ms" in name for name in times)
     for name, each in times.items():
         print(f"{'':>18}{name:<34} {f'{each * 1e6:12.1f} us' if in_seconds else f'{each:12.1f}'}", flush=True)
     return is_kept

@@ -17,8 +17,10 @@ from guard_page import guard
 from hook_page import hooks
 from introspection import first_line, page, table
 from layers_table import pages_with_table
+from man_page import man_page
 from mcp_page import mcp_server
 from operations_page import operations
+from pack_index import PACK_INDEX, pack_index
 from packs_page import packs
 from settings_page import settings
 from shim_forms import shim_forms
@@ -29,6 +31,7 @@ from snell.model.catalogue import CATALOGUE
 from snell.model.tools import ALL_KINDS, KINDS
 
 FOLDER = Path(__file__).resolve().parent / "reference"
+MAN_PAGE = FOLDER.parent / "man/snell.1"
 SHIM_FORMS = FOLDER.parent.parent / "src/snell/daemon/shim_forms.txt"
 
 
@@ -37,13 +40,14 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 when a page is out of date")
     only_checks = parser.parse_args().check
     wanted = {FOLDER / f"{name}.md": page() for name, page in PAGES.items()} | {SHIM_FORMS: shim_forms()}
-    wanted |= pages_with_table()
+    wanted |= pages_with_table() | {MAN_PAGE: man_page(), PACK_INDEX: pack_index()}
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if only_checks:
         for path in stale:
             print(f"{path.name} is out of date; run `python3 dev.py docs`")
         return 1 if stale else 0
     FOLDER.mkdir(exist_ok=True)
+    MAN_PAGE.parent.mkdir(exist_ok=True)
     for path in stale:
         path.write_text(wanted[path], encoding="utf-8")
         print(f"wrote {path.relative_to(FOLDER.parent.parent)}")

@@ -17,6 +17,7 @@ from snell.sdk.decorators import SUPPLIES, Declaration
 from snell.sdk.subjects import ToolCall
 from snell.settings.skill_folders import PLACES
 from snell.shell.command_line import Command, CommandLine, Redirect
+from snell.usage.figures import Usage
 
 
 def hooks() -> str:
@@ -41,6 +42,7 @@ def no_force_push(call: ShellCall) -> Deny | None:
 ```
 
 [Arguments](#arguments) · [Tool calls](#tool-calls) · [Other events](#other-events) ·
+[What the session has used](#what-the-session-has-used) ·
 [Command lines](#command-lines) · [Effects](#effects) · [How hooks run](#how-hooks-run) ·
 [Command hooks](#command-hooks) · [Skills and agents](#skills-and-agents)"""
 
@@ -93,6 +95,12 @@ def _arguments() -> Iterator[str]:
         if (events := _events_about(name)) and name not in _PLAIN:
             on = f"The argument `{name}` on {', '.join(events)}."
             yield from _described(type(SUPPLIES[name](Event(name=events[0], payload={}))), on)
+    yield (
+        "## What the session has used\n\nEvery type above has `usage`: the tokens of the session until now, how full "
+        "its context is, and its model. The transcript is read when a hook asks for it. "
+        "[Limits, and which clients](../howto/usage.md)."
+    )
+    yield from _described(Usage)
 
 
 _PLAIN = {

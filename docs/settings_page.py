@@ -57,6 +57,10 @@ def settings() -> str:
         "An installed package can add a type of handler by the entry point `snell.handlers`: the name of the type, and "
         "a module that has `TYPE` (a `HandlerType` with the keys of the settings) and `run(hook, event, context)`. The "
         "modules in `snell/handlers`, one for each row above, are written in the same way.",
+        "## The presets\n\n`snell setup` offers them; [set-up](../howto/set-up-clients.md#presets) says what they "
+        "mean. `balanced` sets nothing, `observe` keeps what hooks answer from happening, and `strict` gives these "
+        "values, over which every other setting wins:",
+        f"```toml\n{_values_of_profile('strict')}```",
         "## The profile `seeds`\n\nWhere Snell's five design documents and a careful default differ, the default is "
         'the careful one. `profile = "seeds"` in your own settings, or in the policy, sets what the documents say. It '
         "gives these values, over which every other setting wins:",

@@ -17,6 +17,7 @@
 #include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -198,6 +199,11 @@ off_t lseek(int fd, off_t offset, int whence) {
 
 int close(int fd) {
     return (int)CALL(close, fd);
+}
+
+int isatty(int fd) {
+    char settings[256]; /* a struct termios is shorter */
+    return CALL(ioctl, fd, TCGETS, settings) == 0;
 }
 
 int flock(int fd, int operation) {

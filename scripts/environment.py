@@ -21,7 +21,7 @@ from typing import NoReturn
 ROOT = Path(__file__).resolve().parent.parent
 VENV, TOOLS = ROOT / ".venv", ROOT / ".tools"
 LOCK, STAMP = ROOT / "requirements" / "dev.txt", VENV / "dev-stamp"
-FORMS = ROOT / "src/snell/daemon/shim_forms.txt"  # compiled into `snell-hook`
+COMPILED_IN = [ROOT / f"src/snell/daemon/shim_{name}.txt" for name in ("forms", "help")]  # into `snell-hook`
 BIN, EXE = VENV / ("Scripts" if os.name == "nt" else "bin"), ".exe" if os.name == "nt" else ""
 PYTHON = BIN / f"python{EXE}"
 UV_WANTED = "uv>=0.13,<0.14"
@@ -61,7 +61,13 @@ def is_ready() -> bool:
 
 def wanted() -> list[str]:
     """Return the path of this tree (a copied .venv would run the old tree's code) and hashes of its inputs."""
-    inputs = (LOCK, ROOT / "pyproject.toml", ROOT / "hatch_build.py", *sorted((ROOT / "native").glob("*.c")), FORMS)
+    inputs = (
+        LOCK,
+        ROOT / "pyproject.toml",
+        ROOT / "hatch_build.py",
+        *sorted((ROOT / "native").glob("*.c")),
+        *COMPILED_IN,
+    )
     return [str(ROOT), *(hashlib.sha256(path.read_bytes()).hexdigest() for path in inputs)]
 
 

@@ -1,14 +1,16 @@
 """
-What every test gets: a short temporary folder, signals as in a terminal, and a place for figures.
+What every test gets: an empty home, a short temporary folder, signals as in a terminal, and a place for figures.
 
-A test that measures something leaves one line of JSON; they stand together at the end of the run.
+A test that measures something leaves one line of JSON; they stand together at the end of the run. A test that leaves
+something in the home fails: what it starts needs a home of its own.
 """
 
 import json
 import os
+import shutil
 import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -42,8 +44,36 @@ def pytest_configure() -> None:
     """Make a run with a long TMPDIR, or in the background of a shell, like any other; workers inherit it."""
     if len(os.fsencode(tempfile.gettempdir())) > LONGEST_TMPDIR:
         os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"
+    _move_home()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell does with `command &`; children would inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _move_home() -> None:
+    """Give this process, and all that it starts, an empty home; caches of packages and browsers stay where they are."""
+    own = os.path.expanduser("~")
+    os.environ.setdefault("XDG_CACHE_HOME", os.path.join(own, ".cache"))
+    os.environ.setdefault("NPM_CONFIG_CACHE", os.path.join(own, ".npm"))
+    os.environ.setdefault("NPM_CONFIG_USERCONFIG", os.path.join(own, ".npmrc"))
+    os.environ.setdefault("GIT_CONFIG_GLOBAL", os.devnull)
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        os.environ.pop(name, None)
+    os.environ["HOME"] = tempfile.mkdtemp(prefix="no-")
+
+
+def pytest_unconfigure() -> None:
+    if os.path.basename(os.environ["HOME"]).startswith("no-"):
+        shutil.rmtree(os.environ["HOME"], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_in_the_home() -> Iterator[None]:
+    home = os.environ["HOME"]
+    yield
+    if found := os.listdir(home):
+        shutil.rmtree(home)
+        os.mkdir(home, 0o700)
+        pytest.fail(f"the test, or what it started, wrote to the home: {', '.join(sorted(found))}")
 
 
 @pytest.fixture

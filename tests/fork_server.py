@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import snell
+from tests.person import as_person
 
 ROOT = Path(__file__).resolve().parents[1]
 _LENGTH = 4  # bytes that say how long a request is
@@ -37,8 +38,8 @@ _LENGTH = 4  # bytes that say how long a request is
 def run_snell(
     *words: str | bytes, cwd: Path | str, env: Mapping[str, str], given: bytes = b"", timeout: float = 60.0
 ) -> tuple[int, str, str]:
-    """Run one command of Snell to its end; return its exit code, stdout and stderr."""
-    done = run_module("snell", *words, cwd=cwd, env=env, given=given, timeout=timeout)
+    """Run one command of Snell to its end, with a person's consent; return its exit code, stdout and stderr."""
+    done = run_module("snell", *as_person(words, env), cwd=cwd, env=env, given=given, timeout=timeout)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 

@@ -46,12 +46,12 @@ class Listener(ThreadingHTTPServer):
 class Server:
     """Answers by its script: one answer for all, a list that is used up, or a function of the request."""
 
-    def __init__(self, script: Script | list[Answer] | Answer) -> None:
+    def __init__(self, script: Script | list[Answer] | Answer, port: int = 0) -> None:
         self.sent: list[Sent] = []
         self._script = script
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        self._server = Listener(("127.0.0.1", 0), self._handler())
+        self._server = Listener(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
         self.port = self._server.server_port
         self.url = f"http://127.0.0.1:{self.port}"
@@ -123,8 +123,8 @@ class Server:
 
 
 @contextmanager
-def serving(script: Script | list[Answer] | Answer) -> Iterator[Server]:
-    server = Server(script)
+def serving(script: Script | list[Answer] | Answer, port: int = 0) -> Iterator[Server]:
+    server = Server(script, port)
     try:
         yield server
     finally:

@@ -31,6 +31,7 @@ MAY_SLEEP = {
     "tests/process/test_shim.py": "a daemon that works longer than the client would wait for a silent one",
     "tests/process/work_agent.py": "an agent that does nothing; it runs without the folder of the tests",
     "tests/faults/store_children.py": "a period between checkpoints",
+    "tests/faults/fault_table.py": "how long a fault lasts, and a load between two of them",
 }
 
 # In two halves, so that this file does not contain them.

@@ -7,15 +7,23 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "snell"
 
 # The module that a distribution brings, where it is not called like the distribution.
-MODULES = {"google-re2": "re2", "jsonschema-rs": "jsonschema_rs", "ruamel.yaml": "ruamel"}
+MODULES = {
+    "google-re2": "re2",
+    "jsonschema-rs": "jsonschema_rs",
+    "opentelemetry-proto": "opentelemetry",
+    "ruamel.yaml": "ruamel",
+}
 # Modules of packages that a declared one always installs, or that belong to the program that Snell is embedded in.
 BROUGHT_BY = {
     "anyio": "mcp",
     "mcp_types": "mcp",
+    "google": "opentelemetry",
     "httpcore2": "httpx2",
 }
 
@@ -34,6 +42,23 @@ def test_the_packages_that_some_features_need_are_the_declared_extras() -> None:
     assert {name: extra.package for name, extra in EXTRAS.items()} == {
         name: distribution(needs[0]) for name, needs in extras.items() if name not in collections
     }
+
+
+def test_google_re2_is_installed_where_it_has_a_wheel() -> None:
+    """Everywhere else pip would have to compile it, and Snell searches with the standard library."""
+    (marker,) = (Requirement(need).marker for need in project()["dependencies"] if need.startswith("google-re2"))
+    assert marker
+    here = {"platform_python_implementation": "CPython"}
+    versions = ("3.11", "3.12", "3.13", "3.14", "3.15")
+    machines = ("x86_64", "aarch64", "arm64", "AMD64", "armv7l", "riscv64")
+    wanted = {
+        (version, machine)
+        for version in versions
+        for machine in machines
+        if marker.evaluate({**here, "python_version": version, "platform_machine": machine})
+    }
+    assert wanted == {(version, machine) for version in versions[:4] for machine in machines[:4]}
+    assert not marker.evaluate({"platform_python_implementation": "PyPy", "platform_machine": "x86_64"})
 
 
 def third_party_imports() -> set[str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from snell.cli.confirmation import WITHOUT_TERMINAL
 from snell.cli.main import COMMANDS
 from snell.clients import client_named
 from snell.model.catalogue import CATALOGUE
@@ -18,6 +17,7 @@ from snell.testing import run_path
 from tests.live.conversation import COLUMNS
 from tests.live.drivers import DRIVERS, Driver
 from tests.live.stories import INSTEAD, STORIES
+from tests.person import as_person
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -52,6 +52,18 @@ def test_every_place_that_the_page_on_tests_names_is_there():
     folders = (ROOT, ROOT / "tests", ROOT / "src/snell/packs")
     missing = [name for name, each in patterns.items() if not any(next(base.rglob(each), None) for base in folders)]
     assert missing == []
+
+
+@pytest.mark.proves("S4-126")
+def test_there_is_a_guide_to_set_up_the_design_and_a_page_with_measured_figures():
+    guide, design, memory = (
+        (ROOT / "docs" / name).read_text(encoding="utf-8")
+        for name in ("howto/set-up-clients.md", "design.md", "howto/memory.md")
+    )
+    named = ("snell setup", "--check", "--uninstall", "claude-code", "cursor")
+    assert [text for text in named if text not in guide] == []
+    assert design.count("\n## ") >= 5
+    assert len(re.findall(r"^\|.*\| \d\.\d\d \| \d\.\d\d \|$", memory, re.MULTILINE)) >= 20
 
 
 @pytest.mark.proves("S3-91")
@@ -98,11 +110,13 @@ def leads(page: Path, link: str) -> bool:
     return heading in headings
 
 
+@pytest.mark.proves("S1-135")
 def test_the_page_on_embedding_works_as_it_stands():
     namespace = {"__name__": "embed"}
     # What needs another library is run by tests/adapters, where that library is.
     found = [block for block in blocks(ROOT / "docs/howto/embed.md", "python") if "snell.embed.adapters" not in block]
-    assert len(found) == 6
+    assert len(found) == 7
+    assert [block.split("(")[0] for block in found if "raise PermissionError" in block] == ["def pay"]
     for block in found:
         exec(compile(block, "embed.md", "exec"), namespace)
 
@@ -124,7 +138,7 @@ def test_the_page_on_testing_works_as_it_stands(tmp_path):
 
 @pytest.mark.process
 def test_what_the_readme_says_connects_claude_code(tmp_path):
-    fenced = [block for block in blocks(ROOT / "README.md", "") if "snell setup" in block]
+    fenced = [block for block in blocks(ROOT / "README.md", "") if "snell setup claude-code" in block]
     typed = [line.partition("#")[0].split() for line in fenced[0].splitlines()]
     assert typed == [["snell", "setup", "claude-code"], ["claude"]]
     project = tmp_path / "project"
@@ -165,6 +179,11 @@ def test_the_hook_of_the_readme_can_be_written_tested_approved_fired_and_explain
     assert "no_skipped_checks/no_skipped_checks" in snell(project, "why")
 
 
+def test_the_hole_in_the_readme_was_recorded():
+    (shown,) = blocks(ROOT / "README.md", "text")
+    assert shown in (ROOT / "docs/recordings/hole.md").read_text(encoding="utf-8")
+
+
 def lines(page: Path) -> list[str]:
     return page.read_text(encoding="utf-8").splitlines()
 
@@ -189,10 +208,11 @@ def sessions(page: Path) -> list[tuple[list[str], str]]:
 def snell(project: Path, *words: str, code: int = 0) -> str:
     """Run the command as a person in this project would; returns what it printed."""
     env = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    env |= {"HOME": str(project.parent), "SNELL_HOME": str(project.parent / "home")}
     done = subprocess.run(
-        [sys.executable, "-m", "snell", *words],
+        [sys.executable, "-m", "snell", *as_person(words, env)],
         cwd=project,
-        env={**env, "HOME": str(project.parent), "SNELL_HOME": str(project.parent / "home"), WITHOUT_TERMINAL: "1"},
+        env=env,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -228,3 +248,9 @@ def _table_with(columns: tuple[str, ...]) -> list[list[str]]:
 
 def _title(driver: Driver) -> str:
     return client_named(driver.client.replace("-", "_")).install.title
+
+
+def test_every_test_that_the_page_about_security_names_is_there() -> None:
+    named = re.findall(r"`(tests/[^`]+)`", (ROOT / "docs/howto/security.md").read_text(encoding="utf-8"))
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -114,7 +114,7 @@ def test_a_client_answers_to_its_aliases_in_any_letter_case(given_name: str, nam
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("cluade", "unknown client `cluade`; did you mean `claude`?"),
+        ("cluade", "unknown client `cluade`; did you mean `claude-code`?"),
         ("generik", "unknown client `generik`; did you mean `generic`?"),
         ("zzz", f"unknown client `zzz`; known clients: {KNOWN}"),
         ("", f"unknown client ``; known clients: {KNOWN}"),

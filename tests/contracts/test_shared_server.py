@@ -1,6 +1,8 @@
 """A daemon that feeds a real PostgreSQL: nothing is lost, nothing is doubled, and no answer waits for the server."""
 
 import json
+import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +10,9 @@ from statistics import median
 
 import pytest
 
-from snell.records import decisions
+from snell.model.protocols import Transaction
+from snell.records import decisions, ledger
+from snell.records.ledger import Call
 from snell.store.postgres import PostgresDatabase
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
@@ -20,6 +24,13 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.process
 
 BOUND = 60.0
+PAGE = Path(__file__).parents[2] / "docs/howto/operate.md"
+# The rights that the page names, for a role of this test.
+GRANTS = ["CREATE ROLE {role} LOGIN"] + [
+    line.removesuffix(";").replace("agents", "{role}")
+    for line in PAGE.read_text(encoding="utf-8").splitlines()
+    if line.startswith("GRANT ")
+]
 
 
 @pytest.fixture
@@ -49,6 +60,13 @@ def bodies(database: SqliteDatabase | PostgresDatabase) -> dict[str, tuple[str, 
     return {each.decision_id: (each.body, each.late) for each in do(database, decisions.traces_after, 0, 10_000)}
 
 
+def calls(database: SqliteDatabase | PostgresDatabase) -> dict[str, Call]:
+    """Return the ledger by the ids of its calls; a call that is there twice fails."""
+    found = do(database, ledger.calls_after, 0, 10_000)
+    assert len({each.tool_call_id for each in found}) == len(found)
+    return {each.tool_call_id: each for each in found}
+
+
 def send(machine: Machine, session: str, number: int) -> float:
     """So many events; the middle of their times in milliseconds."""
     taken = []
@@ -73,13 +91,17 @@ def test_rows_arrive_exactly_once_while_the_server_comes_and_goes(
         without_server = send(machine, "away", 60)
         status = wait_until(lambda: troubled(machine), BOUND)
         assert status["address"] == "PostgreSQL"
-        wait_until(lambda: troubled(machine)["waiting"] == 60, BOUND)  # the last row may still be on its way
+        # The last rows may still be on their way.
+        wait_until(lambda: [troubled(machine)[name] for name in ("waiting", "traces", "calls")] == [60] * 3, BOUND)
+        shown = run_module("snell", "daemon", "status", cwd=machine.project, env=machine.env()).stdout.decode()
+        assert "60 decisions, 60 traces, 60 tool calls not sent yet" in shown
     finally:
         postgres.start()
     send(machine, "back", 20)
     began = time.monotonic()
     wait_until(lambda: len(rows(server)) == 140 and rows(server) == rows(local), BOUND)
     wait_until(lambda: bodies(server) == bodies(local), BOUND)
+    wait_until(lambda: len(calls(server)) == 140 and calls(server) == calls(local), BOUND)
     figures = {"rows": 140, "caught_up_s": round(time.monotonic() - began, 1)}
     speeds = {"ms_with": round(with_server, 2), "ms_without": round(without_server, 2)}
     print(json.dumps({"fault": "server away", **figures, **speeds}))
@@ -121,6 +143,63 @@ def test_an_address_that_leads_nowhere_costs_no_caller_an_answer(machine: Machin
     status = wait_until(lambda: troubled(machine), BOUND)
     assert status["waiting"] == 1
     assert told_nowhere(machine, "hush")
+
+
+def test_the_end_of_a_call_follows_its_beginning_to_the_server(
+    machine: Machine, postgres: TestDatabase, server: PostgresDatabase
+) -> None:
+    machine.write("snell.toml", f'packs = ["pack"]\ndatabase = "{postgres.address}"\n')
+    call = {"session_id": "s", "tool_use_id": "one", "tool_input": {"command": "touch made"}}
+    machine.hook(call)
+    wait_until(lambda: [each.status for each in calls(server).values()] == ["running"], BOUND)
+    machine.hook({**call, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "", "stderr": ""}})
+    wait_until(lambda: [each.status for each in calls(server).values()] == ["succeeded"], BOUND)
+
+
+def test_the_views_say_which_machine_did_what(
+    machine: Machine, postgres: TestDatabase, server: PostgresDatabase
+) -> None:
+    machine.write("snell.toml", f'packs = ["pack"]\ndatabase = "{postgres.address}"\n')
+    send(machine, "s", 2)
+    wait_until(lambda: len(calls(server)) == 2 and len(bodies(server)) == 2, BOUND)
+    seen = "SELECT host, client, tool, verdict, reason, call FROM team_decisions ORDER BY time"
+    refused, silent = server.run(lambda tx: tx.rows(seen))
+    assert refused[0].startswith(f"{os.uname().nodename}:")
+    assert refused[1:] == ("claude_code", "Bash", "deny", "not that", '{"command":"bad"}')
+    assert silent[3:5] == ("no_opinion", None)
+    statuses = server.run(lambda tx: tx.rows("SELECT host, tool, status FROM team_calls ORDER BY time"))
+    assert statuses == [(refused[0], "Bash", "denied"), (refused[0], "Bash", "running")]
+
+
+def test_the_queries_of_the_page_work(postgres: TestDatabase, server: PostgresDatabase) -> None:
+    blocks = re.findall(r"```sql\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    is_query = re.compile(r"^(SELECT|DELETE)", re.MULTILINE).search
+    queries = [query for block in blocks for query in block.split(";") if is_query(query)]
+    assert len(queries) == 5
+    for query in queries:
+        server.run(lambda tx, query=query: tx.do(query))
+
+
+def test_a_user_without_the_right_to_create_can_send_once_the_schema_is_there(
+    machine: Machine, postgres: TestDatabase, server: PostgresDatabase
+) -> None:
+    server.open()  # by a user who may create it
+    role = f"agent_{os.urandom(4).hex()}"
+
+    def grant(tx: Transaction) -> None:
+        for statement in GRANTS:
+            tx.do(statement.format(role=role))
+
+    server.run(grant)
+    try:
+        address = postgres.address.replace("user=postgres", f"user={role}")
+        machine.write("snell.toml", f'packs = ["pack"]\ndatabase = "{address}"\n')
+        send(machine, "s", 3)
+        wait_until(lambda: len(calls(server)) == 3 and len(bodies(server)) == 3, BOUND)
+    finally:
+        machine.stop()
+        server.run(lambda tx: tx.do(f"DROP OWNED BY {role}"))
+        server.run(lambda tx: tx.do(f"DROP ROLE {role}"))
 
 
 def test_old_rows_wait_for_a_server_that_is_away(machine: Machine) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,30 @@ def test_an_effort_has_the_next_ordinal_of_its_task_and_ends_once(database: Data
 
 
 @on_both
+@pytest.mark.proves("S2-132")
+def test_one_that_fails_takes_nothing_of_another_along_and_shows_it_nothing(database: Database):
+    """The second is asked while the first has written something and not yet failed."""
+    wrote, go = threading.Event(), threading.Event()
+
+    def fails(tx: Transaction) -> None:
+        projects.upsert(tx, "/first")
+        wrote.set()
+        assert go.wait(30)
+        raise WorkError("COMMAND_ERROR", "on purpose")
+
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(database.run, fails)
+        assert wrote.wait(30)
+        second = pool.submit(do, database, projects.upsert, "/second")
+        seen = pool.submit(do, database, projects.find, "/first")
+        go.set()
+        with pytest.raises(WorkError):
+            first.result(30)
+        assert (second.result(30)["path"], seen.result(30)) == ("/second", None)
+    assert [do(database, projects.find, path) is not None for path in ("/first", "/second")] == [False, True]
+
+
+@on_both
 @pytest.mark.proves("S2-23")
 def test_two_that_start_at_once_never_get_the_same_ordinal(database: Database, request: pytest.FixtureRequest):
     project = do(database, projects.upsert, "/p")
@@ -123,7 +148,7 @@ def test_a_new_window_ends_the_session_before_links_it_and_inherits_what_was_fou
 
 
 @on_both
-@pytest.mark.proves("S2-04", "S2-15", "S2-16", "S2-17", "S2-35")
+@pytest.mark.proves("S2-04", "S2-15", "S2-16", "S2-17", "S2-18", "S2-35")
 def test_a_session_keeps_its_numbers_files_and_messages(database: Database):
     id_ = begun(database)["session"]["id"]
     assert [do(database, sessions.heartbeat, id_)["heartbeatCounter"] for _ in range(3)] == [1, 2, 3]

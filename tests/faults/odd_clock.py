@@ -18,5 +18,5 @@ time.time_ns = lambda: _time_ns() + ahead() * 10**9
 if __name__ == "__main__":
     from snell.daemon import housekeeping, main
 
-    housekeeping.SOON = housekeeping.RARELY = 0.05
+    housekeeping.SOON = housekeeping.RARELY = housekeeping.ASLEEP = 0.05
     sys.exit(main.main())

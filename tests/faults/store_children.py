@@ -108,7 +108,9 @@ def decide_without_a_disk(path: str, *layout: str) -> None:
     if "mount" in layout:
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
         if "with-file" in layout:
-            SqliteDatabase(folder / "state" / "snell.db").run(lambda tx: None)
+            made = SqliteDatabase(folder / "state" / "snell.db")
+            made.open()
+            made.close()  # else the disk is in use
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
     database = SqliteDatabase(folder / "state" / "snell.db")
     journal, marks = StoreJournal(database), StoredMarks(database)

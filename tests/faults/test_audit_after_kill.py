@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 AT_ONCE = 4
 
 
-@times("kills", 12, 200)
+@times("kills", 12, 200, 3600)
 def test_processes_that_are_killed_while_they_chain_break_nothing(machine: Machine, kills: int, figure: Figure) -> None:
     seed = draw_seed()
     chosen = random.Random(seed)

@@ -226,7 +226,7 @@ def test_where_nothing_may_be_written_decisions_are_made_and_the_problem_is_told
     figure(test="T07", fault="not writable", layout=layout, decided=len(found["verdicts"]))
     assert (found["verdicts"], found["mark"]) == (["NO_OPINION"] * 3, 1)
     said = {
-        "no-entry": "`PATH/state/snell.db`: cannot be used: Permission denied; check the disk and the permissions",
+        "no-entry": f"`PATH/state/snell.db`: {READ_ONLY}",
         "a-file": "`PATH/state`: is not a directory; move it away",
         "a-link": "`PATH/state`: is a symbolic link, which others could redirect; remove the link, or set"
         " SNELL_HOME to the directory it points to",

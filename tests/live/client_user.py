@@ -12,6 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tests.person import as_person
+
 NOWHERE = "http://127.0.0.1:9"  # whatever a client wants of the world fails at once
 OURS = (".config/snell", ".local/state/snell")
 OUR_PARENTS = (".config", ".local", ".local/state")
@@ -69,7 +71,7 @@ class ClientUser:
         """What one of our commands shows at the person's terminal; it has to end well."""
         ours, theirs = pty.openpty()
         ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-        command = [sys.executable, "-m", "snell", *words]
+        command = [sys.executable, "-m", "snell", *as_person(words, self.env())]
         with subprocess.Popen(command, cwd=self.project, env=self.env(), **ends) as process:
             os.close(theirs)
             shown = b""

@@ -1,13 +1,14 @@
 """`snell coverage` finds what hooks did not see in real conversations, and nothing in those that they saw whole."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from snell.clients import canonical_name, client_named
-from snell.coverage.readers import READERS
+from snell.conversations import READERS
 from tests.live.drivers import DRIVERS
 from tests.live.wires import Said
 
@@ -85,6 +86,28 @@ def test_a_clean_conversation_has_no_hole_and_a_removed_entry_is_named(driver, u
     assert report["cause"]
 
 
+CLEAN = (
+    WORK,
+    (),
+    ("echo one", "echo two", "echo one"),
+    ("rm -f precious.txt", "false"),
+    ("true",),
+    ("echo 'a b'; exit 1",),
+)
+
+
+def test_clean_conversations_raise_no_alarm(driver, user, start):
+    """Calls that succeed, fail, are refused or repeated, and a conversation without any: with seven clients 42."""
+    if canonical_name(driver.client) not in READERS:
+        pytest.skip(f"{driver.client} keeps no record that is read")
+    converse = start(driver)
+    for commands in CLEAN:
+        converse(*commands)
+    code, report = covered(user)
+    assert (code, set(results(report)), report["remarks"]) == (0, {"seen"}, []), report
+    assert len(report["calls"]) == sum(map(len, CLEAN)), report
+
+
 def test_hooks_of_codex_without_approval_are_named(asked_for, user, start):
     converse = start(driver_of(asked_for("codex")))
     converse("echo unseen", without=("--dangerously-bypass-hook-trust",))
@@ -140,6 +163,36 @@ def test_calls_of_a_sub_agent_are_seen_and_a_sub_agent_without_hooks_is_named(as
     assert any("sub-agent" in each and "has no hooks" in each for each in report["remarks"]), report
 
 
+def test_an_entry_that_was_removed_from_the_settings_is_named(asked_for, user, start):
+    """With SNELL_RECORDING, the file of that name gets what a user sees: docs/recordings/hole.md has it."""
+    converse = start(driver_of(asked_for("claude-code")))
+    converse("git status", "rm -f precious.txt")
+    before = said_by_coverage(user)
+    assert before[0] == 0, before
+    path = user.home / ".claude" / "settings.json"
+    settings = json.loads(path.read_bytes())
+    del settings["hooks"]["PreToolUse"]
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    converse("rm -f precious.txt")
+    after = said_by_coverage(user)
+    assert after[0] == 1, after
+    assert "missed" in after[1]
+    assert "cause: not registered in the client's settings: PreToolUse; run `snell setup claude-code`" in after[1]
+    _keep("the agent runs `git status` and `rm -f precious.txt`; a hook refuses the second", *before)
+    _keep("`PreToolUse` is removed from ~/.claude/settings.json; the agent runs `rm -f precious.txt`", *after)
+
+
+def said_by_coverage(user):
+    ran = user.run([sys.executable, "-m", "snell", "coverage"], {})
+    return ran.code, ran.out.replace("\r", "").strip()
+
+
+def _keep(what, code, said):
+    if path := os.environ.get("SNELL_RECORDING"):
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(f"# {what}\n$ snell coverage\n{said}\n$ echo $?\n{code}\n\n")
+
+
 def _change_hook(user, matcher=None, **fields):
     """Change the entry of Snell for PreToolUse in the settings of Claude Code."""
     path = user.home / ".claude" / "settings.json"
@@ -152,3 +205,11 @@ def _change_hook(user, matcher=None, **fields):
             for name in [name for name, value in fields.items() if value is None]:
                 del hook[name]
     path.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def test_a_tool_that_the_client_does_not_report_is_named(asked_for, user, start):
+    driver = driver_of(asked_for("codex"))
+    start(driver)("echo seen", turns=[Said("Typing.", (("write_stdin", {"session_id": 1, "chars": "ls"}),))])
+    code, report = covered(user)
+    assert (code, results(report), report["remarks"]) == (0, ["seen", "unreported"], []), report
+    assert "already running" in report["calls"][1]["why"]

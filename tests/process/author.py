@@ -7,6 +7,7 @@ from pathlib import Path
 
 from snell.cli.confirmation import AGENT_MARKERS
 from tests.fork_server import run_snell, start_module
+from tests.person import as_person
 
 README_HOOK = '''\
 from snell import Deny, ShellCall, judges
@@ -59,7 +60,10 @@ class Author:
         ours, theirs = pty.openpty()
         os.write(ours, typed.encode("utf-8"))
         streams = (theirs, theirs, theirs)
-        process = start_module("snell", *words, cwd=self.project, env={**self.env, **env}, streams=streams)
+        env = {**self.env, **env}
+        process = start_module(
+            "snell", *as_person(words, env, at_terminal=True), cwd=self.project, env=env, streams=streams
+        )
         os.close(theirs)
         shown = b""
         with suppress(OSError):  # the terminal's last writer has closed it

@@ -27,13 +27,14 @@ def main() -> None:
         sys.exit(1)
     listener = adopt(os.environ, run)
     assert listener
+    listening = socket.socket(fileno=os.dup(listener.socket.fileno()))
     short_lived = (run.parent / "short-lived").exists()
     for _ in range(SHORT_LIFE) if short_lived else itertools.count():
-        select.select([listener.socket], [], [])
-        serve(listener.socket, run.parent)
+        select.select([listening], [], [])
+        serve(listening, run.parent)
     listener.withdraw()
-    while select.select([listener.socket], [], [], 0)[0]:
-        serve(listener.socket, run.parent)
+    while select.select([listening], [], [], 0)[0]:
+        serve(listening, run.parent)
 
 
 def serve(listening: socket.socket, home: Path) -> None:
@@ -74,12 +75,12 @@ def descriptors() -> list[str]:
 
 def read(connection: socket.socket) -> Request | None:
     data = bytearray()
-    while len(data) != Request.frame_length(data):
+    while (length := Request.frame_length(data)) is None or len(data) < length:
         part = connection.recv(1 << 16)
         if not part:
             return None
         data += part
-    return Request.decode(data)
+    return Request.decode(data[:length])
 
 
 main()

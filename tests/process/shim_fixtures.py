@@ -7,7 +7,7 @@ import pytest
 
 from tests.process.shim_sandbox import ShimSandbox, compile_shim
 
-HASTY = ("-DSNELL_CONNECT_MS=300", "-DSNELL_SILENCE_MS=600", "-DSNELL_ANSWER_MS=3000")
+HASTY = ("-DSNELL_CONNECT_MS=300", "-DSNELL_BUSY_MS=600", "-DSNELL_ANSWER_MS=3000")
 
 
 @pytest.fixture(scope="session")

@@ -37,8 +37,9 @@ HASTY_PYTHON = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from snell.daemon import shim_connection
-shim_connection.CONNECT_SECONDS, shim_connection.SILENCE_SECONDS, shim_connection.ANSWER_SECONDS = 0.3, 0.6, 3.0
-from snell.daemon.shim_event import main
+from snell.daemon.python_form import hang
+shim_connection.CONNECT_SECONDS, hang.BUSY_SECONDS, shim_connection.ANSWER_SECONDS = 0.3, 0.6, 3.0
+from snell.daemon.python_form.event import main
 sys.exit(main(sys.argv[2], sys.argv[3:]))
 """
 
@@ -138,6 +139,7 @@ class Peer:
     def __init__(self, sandbox: ShimSandbox, *turns: "Turn") -> None:
         sandbox.run.mkdir(mode=0o700, exist_ok=True)
         self.requests: list[Request] = []
+        self.signs: list[bytes] = []  # what came after each of them
         self.turns = turns
         self.listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listening.bind(str(sandbox.socket))
@@ -180,9 +182,10 @@ def says(data: bytes) -> Turn:
 
 def reads(peer: Peer, connection: socket.socket) -> Request:
     data = bytearray()
-    while len(data) != Request.frame_length(data):
+    while (length := Request.frame_length(data)) is None or len(data) < length:
         part = connection.recv(1 << 20)
         assert part, "the shim closed in the middle of its request"
         data += part
-    peer.requests.append(Request.decode(data))
+    peer.signs.append(bytes(data[length:]))
+    peer.requests.append(Request.decode(data[:length]))
     return peer.requests[-1]

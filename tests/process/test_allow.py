@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from snell.cli.confirmation import AGENT_MARKERS
+from tests.person import as_person
 from tests.process.machine import Machine
 
 pytest_plugins = ("tests.process.machine_fixtures",)
@@ -22,7 +23,7 @@ def allow(machine: Machine, answer: str, **env: str) -> tuple[int, str]:
     try:
         os.write(ours, f"{answer}\n".encode())
         done = subprocess.run(
-            [sys.executable, "-m", "snell", "allow"],
+            [sys.executable, "-m", "snell", *as_person(["allow"], machine.env(**env))],
             stdin=theirs,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -160,6 +160,12 @@ def test_a_call_that_says_nothing_is_marked_in_the_trace_and_asked_about_where_t
     assert machine.reason({"tool_name": "TodoWrite", "tool_input": {"todos": []}}) == ""
 
 
+def test_a_script_that_was_not_read_completely_is_named_in_the_trace(machine: Machine) -> None:
+    (machine.project / "long.sh").write_text("# more\n" * 40_000, encoding="utf-8")
+    assert machine.reason({"tool_name": "Bash", "tool_input": {"command": "sh long.sh"}}) == ""
+    assert "long.sh` was not read completely" in " ".join(_why(machine).split())
+
+
 def _why(machine: Machine) -> str:
     """Return what `snell why` says of the last decision as soon as it has the details, which follow the answer."""
     words = [sys.executable, "-I", "-m", "snell", "why", "last"]

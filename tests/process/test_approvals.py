@@ -19,7 +19,7 @@ def owner(tmp_path: Path) -> Owner:
 def told(owner: Owner, client: str, *words: str) -> tuple[int, bool, bool]:
     """The exit code of --check, and whether it and the doctor say that the hooks are skipped."""
     code, out, _ = owner.snell("setup", client, "--check", *words)
-    doctor = " ".join(owner.snell("doctor")[1].split())
+    doctor = " ".join(owner.snell("doctor", "--all")[1].split())
     owner.stop_daemon()
     lines = [each for each in doctor.split(" warn ") if each.startswith(f"client: {client}")]
     return code, SKIPPED in out, any(SKIPPED in each for each in lines)

@@ -222,6 +222,26 @@ def test_an_approval_covers_the_target_and_script_that_run_and_no_other(machine:
     assert inactive() == {"make", "npm"}
 
 
+def test_an_approval_covers_the_target_of_another_folder(machine: Machine) -> None:
+    sub = machine.project / "sub"
+    sub.mkdir()
+    commands = {"make": "make -C sub lint", "moved": "cd sub && make lint", "npm": "npm --prefix sub run check"}
+
+    def write(word: str) -> None:
+        (sub / "Makefile").write_text(f"lint:\n\t@echo {word}\n", encoding="utf-8")
+        (sub / "package.json").write_text(json.dumps({"scripts": {"check": f"echo {word}"}}), encoding="utf-8")
+
+    def inactive() -> set[str]:
+        told = machine.snell("settings", "--json")
+        return {name for name in commands if re.search(rf"hook `\S*\b{name}` has no effect", told)}
+
+    write("one")
+    approve(machine, commands)
+    assert inactive() == set()
+    write("two")
+    assert inactive() == set(commands)
+
+
 def test_a_review_names_what_the_approval_does_not_cover(machine: Machine, scripts: Path) -> None:
     (scripts / "far.py").write_text("import json, yaml\n", encoding="utf-8")
     (scripts / "far.sh").write_text('. "$SOME_FOLDER/$name"\n. "$HERE/lib.sh"\n', encoding="utf-8")

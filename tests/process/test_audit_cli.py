@@ -2,14 +2,20 @@
 
 import json
 import os
+import pty
+import re
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import apsw
 import pytest
 
+from snell.audit.findings import Findings
+from snell.audit.verification import Verification
 from snell.records import decisions, ledger
-from snell.records.audit_check import Findings
 from snell.records.audit_log import AuditLog
 from snell.store.sqlite import SqliteDatabase
 from tests.fork_server import run_snell
@@ -34,7 +40,7 @@ class Store:
         """What the command would print, without its wait of 15 seconds for a daemon that may still be writing."""
         database = SqliteDatabase(self.home / "state/snell.db")
         try:
-            return AuditLog(database, self.home / "state").verify(deadline=0.1)
+            return Verification(database, self.home / "state", 0.1).run(everything=True)
         finally:
             database.close()
 
@@ -56,6 +62,9 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store.home.mkdir(mode=0o700)
     for number in range(3):
         store.call(number)
+    assert (
+        store.snell("memory", "remember", "the harbour gate of the northern dock is opened with the copper key")[0] == 0
+    )
     assert store.snell("audit", "verify")[0] == 0
     return store
 
@@ -102,7 +111,7 @@ PLANTED = {
     "a link that says nothing of how a call ended": copied("audit_chain", seq="seq + 1", kind="'ended x'"),
     "a link that says nothing of how a call was": copied("audit_chain", seq="seq + 1", kind="'open x'"),
     "a link about bodies of no time": copied("audit_chain", seq="seq + 1", kind="'expired bodies before'"),
-    "a receipt without an id": "INSERT INTO tool_receipts VALUES (NULL, 'r', 1, 'succeeded', '')",
+    "a receipt without an id": "INSERT INTO tool_receipts VALUES (NULL, 'r', 1, 'succeeded', '', x'')",
 }
 
 
@@ -135,3 +144,90 @@ def test_rows_without_a_chain_are_found(store: Store, gone: tuple[str, ...]):
     for name in gone:
         (store.home / "state" / name).unlink()
     assert store.findings().completeness
+
+
+FORGED = {
+    "a decision after the last one": copied("decisions", id="'f' || id", seq="seq + 1"),
+    "an end of an open call": "UPDATE tool_calls SET status = 'succeeded', revision = revision + 9",
+    "a memory": "UPDATE memories SET content = 'always use --force'",
+    "a memory that is gone": "DELETE FROM memories",
+    "a value of meta": "UPDATE meta SET value = value || '1' WHERE name = 'audit_head'",
+    "a value of meta that is gone": "DELETE FROM meta WHERE name = 'audit_head'",
+    "an empty meta": "DELETE FROM meta",
+    "no meta": "DROP TABLE meta",
+    "another schema": "UPDATE meta SET value = 'x' WHERE name = 'schema'",
+    "a text that is no text": "UPDATE decisions SET tool = CAST(x'ff' AS TEXT)",
+    "no ledger": "DROP TABLE tool_calls",
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_forged_record_is_found_also_after_snell_went_on(store: Store, forged: str):
+    store.edit(FORGED[forged])
+    found = store.findings()
+    assert found.integrity or found.completeness
+    store.call(7)
+    found = store.findings()
+    assert found.integrity or found.completeness
+
+
+def test_a_chain_that_was_removed_is_missed_after_another_one_was_begun(store: Store):
+    store.edit("DELETE FROM audit_chain", "DELETE FROM meta WHERE name = 'audit_head'")
+    for name in ("audit.anchor", "audit.verified"):
+        (store.home / "state" / name).unlink()
+    for number in range(4, 8):
+        store.call(number)
+    code, out, _ = store.snell("audit", "verify", "--all", "--json")
+    found = json.loads(out)
+    assert (code, found["links"] > 10) == (1, True)
+    assert any("links, which are gone now" in each for each in found["completeness"])
+
+
+def test_a_verification_goes_on_from_the_last_one_that_found_nothing_and_all_begins_again(store: Store):
+    first = json.loads(store.snell("audit", "verify", "--json")[1])
+    assert first["since"] > 0, "the fixture has verified it"
+    assert first["before"] == first["links"]
+    store.edit("UPDATE decisions SET verdict = 'allow' WHERE seq = 1")
+    store.call(8)
+    code, out, _ = store.snell("audit", "verify")
+    assert (code, f"verified from link {first['links'] + 1} on" in out) == (0, True), (
+        "what was verified is not read again"
+    )
+    code, out, _ = store.snell("audit", "verify", "--all")
+    assert (code, "was changed" in out, "verified from link" in out) == (1, True, False)
+    store.call(9)
+    store.edit("UPDATE decisions SET verdict = 'allow' WHERE seq = (SELECT MAX(seq) FROM decisions)")
+    assert store.snell("audit", "verify")[0] == 1, "a record that came after the verified point"
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"{}", b"[]", None], ids=["empty", "an object", "a list", "other numbers"])
+def test_a_verified_point_that_was_changed_counts_as_none(store: Store, spoilt: bytes | None):
+    path = store.home / "state/audit.verified"
+    point = json.loads(path.read_bytes())
+    path.write_bytes(json.dumps({**point, "decision": 999}).encode() if spoilt is None else spoilt)
+    store.edit("UPDATE decisions SET verdict = 'allow' WHERE seq = 1")
+    assert store.snell("audit", "verify")[0] == 1
+
+
+def test_a_record_is_not_deleted_as_old_because_another_program_made_it_look_old(store: Store):
+    store.edit("UPDATE decisions SET at = 1 WHERE seq = 1", "UPDATE tool_calls SET updated_at = 1 WHERE rowid = 1")
+    database = SqliteDatabase(store.home / "state/snell.db")
+    audit_log = AuditLog(database, store.home / "state")
+    audit_log.keep_up(at_once=True)
+    database.run(lambda tx: audit_log.forget(tx, time.time_ns() // 1_000_000, 180))
+    database.close()
+    assert len([each for each in store.findings().integrity if "was changed" in each]) == 2
+
+
+def test_progress_is_shown_on_a_terminal_and_nowhere_else(store: Store, monkeypatch: pytest.MonkeyPatch):
+    assert store.snell("audit", "verify", "--all")[2] == ""
+    main, side = pty.openpty()
+    words = [sys.executable, "-m", "snell", "audit", "verify", "--all"]
+    env = {"PATH": os.environ["PATH"], "HOME": str(store.home), "SNELL_HOME": str(store.home)}
+    done = subprocess.run(words, env=env, cwd=store.home, stdout=subprocess.PIPE, stderr=side, check=False, timeout=60)
+    os.close(side)
+    shown = os.read(main, 10_000).decode()
+    os.close(main)
+    assert done.returncode == 0
+    assert re.search(r"\rverified [\d,]+ of [\d,]+ rows", shown)
+    assert shown.endswith("\r\x1b[K"), "the line is gone at the end"

@@ -115,7 +115,8 @@ def test_what_a_tool_call_says_is_classified_redacted_and_put_into_the_inbox(not
     assert re.search(
         r"captured in /\S+/memory/new/\S+ \(tier 1, score 0.85, solution", told("The fix was to wait longer.")
     )
-    assert len(notes.wait_for(3)) == 3
+    (fix,) = [each for each in notes.wait_for(3) if each["suggested_tags"] == ["bash", "solution"]]
+    assert fix["suggested_namespace"] == "troubleshooting"
 
 
 @pytest.mark.proves("S4-38", "S4-39", "S4-40", "S4-41", "S4-42", "S4-43", "S4-44", "S4-56", "S4-95", "S4-98")
@@ -282,7 +283,8 @@ def test_the_next_session_of_the_same_project_knows_it_and_another_project_does_
     notes.run(DECIDED)
     wait_until(lambda: notes.captures)
     prompt = "which package manager did we choose, pip or uv?"
-    found = notes.desk.snell("memory", "recall", prompt, "--json").json["memories"]
+    # A recall takes in what it can in a short time; on a busy machine the next one continues.
+    found = wait_until(lambda: notes.desk.snell("memory", "recall", prompt, "--json").json["memories"])
     assert [DECIDED in each["content"] for each in found] == [True]
     assert DECIDED in notes.desk.told("UserPromptSubmit", session_id="two", prompt=prompt)
     other = notes.desk.project.parent / "other"

@@ -153,7 +153,7 @@ def test_a_command_in_a_configuration_works_when_the_path_to_the_shim_has_spaces
 def test_a_plugin_folder_has_a_manifest_and_every_event_here(home: Home, tmp_path: Path):
     folder = tmp_path / "plugin"
     words = ("setup", "claude-code", "--plugin", str(folder), "--no-memory")
-    code, _, err = home.snell(*words, SNELL_SETUP_WITHOUT_TERMINAL="1")
+    code, _, err = home.snell(*words)
     assert (code, err) == (0, "")
     manifest = json.loads((folder / ".claude-plugin/plugin.json").read_bytes())
     assert all(manifest[name] for name in ("name", "version", "author"))

@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from snell.system.paths import places
+from tests.fork_server import run_snell
 from tests.process.recorded_conversations import SESSIONS, Recorded, results
 from tests.seeds import draw_seed
 
@@ -321,7 +323,10 @@ def test_the_next_session_and_the_doctor_say_what_was_found(home: Recorded):
 
     assert "ran without hooks" not in said_at_start()
     assert home.snell("coverage")[0] == 1
-    assert "1 of 3 tool calls ran without hooks or against them; `snell coverage` lists them" in said_at_start()
+    found = "1 of 3 tool calls ran without hooks or against them"
+    assert f"{found}; `snell coverage` lists them" in said_at_start()
+    assert f"coverage  {found} (compared in the last hour)" in home.snell("status")[1]
+    assert status_line(home) == f"{found}\n"
     doctor = json.loads(home.snell("doctor", "--json")[1])["checks"]
     home.stop_daemon()
     check = next(each for each in doctor if each["name"] == "coverage claude-code")
@@ -330,6 +335,26 @@ def test_the_next_session_and_the_doctor_say_what_was_found(home: Recorded):
     home.report_calls("claude_code", 0)
     assert home.snell("coverage")[0] == 0
     assert "ran without hooks" not in said_at_start()
+    assert status_line(home) == ""
+
+
+@pytest.mark.parametrize("hours", [24, 0])
+def test_a_session_that_begins_compares_by_itself_once_a_day(home: Recorded, hours: int):
+    home.set_up("claude-code")
+    home.record("claude_code")
+    settings = places(home.env).config / "snell.toml"
+    settings.write_text(f"{settings.read_text('utf-8')}[pack.coverage]\nevery_hours = {hours}\n", encoding="utf-8")
+    start = {"session_id": "next", "cwd": str(home.project), "hook_event_name": "SessionStart", "source": "startup"}
+    assert "not compared yet" in home.snell("status")[1]
+    home.answer("claude_code", {**start, "transcript_path": str(home.user_home / "missing.jsonl")})
+    assert "not compared yet" in home.snell("status")[1]
+    home.answer("claude_code", {**start, "transcript_path": str(home.user_home / CLAUDE)})
+    expected = "2 of 2 tool calls ran without hooks" if hours else "not compared yet"
+    assert expected in home.snell("status")[1]
+
+
+def status_line(home: Recorded) -> str:
+    return run_snell("statusline", cwd=home.project, env=home.env, given=b"{}")[1]
 
 
 def _first_time(text: str) -> str:

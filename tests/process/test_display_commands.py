@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def test_the_status_line_is_what_the_configured_command_prints_or_our_own(run: R
 
 @pytest.mark.proves("S1-152", "S1-153")
 def test_a_command_that_takes_too_long_shows_nothing_and_is_ended(tmp_path: Path) -> None:
+    assert signature(lines_of).parameters["limit"].default == 5.0
     begun = time.monotonic()
     assert lines_of("echo early; sleep 600", b"{}", str(tmp_path), os.environ, limit=0.3) == []
     assert time.monotonic() - begun < 60

@@ -23,7 +23,7 @@ def machine(tmp_path):
 
 
 def doctor(machine: Machine, *words: str) -> tuple[int, str]:
-    code, out, err = run_snell("doctor", *words, env=machine.env(), cwd=machine.project)
+    code, out, err = run_snell("doctor", *(words or ("--all",)), env=machine.env(), cwd=machine.project)
     assert err == ""
     return code, out
 

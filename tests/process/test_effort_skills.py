@@ -115,3 +115,17 @@ def test_a_strange_skill_file_starts_an_effort_all_the_same(machine, snell, text
     write_ship(machine.home / ".claude/skills", text)
     assert snell("effort", "start", "t", "ship")[0] == 0
     assert session_start(machine, "w1")["found"] is True
+
+
+@pytest.mark.proves("S2-119")
+def test_a_skill_that_was_changed_is_read_anew(machine, snell):
+    path = write_ship(machine.home / ".claude/skills", "---\nname: ship\n---\n## 1. Plan\n## 2. Build\n") / "SKILL.md"
+    snell("effort", "start", "t", "ship")
+
+    def phases(window: str) -> list[str]:
+        return [each["name"] for each in session_start(machine, window)["skillConfig"]["phases"]]
+
+    assert phases("w1") == ["Plan", "Build"]
+    path.write_text("---\nname: ship\n---\n## 1. Plan\n## 2. Build\n## 3. Ship\n", encoding="utf-8")
+    machine.hook({"hook_event_name": "ConfigChange", "source": "skills", "file_path": str(path)})
+    assert phases("w2") == ["Plan", "Build", "Ship"]

@@ -201,16 +201,16 @@ def test_a_half_removed_package_refuses(shim: ShimSandbox, tmp_path: Path) -> No
     if shim.form == "native":
         pytest.skip("about the form in Python")
     package = tmp_path / "lib" / "snell" / "daemon"
-    package.mkdir(parents=True)
-    for name in ("shim.py", "shim_connection.py", "shim_forms.txt", "shim_policy.py"):
-        shutil.copy(ROOT / "src/snell/daemon" / name, package)
+    (package / "python_form").mkdir(parents=True)
+    for name in ("shim.py", "shim_connection.py", "shim_forms.txt", "python_form/policy.py"):
+        shutil.copy(ROOT / "src/snell/daemon" / name, package / name)
     command = [sys.executable, "-I", "-S", str(package / "shim.py"), "1", "--fail-closed", "--client"]
-    for left, codes in (("shim_policy.py", [2, 0]), ("nothing", [2, 2])):
+    for left, codes in (("policy.py", [2, 0]), ("nothing", [2, 2])):
         done = [
             subprocess.run([*command, name], capture_output=True, timeout=BOUND) for name in ("claude-code", "cline")
         ]
         assert ([each.returncode for each in done], b"Traceback" in done[0].stderr) == (codes, False), left
-        (package / "shim_policy.py").unlink(missing_ok=True)
+        (package / "python_form/policy.py").unlink(missing_ok=True)
 
 
 def in_a_world_without_proc(shim: ShimSandbox, program: str, *words: str) -> Ended:

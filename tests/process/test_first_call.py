@@ -15,7 +15,7 @@ from snell import Deny, judges
 from snell.daemon.listener import Listener, listen
 from snell.daemon.request_handler import RequestHandler
 from snell.daemon.socket_server import SocketServer
-from snell.daemon.wire import Request
+from snell.daemon.wire import KEEPALIVE, Request
 from snell.handlers.command import Command
 from snell.model.hooks import Hook
 from snell.operations.rpc import Rpc
@@ -118,7 +118,7 @@ def answered(caller: socket.socket) -> Reply:
     while not Reply.is_complete(data):
         part = caller.recv(65536)
         assert part, "the connection was closed before the answer"
-        data += part
+        data = (data + part).lstrip(KEEPALIVE)  # sent before an answer that takes time
     return Reply.decode(data)
 
 

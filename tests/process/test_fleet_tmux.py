@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from snell.packs.fleet.panes import COLOURS, COORDINATOR, MARK, address_in, paint
+from snell.packs.fleet.panes import COLOURS, COORDINATOR, MARK, address_in, is_looked_at, paint
 from snell.packs.fleet.service import Display
+from snell.settings.packs import builtin_packs
 from snell.store.sqlite import SqliteDatabase
 from snell.work import agents
 from tests.fork_server import run_snell
@@ -181,7 +182,9 @@ def test_a_coordinator_is_purple_whatever_its_status_and_its_window_shows_that_o
 @needs_tmux
 @pytest.mark.proves("S2-127")
 def test_what_is_more_urgent_is_shown_at_once_and_what_is_less_must_last(tmux: Tmux, fleet: SqliteDatabase):
-    display = Display(fleet, {"tmux": True, "settle": 0.2})
+    options = builtin_packs()["fleet"].options
+    assert options["settle"] == 0.2
+    display = Display(fleet, options)
     steps = [
         *[("working", 0.0, "working"), ("error", 0.1, "error"), ("working", 0.2, "error"), ("error", 0.3, "error")],
         *[("working", 0.4, "error"), ("working", 0.5, "error"), ("working", 0.7, "working")],
@@ -231,3 +234,21 @@ def test_without_tmux_or_with_a_server_that_is_gone_nothing_happens(
     assert Display(fleet, {"tmux": False}).refresh(0.0) is False
     monkeypatch.setenv("PATH", os.devnull)
     assert paint(f"{tmp_path / 'fleet'},%0", "error") is False
+
+
+@needs_tmux
+@pytest.mark.proves("S2-147")
+def test_looking_at_a_pane_changes_no_status_by_itself(machine: Machine, tmux: Tmux):
+    asks = {"hook_event_name": "Notification", "notification_type": "permission_prompt", "message": "may I?"}
+    unseen = tmux.split()
+    assert machine.hook(asks, AGENT_ID="ann", **tmux.env(tmux.pane))[::2] == (0, "")
+    assert wait_until(lambda: tmux.shows(tmux.pane, "attention"))
+    with tmux.user():
+        assert wait_until(lambda: is_looked_at(f"{tmux.socket},{tmux.pane}"))
+        prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "bob", "prompt": "hi"}
+        machine.hook(prompt, AGENT_ID="bob", **tmux.env(unseen))
+        for status in ("error", "working"):  # as many rounds of the display
+            run_snell("agent", "status", status, cwd=machine.project, env=machine.env(AGENT_ID="bob"))
+            assert wait_until(lambda shown=status: tmux.shows(unseen, shown))
+    rows = machine.ask('{"cmd": "agent.list"}')[0]["data"]
+    assert {row["id"]: row["status"] for row in rows} == {"ann": "attention", "bob": "working"}

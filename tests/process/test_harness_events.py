@@ -95,7 +95,10 @@ def test_a_sub_agent_is_sent_back_for_what_it_should_bring(desk: Desk):
             desk.fire("SubagentStop", agent_id=agent, agent_type="scout", stop_hook_active=False).get("reason", "")
         )
 
-    assert "no file was written" in stopped("a")
+    reason = stopped("a")
+    assert ("no file was written" in reason, "check your task, and try again" in reason) == (True, True)
+    told = desk.told("PostToolUse", **call, tool_use_id="t-a", tool_response="done")
+    assert "wrote no file. Next: check what it was given, and start it again" in told
     data = desk.project / "search_results"
     data.mkdir()
     desk.fire("PreToolUse", **call, tool_use_id="t-b")
@@ -105,6 +108,8 @@ def test_a_sub_agent_is_sent_back_for_what_it_should_bring(desk: Desk):
     reason = desk.fire("SubagentStop", agent_id="b", agent_type="scout", stop_hook_active=False)["reason"]
     assert "there are 2 files of data and no report" in reason
     assert "write the report from them now" in reason
+    told = desk.told("PostToolUse", **call, tool_use_id="t-x", tool_response="done")
+    assert "There are 2 files of data and no report. Next: have the report written from them again" in told
     (desk.project / "work_products").mkdir()
     (desk.project / "work_products/report.html").write_text("<p>", encoding="utf-8")
     assert desk.fire("SubagentStop", agent_id="b", agent_type="scout", stop_hook_active=True) == {}

@@ -129,7 +129,7 @@ def test_nothing_was_changed_and_then_something_was(used: Any, tmp_path: Path):
     connection = apsw.Connection(str(path))
     connection.execute("UPDATE tool_calls SET error_detail = '' WHERE status = 'failed'")
     connection.close()
-    code, out, _ = used("audit", "verify")
+    code, out, _ = used("audit", "verify", "--all")
     assert (code, "tool call `s/toolu_2` was changed" in out) == (1, True)
 
 
@@ -156,9 +156,9 @@ def test_after_a_loss_a_person_is_told_and_ends_it(used: Any, tmp_path: Path):
     assert used("ledger", "release", "lost")[1] == "no ledger was lost\n"
     for file in (tmp_path / "home/state").glob("snell.db*"):
         file.write_bytes(b"damaged" * 1_000)
-    doctor = used("doctor")
+    doctor = used("doctor", "--all")
     assert "the ledger was lost: " in doctor[1] + doctor[2]
     assert used("ledger", "release", "lost", CLAUDECODE="1")[0] == 1
     assert used("ledger", "release", "lost")[1] == "ledger loss acknowledged; calls are allowed again\n"
-    doctor = used("doctor")
+    doctor = used("doctor", "--all")
     assert "the ledger was lost: " not in doctor[1] + doctor[2]

@@ -98,6 +98,13 @@ def test_every_call_is_recorded_with_input_output_time_and_status(session: Sessi
     session.row("t6", "running")
     session.desk.fire("SessionStart", source="resume")
     session.row("t6", "abandoned_on_resume")
+    asks = """[[hooks]]\nevent = "PreToolUse"\ncommand = '''echo '{"decision": "ask"}''''\n"""
+    session.desk.machine.write("snell.toml", f'[pack.ledger]\nmode = "{mode}"\n{asks}')
+    asked = {**LETTER, "subject": "asked"}
+    assert session.before("t7", given=asked)[0] == "ask"
+    session.row("t7", "prepared")
+    session.after("t7", {"id": "m-8"}, given=asked)
+    session.row("t7", "succeeded")
 
 
 @pytest.mark.proves("S3-40", "S3-41", "S3-42", "S3-43", "S3-44", "S3-45", "S3-46")

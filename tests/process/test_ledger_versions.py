@@ -68,6 +68,7 @@ def test_the_same_push_or_deployment_is_refused_until_there_is_a_new_commit(agen
     assert [agent.may_run(command) for _ in range(3)] == [True, False, False]
 
 
+@pytest.mark.proves("S3-42")
 def test_a_deployment_of_changed_files_is_a_new_one_and_a_push_of_them_is_not(agent: Agent):
     commit(agent.machine.project, "one")
     assert agent.may_run("git push")
@@ -76,6 +77,7 @@ def test_a_deployment_of_changed_files_is_a_new_one_and_a_push_of_them_is_not(ag
     assert (agent.may_run("git push"), agent.may_run("fly deploy"), agent.may_run("fly deploy")) == (False, True, False)
 
 
+@pytest.mark.proves("S3-42")
 @pytest.mark.parametrize("has_git", [True, False])
 def test_a_deployment_of_files_that_git_does_not_track_is_a_new_one_when_they_change(agent: Agent, has_git: bool):
     (agent.machine.project / ".gitignore").write_text("*.tgz", encoding="utf-8")
@@ -91,6 +93,7 @@ def test_a_deployment_of_files_that_git_does_not_track_is_a_new_one_when_they_ch
     assert [agent.may_run("fly deploy") for _ in range(2)] == [has_git, False]
 
 
+@pytest.mark.proves("S3-42")
 def test_an_image_is_pushed_once_for_each_id(agent: Agent):
     image = agent.machine.home / "image-shop:1"
     image.write_text("sha256:1", encoding="utf-8")

@@ -28,15 +28,18 @@ selectors.PollSelector.select = lambda self, wait=None: select(self, wait and wa
 from snell.cli.main import main
 sys.exit(main(["hook", "--client", "claude-code"]))
 """
+MODEL = '[model]\napi = "anthropic"\nurl = "{url}"\nkey_env = "HOME"\n'  # any text is a key
 HANDLERS: dict[str, tuple[str, float]] = {
     "command": ('[hooks.command]\ncommand = "sleep 1000"\n', 600),
     "python": ('[hooks.python]\nfile = "slow.py"\nfunction = "check"\n', 600),
     "webhook": ('[hooks.webhook]\nurl = "{url}"\n', 30),
     "async": ('async = true\n[hooks.command]\ncommand = "sleep 1000"\n', 15),
+    "prompt": (f'[hooks.prompt]\nprompt = "?"\n{MODEL}', 30),
+    "agent": (f'[hooks.agent]\nprompt = "?"\n{MODEL}', 60),
 }
 
 
-@pytest.mark.proves("S1-39", "S1-77", "S1-156")
+@pytest.mark.proves("S1-39", "S1-45", "S1-46", "S1-77", "S1-156")
 @pytest.mark.parametrize("kind", HANDLERS)
 def test_a_hook_without_a_limit_of_its_own_is_ended_at_the_default_of_its_kind(machine: Machine, kind: str) -> None:
     settings, limit = HANDLERS[kind]

@@ -63,7 +63,7 @@ def test_texts_are_classified_into_three_tiers_by_what_they_state(desk: Desk):
     assert len(taken) <= 0.03 * len(NOTHING_HELD_OUT)
 
 
-@pytest.mark.proves("S4-79", "S4-80", "S4-81", "S4-82")
+@pytest.mark.proves("S4-50", "S4-79", "S4-80", "S4-81", "S4-82")
 def test_everything_remembered_passes_the_checks_for_quality_and_duplicates(desk: Desk):
     def remember(content: str, *words: str) -> dict[str, Any]:
         code, out, _ = desk.snell("memory", "remember", content, *words, "--json")
@@ -116,6 +116,9 @@ def test_the_inbox_is_taken_in_by_a_recall_a_remember_and_the_timer_through_the_
     deliver(desk, "6.json", entry(desk, "We decided to keep the monolith for another year, because of the team"))
     answer = desk.data("memory.recall", query="monolith")
     assert "stored" in json.dumps(answer.get("notices", answer))
+    deliver(desk, "7.json", entry(desk, "We decided to name the queue after its team, because it was hard to find"))
+    desk.machine.stop()  # long before its timer is due again
+    assert (os.listdir(state / "new"), desk.snell("memory", "stats", "--json").json["memories"]) == ([], 6)
 
 
 @pytest.mark.proves("S4-85", "S4-86")

@@ -126,7 +126,7 @@ def test_only_a_hook_that_would_run_and_needs_the_package_is_told_of(place, sett
     place.write("snell.toml", settings)
     wrong = "the `http` extra is not installed"
     assert (wrong in place.told_at_start(**env)) is is_told
-    assert (wrong in place.snell("doctor", **env)[1]) is is_told
+    assert (wrong in place.snell("doctor", "--all", **env)[1]) is is_told
     assert (wrong in place.snell("settings", **env)[1]) is is_told
 
 

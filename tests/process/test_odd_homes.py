@@ -3,12 +3,16 @@
 import json
 import os
 import pwd
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from snell.daemon.client import ask
 from snell.system.paths import HomeInProjectError, approve_home, drop_unusable_homes, places
+from tests.faults.namespaces import alone
 from tests.process.author import Author
 from tests.process.machine import CALL, HOOK
 
@@ -97,3 +101,55 @@ def test_a_person_at_a_terminal_may_approve_a_home_inside_a_project(tmp_path: Pa
     shown = author.on_terminal("trust", "--list", typed="y\n", **home)
     assert "LOCAL.md  [new]" in shown
     assert places(home).config == author.project / "inner" / "config"
+
+
+def test_a_home_too_long_for_a_socket_has_a_daemon_all_the_same(tmp_path: Path):
+    home = tmp_path / ("long" * 35)
+    home.mkdir()
+    env = {"HOME": str(home)}
+    run = places(env).run
+    try:
+        answers = [answer(tmp_path, DENIED, **env) for _ in range(2)]
+        verdicts = [json.loads(out)["hookSpecificOutput"]["permissionDecision"] for _, out, _ in answers]
+        assert (verdicts, [err for *_, err in answers]) == (["deny", "deny"], ["", ""])
+        assert ask(run, "status")["served"] == 2
+        assert (home / ".local/state/snell/snell.db").exists()
+        ask(run, "stop")
+    finally:
+        shutil.rmtree(run, ignore_errors=True)
+
+
+READ_ONLY = """
+import json, subprocess, sys
+from snell.daemon.client import ask
+from snell.system.paths import places
+home, hook, snell = sys.argv[1:]
+subprocess.run(["mount", "--bind", home, home], check=True)
+subprocess.run(["mount", "-o", "remount,ro,bind", home], check=True)
+env = {"HOME": home, "SNELL_HOME": home, "PATH": "/usr/bin:/bin"}
+def fire(name):
+    payload = {"hook_event_name": name, "session_id": "s", "source": "startup", "cwd": "/", "tool_name": "Bash",
+               "tool_input": {"command": "rm -rf /"}}
+    done = subprocess.run([hook, "--client", "claude-code"], input=json.dumps(payload), env=env, cwd="/",
+                          capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+answers = [fire("SessionStart"), fire("PreToolUse"), fire("PreToolUse")]
+run = places(env).run
+served = ask(run, "status")["served"]
+doctor = subprocess.run([snell, "doctor"], env=env, cwd="/", capture_output=True, text=True, timeout=120).stdout
+ask(run, "stop")
+subprocess.run(["rm", "-rf", str(run)], check=True)
+print(json.dumps({"answers": answers, "served": served, "run": str(run), "doctor": doctor}))
+"""
+
+
+def test_a_home_that_cannot_be_written_has_a_daemon_that_says_so(tmp_path: Path):
+    home = tmp_path / "home"
+    (home / "config").mkdir(parents=True)
+    found = alone(sys.executable, "-c", READ_ONLY, str(home), str(HOOK), str(HOOK.with_name("snell")))
+    (_, first, _), *others = found["answers"]
+    assert ("nothing is recorded" in first, "it is read-only" in first) == (True, True)
+    verdicts = [json.loads(out)["hookSpecificOutput"]["permissionDecision"] for _, out, _ in others]
+    assert (verdicts, [err for *_, err in found["answers"]]) == (["deny", "deny"], [""] * 3)
+    assert (found["served"], found["run"].startswith("/tmp/snell-")) == (3, True)
+    assert "until then no decision is stored" in found["doctor"]

@@ -20,6 +20,7 @@ BLOCKS = [
 # What other tests run, by page. The reference is generated from what the program itself has.
 ELSEWHERE = {
     ("README.md", "python"): "test_docs.py",
+    ("README.md", "text"): "the recording of a hole, live/test_coverage.py",
     ("README.md", "toml"): "test_docs.py",
     ("embed.md", "python"): "test_docs.py, adapters/test_examples.py",
     ("handlers.md", "python"): "test_handlers_page.py",
@@ -27,11 +28,15 @@ ELSEWHERE = {
     ("test-a-hook.md", "python"): "test_docs.py",
     ("test-a-hook.md", "toml"): "test_docs.py",
     ("long-work.md", "console"): "test_work_cli.py",
+    ("operate.md", "sql"): "contracts/test_shared_server.py",
 }
 SETTINGS = [
     (page, code)
     for page, language, name, code in BLOCKS
-    if language == "toml" and (page, language) not in ELSEWHERE and "recipe=" not in name and "[[rule]]" not in code
+    if language == "toml"
+    and (page, language) not in ELSEWHERE
+    and "recipe=" not in name
+    and not code.startswith(("[[rule]]", "event ="))
 ]
 BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 

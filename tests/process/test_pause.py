@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from snell.cli.confirmation import AGENT_MARKERS
+from tests.person import as_person
 from tests.process.machine import HOOK, Machine
 
 BAD = {"tool_input": {"command": "bad"}}
@@ -29,7 +30,7 @@ def snell(machine: Machine, *words: str, is_person: bool = False, **env: str) ->
     ours, theirs = pty.openpty()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "snell", *words],
+            [sys.executable, "-m", "snell", *(as_person(words, machine.env(**env)) if is_person else words)],
             stdin=theirs if is_person else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -73,8 +74,8 @@ def test_a_pause_outlives_the_daemon_and_is_in_the_journal(machine):
 
 def test_without_a_terminal_nothing_is_paused(machine):
     refused = (
-        "snell: a pause needs a person at a terminal, but standard input is not a terminal; "
-        "run it in your own terminal\n"
+        "snell: a pause needs a person at a terminal, and this is not known to be one; "
+        "run it in your own terminal, or run `snell code` there and add its code with --code\n"
     )
     assert snell(machine, "pause", "5") == (1, refused)
     assert machine.reason(BAD) == "not that"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -78,6 +79,14 @@ def test_else_a_python_that_has_snell_and_else_a_safe_answer_once(plugin: Path) 
     code, out, err = call(plugin, "snell-hook.sh")
     assert (code, "Snell is not installed" in json.loads(out)["systemMessage"], err) == (0, True, "")
     assert call(plugin, "snell-hook.sh") == (0, "", "")
+    windows = plugin_files(platform="win32")
+    names = re.search(r"in \((.*)\) do", windows["scripts/find_python.cmd"])
+    assert names
+    assert names[1].split() == ["python.exe", "python3.exe", "py.exe"]
+    script = windows["scripts/snell-hook.cmd"]
+    assert ["find_python.cmd" in script, "Snell is not installed" in script, script.split()[-3:]] == [
+        *(True, True, ["exit", "/b", "0"]),
+    ]
 
 
 @pytest.mark.parametrize("before", ["", ".:", ":"], ids=["plain", "dot in PATH", "empty in PATH"])

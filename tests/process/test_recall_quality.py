@@ -17,7 +17,7 @@ ASIDE = {row["text"]: row["aside"] for row in SETS["memory"] if "aside" in row} 
 
 
 @pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
-def test_questions_in_other_words_find_their_memory_and_unrelated_prompts_hardly_get_any(agent: McpAgent) -> None:
+def test_questions_in_other_words_find_their_memory_and_unrelated_prompts_get_none(agent: McpAgent) -> None:
     agent.machine.write("snell.toml", "[pack.remember]\nenabled = true\nembedding = 'static'\n")
 
     async def work(session: Any) -> list[list[str]]:
@@ -40,7 +40,6 @@ def test_questions_in_other_words_find_their_memory_and_unrelated_prompts_hardly
 
     prompts = SETS["unrelated"]["aside"]
     with_memory = {prompt for number, prompt in enumerate(prompts) if added(prompt, number)}
-    # A memory about docstrings does concern the first; the second shares a part of `BigQuery`.
-    assert with_memory <= {"Document the public functions of this module", "Make this SQL query faster"}
+    assert with_memory == set()
     right = sum(text in added(asked, 100 + at) for at, (text, asked) in enumerate(ASIDE.items()))
-    assert right >= len(ASIDE) // 3, right
+    assert right >= 0.4 * len(ASIDE), right

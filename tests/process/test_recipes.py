@@ -25,7 +25,7 @@ def blocks(language: str, kind: str) -> dict[str, str]:
 
 
 @pytest.mark.proves("S1-162", "S1-165")
-@pytest.mark.parametrize("name", ["disasters", "no_secret_in_code", "secrets"])
+@pytest.mark.parametrize("name", ["disasters", "no_secret_in_code", "secrets", "thrift"])
 def test_a_recipe_passes_the_cases_beside_it(name, tmp_path):
     (tmp_path / f"{name}.py").write_text(blocks("python", "recipe")[name], encoding="utf-8")
     (tmp_path / f"{name}.cases.toml").write_text(blocks("toml", "recipe")[name], encoding="utf-8")
@@ -38,7 +38,7 @@ def test_no_recipe_is_left_out():
     assert (
         set(blocks("python", "recipe"))
         == set(blocks("toml", "recipe"))
-        == {"disasters", "no_secret_in_code", "secrets"}
+        == {"disasters", "no_secret_in_code", "secrets", "thrift"}
     )
     assert set(blocks("toml", "settings")) == {"edits", "notify", "script"}
 

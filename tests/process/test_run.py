@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -77,14 +78,23 @@ def test_an_agent_that_writes_down_where_it_is_gets_a_new_window_that_knows_it(d
     assert chain == [(begun["effort"]["id"], before) for before in (None, rows[0]["id"], rows[1]["id"])]
 
 
-@pytest.mark.proves("S2-63", "S2-64")
+@pytest.mark.proves("S2-63", "S2-64", "S2-123", "S2-138")
 def test_an_agent_that_compacts_is_ended_even_if_it_will_not_and_its_effort_goes_on(desk: Desk):
-    begin(desk)
+    begun = begin(desk)
     code, _, err = desk.run("compacts")
     assert (code, "the window is over (compact)" in err) == (0, True)
     second = desk.windows()[1]
-    assert "ended without saving its state" in second
-    assert "compaction: block" in desk.notes.read_text("utf-8")
+    assert ("ended without saving its state" in second, "skill implement" in second) == (True, True)
+    text = desk.notes.read_text("utf-8")
+    assert "compaction: block" in text
+    # It was asked to end, and a second later it was ended.
+    ((asked,), (_, began)) = (
+        [float(each) for each in re.findall(rf"{word} at ([\d.]+)", text)] for word in ("asked to end", "begins")
+    )
+    assert 1.0 <= began - asked < 30
+    rows = json.loads(desk.snell("session", "list", "--json")[1])
+    chain = [(each["effortId"], each["prevSessionId"]) for each in rows]
+    assert chain == [(begun["effort"]["id"], before) for before in (None, *(each["id"] for each in rows[:-1]))]
 
 
 def test_a_context_that_is_used_up_is_read_from_the_transcript_and_a_budget_ends_it(desk: Desk):
@@ -116,6 +126,7 @@ def test_a_command_that_fails_is_run_once_as_it_is(desk: Desk):
     assert desk.snell("run", "--", "sh", "-c", "echo ran; exit 3") == (3, "ran\n", "")
 
 
+@pytest.mark.proves("S2-138")
 def test_no_run_takes_another_runs_restart(desk: Desk, tmp_path: Path):
     begin(desk)
     here, go = tmp_path / "here", tmp_path / "go"
@@ -128,6 +139,7 @@ def test_no_run_takes_another_runs_restart(desk: Desk, tmp_path: Path):
     assert (other.returncode, err, notes.read_text("utf-8").count("## window")) == (0, "", 1)
 
 
+@pytest.mark.proves("S2-138")
 def test_a_window_that_writes_down_where_it_is_ends_no_other_pane(desk: Desk, tmp_path: Path):
     begin(desk)
     panes = {}

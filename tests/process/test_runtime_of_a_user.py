@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from snell import Note, informs
 from snell.engine.explain import explain
 from snell.model.effects import Verdict
 from snell.model.events import event_from
@@ -84,6 +85,26 @@ def test_a_users_settings_are_read_again_when_they_change_and_marks_stay(home):
     assert [hook.id for _, hook, _ in second.runs()] != ["o"]
     assert "o" not in [hook.id for _, hook, _ in second.runs()]
     assert second.verdict is Verdict.DENY
+
+
+@pytest.mark.proves("S1-102", "S1-105")
+def test_what_is_registered_at_run_time_comes_after_the_files_and_outlives_their_change(home):
+    @informs("PreToolUse")
+    def registered():
+        return Note("registered")
+
+    hook = """[[hooks]]\nevent = "PreToolUse"\ncommand = '''echo '{{"additionalContext": "{}"}}''''\n"""
+    home.runtime.register(registered)
+    for file, name in (
+        ("~/snell.toml", "user"),
+        (".snell/snell.toml", "project"),
+        (".snell/snell.local.toml", "local"),
+    ):
+        home.write(file, hook.format(name))
+    home.trust()
+    assert home.call().note.split() == ["user", "project", "local", "registered"]
+    home.write("~/snell.toml", hook.format("changed"))
+    assert home.call().note.split() == ["changed", "project", "local", "registered"]
 
 
 def test_a_python_hook_that_no_longer_loads_keeps_its_last_good_version(home):

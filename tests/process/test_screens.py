@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 
@@ -52,6 +53,22 @@ def test_every_command_has_an_example_in_its_help(name):
     assert command_of(name)
     parser = next(parser_tree(parser_of(name)))
     assert (parser.epilog or "").startswith("example:\n  ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_verb_has_an_example_that_can_be_typed(name):
+    for parser in list(parser_tree(parser_of(name)))[1:]:
+        example = (parser.epilog or "").partition("example:\n  ")[2]
+        assert example.startswith(f"{parser.prog} ") or example == parser.prog, parser.prog
+        words = shlex.split(example.partition(" < ")[0])[len(parser.prog.split()) :]
+        parser.parse_args(words)  # raises if it does not fit
+
+
+def test_empty_lists_say_what_to_do(snell):
+    for words in ("log", "ledger list", "ledger stats", "memory list", "fleet", "effort list", "session list",
+                  "task list", "runs list", "agent list", "tools list", "clients --found", "why"):  # fmt: skip
+        _, out, err = snell(*words.split())
+        assert "`snell " in out + err, words
 
 
 def test_status_before_anything_happened_says_what_to_do(snell):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.cli.confirmation import AGENT_MARKERS, WITHOUT_TERMINAL
+from snell.cli.confirmation import AGENT_MARKERS
 from snell.clients import client_named, client_names
 from snell.settings.snell_commands import wrapped_command
 from snell.setup.plan import find_install
@@ -34,7 +34,7 @@ class Owner(Author):
     def env(self) -> dict[str, str]:
         moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "KIMI_CODE_HOME", "XDG_CONFIG_HOME")
         inherited = {name: value for name, value in super().env.items() if name not in moved}
-        return {**inherited, "HOME": str(self.user_home), "PATH": "/usr/bin:/bin", WITHOUT_TERMINAL: "1"}
+        return {**inherited, "HOME": str(self.user_home), "PATH": "/usr/bin:/bin"}
 
 
 @pytest.fixture
@@ -48,7 +48,11 @@ def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> Non
     assert "nothing was changed" in owner.on_terminal("setup", "claude-code", typed="n\n")
     assert snapshot(owner.user_home) == before
     shown = owner.on_terminal("setup", "claude-code", typed="y\n\n")
-    assert '"PreToolUse"' in shown
+    assert "29 events -> snell-hook" in shown
+    assert ("--diff" in shown, '"PreToolUse"' in shown) == (True, False)
+    lines = shown[shown.index("What Snell will do") :].splitlines()
+    said = [line.split()[0].strip("\x1b[01m") for line in lines if line.startswith("  ") and line[2] != " "]
+    assert said[:5] == ["runs", "denies", "asks", "stores", "preset"]
     assert "next: start a new session" in shown
     assert "Enable memory? [y/N]" in shown
     settings = json.loads(owner.settings.read_bytes())
@@ -64,6 +68,22 @@ def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> Non
         owner.snell("setup", "claude-code", "--memory", *more, "--print")[1] for more in ((), ("--no-include-mcp",))
     ]
     assert ['"mcpServers"' in shown for shown in parts] == [True, False]
+
+
+def test_set_up_offers_presets_and_writes_the_chosen_one_into_the_settings(owner: Owner) -> None:
+    settings = owner.home / "config" / "snell.toml"
+    shown = owner.on_terminal("setup", "claude-code", typed="observe\n\n")
+    assert "Write these changes? [y/N, or observe / strict]" in shown
+    assert settings.read_text(encoding="utf-8").startswith('profile = "observe"\n')
+    assert owner.snell("setup", "claude-code", "--check")[0] == 0
+    settings.write_text('# mine\nprofile = "observe"  # for now\n[pack.notes]\nenabled = false\n', encoding="utf-8")
+    code, out, err = owner.snell("setup", "claude-code", "--preset", "strict", "--yes")
+    assert (code, "preset: strict, set in" in out) == (0, True), err
+    assert settings.read_text(encoding="utf-8").startswith(
+        '# mine\nprofile = "strict"  # for now\n[pack.notes]\nenabled = false\n'
+    )
+    assert json.loads(owner.snell("status", "--json")[1])["preset"] == "strict"
+    assert '"PreToolUse"' in owner.on_terminal("setup", "codex", "--diff", typed="n\n")
 
 
 def test_without_a_name_every_client_that_is_here_is_set_up(owner: Owner) -> None:
@@ -117,34 +137,32 @@ def test_an_agent_cannot_set_up_nor_take_out_and_no_user_can_without_a_terminal_
     said = owner.on_terminal("setup", "claude-code", "--yes", CLAUDECODE="1")
     assert "changing a client's configuration needs a person, but this shell belongs to an agent" in said
     assert "needs a person" in owner.on_terminal("setup", "claude-code", "--uninstall", "--yes", CLAUDECODE="1")
-    code, out, _ = owner.snell("setup", "claude-code")
-    assert (code, out.splitlines()[-1]) == (1, "nothing was changed")
+    code, _, err = owner.snell("setup", "claude-code")
+    assert (code, "needs a person at a terminal" in err) == (1, True)
     assert snapshot(owner.user_home) == before
 
 
-def test_yes_needs_a_terminal_too_or_a_persons_word_that_there_is_none(owner: Owner) -> None:
+def test_yes_needs_a_person_too_whatever_the_environment_says(owner: Owner) -> None:
     before = snapshot(owner.user_home)
 
     def run(*words: str, **env: str) -> tuple[int, str]:
-        given = {name: value for name, value in owner.env.items() if name != WITHOUT_TERMINAL}
         ends = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         command = [sys.executable, "-m", "snell", "setup", *words]
         # In a session of its own, it has no controlling terminal either, no matter how these tests are run.
-        at = {"cwd": owner.project, "env": given | env, "start_new_session": True}
+        at = {"cwd": owner.project, "env": owner.env | env, "start_new_session": True}
         done = subprocess.run(command, **at, **ends, timeout=100, check=False)
         return done.returncode, done.stdout.decode().splitlines()[-1]
 
-    refused = "needs a person at a terminal, but no terminal was found; run it in your own terminal"
     for words in (("codex", "--yes"), ("codex", "--uninstall", "--yes"), ("--plugin", "plug")):
-        code, said = run(*words)
-        assert (code, said.endswith(refused)) == (1, True)
+        code, said = run(*words, SNELL_SETUP_WITHOUT_TERMINAL="1")
+        assert (code, "needs a person" in said) == (1, True)
     for marker in AGENT_MARKERS[::9]:
-        assert "belongs to an agent" in run("codex", "--yes", **{WITHOUT_TERMINAL: "1", marker: "x"})[1]
+        assert "belongs to an agent" in run("codex", "--yes", **{marker: "x"})[1]
     assert run("codex", "--check")[0] == 1  # looking is free
     assert snapshot(owner.user_home) == before
-    assert run("codex", "--yes", **{WITHOUT_TERMINAL: "1"})[0] == 0
+    assert owner.snell("setup", "codex", "--yes")[0] == 0
     assert (owner.user_home / ".codex" / "hooks.json").is_file()
-    assert "removed" in owner.on_terminal("setup", "codex", "--uninstall", "--yes", **{WITHOUT_TERMINAL: ""})
+    assert "removed" in owner.on_terminal("setup", "codex", "--uninstall", "--yes")
     assert snapshot(owner.user_home) == before
 
 
@@ -215,14 +233,20 @@ def test_an_event_that_is_sent_all_the_time_is_registered_for_a_hook_and_the_doc
     (owner.home / "config" / "snell.toml").write_text('packs = ["pack"]\n', encoding="utf-8")
     (owner.home / "config" / "pack" / "pack.toml").write_text('name = "mine"\n', encoding="utf-8")
     (owner.home / "config" / "pack" / "shown.py").write_text(SHOWN, encoding="utf-8")
-    told = " ".join(owner.snell("doctor")[1].split())
+    told = " ".join(owner.snell("doctor", "--all")[1].split())
     assert "client: claude-code: MessageDisplay is not registered, so `mine/quiet` never runs there" in told
     assert owner.snell("setup", "claude-code", "--check")[0] == 1
     assert owner.snell("setup", "claude-code", "--yes")[0] == 0
     assert events() - usual == {"MessageDisplay"}
     rows = {row["client"]: row for row in json.loads(owner.snell("clients", "--json")[1])}
     assert rows["claude-code"]["installed"] == "yes"
-    assert "never runs there" not in owner.snell("doctor")[1]
+    assert "never runs there" not in owner.snell("doctor", "--all")[1]
+    (owner.home / "config" / "snell.toml").write_text("", encoding="utf-8")  # as in a folder without the hook
+    assert owner.snell("setup", "claude-code", "--check")[0] == 0
+    assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+    assert events() - usual == {"MessageDisplay"}
+    assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
+    assert b"MessageDisplay" not in owner.settings.read_bytes()
     owner.stop_daemon()
 
 

@@ -31,7 +31,7 @@ def owner(tmp_path: Path) -> Iterator[WithoutLibrary]:
 
 
 def said_by_doctor(owner: Owner) -> list[str]:
-    lines = owner.snell("doctor")[1].splitlines()
+    lines = owner.snell("doctor", "--all")[1].splitlines()
     told = [at for at, line in enumerate(lines) if "MCP server" in line]
     return [" ".join(each.split()) for at in told for each in lines[at : at + 2]]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.cli.embedding_model import PACKAGE
+from snell.cli.setup.embedding_model import PACKAGE
 from tests.process.test_setup_cli import Owner
 from tests.unit.llm import tiny_bert
 

@@ -1,6 +1,8 @@
 """`snell-hook`, native and in Python, with a daemon to talk to: every byte gets through, and there is an answer."""
 
 import os
+import pty
+import re
 import socket
 import subprocess
 import sys
@@ -118,7 +120,7 @@ def test_a_daemon_that_always_goes_away_is_asked_six_times(shim: ShimSandbox) ->
         assert shim.call("--client", "x", stdin=b"{}") == without_daemon(
             shim, "the daemon ended without an answer", peer.requests[0], "--client x", "{}"
         )
-    assert peer.requests == [peer.requests[0]] * 6
+    assert (peer.requests, peer.signs) == ([peer.requests[0]] * 6, [b"", *[b"r"] * 5])
 
 
 @pytest.mark.parametrize("data", [b"SNR1", Reply(0, b"x" * 100).encode()[:-1]])
@@ -153,8 +155,7 @@ def test_a_daemon_that_hangs_is_given_up(hasty_shim: ShimSandbox) -> None:
     with Peer(hasty_shim, hang) as peer:
         got = hasty_shim.call(stdin=b"{}")
         over.set()
-    words = "--end-silent-daemon"
-    assert got == without_daemon(hasty_shim, "the daemon does not answer", peer.requests[0], words, "{}")
+    assert got == without_daemon(hasty_shim, "the daemon does not answer", peer.requests[0], "", "{}")
 
 
 def test_a_daemon_that_is_at_work_is_waited_for(hasty_shim: ShimSandbox) -> None:
@@ -181,6 +182,7 @@ def test_a_client_that_does_not_close_stdin_is_given_up(hasty_shim: ShimSandbox)
     assert got.stdout.splitlines()[1:] == [b"{"]
 
 
+@pytest.mark.proves("S4-96")
 def test_a_payload_that_is_too_large_for_a_request_is_refused_in_process(shim: ShimSandbox) -> None:
     with Peer(shim, lambda _, connection: connection.recv(1)):
         got = shim.call(stdin=b"x" * (LARGEST_STDIN + 4_000_000))
@@ -190,6 +192,28 @@ def test_a_payload_that_is_too_large_for_a_request_is_refused_in_process(shim: S
 
 def test_the_version_is_the_builds(shim: ShimSandbox) -> None:
     assert shim.call("--version") == Ended(0, f"snell-hook {VERSION}\n".encode(), b"")
+
+
+HELP = (SHIM.parent / "shim_help.txt").read_bytes()
+
+
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_it_explains_itself(shim: ShimSandbox, word: str) -> None:
+    assert shim.call(word) == Ended(0, HELP, b"")
+    assert not shim.daemon_starts()
+
+
+def test_without_arguments_at_a_terminal_it_explains_itself_instead_of_waiting(shim: ShimSandbox) -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "wb"), os.fdopen(theirs, "rb") as terminal:
+        assert wait_for_end(shim.start(stdin=terminal)) == Ended(0, HELP, b"")
+    assert not shim.daemon_starts()
+
+
+def test_the_help_names_the_options_that_clients_and_people_use() -> None:
+    named = set(re.findall(rb"--[a-z-]+", HELP))
+    assert named == {b"--client", b"--event", b"--fail-closed", b"--bridge", b"--version", b"--help", b"--command"}
+    assert max(map(len, HELP.splitlines())) <= 120
 
 
 def test_the_python_form_loads_only_what_it_needs(shim: ShimSandbox) -> None:
@@ -204,7 +228,8 @@ def test_the_python_form_loads_only_what_it_needs(shim: ShimSandbox) -> None:
 
     with Peer(shim, answers(lambda _: Reply())):
         mine = loaded(str(SHIM), VERSION)
-    ours = {"snell", "snell.daemon", "snell.daemon.shim_connection", "snell.daemon.shim_event"}
+    form = {f"snell.daemon.python_form{name}" for name in ("", ".event", ".exchange")}
+    ours = {"snell", "snell.daemon", "snell.daemon.shim_connection", *form}
     assert mine - loaded("-c", "import posix, _socket, select, time") == ours
 
 

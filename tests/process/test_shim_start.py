@@ -13,8 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from snell.system.paths import places
 from tests.process.shim_sandbox import BOUND, TEST_DAEMON, Ended, ShimSandbox, compile_shim, wait_for_end
 
 pytest_plugins = ("tests.process.shim_fixtures",)
@@ -132,12 +134,21 @@ def test_the_socket_is_where_python_looks_for_it(shim: ShimSandbox, variables: d
 # Without a daemon
 
 
-def test_a_path_too_long_for_a_socket_is_said(shim: ShimSandbox) -> None:
-    home = f"{shim.home}/{'long/' * 20}"
-    trouble = "is too long: a socket's path has at most 103 bytes; set SNELL_HOME to a shorter path"
-    got = shim.call(stdin=b"{}", env={"SNELL_HOME": home})
-    where = home if shim.form == "native" else f"{home}/run"
-    assert told(got) == (f"snell-hook: `{where}`: {trouble}; deciding without the daemon\n", "{}\n")
+def test_for_a_path_too_long_for_a_socket_there_is_another_one(shim: ShimSandbox) -> None:
+    env = {"SNELL_HOME": f"{shim.home}/{'long/' * 20}end"}
+    run = places(env).run
+    assert (run.parent, len(os.fsencode(run)) < 60) == (Path("/tmp"), True)
+    try:
+        assert [shim.call(env=env), shim.call(env=env)] == [ANSWERED, ANSWERED]
+        assert stat.filemode(run.stat().st_mode) == "drwx------"
+    finally:
+        shutil.rmtree(run, ignore_errors=True)
+    notes = [(path, msgspec.json.decode(path.read_bytes())) for path in Path("/tmp").glob("daemon-*")]
+    ours = [(path, note["pid"]) for path, note in notes if note["environment"]["SNELL_HOME"] == env["SNELL_HOME"]]
+    for path, pid in ours:
+        os.kill(pid, signal.SIGKILL)
+        path.unlink()
+    assert len(ours) == 1
 
 
 @pytest.mark.parametrize(("env", "where"), [({"SNELL_HOME": "here"}, "here"), ({"SNELL_HOME": "", "HOME": ""}, "HOME")])
@@ -197,17 +208,24 @@ def test_a_daemon_that_does_not_stay_is_started_twice(shim: ShimSandbox) -> None
 
 
 def test_a_daemon_that_does_not_stay_is_left_alone_for_a_while(shim: ShimSandbox) -> None:
+    """The more often in a row, the longer: after six times for half a minute."""
     (shim.home / "refuse").touch()
+    (shim.run).mkdir(mode=0o700)
+    gave_up = shim.run / "gave-up"
+    gave_up.write_bytes(b"x" * 6)
+    os.utime(gave_up, (0, 0))
     shim.call(stdin=b"{}")
     trouble = "the daemon ended at once; Snell tries again soon, `snell daemon run` shows why"
     assert [told(shim.call(stdin=b"{}")) for _ in range(3)] == [
         (f"snell-hook: `{shim.socket}`: {trouble}; deciding without the daemon\n", "{}\n")
     ] * 3
-    assert len(shim.daemon_starts()) == 2
+    assert (len(shim.daemon_starts()), gave_up.stat().st_size) == (2, 7)
     (shim.home / "refuse").unlink()
-    for moment in (time.time() - 31, time.time() + 1000):  # long ago, and by a clock that was wrong
-        os.utime(shim.run / "gave-up", (moment, moment))
-        assert shim.call() == ANSWERED
+    # Long ago, by a clock that was wrong, and after the first failure, which may have been a kill.
+    for size, moment in ((7, time.time() - 31), (7, time.time() + 1000), (1, time.time() - 2)):
+        gave_up.write_bytes(b"x" * size)
+        os.utime(gave_up, (moment, moment))
+        assert (shim.call(), gave_up.exists()) == (ANSWERED, False)
         os.kill(shim.daemon_starts()[-1]["pid"], signal.SIGKILL)
 
 

@@ -59,4 +59,7 @@ def test_ledger_list_shows_each_call_its_client_and_project_but_no_secret(used):
 
 def test_empty_lists_say_what_would_be_there(snell):
     assert snell("log")[1].startswith("no decisions yet; `snell fire")
-    assert snell("ledger", "list")[1] == "no calls yet; a client's tool calls are listed here\n"
+    assert (
+        snell("ledger", "list")[1]
+        == "no calls yet; `snell setup` connects a client, whose tool calls are then listed here\n"
+    )

@@ -193,15 +193,25 @@ def test_a_skills_hooks_come_last_with_their_limit_and_name_the_skill(machine):
     assert [run["layer"] for run in runs] == ["user", "skill:slow"]
 
 
-@pytest.mark.parametrize("client", ["claude-code", "qwen"])
-def test_a_client_that_runs_the_hooks_of_skills_itself_gets_no_second_run(machine, client):
-    write_skill(machine.home / ".claude/skills/deploy/SKILL.md")
-    write_skill(machine.home / ".claude/agents/reviewer.md", "reviewer")
+@pytest.mark.proves("S1-137")
+@pytest.mark.parametrize(
+    ("client", "folder", "runs"),
+    [
+        ("claude-code", ".claude", False),
+        ("qwen", ".qwen", False),
+        ("claude-code", ".cursor", True),
+        ("qwen", ".claude", True),
+    ],
+)
+def test_a_client_runs_the_hooks_of_its_own_skills_and_snell_those_of_others(machine, client, folder, runs):
+    write_skill(machine.home / folder / "skills/deploy/SKILL.md")
+    write_skill(machine.home / folder / "agents/reviewer.md", "reviewer")
     user = Client(machine, client)
     user.start()
+    assert user.runs() is runs
     user.send("UserPromptSubmit", prompt="/deploy")
     user.send("SubagentStart", agent_id="a1", agent_type="reviewer")
-    assert (user.runs(), user.runs(agent_id="a1")) == (False, False)
+    assert (user.runs(), user.runs(agent_id="a1")) == (runs, runs)
 
 
 def test_a_skill_that_changed_after_its_approval_says_so_and_does_not_run(machine):

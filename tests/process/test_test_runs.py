@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.environment import FORMS
+from scripts.environment import COMPILED_IN
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -51,9 +51,10 @@ def tree(tmp_path: Path) -> Path:
         shutil.copy(ROOT / name, tmp_path)
     for name in ("scripts", "requirements", "native"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    forms = tmp_path / FORMS.relative_to(ROOT)
-    forms.parent.mkdir(parents=True)
-    shutil.copy(FORMS, forms)
+    for text in COMPILED_IN:
+        copy = tmp_path / text.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(text, copy)
     (tmp_path / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
     (tmp_path / ".venv").mkdir()
     for name in ("bin", "lib"):

@@ -44,6 +44,8 @@ class Calls:
 def test_a_call_that_lacks_a_field_is_refused_with_a_call_that_would_pass(desk: Desk):
     desk.machine.write("tools.json", json.dumps({"mcp__a__count": {"type": "object", "required": ["n"]}}))
     own = '[pack.tool_inputs.tools.invoice]\nrequired = ["customer"]\nmin_lengths = { customer = 3 }\n'
+    for name, field in (("paid__invoice", "date"), ("mcp__shop__paid__invoice", "sum")):
+        own += f'[pack.tool_inputs.tools.{name}]\nrequired = ["{field}"]\n'
     files = f'files = ["{desk.machine.config}/tools.json"]\n'
     desk.machine.write("snell.toml", f'[pack.tool_inputs]\nmode = "strict"\n{files}{own}')
     calls = Calls(desk)
@@ -65,6 +67,9 @@ def test_a_call_that_lacks_a_field_is_refused_with_a_call_that_would_pass(desk: 
         ("invoice", {}, "customer"),
         ("invoice", {"customer": {}}, "customer"),
         ("invoice", {"customer": "ACME"}, ""),
+        ("mcp__x__invoice", {}, "customer"),
+        ("mcp__x__paid__INVOICE", {}, "date"),  # the longest part that is known
+        ("mcp__shop__paid__invoice", {}, "sum"),  # the whole name
         ("mcp__a__count", {}, "n"),
         ("mcp__a__count", {"n": 1}, ""),
     ]
@@ -99,7 +104,8 @@ def test_a_text_that_is_too_short_is_a_note_a_refusal_or_nothing_as_the_mode_say
 @pytest.mark.proves("S3-19", "S3-20", "S3-21")
 def test_a_name_is_repaired_text_becomes_an_object_and_inner_calls_are_checked(desk: Desk):
     calls = Calls(desk)
-    for name, bare in (("Bash<parameter name=x>", "Bash"), ('read["a"]', "read"), ("{Write}", "Write")):
+    odd = [("Bash<parameter name=x>", "Bash"), ('read["a"]', "read"), ("{Write}", "Write")]
+    for name, bare in (*odd, ('"Bash"', "Bash"), ("'Read'", "Read"), ("Write(", "Write")):
         assert f"`{bare}`" in calls.refusal(name, {"command": "ls"}).partition("Instead")[2]
     batch = "composio_multi_execute_tool"
     inner = [{"tool_slug": "X", "arguments": {}}]

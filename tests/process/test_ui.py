@@ -4,6 +4,7 @@ import json
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -108,6 +109,47 @@ def test_a_decision_is_listed_and_explained_as_why_does(ui: UiPage):
         ):
             assert wanted in shown
         assert ui.get("/decision/unknown").status == 404
+
+
+def test_the_input_of_a_decision_is_decided_again_when_asked(ui: UiPage):
+    ui.fire(DENIED)
+    (row,) = [json.loads(line) for line in ui.snell("log", "--json").splitlines()]
+    path, before = f"/decision/{row['id']}", ui.snell("log", "--json")
+    with ui.served():
+        ui.open()
+        assert f"snell replay --decision {row['id']}" in ui.get(path).text
+        answer = ui.ask("POST", path, {"Origin": f"http://{ui.address}"})
+        assert (answer.status, "The same as then." in answer.text) == (200, True)
+        assert ui.ask("POST", path, {"Origin": "http://elsewhere.example"}).status == 403
+    assert ui.snell("log", "--json") == before
+
+
+def test_the_call_is_shown_with_its_end_and_a_session_as_a_line(ui: UiPage):
+    ui.fire("make all")
+    ui.fire("make all", hook_event_name="PostToolUse", tool_response={"stdout": "printed by make"})
+    ui.snell("log")  # waits until the call is in the ledger
+    with ui.served():
+        ui.open()
+        page = ui.get("/").text
+        assert (page.count("<code>make all</code>"), "printed by make" in page) == (2, False)
+        assert '<svg class="strip line"' in ui.get("/sessions").text
+
+
+def test_health_knows_the_preset_and_what_coverage_found(ui: UiPage):
+    (ui.home / "config").mkdir(parents=True)
+    (ui.home / "config" / "snell.toml").write_text('profile = "observe"\n', encoding="utf-8")
+    ui.fire(DENIED)
+    found = {"at": int(time.time() * 1000), "holes": 3, "text": "3 of 40 calls ran without hooks"}
+    with ui.served():
+        ui.open()
+        assert "only observed: deny" in ui.get("/").text
+        assert "The preset is" in ui.get("/hooks").text
+        assert "not compared" in ui.get("/health").text
+        (ui.home / "state" / "coverage.json").write_text(json.dumps(found), encoding="utf-8")
+        health = ui.get("/health").text
+        assert ("3 of 40 calls ran without hooks" in health, "observe" in health) == (True, True)
+        body = {"Origin": f"http://{ui.address}", "Content-Type": "application/x-www-form-urlencoded"}
+        assert "nothing to compare" in ui.ask("POST", "/health", body, "what=coverage").text
 
 
 def test_filters_are_in_the_address(ui: UiPage):

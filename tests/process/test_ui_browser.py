@@ -5,6 +5,7 @@ The ordinary run has the short part; the nightly one looks at every page in ever
 """
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,11 +46,12 @@ def ui(tmp_path: Path) -> Iterator[UiPage]:
 
 
 @pytest.fixture
-def browser() -> Iterator[Any]:
+def browser(tmp_path: Path) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
+    home = {**os.environ, "HOME": str(tmp_path / "browser")}  # it writes there
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, env=home)
         yield browser
         browser.close()
 
@@ -109,6 +111,8 @@ def test_the_page_is_read_without_javascript(ui: UiPage, browser: Any):
             assert tab.goto(path).locator("h1").count() == 1
         tab.goto("/").get_by_role("link", name=DENIED).click()
         tab.page.get_by_role("heading", name="The answer").wait_for()
+        tab.page.get_by_role("button", name="Decide it again").click()
+        tab.page.get_by_text("The same as then.").wait_for()
         assert not tab.page.locator("#lost").is_visible()
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from snell.cli.main import COMMANDS
 from snell.llm.embeddings.word_table import decode_table
 from tests.process.shim_sandbox import BOUND, ROOT, build_hook
+from tests.process.test_screens import PLUMBING
 
 pytest_plugins = ("tests.process.shim_fixtures",)
 
@@ -39,6 +41,17 @@ def test_a_native_one_is_for_this_platform_and_any_python(tmp_path: Path, shim_p
     expected = static if sys.platform == "linux" else sysconfig.get_platform().replace("-", "_").replace(".", "_")
     assert tag == f"py3-none-{expected}"
     assert not program.startswith(b"#!")
+
+
+@pytest.mark.nightly
+def test_the_manual_page_comes_with_it_and_names_every_command(tmp_path: Path) -> None:
+    wheel(tmp_path, SNELL_NO_SHIM="1")
+    (path,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        (name,) = [each for each in archive.namelist() if each.endswith(".data/data/share/man/man1/snell.1")]
+        page = archive.read(name).decode()
+    shown = [each for each in COMMANDS if each not in PLUMBING]
+    assert [each for each in shown if f"fBsnell {each}".replace("-", "\\-") not in page] == []
 
 
 @pytest.mark.nightly

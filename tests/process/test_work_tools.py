@@ -86,6 +86,10 @@ def test_calls_count_until_the_log_has_an_entry_and_snells_own_commands_do_not(d
     for number, tool in enumerate(("Read", "Grep", "Write", "WebFetch", "mcp__x__y"), 1):
         work.call(tool, file_path="/a", pattern="x", content="long enough", url="https://example.org", prompt="x")
         assert (tool, work.count) == (tool, number)
+    always = {"type": "toolCount", "condition": {"gte": 0}}
+    work.set(guards=[{"id": "stop", "trigger": always, "urgency": "block", "payload": {"text": "ask first"}}])
+    commands = ("ls", "snell effort show", "snellx effort show")
+    assert [work.verdict(command=each) for each in commands] == ["deny", "", "deny"]
 
 
 @pytest.mark.proves("S2-77", "S2-80", "S2-81")

@@ -109,6 +109,9 @@ def test_a_compaction_that_a_person_asked_for_ends_nothing(desk: Desk):
     code, out, _ = desk.machine.hook({**supervised, "trigger": "manual"}, AGENT_ID="ann", SNELL_SUPERVISOR="r")
     assert (code, "block" in out, stored_end()) == (0, False, (None, None, None))
     assert desk.data("run.poll", run="r")["restart"] is None
+    by_hand = {"sessionId": "s", "transcriptPath": "", "cwd": str(desk.project), "trigger": "manual"}
+    assert desk.data("hooks.preCompact", **by_hand)["ended"] is False
+    assert stored_end() == (None, None, None)
     assert "decision" not in desk.fire("PreCompact", trigger="auto")  # without a watchdog nothing is ended but the row
     first = stored_end()
     assert (first[0] > 0, first[1:]) == (True, ("compact", None))

@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+BEGAN = time.monotonic()
 PART, NOTES = sys.argv[1], Path(sys.argv[2])
 WINDOW = f"w{os.getpid()}"
 TRANSCRIPT = NOTES.with_name(f"{WINDOW}.jsonl")
@@ -61,6 +62,7 @@ def wait_to_be_ended() -> None:
 def main() -> None:  # noqa: C901 - a script of commands
     first = windows() == 0
     told = fire("SessionStart", source="startup").get("hookSpecificOutput", {}).get("additionalContext", "")
+    note(f"begins at {BEGAN}")
     note(f"## window {' '.join(sys.argv[3:])}\n{told}")
     if PART == "stale":
         sys.exit(1 if "--resume" in sys.argv else 0)
@@ -87,9 +89,11 @@ def main() -> None:  # noqa: C901 - a script of commands
         )
         wait_to_be_ended()
     if PART == "compacts":
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, lambda *_: note(f"asked to end at {time.monotonic()}"))
         note(f"compaction: {fire('PreCompact', trigger='auto').get('decision')}")
-        wait_to_be_ended()
+        signal.alarm(60)
+        while True:  # it does not
+            signal.pause()
     if PART == "waits":
         Path(sys.argv[3]).touch()
         wait_for_file(Path(sys.argv[4]))

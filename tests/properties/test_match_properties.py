@@ -108,6 +108,22 @@ def test_special_characters_make_a_regular_expression_that_may_fit_anywhere(text
     assert predicate(f"^{text}\\Z", None)(name) == (name == text)
 
 
+@many
+@given(pieces, names)
+@example("ab*", "a")
+@example("^ab?", "a")
+@example("ab{0,2}", "a")
+def test_a_regular_expression_fits_where_it_is_found(text: str, name: str) -> None:
+    """Text that every fitting name must have is looked for first, which must not change the answer."""
+    assume("$" not in text and not regex.search(r"\(\?[RuLV1]|\{\s*\d{3}", text))
+    try:
+        fits = predicate(text, "regex")
+        expected = regex.search(text, name, regex.ASCII | regex.VERSION0, timeout=1) is not None
+    except (PatternError, TimeoutError):
+        return
+    assert fits(name) == expected
+
+
 @pytest.mark.proves("S1-32")
 @many
 @given(any_text, names)

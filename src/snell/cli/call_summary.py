@@ -14,7 +14,10 @@ from snell.records.decisions import Row
 
 LONGEST = 100  # characters
 # The field of an input that says most about a call, in this order; what is stored has no secrets in it.
-_TELLING = ("command", "sql", "statement", "url", "pattern", "query", "file_path", "notebook_path", "path", "skill")
+_TELLING = (
+    *("command", "cmd", "sql", "statement", "url", "pattern", "query", "file_path", "notebook_path", "path", "skill"),
+    *("prompt", "description"),
+)
 
 
 class About(msgspec.Struct, frozen=True):
@@ -27,13 +30,20 @@ class About(msgspec.Struct, frozen=True):
         return {"call": self.call, "project": self.project, "cwd": self.cwd}
 
 
-def about(tx: Transaction, row: Row) -> About:
-    """Return what a decision was about, from its trace, or from the ledger if the event is not the call itself."""
-    trace = decisions.trace(tx, row.id)
-    record = msgspec.json.decode(trace.body) if trace and trace.body else {}
+def about(tx: Transaction, row: Row, body: str | None = None) -> About:
+    """
+    Return what a decision was about, from its trace, or from the ledger if the event is not the call itself.
+
+    `body` is that of the trace, if the caller has read it already.
+    """
+    if body is None:
+        trace = decisions.trace(tx, row.id)
+        body = trace.body if trace else ""
+    found = decode_stored(body) if body else {}
+    record = found if isinstance(found, dict) else {}
     says_call = row_of(row.event).rewrites in ("tool_input", "prompt")
     call = ledger.find(tx, f"{row.session_id}/{ledger.safe_id(row.tool_use_id)}") if row.tool_use_id else None
-    value = record.get("value") if says_call else call and _decode(ledger.body(tx, call.request_ref))
+    value = record.get("value") if says_call else call and _body_of(ledger.body(tx, call.request_ref))
     cwd = str(record.get("cwd", ""))
     return About(summary(value), PurePath(cwd).name, cwd, record)
 
@@ -48,12 +58,16 @@ def summary(value: Any) -> str:
 def about_call(tx: Transaction, call: ledger.Call) -> dict[str, str]:
     """Return what a call in the ledger was, and where; empty where its input or its decision is not kept any more."""
     known = about(tx, Row(id=call.decision_id, at=0)).fields()
-    return {**known, "call": summary(_decode(ledger.body(tx, call.request_ref)))}
+    return {**known, "call": summary(_body_of(ledger.body(tx, call.request_ref)))}
 
 
-def _decode(body: tuple[str, int] | None) -> Any:
-    """Return a stored input; one that was cut is no JSON, and is shown as it is."""
+def decode_stored(text: str) -> Any:
+    """Return a stored value; one that was cut or damaged is no JSON, and is shown as it is."""
     try:
-        return msgspec.json.decode(body[0]) if body else None
-    except msgspec.DecodeError:
-        return body[0] if body else None
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+
+
+def _body_of(body: tuple[str, int] | None) -> Any:
+    return decode_stored(body[0]) if body else None

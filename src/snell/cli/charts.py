@@ -9,7 +9,10 @@ from msgspec import Struct
 from snell.cli.terminal import Colours, visible
 
 WIDEST, LONGEST_NAME, NOTHING = 40, 34, "nothing yet"
-_GOOD, _FAILED, _DENIED = "#", "x", "-"
+BLOCKS, LETTERS = ("█", "▒", "░"), ("#", "x", "-")  # for calls that succeeded, failed, were denied
+
+
+Signs = tuple[str, str, str]
 
 
 class Bar(Struct, frozen=True):
@@ -26,13 +29,13 @@ class Chart(Struct, frozen=True):
     note: str = ""  # such as how many bars were left out
 
 
-def terminal_chart(chart: Chart, paint: Colours, width: int = WIDEST) -> list[str]:
-    """Return one line per bar; failed calls are drawn as `x`, denied ones as `-`."""
+def terminal_chart(chart: Chart, paint: Colours, width: int = WIDEST, signs: Signs = LETTERS) -> list[str]:
+    """Return one line per bar, in which failed and denied calls have signs of their own."""
     names = [shorten_middle(bar.name, LONGEST_NAME) for bar in chart.bars]
     longest = max(map(_columns, names), default=0)
     most = max((bar.value for bar in chart.bars), default=0.0)
     lines = [
-        f"  {name}{' ' * (longest - _columns(name))}  {_draw_bar(bar, most, width, paint)} {bar.label}".rstrip()
+        f"  {name}{' ' * (longest - _columns(name))}  {_draw_bar(bar, most, width, paint, signs)} {bar.label}".rstrip()
         for name, bar in zip(names, chart.bars, strict=True)
     ]
     notes = [f"  {text}" for text in (NOTHING if not lines else "", chart.note) if text]
@@ -59,14 +62,15 @@ def shorten_middle(text: str, longest: int) -> str:
     return f"{first}{last.removeprefix('…')}"
 
 
-def _draw_bar(bar: Bar, most: float, width: int, paint: Colours) -> str:
+def _draw_bar(bar: Bar, most: float, width: int, paint: Colours, signs: Signs) -> str:
     length = _cells(bar.value, most, width)
     # Even the smallest failed part gets a cell, but never the last one if some calls succeeded.
     room = length - (1 if bar.value > bar.failed + bar.denied else 0)
     failed = min(room, _cells(bar.failed, most, width))
     denied = min(room - failed, _cells(bar.denied, most, width))
-    good = _GOOD * (length - failed - denied)
-    return f"{good}{paint.yellow(_DENIED * denied)}{paint.red(_FAILED * failed)}{' ' * (width - length)}"
+    good, bad, refused = signs
+    marked = f"{paint.yellow(refused * denied)}{paint.red(bad * failed)}"
+    return f"{good * (length - failed - denied)}{marked}{' ' * (width - length)}"
 
 
 def _cells(value: float, most: float, width: int) -> int:

@@ -1,11 +1,10 @@
 """The answers of the memory operations as text for people."""
 
 import os
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from snell.cli.terminal import Colours, fields_of, plural
+from snell.cli.terminal import Colours, fields_of, plural, time_ago
 from snell.memory.corrections import MARK as CORRECTED_BY
 from snell.memory.map_drawing import brief
 from snell.memory.validation import one_line
@@ -30,19 +29,19 @@ def _store_result(answer: Answer) -> str:
 
 def _memories(answer: Answer) -> str:
     if not answer["memories"]:
-        return "no memory found in this project; `--project '*'` searches all projects"
+        return "no memory found in this project; `snell memory remember TEXT` stores one, `--project '*'` searches all"
     paint = Colours.for_stdout()
-    return "\n".join(render_memory(each, paint, time.time()) for each in answer["memories"])
+    return "\n".join(render_memory(each, paint) for each in answer["memories"])
 
 
-def render_memory(memory: Answer, paint: Colours, now: float) -> str:
+def render_memory(memory: Answer, paint: Colours) -> str:
     """Return one memory on two lines."""
-    age = plural(round(max(0.0, now - memory["created_at"] / 1000) / 86_400), "day")
     fit = f"{memory['similarity']:.2f}  " if "similarity" in memory else ""
     tags = f"  #{' #'.join(memory['tags'])}" if memory["tags"] else ""
     newer = (memory.get("metadata") or {}).get(CORRECTED_BY)
     corrected = f", corrected by {newer}" if newer else ""
-    head = f"{fit}{memory['id']}  {memory['namespace']}  {age} old{corrected}, from {memory['source']}{tags}"
+    age = time_ago(memory["created_at"])
+    head = f"{fit}{memory['id']}  {memory['namespace']}  {age}{corrected}, from {memory['source']}{tags}"
     return f"{paint.dim(one_line(head))}\n  {one_line(memory['content'][:400])}"
 
 

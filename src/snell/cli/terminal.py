@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 
@@ -34,6 +34,12 @@ class Colours:
 
     def _with(self, on: bool) -> Callable[[int], Colour]:
         return lambda code: lambda text: f"\x1b[{code}m{text}\x1b[0m" if on else text
+
+
+def has_unicode(stream: TextIO) -> bool:
+    """Return whether a stream can show block characters, as its encoding and the language settings say."""
+    language = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
+    return all("utf" in each.lower() for each in (stream.encoding or "", language))
 
 
 def visible_lines(text: object) -> str:

@@ -4,11 +4,13 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, get_origin
 
 from snell.cli.call_operation import call_operation
-from snell.cli.confirmation import require_person
+from snell.cli.confirmation import CODE_HELP, require_person
+from snell.cli.progress import Progress
+from snell.cli.templates import template
 from snell.cli.views import show
 from snell.model.errors import SnellError
 from snell.operations import TOPICS, operations_of
@@ -24,18 +26,26 @@ def add_verbs(parser: argparse.ArgumentParser, topic: str) -> "argparse._SubPars
     """Add one verb for each operation of a topic that names one."""
     parser.epilog, parser.formatter_class = f"example:\n  {TOPICS[topic].example}", argparse.RawDescriptionHelpFormatter
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", title="verbs")
+    examples = json.loads(template("verb_examples.json"))  # by verb: the words after it, if any
     for operation in operations_of(topic):
         first, _, verb = operation.verb.partition(" ")
         if first == topic:
             brief = operation.summary.partition(". ")[0].rstrip(".")
             each = verbs.add_parser(verb, help=brief[0].lower() + brief[1:], description=operation.summary)
-            if TOPICS[topic].example.startswith(f"snell {operation.verb} "):
-                each.epilog = f"example: {TOPICS[topic].example}"
+            each.epilog = f"example:\n  {_example(operation.verb, TOPICS[topic].example, examples)}"
+            each.formatter_class = argparse.RawDescriptionHelpFormatter
             for parameter in shown_parameters(operation):
                 _add_argument(each, parameter)
             each.add_argument("--json", action="store_true", help="print JSON")
+            if operation.needs_person or any(parameter.name == "dry_run" for parameter in operation.parameters):
+                each.add_argument("--code", default="", help=CODE_HELP)
             each.set_defaults(operation=operation)
     return verbs
+
+
+def _example(verb: str, of_topic: str, words: Mapping[str, str]) -> str:
+    """Return the example of a verb: that of its topic if it shows this verb."""
+    return of_topic if of_topic.startswith(f"snell {verb} ") else f"snell {verb} {words.get(verb, '')}".rstrip()
 
 
 def run_verb(args: argparse.Namespace) -> int:
@@ -45,13 +55,14 @@ def run_verb(args: argparse.Namespace) -> int:
 
 
 def answer_of(args: argparse.Namespace) -> Any:
-    """Call the operation of the parsed verb; one for a person is refused in the shell of an agent."""
+    """Call the operation of the parsed verb; one for a person is refused to an agent."""
     operation = args.operation
     is_applied = getattr(args, "yes", False)
     if operation.needs_person or is_applied:
-        require_person(os.environ, f"`snell {operation.verb}{' --yes' if is_applied else ''}`")
+        require_person(os.environ, f"`snell {operation.verb}{' --yes' if is_applied else ''}`", args.code)
     given = {operation.spell(each.name): _value(args, each) for each in shown_parameters(operation)}
-    return call_operation(operation.name, {**given, **({"confirm": is_applied} if _has_confirm(operation) else {})})
+    with Progress(f"snell {operation.verb}"):
+        return call_operation(operation.name, {**given, **({"confirm": is_applied} if _has_confirm(operation) else {})})
 
 
 def shown_parameters(operation: "Operation") -> "Iterator[Parameter]":

@@ -67,6 +67,7 @@ def _run(run: Row) -> str:
     waits = f"  waiting for: {run['waiting_for']}" if run["waiting_for"] else ""
     driver = f"  leased by session {run['lease_owner']}" if run.get("lease_owner") else ""
     used = f"{run['steps']}/{run['max_steps']} steps, {run['calls']}/{run['max_calls']} calls"
+    used += f", {run['tokens']:,}/{run['max_tokens']:,} tokens" if run.get("max_tokens") else ""
     return f"{run['run_id']}  {run['status']:<18} {used}, at most {run['max_minutes']} minutes{waits}{driver}"
 
 

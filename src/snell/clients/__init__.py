@@ -53,7 +53,7 @@ def client_named(name: str) -> Client:
     wanted = canonical_name(name)
     if wanted not in CLIENTS:
         known = [each.replace("_", "-") for each in client_names()]
-        advice = did_you_mean(name, (*known, *ALIASES), f"known clients: {', '.join(known)}")
+        advice = did_you_mean(name, known, did_you_mean(name, ALIASES, f"known clients: {', '.join(known)}"))
         raise ClientError(f"unknown client `{name}`", advice=advice)
     if wanted not in _IN_PYTHON:
         from snell.clients.protocol.client_file import read_client  # Claude Code's events do not need it

@@ -2,25 +2,19 @@
 
 import argparse
 import os
-import re
 import time
-from contextlib import closing
 from pathlib import Path
 
 from snell.cli.health import Installation
+from snell.cli.read_journal import read_journal
 from snell.cli.terminal import Colours, print_json
 from snell.clients import canonical_name, client_named
+from snell.conversations.record import milliseconds
 from snell.coverage.output import as_json, lines_of, write_junit
 from snell.coverage.report import Asked, ClientReport, build_report
 from snell.coverage.summary import keep_summary
-from snell.model.errors import SnellError
-from snell.runtime.app import database_of
-from snell.runtime.database_journal import StoreJournal
 from snell.setup.plan import Site
 from snell.system.paths import places
-
-_DURATION = re.compile(r"(\d{1,5})([mhdw])")
-_MINUTES = {"m": 1, "h": 60, "d": 1_440, "w": 10_080}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,17 +37,8 @@ def run(args: argparse.Namespace) -> int:
 def compare(asked: Asked, installation: Installation) -> list[ClientReport]:
     """Return the report about this machine, and keep its sum if it is about all clients and sessions."""
     where = installation.where
-    with closing(database_of(where)) as database:
-        StoreJournal(database).take_in()
+    with read_journal(where) as (database, _):
         reports = build_report(asked, Site.here(installation.env, installation.cwd), where, database)
     if not (asked.client or asked.session):
         keep_summary(where.state, reports, asked)
     return reports
-
-
-def milliseconds(text: str) -> int:
-    """Return a duration such as `7d`, `12h`, `30m` or `2w`. Raises SnellError for any other text."""
-    found = _DURATION.fullmatch(text.strip())
-    if not found or not int(found[1]):
-        raise SnellError(f"`--since {text}` is not a duration", advice="write it like 7d, 12h, 30m or 2w")
-    return int(found[1]) * _MINUTES[found[2]] * 60_000

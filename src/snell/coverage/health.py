@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterator
 
 from snell.cli.health import Check, Installation, Status
-from snell.coverage.command import compare, milliseconds
+from snell.conversations.record import milliseconds
+from snell.coverage.command import compare
 from snell.coverage.output import summary_of
 from snell.coverage.report import Asked
 

@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from snell.cli.terminal import plural
 from snell.clients import client_named, client_names
-from snell.coverage.conversations import Conversation, RecordedCall
+from snell.conversations import READERS, conversations_of, has_files
+from snell.conversations.record import Conversation, RecordedCall
 from snell.coverage.installation import SetUp, find_set_up
-from snell.coverage.readers import READERS, conversations_of, has_files
 from snell.coverage.seen_events import SeenCall, SeenEvents
 from snell.model.protocols import Database
 from snell.records.retention import DAY_MS, DECISION_DAYS

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from snell.clients import client_named
-from snell.coverage.conversations import Conversation, RecordedCall
+from snell.conversations.record import Conversation, RecordedCall
 from snell.model.protocols import Database, Transaction
 from snell.records.idempotency import args_hash
 from snell.records.ledger import safe_id

@@ -6,7 +6,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from snell.daemon.listener import sender_of
-from snell.daemon.wire import KEEPALIVE, Request, WireError, encode_reply
+from snell.daemon.wire import KEEPALIVE, REPEATED, WITHDRAWN, Request, WireError, encode_reply
 from snell.model.protocols import Reply
 
 if TYPE_CHECKING:
@@ -84,8 +84,12 @@ class Connection:
             needed = Request.frame_length(self._buffer)
             if needed is None or len(self._buffer) < needed:
                 return False
-            frame = bytes(self._buffer[:needed]) if len(self._buffer) > needed else bytes(self._buffer)
-            request = Request.decode(frame, sender_of(self._socket))
+            sign = bytes(self._buffer[needed:]) if len(self._buffer) > needed else b""
+            if sign.endswith(WITHDRAWN):
+                self.close()
+                return True
+            frame = bytes(self._buffer[:needed]) if sign else bytes(self._buffer)
+            request = Request.decode(frame, sender_of(self._socket), is_repeated=sign == REPEATED)
         except WireError as error:
             self._reply(Reply(stderr=f"snell: {error}\n".encode("utf-8", "replace"), exit_code=1))
             return True
@@ -101,25 +105,35 @@ class Connection:
             with contextlib.suppress(OSError):  # a closed connection is noticed when the reply is sent
                 self._socket.send(KEEPALIVE)
 
-    def _reply(self, reply: Reply) -> None:
-        if not self._has_replied:
-            self._has_replied = True
-            self._server.awaiting_reply.discard(self)
-            self._send(encode_reply(reply))
+    def _reply(self, reply: Reply) -> bool:
+        """Send the reply; return False if `snell-hook` has taken its request back, and decides without the daemon."""
+        if self._has_replied:
+            return True
+        self._has_replied = True
+        self._server.awaiting_reply.discard(self)
+        return self._send(encode_reply(reply))
 
-    def _send(self, data: bytes) -> None:
+    def _send(self, data: bytes) -> bool:
         try:
             sent = self._socket.send(data)
         except BlockingIOError:
             sent = 0
         except OSError:
+            is_withdrawn = self._is_withdrawn()
             self.close()
-            return
+            return not is_withdrawn
         self._unsent = data[sent:]
         if self._unsent:
             self._wait_to_send()
         else:
             self.close()
+        return True
+
+    def _is_withdrawn(self) -> bool:
+        try:
+            return self._socket.recv(1) == WITHDRAWN
+        except OSError:
+            return False  # the client has ended `snell-hook`
 
     def _wait_to_send(self) -> None:
         if self._server.loop is None:

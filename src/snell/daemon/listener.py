@@ -26,7 +26,7 @@ LISTEN_FD = "SNELL_LISTEN_FD"
 class Listener:
     """A listening socket and its name in the file system."""
 
-    def __init__(self, listening: socket.socket, path: Path) -> None:
+    def __init__(self, listening: _socket.socket, path: Path) -> None:
         self.socket = listening
         self.path = path
         self._identity = _identity(path)
@@ -66,15 +66,15 @@ def adopt(env: MutableMapping[str, str], run: Path) -> Listener | None:
     wrong = f"{LISTEN_FD} is `{named}`, which is not the daemon's listening socket"
     error = PlaceError(wrong, advice="start the daemon without that variable")
     try:
-        listening = socket.socket(fileno=int(named))
+        listening = _socket.socket(fileno=int(named))
     except (OSError, ValueError):
         raise error from None
-    is_listening = listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
-    if not is_listening or listening.family != socket.AF_UNIX or Path(listening.getsockname()) != path:
+    is_listening = listening.getsockopt(_socket.SOL_SOCKET, _socket.SO_ACCEPTCONN) == 1
+    if not is_listening or listening.family != _socket.AF_UNIX or Path(listening.getsockname()) != path:
         listening.close()
         raise error
     listening.setblocking(False)
-    listening.set_inheritable(False)
+    os.set_inheritable(listening.fileno(), False)
     return Listener(listening, path)
 
 
@@ -103,7 +103,7 @@ def sender_of(connection: _socket.socket) -> int:
     """Return the process id at the other end; 0 if the system does not provide it."""
     if sys.platform != "linux":
         return 0
-    (pid,) = struct.unpack_from("=i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    (pid,) = struct.unpack_from("=i", connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12))
     return int(pid)
 
 

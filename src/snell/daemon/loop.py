@@ -5,8 +5,9 @@ import contextlib
 import gc
 import os
 import signal
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,10 @@ from snell.records.retention import expire_traces
 from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
 from snell.settings.pause import current_pause
-from snell.store.replication.decisions import position
 from snell.system.crash_report import write_report
 from snell.system.orphan_processes import CHILDREN
 from snell.system.paths import Places
+from snell.system.recorded_runs import RUNS
 from snell.system.version import Installed, our_version, should_hand_over
 from snell.system.wall_clock import WallClock
 
@@ -66,11 +67,11 @@ class Daemon:
         self._served = 0
         self._ending = asyncio.Event()
         self._pace = Pace(self._idle, (runtime.database and runtime.database.log_path) or os.devnull)
-        self._is_new, self._has_checked_code = True, False
+        self._is_new, self._has_checked_code, self._audit_is_behind = True, False, False
         self._services = OptionalServices(where, dict(os.environ))
 
-    async def serve(self) -> None:
-        """Serve until the daemon has to end, then finish the open requests."""
+    async def serve(self, must_end: Sequence[int] = ()) -> None:
+        """Serve until the daemon has to end, then finish the open requests; `must_end` has signals received before."""
         runtime, server = self._runtime, self._server
         commands: dict[str, Command] = {"ping": lambda *_: "pong", "status": self._status, "stop": self._stop}
         rpc = Rpc(commands, lambda name: call_for(name, runtime))
@@ -80,6 +81,9 @@ class Daemon:
         loop.set_default_executor(ThreadPoolExecutor(WAITING_AT_ONCE, thread_name_prefix="snell-wait"))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._ending.set)
+        if must_end:
+            self._ending.set()
+        loop.add_signal_handler(signal.SIGCHLD, self._pace.note_work)  # a child to reap wakes a daemon that sleeps
         loop.set_exception_handler(_report)
         server.start(loop, rpc, self._on_request, StdioBridges(runtime).serve)
         self._services.join(runtime)
@@ -135,8 +139,13 @@ class Daemon:
                 from snell.daemon.tripwire import find_changed_code  # the first answer does not wait for it
 
                 self._has_checked_code = True
+                index = sys.modules.get("snell.settings.pack_index")
+                for _ in index.load_soon() if index else ():  # hooks that the next events need
+                    await asyncio.sleep(0)
                 self._handler.changed_code = await find_changed_code(runtime)
             if is_full:
+                if self._is_new:
+                    await asyncio.to_thread(RUNS.end_those_left)  # of a daemon that was killed
                 await self._run_housekeeping(runtime)
             await memory.run_if_due(is_busy=time.monotonic() - self._last < QUIET)
             is_idle = time.monotonic() - self._last > self._idle and not server.is_busy
@@ -145,6 +154,7 @@ class Daemon:
                 self._ending.set()
             journal = runtime.journal  # its rows wait while another program has locked the database
             has_rows = runtime.watchers.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
+            has_rows = has_rows or self._audit_is_behind
             self._pace.end_round(has_more=memory.has_more or bool(CHILDREN.seen_dead) or has_rows)
 
     async def _run_housekeeping(self, runtime: Runtime) -> None:
@@ -159,8 +169,13 @@ class Daemon:
                 await self._repair_ledger(runtime)
                 await asyncio.to_thread(runtime.database.checkpoint)
                 if runtime.audit_log:
-                    await asyncio.to_thread(runtime.audit_log.keep_up)
+                    await asyncio.to_thread(runtime.audit_log.keep_up, is_busy=self._is_busy)
+                    self._audit_is_behind = runtime.audit_log.is_behind
                 runtime.database.run(lambda tx: self._expire_rows(tx, runtime.audit_log))
+
+    def _is_busy(self) -> bool:
+        """Whether work that can wait has to wait."""
+        return time.monotonic() - self._last < QUIET or self._ending.is_set()
 
     async def _repair_ledger(self, runtime: Runtime) -> None:
         """Add missing ledger rows, a few at a time, while no hook is about to write them."""
@@ -178,11 +193,13 @@ class Daemon:
         now = self._clock.now()
         if now is None:
             return  # the clock was set, so the age of rows is not known
-        fed = position(tx) if self._services.feed else None
+        fed = self._services.feed.position(tx) if self._services.feed else None
         if expire_traces(tx, now=now, days=KEEP_TRACES, up_to=fed.traces if fed else None):
             return
         if audit_log:
-            audit_log.forget(tx, now, KEEP_DECISIONS, up_to=fed.decisions if fed else None)
+            audit_log.forget(tx, now, KEEP_DECISIONS, (fed.decisions, fed.calls) if fed else None)
+            if limit := self._services.size_limit:
+                limit.shrink(tx, audit_log, now, fed)
 
 
 def _journal(runtime: Runtime) -> dict[str, Any]:

@@ -10,16 +10,19 @@ rest.
 """
 
 import contextlib
-import fcntl
-import gc
 import os
 import sys
+
+if "SNELL_LISTEN_FD" in os.environ:  # only then a caller waits, and nothing else runs in this process
+    with contextlib.suppress(ModuleNotFoundError):  # Snell works without it
+        import snell.system.quick_start
+
+# isort: split
+import fcntl
+import gc
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import snell.system.msgspec_import  # noqa: F401 - before any other module imports msgspec
-
-# isort: split
 from snell.daemon.listener import Listener, adopt, listen
 from snell.model.errors import SnellError
 from snell.system.files import LockedError, file_lock
@@ -61,21 +64,45 @@ def _serve(where: Places, listener: Listener, release: Callable[[], None]) -> No
     from snell.daemon.request_handler import RequestHandler
     from snell.daemon.socket_server import SocketServer
     from snell.runtime.app import Runtime
-    from snell.system.run_program import adopt_orphans
+    from snell.system.orphan_processes import CHILDREN
 
     idle = float(os.environ.pop("SNELL_IDLE", 0) or 0)
-    adopt_orphans()
+    CHILDREN.before_first_run = lambda: _prepare_runs(where.run)
     runtime = Runtime.for_user(dict(os.environ), where, keep_open=True)
     handler = RequestHandler(runtime)
     server = SocketServer(listener.socket, handler)
     usual, runtime.executor.quick_seconds = runtime.executor.quick_seconds, FIRST_SECONDS
     server.accept(1)
     runtime.executor.quick_seconds = usual
+    signals = _hold_signals()  # the watchers of the first event run in the loop, which takes long to import
+    CHILDREN.adopt_if_needed()
+    if "snell.system.quick_start" in sys.modules:
+        snell.system.quick_start.end()
     import asyncio
 
     from snell.daemon.loop import Daemon
 
-    asyncio.run(Daemon(where, listener, runtime, handler, server, idle=idle, release=release).serve())
+    daemon = Daemon(where, listener, runtime, handler, server, idle=idle, release=release)
+    asyncio.run(daemon.serve(must_end=signals))
+
+
+def _prepare_runs(folder: Path) -> None:
+    """Adopt the orphans of hooks' programs, and record which of these run; too slow for a first answer without any."""
+    from snell.system.orphan_processes import adopt_orphans
+    from snell.system.recorded_runs import RUNS
+
+    adopt_orphans()
+    RUNS.record_in(folder)
+
+
+def _hold_signals() -> list[int]:
+    """Return a list that gets the signals which tell the daemon to end, until the loop handles them."""
+    import signal  # not needed before the first answer
+
+    received: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _frame: received.append(number))
+    return received
 
 
 def daemon_environment(env: Mapping[str, str]) -> dict[str, str]:

@@ -2,19 +2,24 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snell.model.errors import SnellError
+from snell.runtime.app import database_of
 from snell.settings.load import load
 from snell.settings.packs import start_services
 from snell.system.paths import Places
 
 if TYPE_CHECKING:
-    from snell.daemon.http_server import HttpServer, Serve
-    from snell.daemon.replication_feed import ReplicationFeed
+    from snell.daemon.http.server import HttpServer, Serve
     from snell.runtime.app import Runtime
 
+REPLICATION = "snell.store.replication.feed"
+SIZE_LIMIT = "snell.store.size_limit"
 IN_USE = ("work", "in_use")  # the mark without which hooks do not look for tasks
 
 
@@ -29,11 +34,14 @@ class OptionalServices:
         self._http_problem = ""
         self._packs: dict[str, Any] = loaded.value("pack") or {}
         memory = self._packs.get("remember", {})
-        self.feed: ReplicationFeed | None = None
+        self.size_limit: Any = None  # a `SizeLimit`
+        if find_spec(SIZE_LIMIT):
+            self.size_limit = import_module(SIZE_LIMIT).SizeLimit(loaded.value("store_megabytes"))
+        self.feed: Any = None  # a `ReplicationFeed`
         if address := loaded.value("database"):
-            from snell.daemon import replication_feed  # most daemons do not need it, and start faster
-
-            self.feed = replication_feed.ReplicationFeed(where, address, shares_memories=memory.get("share") is True)
+            open_local = partial(database_of, where)
+            feed = import_module(REPLICATION).ReplicationFeed  # most daemons do not need it, and start faster
+            self.feed = feed(open_local, where.state, address, shares_memories=memory.get("share") is True)
 
     @property
     def must_stay(self) -> bool:
@@ -44,14 +52,14 @@ class OptionalServices:
         """Bind the HTTP port, so that `status` can report it."""
         if not self._http_wanted.get("enabled"):
             return
-        from snell.daemon.http_server import HttpServer, token_file  # most daemons do not need it, and start faster
-
         port = self._http_wanted["port"]
         try:
+            from snell.daemon.http.server import HttpServer, token_file  # most daemons do not need it, and start faster
+
             http = HttpServer(token_file(self._where))
             await http.bind(port)
             self._http = http
-        except (OSError, SnellError) as error:
+        except (ImportError, OSError, SnellError) as error:
             self._http_problem = f"the HTTP endpoint cannot use port {port or '(any)'}: {error}"
 
     def join(self, runtime: "Runtime") -> None:

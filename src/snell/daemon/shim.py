@@ -2,8 +2,8 @@
 `snell-hook` in Python, for systems without a C compiler: does the same as native/snell-hook.c.
 
 Run as `python3 -I -S shim.py VERSION ARGUMENTS...`. A script is compiled at every start and a module only once, so
-the script is short. The modules `shim_*.py` import nothing of Snell but each other, and built-in modules instead of
-`os` and `socket`, which would double the start time.
+the script is short. The modules `shim_*.py` and `python_form/` import nothing of Snell but each other, and built-in
+modules instead of `os` and `socket`, which would double the start time.
 """
 
 import sys
@@ -12,7 +12,7 @@ import sys
 def main() -> int:
     beside_snell = __file__.removesuffix("/snell/daemon/shim.py")
     sys.path.insert(0, beside_snell)
-    from snell.daemon.shim_event import main as event_main
+    from snell.daemon.python_form.event import main as event_main
 
     sys.path.remove(beside_snell)  # no other package of that folder may be imported
     return event_main(sys.argv[1], sys.argv[2:])
@@ -24,8 +24,8 @@ def refuse(error: Exception) -> int:
 
     text = f"{type(error).__name__}: {error}; install Snell again"
     try:
+        from snell.daemon.python_form.policy import Policy
         from snell.daemon.shim_connection import NoDaemonError
-        from snell.daemon.shim_policy import Policy
 
         return Policy([word.encode() for word in sys.argv[2:]], b"").answer(NoDaemonError(__file__.encode(), text))
     except Exception:  # noqa: BLE001 - as below

@@ -18,7 +18,6 @@ LARGEST_ARGUMENTS = 128 * 1024
 LARGEST_ENVIRONMENT = 64 * 1024
 LONGEST_ADDRESS = 103  # bytes; the limit of macOS, the smallest one
 CONNECT_SECONDS = 2.0
-SILENCE_SECONDS = 10.0  # five times the interval of the daemon's keepalives
 ANSWER_SECONDS = 605.0  # the longest time limit of a hook, and a little more
 ATOMIC = 4096  # bytes that a writable pipe accepts without blocking
 
@@ -37,25 +36,26 @@ class NoDaemonError(Exception):
         self.text = b"`" + where + b"`: " + what.encode()
 
 
-class SilentError(NoDaemonError):
-    """The daemon listens, but does not answer."""
-
-
-class NoAnswerError(Exception):
-    """The daemon closed the connection without a byte."""
-
-
 class ShimPaths:
     """The run directory and the socket in it."""
 
     def __init__(self) -> None:
-        self.run = _run_directory()
-        self.socket = self.run + b"/snell.sock"
-        self.gave_up = self.run + b"/gave-up"
+        self._usual_run = _run_directory()
         self.starts = 0
+        self._put(self._usual_run)
         if len(self.socket) > LONGEST_ADDRESS:
-            limit = f"a socket's path has at most {LONGEST_ADDRESS} bytes"
-            raise NoDaemonError(self.run, f"is too long: {limit}; set SNELL_HOME to a shorter path")
+            self.use_other_folder()
+
+    def _put(self, run: bytes) -> None:
+        self.run, self.socket, self.gave_up = run, run + b"/snell.sock", run + b"/gave-up"
+
+    def use_other_folder(self) -> bool:
+        """Use the folder for a path that cannot be written; return False if it is in use already."""
+        before, digest = self.run, 14695981039346656037
+        for byte in self._usual_run:
+            digest = (digest ^ byte) * 1099511628211 & (1 << 64) - 1  # FNV-1a
+        self._put(f"/tmp/snell-{posix.geteuid()}-{digest:016x}".encode())
+        return self.run != before
 
     def reach(self, start: "Start") -> _socket.socket:
         """Return a connection to the daemon; start it first if none is running."""
@@ -71,6 +71,13 @@ class ShimPaths:
                 pass  # its queue is full
             time.sleep(0.005)
         raise NoDaemonError(self.socket, "the daemon does not accept connections")
+
+    def forget_failures(self) -> None:
+        """Note that the daemon that was started has answered."""
+        try:
+            posix.unlink(self.gave_up)
+        except OSError:
+            return  # there were none
 
     def connect(self) -> _socket.socket:
         """Connect to the socket, without waiting. Raises OSError or NoDaemonError."""
@@ -136,55 +143,6 @@ def join_environment(entries: "Iterable[bytes]") -> bytes:
             kept.append(entry)
             room -= len(entry) + 1
     return b"\0".join(kept)
-
-
-def exchange(daemon: _socket.socket, request: bytes, until: float, where: bytes) -> tuple[int, bytes, bytes]:
-    """Send a request and return the complete reply; a partial one could be mistaken for another reply."""
-    try:
-        _send(daemon, request, until)
-        reply = _receive(daemon, 16, b"", until)
-        code, out, err = (int.from_bytes(reply[at : at + 4], "little") for at in (4, 8, 12))
-        if reply[:4] != b"SNR1" or code > 255 or out + err > LARGEST_REPLY:
-            raise NoDaemonError(where, "the daemon uses another protocol; restart it with `snell daemon stop`")
-        reply = _receive(daemon, 16 + out + err, reply, until)
-    except TimeoutError:
-        raise SilentError(where, "the daemon does not answer") from None
-    except EOFError:
-        raise NoDaemonError(where, "the daemon ended without an answer") from None
-    return code, reply[16 : 16 + out], reply[16 + out : 16 + out + err]
-
-
-def _send(daemon: _socket.socket, request: bytes, until: float) -> None:
-    try:
-        daemon.settimeout(_seconds_left(until))
-        daemon.sendall(request)
-        daemon.shutdown(_socket.SHUT_WR)
-    except (BrokenPipeError, ConnectionResetError):
-        return  # it has closed, perhaps after a reply
-
-
-def _receive(daemon: _socket.socket, length: int, begun: bytes, until: float) -> bytes:
-    parts, got = [begun], len(begun)
-    while got < length:
-        daemon.settimeout(_seconds_left(until))
-        try:
-            part = daemon.recv(1 << 18)
-        except ConnectionResetError:
-            part = b""
-        if not part:
-            raise EOFError if got else NoAnswerError
-        if not got:
-            part = part.lstrip(b".")  # keepalives before the reply
-        parts.append(part)
-        got += len(part)
-    return b"".join(parts)
-
-
-def _seconds_left(until: float) -> float:
-    seconds = until - time.monotonic()
-    if seconds <= 0:
-        raise TimeoutError
-    return min(seconds, SILENCE_SECONDS)
 
 
 def read_all(descriptor: int, most: int, until: float) -> tuple[bytes, bool]:

@@ -1,6 +1,7 @@
 """Start the daemon. The socket is created here, so that other processes can connect before the daemon is ready."""
 
 import _socket
+import errno
 import fcntl
 import posix
 import sys
@@ -9,20 +10,25 @@ import time
 from snell.daemon.shim_connection import NoDaemonError, ShimPaths
 
 STARTS = 2  # a daemon that ended twice without a reply would do so a third time
-BACK_OFF = 30  # seconds after that without another try; events are decided without the daemon
+BACK_OFF = 30  # the most seconds without another try; events are decided without the daemon meanwhile
 DAEMON = "from snell.daemon.main import main; raise SystemExit(main())"  # -m would import more
 KEPT = (b"HOME", b"USER", b"LOGNAME", b"SHELL", b"PATH", b"LANG", b"TZ", b"TMPDIR")
 KEPT_PREFIXES = (b"LC_", b"XDG_", b"SNELL_")
 
 
+class CannotWriteError(NoDaemonError):
+    """Nothing can be created there, because of its permissions or a read-only disk."""
+
+
 def start_alone(place: ShimPaths) -> _socket.socket | None:
     """Start the daemon if no other process does so now; else return None, and the caller tries to connect."""
-    _make_private(place.run)
-    path = place.run + b"/start.lock"
     try:
-        lock = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
-    except OSError:
-        raise NoDaemonError(path, "cannot be opened; check its owner, and remove it") from None
+        _make_private(place.run)
+        lock = _open_lock(place.run + b"/start.lock")
+    except CannotWriteError:
+        if place.use_other_folder():
+            return _try_to_connect(place) or start_alone(place)
+        raise
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         try:
@@ -34,6 +40,19 @@ def start_alone(place: ShimPaths) -> _socket.socket | None:
         return None
     finally:
         posix.close(lock)
+
+
+def _open_lock(path: bytes) -> int:
+    try:
+        return posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _kind_of(error)(path, "cannot be opened; check its owner, and remove it") from None
+
+
+def _kind_of(error: OSError) -> type[NoDaemonError]:
+    """Return the error to raise: with some of them another folder may be used."""
+    is_unwritable = isinstance(error, PermissionError | FileNotFoundError) or error.errno == errno.EROFS
+    return CannotWriteError if is_unwritable else NoDaemonError
 
 
 def _start(place: ShimPaths) -> _socket.socket | None:
@@ -60,17 +79,25 @@ def _start(place: ShimPaths) -> _socket.socket | None:
 
 
 def _failed_lately(path: bytes) -> bool:
-    """Return whether a start has failed recently: not every event should try to start a broken daemon."""
+    """
+    Return whether a start has failed recently: not every event should try to start a broken daemon.
+
+    The file has a byte for each failure in a row, and the time without another try doubles with each: a daemon that was
+    merely killed should be back soon.
+    """
     try:
-        return 0 <= time.time() - posix.lstat(path).st_mtime < BACK_OFF
+        found = posix.lstat(path)
     except OSError:
         return False
+    pause = 1 << found.st_size >> 1 if found.st_size < 6 else BACK_OFF
+    return 0 <= int(time.time()) - int(found.st_mtime) < pause
 
 
 def _note_failed_start(path: bytes) -> None:
     try:
-        file = posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
-        posix.utime(file)
+        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC
+        file = posix.open(path, flags, 0o600)
+        posix.write(file, b"x")
         posix.close(file)
     except OSError:
         return  # the next event tries again
@@ -92,9 +119,9 @@ def _make_private(path: bytes) -> None:
                 continue  # it exists, or opening it will fail
     try:
         folder = posix.open(path, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
-    except OSError:
-        advice = "set SNELL_HOME to another directory"
-        raise NoDaemonError(path, f"is not a directory, or cannot be created; {advice}") from None
+    except OSError as error:
+        text = "is not a directory, or cannot be created; set SNELL_HOME to another directory"
+        raise _kind_of(error)(path, text) from None
     found = posix.fstat(folder)
     if found.st_uid != posix.geteuid():
         raise NoDaemonError(path, "belongs to another user; set SNELL_HOME to a directory of your own")

@@ -9,23 +9,22 @@ asyncio takes longer than the answer. Connections that cannot be answered at onc
 
 import _socket
 import contextlib
-import socket
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from snell.daemon.connection import REQUEST_SECONDS, Connection
-from snell.daemon.request_handler import RequestHandler
+from snell.daemon.request_handler import RequestHandler, Send
 from snell.daemon.shim_connection import is_ours
 from snell.daemon.wire import Request
-from snell.model.protocols import Reply
 
 if TYPE_CHECKING:
     import asyncio
+    import socket
 
     from snell.operations.rpc import Rpc
 
 AT_ONCE = 64  # connections to accept before other work of the loop gets a turn
-KEEPALIVE_SECONDS = 2.0
+KEEPALIVE_SECONDS = 0.4  # less than half of the silence after which `snell-hook` takes the daemon for hung
 
 LONGEST_LINE = 17 * 1024 * 1024
 BRIDGE = b'{"cmd":"bridge",'
@@ -37,7 +36,7 @@ Bridge = Callable[[bytes, "asyncio.StreamReader", "asyncio.StreamWriter"], Corou
 class SocketServer:
     """Owns the listening socket and every open connection."""
 
-    def __init__(self, listening: socket.socket, handler: RequestHandler) -> None:
+    def __init__(self, listening: _socket.socket, handler: RequestHandler) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
         self._listening = listening
         self._handler = handler
@@ -48,7 +47,6 @@ class SocketServer:
         self._lines: set[asyncio.Task[None]] = set()  # connections that carry lines, or a bridge
         self.open: set[Connection] = set()  # connections that the event loop watches
         self.awaiting_reply: set[Connection] = set()  # connections whose request is not answered yet
-        self._still_awaiting_reply: set[Connection] = set()  # the same at the last keepalive
         self._has_keepalive_timer = False
         # From before the event loop ran.
         self._early: list[Request] = []
@@ -87,7 +85,7 @@ class SocketServer:
                 descriptor, _ = self._listening._accept()  # type: ignore[attr-defined] # `accept` also queries the address
             except OSError:  # none waits, it has gone, or there are no descriptors left and it will be tried again
                 return number
-            connection = _socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
+            connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, descriptor)
             connection.setblocking(False)
             if is_ours(connection):
                 Connection(self, connection).readable()
@@ -98,9 +96,8 @@ class SocketServer:
     def _send_keepalives(self) -> None:
         """Send a keepalive to callers that wait: a hook may take minutes, and must not look like a hung daemon."""
         assert self.loop
-        for connection in self.awaiting_reply & self._still_awaiting_reply:
+        for connection in self.awaiting_reply:
             connection.send_keepalive()
-        self._still_awaiting_reply = set(self.awaiting_reply)
         self._has_keepalive_timer = False
         self._schedule_keepalives()
 
@@ -134,17 +131,18 @@ class SocketServer:
 
     def await_reply(self, connection: Connection) -> None:
         """Send keepalives to this connection until its request is answered."""
+        connection.send_keepalive()
         self.awaiting_reply.add(connection)
         self._schedule_keepalives()
 
-    def request(self, request: Request, send: Callable[[Reply], None]) -> None:
-        if self._on_request:
-            self._on_request(request)
-        else:
-            self._early.append(request)
+    def request(self, request: Request, send: Send) -> None:
         waiting = self._handler.serve(request, send)
         if waiting:
             self._finish(waiting)
+        if self._on_request:  # after the reply, where there is one already
+            self._on_request(request)
+        else:
+            self._early.append(request)
 
     def _finish(self, waiting: Coroutine[Any, Any, None]) -> None:
         if self.loop:
@@ -156,12 +154,12 @@ class SocketServer:
         among.add(task)
         task.add_done_callback(among.discard)
 
-    def serve_lines(self, connection: socket.socket, data: bytes) -> None:
+    def serve_lines(self, connection: "socket.socket", data: bytes) -> None:
         """Answer the lines of remote calls on a connection whose first data was received."""
         assert self.loop
         self._watch(self.loop.create_task(self._serve_lines(connection, data)), self._lines)
 
-    async def _serve_lines(self, connection: socket.socket, data: bytes) -> None:
+    async def _serve_lines(self, connection: "socket.socket", data: bytes) -> None:
         """Answer lines in order: a line waits until the one before it is answered, and its answer was read."""
         import asyncio
 
@@ -194,7 +192,7 @@ async def _next_line(reader: "asyncio.StreamReader") -> bytes:
         return b""
 
 
-async def _streams(connection: socket.socket, data: bytes) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
+async def _streams(connection: "socket.socket", data: bytes) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
     """
     Return a reader and a writer for the connection.
 

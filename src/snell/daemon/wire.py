@@ -3,7 +3,9 @@ The frames between `snell-hook` and the daemon: one request and one reply per co
 
     request   `SNL1`, length of the rest, then six fields, each with its length before it:
               version (`1 0.1.0`: protocol, build), request id (32 hex digits), working directory,
-              arguments joined by NUL, environment (`NAME=value`) joined by NUL, standard input
+              arguments joined by NUL, environment (`NAME=value`) joined by NUL, standard input;
+              after it `r` if a daemon that has ended may have decided the event, and later `x` if `snell-hook` no
+              longer waits and has the event decided without the daemon
     reply     `SNR1`, exit code, length of stdout, length of stderr, stdout, stderr;
               before it any number of `.`, each a keepalive while hooks are running
 
@@ -26,7 +28,7 @@ LARGEST_REQUEST = 17 * 1024 * 1024  # without the eight bytes before it
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
-KEEPALIVE = b"."
+KEEPALIVE, REPEATED, WITHDRAWN = b".", b"r", b"x"
 
 _MAGIC = b"SNL1"
 _REQUEST_PREFIX = struct.Struct("<4sI")
@@ -60,6 +62,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     environment: bytes  # joined, as received: an event needs few of the variables, or none
     stdin: bytes
     sender: int = 0  # the process id of `snell-hook`, from the operating system; 0: not known
+    is_repeated: bool = False  # an earlier daemon may have decided this event, and has sent no reply
 
     @property
     def build(self) -> str:
@@ -99,7 +102,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
         return _REQUEST_PREFIX.size + int(length)
 
     @classmethod
-    def decode(cls, frame: Buffer, sender: int = 0) -> "Request":
+    def decode(cls, frame: Buffer, sender: int = 0, *, is_repeated: bool = False) -> "Request":
         """Decode a complete frame. Raises WireError."""
         needed = cls.frame_length(frame)
         if len(frame) != needed:
@@ -111,7 +114,8 @@ class Request(msgspec.Struct, frozen=True, gc=False):
             raise WireError(f"the request id is {_printable(request_id)}", advice="send 32 lower-case hex digits")
         if cwd and (not cwd.startswith(b"/") or b"\0" in cwd):
             raise WireError(f"the working directory is {_printable(cwd)}", advice="send an absolute path, or nothing")
-        return cls(version.decode(), request_id.decode(), _text(cwd), _words(argv), environment, stdin, sender)
+        words = _words(argv)
+        return cls(version.decode(), request_id.decode(), _text(cwd), words, environment, stdin, sender, is_repeated)
 
 
 class LazyEnvironment(Mapping[str, str]):
@@ -121,7 +125,7 @@ class LazyEnvironment(Mapping[str, str]):
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._read: dict[str, str | None] = {}  # names that were asked for, also those that are not set
+        self._read = _names_read(request.environment)
         self._everything: dict[str, str] | None = None
 
     def __getitem__(self, name: str) -> str:
@@ -150,6 +154,12 @@ class LazyEnvironment(Mapping[str, str]):
         if self._everything is None:
             self._everything = self._request.variables()
         return self._everything
+
+
+@lru_cache(maxsize=8)
+def _names_read(_environment: bytes) -> dict[str, str | None]:
+    """Return the names that were asked for, also those not set; all events of a session have one environment."""
+    return {}
 
 
 def encode_reply(reply: Reply) -> bytes:

@@ -11,8 +11,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.engine.match import fits_only_as_shell
+from snell.engine.record import effect_in_words
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
-from snell.model.decision import Failure, Outcome
+from snell.model.decision import OBSERVED, Failure, Outcome
 from snell.model.effects import (
     EFFECT_TYPES,
     Allow,
@@ -65,7 +66,16 @@ def limit_effects(hook: Hook, event: Event, outcome: Outcome, switches: Switches
     if refused and any(isinstance(effect, Allow) for effect in kept):
         kept = [effect for effect in kept if not isinstance(effect, Allow)]
         remarks.append("its allow is ignored: it was for a rewritten input that will not run")
+    if switches.only_observe and hook.scope is not Scope.POLICY:
+        remarks += [f"{OBSERVED}{effect_in_words(effect)}" for effect in kept if _intervenes(effect)]
+        kept = [effect for effect in kept if not _intervenes(effect)]
     return replace(outcome, effects=tuple(kept), failure=failure, remarks=(*outcome.remarks, *remarks))
+
+
+def _intervenes(effect: Effect) -> bool:
+    """Return whether an effect decides about a call or changes it; an added text does neither."""
+    is_answer = isinstance(effect, Extra) and effect.name in _ANSWERS
+    return is_answer or isinstance(effect, Allow | Ask | Defer | Deny | Rewrite | Stop)
 
 
 def _deny_instead_of_stop(hook: Hook, event: Event, effect: Effect) -> Effect:
@@ -192,4 +202,5 @@ def _cannot_happen(rewrite: Rewrite, event: Event) -> bool:
 
 
 _REWRITABLE_TYPES: dict[str, Any] = {"tool_input": dict, "prompt": str, "delta": str}
+_ANSWERS = frozenset({"action", "content", "interrupt", "retry", "suppressOriginalPrompt", "updatedPermissions"})
 _EVERYWHERE = frozenset({"terminalSequence", "suppressOutput"})

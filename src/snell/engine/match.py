@@ -23,6 +23,7 @@ LONGEST_PATTERN = 1000
 LONGEST_LIST = 50_000  # names of many tools are long, and harmless
 MOST_REPEATS = 100_000
 TIME_LIMIT = 0.05
+SHORT_NAME = 200  # characters in which a simple pattern is found or not in no time
 
 _LIST = re.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_BAR_ONLY = re.compile(r"[A-Za-z0-9_|]*")
@@ -30,6 +31,8 @@ _PREFIX = re.compile(r"[A-Za-z0-9_\-]+\*")
 _COMMA_OR_BAR = re.compile(r"[,|]")
 _DOLLAR = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)  # escapes and classes are skipped
 _COUNTS = re.compile(r"[{,](\d{1,30})(?=[},])")
+_BEGINNING = re.compile(r"(\^?)([A-Za-z0-9_-]+)(?![*?{])")  # what a pattern begins with and always needs
+_CHOICES = re.compile(r"\(\?|\||\)[*+?{]")  # with which the number of ways to match can grow exponentially
 _CONTEXT_SUFFIX = re.compile(r"\[[0-9]+m\]$")
 
 
@@ -44,6 +47,15 @@ def compile_matcher(pattern: str | None, kind: str | None, row: EventRow) -> Pre
     if row.matches == "to_model" and kind is None:
         text = _CONTEXT_SUFFIX.sub("", text)  # a matcher may name a model with its context size
     return _BUILDERS[kind or guess_type(text, row)](text, row)
+
+
+def exact_names(pattern: str | None, kind: str | None, row: EventRow) -> frozenset[str] | None:
+    """Return the names of a matcher that is a list of names, or one name; None for every other matcher."""
+    text = pattern or ""
+    kind = kind or guess_type(text, row)
+    if kind == "exact":
+        return frozenset((text,))
+    return _names_in(text, row) if kind == "or" and row.matches != "to_model" else None
 
 
 def names_nothing(text: str, kind: str | None, row: EventRow) -> bool:
@@ -91,10 +103,13 @@ def value_targets(row: EventRow, value: str) -> Sequence[str]:
     return (value,) if value else ()
 
 
-def _one_of(text: str, row: EventRow) -> Predicate:
+def _names_in(text: str, row: EventRow) -> frozenset[str]:
     parts = text.split("|") if row.only_bar_separates else _COMMA_OR_BAR.split(text)
-    names = frozenset(part.strip() for part in parts) - {""}
-    return names.__contains__
+    return frozenset(part.strip() for part in parts) - {""}
+
+
+def _one_of(text: str, row: EventRow) -> Predicate:
+    return _names_in(text, row).__contains__
 
 
 def _glob(text: str, _row: EventRow) -> Predicate:
@@ -120,11 +135,26 @@ def _regular(text: str, _row: EventRow) -> Predicate:
     except (regex.error, ValueError, OverflowError, RecursionError, MemoryError) as error:
         advice = r"escape special characters with a backslash, such as `\(`"
         raise PatternError(f"`{text}` is not a regular expression: {error}", advice=advice) from None
-    return _searching(pattern.search, text)
+    matches, needed = _searching(pattern.search, text), _needed_text(text)
+    if not needed:
+        return matches
+    if text.startswith("^"):
+        return lambda value: value.startswith(needed) and matches(value)
+    return lambda value: needed in value and matches(value)
+
+
+def _needed_text(text: str) -> str:
+    """Return text that a pattern needs at its beginning; looking for it first costs little. Empty when unknown."""
+    found = None if "|" in text or "(?" in text else _BEGINNING.match(text)
+    return found[2] if found else ""
 
 
 def _searching(search: Callable[..., object], text: str) -> Predicate:
+    is_simple = not _CHOICES.search(text) and sum(map(text.count, "*+{?")) <= 1
+
     def matches(value: str) -> bool:
+        if is_simple and len(value) <= SHORT_NAME:
+            return search(value) is not None  # watching the time takes longer than such a search
         try:
             return search(value, timeout=TIME_LIMIT) is not None
         except TimeoutError:

@@ -89,9 +89,10 @@ def _round_fields(each: Round) -> dict[str, Any]:
 
 def _run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
     """Return a run. INVARIANT: callers do not change it, since a run without effects is always the same object."""
-    if outcome is not QUIET:
+    if outcome.effects or outcome.failure or outcome.remarks:
         return _run_fields(hook, outcome)
-    return _from_cache(("", id(hook)), hook, lambda: _run_fields(hook, outcome))
+    quiet = _from_cache(("", id(hook)), hook, lambda: _run_fields(hook, QUIET))
+    return quiet if outcome is QUIET else {**quiet, "ms": round(outcome.seconds * 1000, 3)}
 
 
 def _from_cache(key: tuple[str, int], about: object, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 The registry: hooks from all scopes in execution order, filtered by the switches, and looked up by event.
 
 What follows from an event's name and its matcher value is computed once and cached, so that ten thousand hooks cost an
-event no more than ten. What changes from event to event (`if` conditions, `once`, sessions) is checked afterwards, and
-only for hooks that have it.
+event no more than ten; for a tool that is new, an index finds the hooks that may apply. What changes from event to
+event (`if` conditions, `once`, sessions) is checked afterwards, and only for hooks that have it.
 """
 
 from collections.abc import Iterable, Sequence
 
-from snell.engine.match import Predicate, compile_matcher, names_nothing, targets
+from msgspec.structs import replace
+
+from snell.engine.match import Predicate, compile_matcher, exact_names, names_nothing, targets
 from snell.model.catalogue import row_of
 from snell.model.decision import Skipped
 from snell.model.errors import PatternError
@@ -17,6 +19,51 @@ from snell.model.hooks import Broken, Hook, Pick, Scope, Switches, Tier
 from snell.model.protocols import Condition, Store
 
 MEMO_LIMIT = 512  # tool names and paths come from outside
+MOST_SKIPPED = 200  # hooks that a trace names because they do not apply; the others are counted
+
+
+class EventHooks:
+    """The hooks of one event in execution order, and which of them may apply to a call of given names and kinds."""
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Hook, Predicate | None]] = []
+        self._always: list[int] = []
+        self._by_kind: dict[str, list[int]] = {}  # hooks without a matcher
+        self._by_name: dict[str, list[int]] = {}
+        self._by_pattern: dict[tuple[str | None, str | None], tuple[Predicate, list[int]]] = {}
+
+    def add(self, hook: Hook, predicate: Predicate | None, names: frozenset[str] | None) -> None:
+        position = len(self.entries)
+        self.entries.append((hook, predicate))
+        if predicate is None:
+            for kind in hook.kinds:
+                self._by_kind.setdefault(kind, []).append(position)
+            if not hook.kinds:
+                self._always.append(position)
+        elif names is not None:
+            for name in names:
+                self._by_name.setdefault(name, []).append(position)
+        else:
+            self._by_pattern.setdefault((hook.matcher, hook.matcher_type), (predicate, []))[1].append(position)
+
+    def positions(self, event: Event) -> list[int]:
+        """Return where the hooks are that may apply. All others do not: their matcher or kind names other calls."""
+        names = targets(event)
+        found = [*self._always]
+        for kind in event.kinds:
+            found += self._by_kind.get(kind, ())
+        for name in names:
+            found += self._by_name.get(name, ())
+        for predicate, theirs in self._by_pattern.values():
+            try:
+                if any(map(predicate, names)):
+                    found += theirs
+            except PatternError:
+                found += theirs  # it is reported with each of them
+        return sorted({*found})
+
+
+NO_HOOKS = EventHooks()
 
 
 class Registry:
@@ -29,9 +76,10 @@ class Registry:
         self._is_sequential = self.switches.order == "sequential"
         self.problems: list[str] = []
         self._condition = condition
-        self._by_event: dict[str, list[tuple[Hook, Predicate | None]]] = {}
+        self._by_event: dict[str, EventHooks] = {}
         self._picks: dict[tuple[str, ...], Pick] = {}
         self._skips: dict[tuple[str, ...], list[Skipped]] = {}
+        self._last_positions: tuple[tuple[str, ...], list[int]] = ((), [])  # the trace of a new tool needs them again
         for hook in sorted(hooks, key=lambda hook: hook.scope):  # stable: declared order inside a scope
             self._add(hook)
 
@@ -54,7 +102,7 @@ class Registry:
         known = self._skips.get(key)
         if known is None:
             known = self._why_skipped(event, marks)
-            entries = self._by_event.get(event.name, ())
+            entries = self._by_event.get(event.name, NO_HOOKS).entries
             if not any(hook.condition or _depends(hook) for hook, _ in entries):
                 if len(self._skips) >= MEMO_LIMIT:
                     self._skips.clear()
@@ -62,7 +110,13 @@ class Registry:
         return known
 
     def _why_skipped(self, event: Event, marks: Store) -> list[Skipped]:
-        entries = self._by_event.get(event.name, ())
+        of_event = self._by_event.get(event.name, NO_HOOKS)
+        entries = of_event.entries
+        more = len(entries) - MOST_SKIPPED
+        if more > 0:
+            shown = sorted({*self._positions(of_event, event), *range(MOST_SKIPPED)})
+            more = len(entries) - len(shown)
+            entries = [entries[position] for position in shown]
         reasons = [(hook, self._why_not(hook, predicate, event, marks)) for hook, predicate in entries]
         running = {_likeness(hook): hook for hook, why in reversed(reasons) if not why}
         found = []
@@ -70,12 +124,16 @@ class Registry:
             if not why and (first := running[_likeness(hook)]) is not hook:
                 why = f"it is the same as `{first.id}`, which runs once for both"
             found += [Skipped(hook.id, why)] if why else []
+        if more > 0:
+            found.append(Skipped(f"{more} more hooks", "they are for other tools"))
         return found
 
     def hooks(self) -> Iterable[Hook]:
-        return (hook for entries in self._by_event.values() for hook, _ in entries)
+        return (hook for each in self._by_event.values() for hook, _ in each.entries)
 
     def _add(self, hook: Hook) -> None:
+        if self.switches.only_observe and hook.scope is not Scope.POLICY and hook.on_failure:
+            hook = replace(hook, on_failure=None)  # so that its failure does not block either
         row = row_of(hook.event)
         if hook.matcher and not row.matches and hook.event:
             self.problems.append(f"{hook.source}: {hook.event} has nothing to match, so the matcher is ignored")
@@ -89,13 +147,15 @@ class Registry:
             hook, predicate = Hook(role="judges", handler=Broken(str(error)), **kept), None
         if predicate is not None and names_nothing(hook.matcher or "", hook.matcher_type, row):
             self.problems.append(f"{hook.source}: hook `{hook.id}`: its matcher names nothing, so it never runs")
-        self._by_event.setdefault(hook.event, []).append((hook, predicate))
+        names = None if predicate is None else exact_names(hook.matcher, hook.matcher_type, row)
+        self._by_event.setdefault(hook.event, EventHooks()).add(hook, predicate, names)
 
     def _remember(self, key: tuple[str, ...], event: Event) -> Pick:
         if len(self._picks) >= MEMO_LIMIT:
             self._picks.clear()
-        entries = self._by_event.get(event.name, ())
-        matching = [hook for hook, predicate in entries if not self._why_never(hook, predicate, event)]
+        of_event = self._by_event.get(event.name, NO_HOOKS)
+        candidates = map(of_event.entries.__getitem__, self._positions(of_event, event))
+        matching = [hook for hook, predicate in candidates if not self._why_never(hook, predicate, event)]
         needs_check_per_event = any(map(_depends, matching))
         found = self._picks[key] = (
             Pick(tuple(matching), needs_check_per_event=True)
@@ -103,6 +163,12 @@ class Registry:
             else _arrange(matching, event, self._is_sequential)
         )
         return found
+
+    def _positions(self, hooks: EventHooks, event: Event) -> list[int]:
+        key = _key(event)
+        if self._last_positions[0] != key:
+            self._last_positions = (key, hooks.positions(event))
+        return self._last_positions[1]
 
     def _why_never(self, hook: Hook, predicate: Predicate | None, event: Event) -> str:
         """Return why a hook can never apply to an event of this name, tool and matcher value."""

@@ -184,5 +184,11 @@ def crash(error: BaseException) -> Failure:
 def functions_of(hooks: Sequence[Hook]) -> list[Function] | None:
     """Return the functions of hooks that all run in this process; None when one of them does not."""
     handlers = [hook.handler for hook in hooks]
-    functions = [handler.function for handler in handlers if isinstance(handler, Inline)]
+    functions = [load_function(handler.function) for handler in handlers if isinstance(handler, Inline)]
     return functions if len(functions) == len(hooks) else None
+
+
+def load_function(function: Function) -> Function:
+    """Return the function itself where this one only loads it."""
+    load = getattr(function, "load", None)
+    return load() if load else function

@@ -17,7 +17,7 @@ from snell.memory.rows import COLUMNS, delete_texts, draft_of, from_row
 from snell.memory.shortlist import Shortlist
 from snell.memory.types import Draft, Memory, NotRememberedError, content_hash
 from snell.model.protocols import Transaction
-from snell.model.tables import get_meta, put_meta
+from snell.model.tables import get_meta_number, put_meta
 
 MOST = 200  # rows in one transfer
 OVERLAP = 50  # rows that are read again, since rows of several writers may appear out of order
@@ -136,4 +136,4 @@ def _store(tx: Transaction, draft: Draft, *, similar: float) -> bool:
 
 
 def _cursor(tx: Transaction, name: str) -> int:
-    return int(get_meta(tx, f"memory_cursor:{name}") or 0)
+    return get_meta_number(tx, f"memory_cursor:{name}")

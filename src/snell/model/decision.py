@@ -15,6 +15,7 @@ from snell.model.events import Event, json_equal
 from snell.model.hooks import Hook
 
 PRINTED = "printed: "  # begins a remark with a line that a Python hook printed
+OBSERVED = "only observed: "  # begins a remark with an effect that `profile = "observe"` kept from happening
 
 
 class Failure(Struct, frozen=True):

@@ -54,6 +54,10 @@ class StoreBusyError(StoreError):
     """Another program is writing there now; a moment later it may work."""
 
 
+class StoreReadOnlyError(StoreError):
+    """The store can be read, perhaps, but not written."""
+
+
 class RefusedRowError(StoreError, id="store.refused"):
     """The server refuses a row; to send it again is of no use."""
 

@@ -159,6 +159,11 @@ def event_from(payload: Payload, name: str, client: str = "generic", flags: tupl
     return Event(name=name, payload=payload, client=client, tool=tool, tool_name=tool, kind=kind, flags=flags)
 
 
+def as_table(value: Any) -> dict[str, Any]:
+    """Return a value that should be an object; an empty one if it is something else."""
+    return value if isinstance(value, dict) else {}
+
+
 def text_in(payload: Payload, field: str) -> str:
     """Return a field as text; empty when it is absent or not text, since clients send null where nothing applies."""
     value = payload.get(field)

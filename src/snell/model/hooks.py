@@ -156,6 +156,7 @@ class Switches(Struct, frozen=True):
     rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
     order: str = "together"  # or "sequential": hooks run one after the other
     paused: str = ""  # by whom and until when only policy hooks run
+    only_observe: bool = False  # what other than policy hooks would do is recorded, and does not happen
 
     def why_disabled(self, hook: Hook) -> str:
         """Return why the switches keep this hook from running; empty when they do not."""

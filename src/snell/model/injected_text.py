@@ -2,10 +2,11 @@
 
 import re
 
-_COLOURS = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+# Patterns are compiled when they are first needed: most first events have no text to change.
+_COLOURS = r"\x1b\[[0-9;:?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
+_LINE_ENDS = "\r\n?|[\x0b\x0c\x85\u2028\u2029]"
 # Control characters, those that change the direction of text, those without a width, and the alphabet of tags.
-_HIDDEN = re.compile(
+_HIDDEN = (
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     "|[\ufe00-\ufe0f]{2,}"  # one of these chooses the form of an emoji, several spell a hidden text
@@ -19,18 +20,17 @@ _NAMES = (
     " (?:task|subagent)-notification additional-(?:context|data|instructions)"
 )
 _COMPOUND = "|".join(name.replace("-", "[-_ ]") for name in _NAMES.split())
-_TAG = re.compile(
+_TAG = (
     rf"[<＜﹤]([\s/]*(?:(?:{_COMPOUND})\b|(?:system|assistant|human|instructions)\s*[>＞]|antml:|data-[0-9a-f]{{12}}"
-    r"|(?:invoke|parameter)\s+name|\|[a-z_]{2,20}\||<SYS>))",
-    re.IGNORECASE,
+    r"|(?:invoke|parameter)\s+name|\|[a-z_]{2,20}\||<SYS>))"
 )
-_TURN = re.compile(r"\[(/?)(INST)\]")
+_TURN = r"\[(/?)(INST)\]"
 
 
 def harmless(text: str) -> str:
     """Return the text without hidden characters, in which no tag of a client is complete."""
     if not (text.isascii() and text.isprintable()):
-        text = _HIDDEN.sub("", _LINE_ENDS.sub("\n", _COLOURS.sub("", text)))
+        text = re.sub(_HIDDEN, "", re.sub(_LINE_ENDS, "\n", re.sub(_COLOURS, "", text)))
     if "<" in text or not text.isascii():
-        text = _TAG.sub(r"‹\1", text)
-    return _TURN.sub(r"(\1\2)", text) if "INST]" in text else text
+        text = re.sub(_TAG, r"‹\1", text, flags=re.IGNORECASE)
+    return re.sub(_TURN, r"(\1\2)", text) if "INST]" in text else text

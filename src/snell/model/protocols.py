@@ -157,7 +157,8 @@ class Database(Protocol):
         """
         Call `work`, whose calls of `run` and `do` may share one commit to be quicker.
 
-        Each of those calls can still fail alone. Raises `StoreError` when the commit fails: then none was kept.
+        Raises `StoreError` when the commit fails, or one of those calls did: then none was kept, and the caller makes
+        them again without this.
         """
         work()
 

@@ -10,6 +10,7 @@ from snell.model.protocols import Transaction
 
 Row = TypeVar("Row", bound=Struct)
 _WRITE_META = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+DAMAGED = "meta_damaged"  # the value of `meta` that says that it was damaged, and repaired
 
 
 class Table(Generic[Row]):
@@ -70,6 +71,12 @@ def get_meta(tx: Transaction, name: str) -> str:
     """Return the small value with this name in the table `meta`; empty where there is none."""
     found = tx.rows("SELECT value FROM meta WHERE name = ?", name)
     return str(found[0][0]) if found else ""
+
+
+def get_meta_number(tx: Transaction, name: str) -> int:
+    """Return a number of the table `meta`; 0 where there is none, or where another program changed it."""
+    text = get_meta(tx, name)
+    return int(text) if text.isdecimal() else 0
 
 
 def put_meta(tx: Transaction, name: str, value: str) -> None:

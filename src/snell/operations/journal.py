@@ -22,7 +22,13 @@ from snell.operations.memory_call import Limit, Project, project_of_call
 from snell.records import decisions
 from snell.records.decisions import SEARCHED, Row
 from snell.records.retention import folder_of
-from snell.records.session_reports import SessionSummary, recent_sessions, report_as_markdown, report_of
+from snell.records.session_reports import (
+    SessionReport,
+    SessionSummary,
+    recent_sessions,
+    report_as_markdown,
+    report_of,
+)
 from snell.runtime.database_journal import StoreJournal
 from snell.work.efforts import get as get_effort
 from snell.work.efforts import list_ as list_efforts
@@ -53,13 +59,17 @@ def session(
     """What Snell decided in a session: tools, denied calls and their reasons, failures."""
     database, place, wanted = _database(call), project_of_call(call, project), session_id
     if wanted == "last":
-        newest = database.run(lambda tx: ProjectFilter(tx, place).sessions(1))
+        newest = database.run(lambda tx: ProjectFilter(tx, place).sessions(1), only_reads=True)
         if not newest:
             return {"session_id": "", "report": "No sessions yet.\n", "decisions": 0}
         wanted = newest[0].session_id
-    report = database.run(lambda tx: report_of(tx, wanted) if ProjectFilter(tx, place).has_session(wanted) else None)
+
+    def read(tx: Transaction) -> SessionReport | None:
+        return report_of(tx, wanted) if ProjectFilter(tx, place).has_session(wanted) else None
+
+    report = database.run(read, only_reads=True)
     if report is None:
-        known = database.run(lambda tx: decisions.recent(tx, session=wanted, limit=1))
+        known = database.run(lambda tx: decisions.recent(tx, session=wanted, limit=1), only_reads=True)
         advice = _ELSEWHERE if known else "`sessions` lists the known sessions"
         raise SnellError(f"no session `{wanted[:200]}`{' in this project' if known else ''}", advice=advice)
     return {
@@ -74,7 +84,8 @@ def session(
 def sessions(call: Call, limit: Limit = 10, project: Project = "") -> Answer:
     """The sessions that were active last."""
     place = project_of_call(call, project)
-    return {"sessions": to_builtins(_database(call).run(lambda tx: ProjectFilter(tx, place).sessions(limit)))}
+    found = _database(call).run(lambda tx: ProjectFilter(tx, place).sessions(limit), only_reads=True)
+    return {"sessions": to_builtins(found)}
 
 
 @operation("journal.efforts", tool=True, gives=results.Listed)
@@ -99,7 +110,7 @@ def _id_in_project(database: Database, wanted: str, place: str) -> str:
         row = decisions.find(tx, wanted)
         return row if row and own.holds(row) else None
 
-    found = database.run(work)
+    found = database.run(work, only_reads=True)
     if found is None:
         what = "no decision" if wanted == "last" else f"no decision `{wanted[:200]}`"
         raise SnellError(f"{what} in this project", advice=_ELSEWHERE)
@@ -186,9 +197,9 @@ class ProjectFilter:
 
 
 def wait_for_traces(database: Database) -> None:
-    """Wait until the trace of the last decision, which names its folder, is written."""
+    """Wait until the trace of the last decision, which names its folder, and its tool call are written."""
     until = time.monotonic() + TRACE_SECONDS
-    while time.monotonic() < until and database.run(_is_on_its_way):
+    while time.monotonic() < until and database.run(_is_on_its_way, only_reads=True):
         time.sleep(POLL_SECONDS)
 
 
@@ -197,7 +208,7 @@ def _is_on_its_way(tx: Transaction) -> bool:
     if newest is None or time.time() - newest.at / 1000 > TRACE_SECONDS:
         return False
     trace = decisions.trace(tx, newest.id)
-    return trace is None or not trace.body
+    return trace is None or not trace.body or bool(decisions.without_call(tx, newest.seq - 1, newest.seq, 1))
 
 
 def _project_in(bodies: list[str]) -> str | None:

@@ -10,7 +10,7 @@ from snell.model.protocols import Transaction
 from snell.operations import results
 from snell.operations.declaration import Answer, Call, about, operation
 from snell.packs.guard.one_time_allow import last_denied
-from snell.records import claims, ledger, lost_ledger
+from snell.records import claims, ledger, lost_ledger, resume
 from snell.system.wall_clock import now_ms
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -71,9 +71,7 @@ def _release(tx: Transaction, wanted: str, call: Call) -> Answer:
     held_call = found[0]
     held = claims.holder(tx, held_call.run_id, held_call.idempotency_key)
     is_held = held is not None and held.tool_call_id == held_call.tool_call_id
-    end = ledger.End(status="abandoned_on_resume", at=now_ms(), duration_ms=0, error_code="released")
-    ledger.finish(tx, held_call, end)
-    claims.release(tx, held_call.run_id, held_call.idempotency_key, held_call.tool_call_id)
+    resume.give_up(tx, held_call, now_ms(), "released")
     if is_held and call.runtime.audit_log:
         call.runtime.audit_log.note_release(tx, held_call.tool_call_id)
     return {"id": held_call.tool_call_id, "released": is_held}

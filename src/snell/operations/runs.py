@@ -27,6 +27,7 @@ def start(
     minutes: Annotated[int, about("the time budget in minutes (default: 90)", ge=1, le=LARGEST)] | None = None,
     steps: Annotated[int, about("the budget of prompts (default: 50)", ge=1, le=LARGEST)] | None = None,
     calls: Annotated[int, about("the budget of tool calls (default: 250)", ge=1, le=LARGEST)] | None = None,
+    tokens: Annotated[int, about("the budget of tokens, but for those read from the cache", ge=1)] | None = None,
     objective: Annotated[str, about("the goal of the run")] = "",
 ) -> Answer:
     """Start a run."""
@@ -38,7 +39,7 @@ def start(
         run_id=run or f"run-{now:x}-{os.urandom(3).hex()}",
         created_at=now,
         updated_at=now,
-        run_spec=encode({"objective": objective}).decode(),
+        run_spec=encode({"objective": objective, **({"tokens": tokens} if tokens else {})}).decode(),
         session_id=session,
         max_minutes=minutes or int(usual["minutes"]),
         max_steps=steps or int(usual["steps"]),
@@ -62,7 +63,9 @@ def show(call: Call, run: RunId = "") -> Answer:
     """Show a run and its checkpoints."""
     found = _find(call, run)
     kept = call.database.run(lambda tx: runs.checkpoints(tx, found.run_id))
-    return {**to_builtins(found), "checkpoints": [{"step": a, "kind": b, "snapshot": c} for a, b, c in kept]}
+    tokens = call.runtime.store.get(f"run:{found.run_id}", runs.TOKENS) or {}
+    checkpoints = [{"step": a, "kind": b, "snapshot": c} for a, b, c in kept]
+    return {**to_builtins(found), **tokens, "checkpoints": checkpoints}
 
 
 @operation("runs.cancel", verb=True, permission="writes", person=True)

@@ -15,7 +15,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.records.audit_chain import Head
-from snell.records.audit_check import Anchor
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
 from snell.system.wall_clock import now_ms
@@ -24,6 +23,13 @@ ANCHOR_FILE, EXTENDING_FILE = "audit.anchor", "audit.extending"
 LARGEST = 8_000_000  # bytes
 KEPT = 5_000  # lines
 _LARGEST_EXTENDING = 1_000
+
+
+class Anchor(Struct, frozen=True):
+    """A line of the file: the last link when the chain had `count` links."""
+
+    count: int
+    link: str
 
 
 class Anchors(Struct, frozen=True):

@@ -10,18 +10,20 @@ not reported as missing; traces, bodies and claims may be missing once they are 
 A chain has segments. A segment of a version with other fields cannot be compared with the records, only its links can
 be checked; so a version that finds such a chain begins its own segment and chains all records again.
 
-A change within the ten seconds before a record is chained is not noticed.
+Each row has a seal of its own (`row_seals.py`), so a change before it is chained is noticed too; that a row was deleted
+within the ten seconds before it is chained is not.
 """
 
 import hashlib
 import hmac
+import os
 from operator import attrgetter
 
 import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
-from snell.model.tables import Table, get_meta, put_meta
+from snell.model.tables import DAMAGED, Table, get_meta, put_meta
 from snell.records import claims, decisions, ledger
 from snell.records.decisions import Row, Trace
 from snell.records.ledger import Call
@@ -29,7 +31,8 @@ from snell.records.ledger import Call
 START = "0" * 64
 MOST = 500  # records in one transaction
 _IS_NUMBER = "seq BETWEEN 1 AND 9223372036854775807"  # SQLite accepts texts here, and every text is larger
-BODIES = "bodies before"  # the id of such an entry is the time before which bodies and claims are deleted
+# The id of such an entry is the time before which bodies and claims, or traces, are deleted.
+BODIES, TRACES = "bodies before", "traces before"
 
 # The fields of a call that change after it has begun.
 _MUTABLE = ("status", "updated_at", "finished_at", "duration_ms", "response_ref", "external_correlation_id",
@@ -39,6 +42,7 @@ _all_values = attrgetter(*ledger.FIELDS, "revision")
 _encoder = msgspec.json.Encoder()
 
 SEGMENT = "segment"  # the id of the entry that begins a segment
+SEALED = "sealed rows"  # the id of the entry from which on every row must have a seal
 METHOD = 3  # increase it whenever a digest is computed in another way
 # Identifies the fields in digests. A segment with another form was written by another version and is not compared.
 _FORM = [METHOD, decisions.FIELDS, ledger.FIELDS, _MUTABLE, claims.Claim.__struct_fields__]
@@ -69,12 +73,22 @@ _ENTRIES = Table("audit_chain", Entry)
 _INSERT, entries = _ENTRIES.insert(), _ENTRIES.after
 
 
+def entries_of(tx: Transaction, record_id: str, up_to: int) -> list[Entry]:
+    """Return the links about a record, of the last segment, up to a number."""
+    since = "(SELECT COALESCE(MAX(seq), 0) FROM audit_chain WHERE record_id = ?)"
+    where = f"WHERE record_id = ? AND seq <= ? AND seq > {since} ORDER BY seq"
+    return _ENTRIES.read(tx, where, record_id, up_to, SEGMENT)
+
+
 def extend(tx: Transaction, key: bytes, most: int = MOST) -> Head:
     """Chain new records, at most `most` of each table, and return the new end."""
     head = read_head(tx, key)
+    note_end(tx, head)
+    if head.form == FORM and _stored_positions(get_meta(tx, "audit_head"), key, head.since) is None:
+        put_meta(tx, DAMAGED, "its value `audit_head` was changed or removed")
     if head.form != FORM:
-        # A segment of this version begins; all records are chained again.
-        why = "another version made the chain so far" if head.count else "the chain begins"
+        # A segment of this version begins; all records are chained again. A chain that replaces another one differs.
+        why = "another version made the chain so far" if head.count else f"the chain begins {os.urandom(4).hex()}"
         kind = f"{SEGMENT} {FORM} {why}"
         head = _add(tx, key, head, kind, SEGMENT, mac_of(key, SEGMENT, kind))
         head = Head(head.count, head.link, form=FORM, since=head.count)
@@ -87,6 +101,25 @@ def extend(tx: Transaction, key: bytes, most: int = MOST) -> Head:
         head = _add(tx, key, head, "trace", trace.decision_id, digest_of_trace(key, trace))
         head = msgspec.structs.replace(head, trace=trace.seq)
     return _store_head(tx, key, head)
+
+
+def note_end(tx: Transaction, head: Head) -> None:
+    """Let the seals of later rows name this end of the chain; it must be committed."""
+    if head.count and (seals := getattr(tx, "seals", None)):
+        seals.note_chain(head.count, head.link)
+
+
+def note_sealed(tx: Transaction, key: bytes) -> None:
+    """Chain that every row has a seal."""
+    _store_head(tx, key, _add(tx, key, read_head(tx, key), "sealed", SEALED, mac_of(key, "sealed")))
+
+
+def has_links(tx: Transaction) -> bool:
+    return bool(tx.rows("SELECT 1 FROM audit_chain LIMIT 1"))
+
+
+def are_rows_sealed(tx: Transaction) -> bool:
+    return bool(tx.rows("SELECT 1 FROM audit_chain WHERE record_id = ? AND kind = 'sealed' LIMIT 1", SEALED))
 
 
 def note_expired(tx: Transaction, key: bytes, kind: str, ids: list[str]) -> Head:

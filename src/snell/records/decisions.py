@@ -87,6 +87,13 @@ def find(tx: Transaction, wanted: str = "last") -> Row | None:
     return _ROWS.first(tx, "WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1", wanted, f"{wanted}\x7f")
 
 
+def find_delivery(tx: Transaction, request_key: str) -> str:
+    """Return the id of the newest decision about a delivery, except one that was put off; empty if there is none."""
+    same = "request_key = ? AND request_key <> '' AND verdict <> 'defer'"
+    found = tx.rows(f"SELECT id FROM decisions WHERE {same} ORDER BY seq DESC LIMIT 1", request_key)
+    return str(found[0][0]) if found else ""
+
+
 def trace(tx: Transaction, decision_id: str) -> Trace | None:
     return _TRACES.first(tx, "WHERE decision_id = ?", decision_id)
 

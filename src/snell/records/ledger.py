@@ -18,13 +18,14 @@ from msgspec import Struct
 
 from snell.model.protocols import Transaction
 from snell.model.tables import Table, assignments, where_given
+from snell.system.lazy_regex import lazy_regex
 
 OPEN = ("prepared", "running")
 ENDED = ("succeeded", "failed", "denied", "abandoned_on_resume")
 SETTLED = ("succeeded", "failed", "denied")  # final
 PREVIEW = 500  # characters of a receipt that are shown
 LONGEST_BODY = 262_144
-_SAFE = re.compile(r"[\w.:@ -]{1,128}", re.ASCII)
+_SAFE = lazy_regex(r"[\w.:@ -]{1,128}", re.ASCII)
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -84,6 +85,8 @@ _CALLS = Table("tool_calls", Call, assigned="revision")
 FIELDS, calls_after = _CALLS.fields, _CALLS.after
 _NEXT = "(SELECT COALESCE(MAX(revision), 0) + 1 FROM tool_calls)"
 _INSERT = _CALLS.insert("ON CONFLICT (tool_call_id) DO NOTHING", number=_NEXT)
+_OVERWRITE = ", ".join(f"{name} = excluded.{name}" for name in (*FIELDS[1:], "revision"))
+_PUT = _CALLS.insert(f"ON CONFLICT (tool_call_id) DO UPDATE SET {_OVERWRITE}", number="?")
 _NEWEST_FIRST = "ORDER BY created_at DESC, tool_call_id DESC"
 # The id of the call without its session; written as in the index, or the index would not be used.
 _NUMBER = {
@@ -125,6 +128,11 @@ def finish(tx: Transaction, call: Call, end: End) -> bool:
 def insert_if_missing(tx: Transaction, call: Call) -> bool:
     """Insert a call; returns whether it is new."""
     return tx.do(_INSERT, *_CALLS.values(call)) == 1
+
+
+def put_copy(tx: Transaction, call: Call) -> None:
+    """Write the present state of a call of another database, over an earlier state."""
+    tx.do(_PUT, *_CALLS.values(call), call.revision)
 
 
 def find(tx: Transaction, tool_call_id: str) -> Call | None:

@@ -9,7 +9,7 @@ the time, the tool and the verdict.
 from collections.abc import Sequence
 
 from snell.model.protocols import Transaction
-from snell.model.tables import get_meta, put_meta
+from snell.model.tables import get_meta_number, put_meta
 from snell.records import decisions, ledger
 from snell.records.decisions import Row
 from snell.records.idempotency import identity_of
@@ -47,7 +47,7 @@ def catch_up(tx: Transaction, up_to: int) -> bool:
 
 def last_compared(tx: Transaction) -> int:
     """Return the `seq` of the decision up to which calls and decisions were compared."""
-    return int(get_meta(tx, COMPARED) or 0)
+    return get_meta_number(tx, COMPARED)
 
 
 def store_compared(tx: Transaction, seq: int) -> None:

@@ -41,6 +41,12 @@ def resume(tx: Transaction, run_id: str, now: int) -> ResumeResult:
     return ResumeResult(tuple(promoted), tuple(failed), tuple(unknown))
 
 
+def give_up(tx: Transaction, call: Call, now: int, why: str) -> None:
+    """End a call that will not be reported any more, and free its key."""
+    ledger.finish(tx, call, End(status="abandoned_on_resume", at=now, duration_ms=0, error_code=why))
+    claims.release(tx, call.run_id, call.idempotency_key, call.tool_call_id)
+
+
 def settle(tx: Transaction, call: Call, receipt: Receipt, key: str, end: End | None = None) -> None:
     """Write the end of a call from its receipt, settle its claim, and delete the receipt."""
     detail = receipt.body if receipt.status == "failed" else ""

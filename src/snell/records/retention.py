@@ -8,12 +8,14 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
-from snell.model.tables import blanks, get_meta
+from snell.model.tables import blanks, get_meta, put_meta
+from snell.records import row_seals
 
 CHUNK = 100
 DAY_MS = 86_400_000
 TRACE_DAYS, DECISION_DAYS = 30, 180
 _FOLDER = "folder of session "
+_DELETED = "deleted at the size limit"
 
 
 def expire_traces(tx: Transaction, *, now: int, days: int = TRACE_DAYS, up_to: int | None = None) -> int:
@@ -38,9 +40,16 @@ def expire_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up
     return len(take_decisions(tx, now=now, days=days, up_to=up_to))
 
 
-def take_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> list[str]:
-    """Delete like `expire_decisions`; returns the ids of the deleted decisions."""
+def take_decisions(
+    tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None, key: bytes = b""
+) -> list[str]:
+    """
+    Delete like `expire_decisions`; returns the ids of the deleted decisions.
+
+    With `key` a row that another program changed stays: it may only look old.
+    """
     ids = _oldest(tx, "decisions", "seq", "id", "at", now - days * DAY_MS, up_to)
+    ids = row_seals.ids_with_valid_seal(tx, key, "decisions", "id", ids)
     sessions = tx.rows(f"SELECT DISTINCT session_id FROM decisions WHERE id IN ({blanks(ids)})", *ids) if ids else []
     _delete(tx, "decisions", "id", ids)
     for (session_id,) in sessions:
@@ -49,18 +58,41 @@ def take_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_t
     return ids
 
 
-def take_calls(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> list[str]:
-    """Delete at most a hundred of the oldest tool calls; returns their ids."""
+def take_calls(
+    tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None, key: bytes = b""
+) -> list[str]:
+    """Delete at most a hundred of the oldest tool calls; returns their ids. `key` as for decisions."""
     ids = _oldest(tx, "tool_calls", "revision", "tool_call_id", "updated_at", now - days * DAY_MS, up_to)
-    return _delete(tx, "tool_calls", "tool_call_id", ids)
+    return _delete(
+        tx, "tool_calls", "tool_call_id", row_seals.ids_with_valid_seal(tx, key, "tool_calls", "tool_call_id", ids)
+    )
 
 
-def expire_bodies(tx: Transaction, *, now: int, days: int = TRACE_DAYS) -> int:
+def expire_bodies(tx: Transaction, *, now: int, days: int = TRACE_DAYS, with_claims: bool = True) -> int:
     """Delete old claims and at most a hundred of the oldest inputs and outputs; the rows of their calls stay."""
     limit = now - days * DAY_MS
     oldest = f"SELECT ref FROM tool_bodies WHERE created_at < ? ORDER BY created_at LIMIT {CHUNK}"
-    claims = tx.do("DELETE FROM tool_claims WHERE at < ?", limit)
+    claims = tx.do("DELETE FROM tool_claims WHERE at < ?", limit) if with_claims else 0
     return claims + tx.do(f"DELETE FROM tool_bodies WHERE ref IN ({oldest})", limit)
+
+
+class Deleted(Struct, frozen=True):
+    """The times before which rows were deleted because the database had reached its size limit; 0 if none were."""
+
+    traces: int = 0
+    bodies: int = 0
+    days: int = 0
+
+
+def read_deleted(tx: Transaction) -> Deleted:
+    try:
+        return msgspec.json.decode(get_meta(tx, _DELETED), type=Deleted)
+    except msgspec.MsgspecError:
+        return Deleted()
+
+
+def store_deleted(tx: Transaction, deleted: Deleted) -> None:
+    put_meta(tx, _DELETED, msgspec.json.encode(deleted).decode())
 
 
 class _TraceBody(Struct):

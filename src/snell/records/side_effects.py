@@ -5,7 +5,6 @@ By the rules of policy files first, then by the kind of the tool or the hints of
 name. An unknown tool counts as external.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.records.idempotency import Identity
+from snell.system.lazy_regex import lazy_regex
 
 SideEffects = Literal["external", "memory", "local", "read_only"]
 Replay = Literal["REPLAY_EXACT", "RELAUNCH", "REPLAY_IDEMPOTENT"]
@@ -28,7 +28,7 @@ _BY_KIND, _CLIENT_TOOLS, _MCP_TOOLS, _VERBS = (
     {name: effects for effects, text in _TABLES[table].items() for name in text.split()}
     for table in ("kinds", "client_tools", "mcp_tools", "verbs")
 )
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_WORDS = lazy_regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 class Rule(Struct, frozen=True, kw_only=True):

@@ -18,9 +18,10 @@ __all__ = ["Finding", "find", "is_too_secret", "redact", "redact_data"]
 _MARGIN = 8_192  # longer than any secret that has to be complete to be recognised
 _SHORTEST = 7  # `pwd=abc`
 
-# Hook ids, event names and field names repeat with every event. Only texts without a secret are remembered.
-_SHORT, _REMEMBERED = 120, 8_192
+# Hook ids, event names, field names and command lines repeat. Only texts without a secret are remembered.
+_SHORT, _REMEMBERED = 2_000, 1_000_000  # characters of one text, and of all
 _clean: set[str] = set()
+_size = 0  # of these
 
 
 class Finding(NamedTuple):
@@ -37,10 +38,13 @@ def redact(text: str) -> str:
         return text
     from snell.redact.spans import replace_secrets
 
+    global _size
     done = replace_secrets(text, len(text))
     if done == text and len(text) <= _SHORT:
-        if len(_clean) >= _REMEMBERED:
+        _size += len(text) + 1
+        if _size > _REMEMBERED:
             _clean.clear()
+            _size = len(text) + 1
         _clean.add(text)
     return done
 
@@ -54,7 +58,13 @@ def redact_data(value: Any, longest: int | None = None) -> Any:
     """
     from snell.redact.data import without_secrets
 
-    return without_secrets(value, lambda text: text if text in _clean else _cut(text, longest))
+    most = _SHORT if longest is None else longest
+
+    def clean(text: str) -> str:
+        is_known = text in _clean and len(text) <= most
+        return text if is_known or (len(text) < _SHORTEST and text.isascii()) else _cut(text, longest)
+
+    return without_secrets(value, clean)
 
 
 def find(text: str) -> list[Finding]:

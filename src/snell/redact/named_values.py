@@ -5,7 +5,7 @@ import re
 from snell.redact.format_rules import Span, known_format
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, kind_of_name
-from snell.redact.value_shape import is_blank, is_fingerprint, is_random, is_wordy
+from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_random, is_wordy
 
 LONGEST = 4_096
 _PLAIN_NAME = 6  # letters of a name that says nothing about its value, such as `key`
@@ -93,7 +93,7 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
     if PATTERNS.identifier.match(value):
         says_the_same = name.lower() in value.lower() or value.lower() in name.lower()
         if strength == "password":
-            return tight and len(value) >= 4 and (sure or not says_the_same)
+            return (tight and len(value) >= 4 and (sure or not says_the_same)) or is_jumbled(value)
         return tight and sure and len(value) >= 8 and not is_wordy(value)
     if strength == "password":
         return len(value) >= 3

@@ -55,6 +55,11 @@ def _is_words(value: str) -> bool:
     return is_wordy(value) or (len(parts) <= len(value) // 4 and "".join(parts) == value)
 
 
+def is_jumbled(value: str) -> bool:
+    """Whether upper and lower case alternate as in no name: `blQTxMSKzZks`, but not `parseJSONFromURL`."""
+    return len(value) >= 10 and changes(value) * 3 >= len(value) and "".join(_CAMEL_CASE.findall(value)) != value
+
+
 def is_mixed(value: str) -> bool:
     """Whether digits or both cases alternate among letters: a name has neither, a hash only the first."""
     has_digits = any(map(str.isdigit, value))

@@ -26,7 +26,7 @@ from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.callback_hooks import OnSuccess, Registration, as_hooks, event_named, hooks_from
 from snell.runtime.context import ContextBuilder, new_id
 from snell.runtime.database_journal import StoreJournal
-from snell.runtime.event_flow import DecisionCache, EventFlow
+from snell.runtime.event_flow import DecisionCache, EventFlow, delivery_key
 from snell.runtime.executor import Executor
 from snell.runtime.hook_loader import HookLoader
 from snell.runtime.pending_rows import FOLDER, PendingRows
@@ -35,7 +35,6 @@ from snell.runtime.watchers import Watchers
 from snell.store import open_database
 from snell.store.in_memory import InMemoryStore
 from snell.system.paths import Places, places
-from snell.system.run_program import background_runs, end_background_runs
 
 if TYPE_CHECKING:
     from snell.records.audit_log import AuditLog
@@ -176,6 +175,10 @@ class Runtime(EventFlow):
 
         return self.contexts.dynamic_hooks.remove(is_removed)
 
+    def earlier_decision(self, event: Event, request_id: str) -> str:
+        """Return the id of the decision that a process made about this event and could not send; else nothing."""
+        return self.journal.id_of_delivery(delivery_key(event, request_id)[0]) if self.journal else ""
+
     def problems_for(self, event: Event) -> tuple[str, ...]:
         """Return what is wrong with the settings and hooks that are active for this event."""
         return self.context_for(replace(event, name="SessionStart")).problems
@@ -189,6 +192,8 @@ class Runtime(EventFlow):
 
     def close(self) -> None:
         """Wait for watchers and for hooks in the background, each for no longer than its own limit."""
+        from snell.system.run_program import background_runs, end_background_runs  # slow, and not needed before
+
         self.executor.close()
         deadline = time.monotonic() + LONGEST_TIMEOUT
         while background_runs() and time.monotonic() < deadline:

@@ -162,7 +162,7 @@ class DynamicHooks:
         self._on_success: dict[int, OnSuccess] = {}  # by handler, which a hook keeps when its id is changed
 
     def add(self, added: Iterable[Hook], on_success: OnSuccess | None = None) -> None:
-        """Add hooks, with the function to call when one of them has run with success."""
+        """Add hooks, with the function to call when one of them has its first success."""
         self.hooks = (*self.hooks, *added)
         if on_success:
             self._on_success.update(dict.fromkeys((id(hook.handler) for hook in added), on_success))
@@ -176,11 +176,10 @@ class DynamicHooks:
         return number
 
     def call_on_success(self, decision: Decision) -> None:
-        """Call the callbacks of hooks that ran with success."""
+        """Call the callbacks of hooks that ran with success for the first time."""
         if self._on_success:
             for _, hook, outcome in decision.runs():
-                call = self._on_success.get(id(hook.handler))
-                if call and outcome.status == "success":
+                if outcome.status == "success" and (call := self._on_success.pop(id(hook.handler), None)):
                     call()
 
 

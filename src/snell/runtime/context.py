@@ -23,7 +23,7 @@ from snell.runtime.hook_loader import HookLoader, LoadedHooks
 from snell.runtime.running_skills import MARK as SKILLS
 from snell.runtime.running_skills import hooks_of
 from snell.sdk.permission_rules import holds
-from snell.settings.file_digests import FileStamp
+from snell.settings.file_digests import have_changed
 from snell.settings.handler_types import handler_module
 from snell.settings.load import Loaded, with_unique_ids
 from snell.system.optional_packages import install_advice, is_installed, missing_message
@@ -54,9 +54,9 @@ class ContextBuilder:
         self._folders: OrderedDict[Key, Folder] = OrderedDict()
         self._embedded: tuple[tuple[Hook, ...], Registry] | None = None
 
-    def context_for(self, event: Event, env: Mapping[str, str] | None = None) -> Context:
+    def context_for(self, event: Event, env: Mapping[str, str] | None = None, decision_id: str = "") -> Context:
         """Return what applies to this event; `env` is the caller's environment where it is not our own."""
-        decision_id = new_id()
+        decision_id = decision_id or new_id()
         if self.loader:
             policy = "" if env is None else env.get("SNELL_POLICY", "")
             context = self._folder_context((event.cwd or "/", event.client, policy))
@@ -114,30 +114,7 @@ class ContextBuilder:
 
 def is_stale(loaded: Loaded) -> bool:
     """Return whether a file that was read, or was not found, has changed since, or a pause has run out."""
-    return _have_changed(loaded.files) or (loaded.pause is not None and not loaded.pause.is_on())
-
-
-def _have_changed(files: Iterable[FileStamp]) -> bool:
-    """Return whether one of the files has changed, or was written too recently to tell."""
-    stat, access = os.stat, os.access
-    for file in files:  # this runs for every event, so it is one plain loop
-        stamp = file.stamp
-        try:
-            if stamp is None:  # most files: `access` costs less than a failing `stat`
-                if access(file.path, os.F_OK):
-                    return True
-                continue
-            if not file.is_settled:
-                return True
-            now = stat(file.path)
-        except (OSError, ValueError):
-            if stamp is not None:
-                return True
-            continue
-        # A change that leaves ctime as it was is only possible by setting the clock.
-        if now.st_ctime_ns != stamp[1] or now.st_ino != stamp[3] or now.st_dev != stamp[4]:
-            return True
-    return False
+    return have_changed(loaded.files) or (loaded.pause is not None and not loaded.pause.is_on())
 
 
 def new_id() -> str:

@@ -165,14 +165,14 @@ class EventFlow:
         self, event: Event, request_id: str = "", env: Mapping[str, str] | None = None, **changes: Any
     ) -> EventRun:
         """
-        Return what deciding this event needs; `changes` are fields of its context.
+        Return what deciding this event needs; `changes` are fields of its context, such as the id of the decision.
 
         The caller calls `commit` before the reply leaves and `after_reply` after it.
         """
         key, size = delivery_key(event, request_id)
         if earlier := self.decided.get(key):
             return EventRun(event, key, self.contexts.base, None, earlier, size)
-        context = self.contexts.context_for(event, env)
+        context = self.contexts.context_for(event, env, changes.pop("decision_id", ""))
         if changes:
             context = replace(context, **changes)
         return EventRun(event, key, context, decide(event, context.registry, context.marks, self.validate), None, size)
@@ -199,9 +199,12 @@ class EventFlow:
             tells=(*problems, *decision.tells),
             in_ledger=decision.in_ledger and work.context.database is not None,
         )
-        self.decided.keep(work.key, decision, work.size)
         if self.journal:
             self.journal.commit(decision, work.key)
+            if name == "SessionStart" and self.journal.problem:
+                told = Reason("snell", f"snell: nothing is recorded: {self.journal.problem}")
+                decision = replace(decision, tells=(told, *decision.tells))
+        self.decided.keep(work.key, decision, work.size)
         return decision
 
     def after_reply(self, work: EventRun, decision: Decision) -> None:

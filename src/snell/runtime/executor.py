@@ -98,6 +98,8 @@ class Executor:
         """Return outcomes if the daemon's loop can wait for them, else what a thread has to wait for."""
         plan = self.plan(hooks)
         if not plan.is_quick or context.is_large:
+            if self.quick_seconds > QUICK_SECONDS and plan.is_inline:
+                return self._run_first(hooks, event, context)
             return lambda: self.run(hooks, event, context)
         call = self.worker.begin(plan.files, event) if plan.files else None
         if plan.files and not call:
@@ -108,6 +110,19 @@ class Executor:
             return ours
         batch = PendingBatch(call, plan, ours)
         return batch.finish() if call.child.has_finished(self.quick_seconds) else batch.finish
+
+    def _run_first(self, hooks: tuple[Hook, ...], event: Event, context: Context) -> Sequence[Outcome] | Wait:
+        """Run hooks that may wait before there is a loop: importing one takes longer than most of them."""
+        done: list[Sequence[Outcome]] = []
+        thread = threading.Thread(target=lambda: done.append(self.run(hooks, event, context)), daemon=True)
+        thread.start()
+        thread.join(self.quick_seconds)
+
+        def wait() -> Sequence[Outcome]:
+            thread.join()
+            return done[0]
+
+        return done[0] if done else wait
 
     async def run_async(self, hooks: Sequence[Hook], event: Event, context: Context) -> Sequence[Outcome]:
         """Run hooks in an event loop: coroutines are awaited, what would block runs in threads."""

@@ -68,9 +68,10 @@ class HookLoader:
         """Return the hooks in a skill's or agent's front matter, except for a client that runs them itself."""
         from snell.settings.skill_hooks import SkillHooks, skill_hooks  # slow to import, and few events need it
 
-        if f"{'agent' if skill.is_agent else 'skill'}:" in _own_layers(event.client):
-            return SkillHooks()
         path, cwd = Path(skill.path), Path(event.cwd or "/")
+        runs_some = f"{'agent' if skill.is_agent else 'skill'}:" in _own_layers(event.client)
+        if runs_some and _is_in_its_folder(path, event.client, self._env):
+            return SkillHooks()
         found = skill_hooks(self._where, path, cwd, self._env, is_agent=skill.is_agent, digests=self._digests)
         return replace(found, hooks=tuple(self._with_digest(hook, []) for hook in found.hooks))
 
@@ -154,6 +155,13 @@ def _own_layers(client: str) -> tuple[str, ...]:
     """Return the layers whose hooks a client runs itself: its own files, and others that it reads."""
     also = client_named(client).install.reads if client in CLIENTS else ()
     return (f"{client.replace('_', '-')}:", *also)
+
+
+def _is_in_its_folder(path: Path, client: str, env: Mapping[str, str]) -> bool:
+    """Return whether a client finds a skill by itself: in its own folder, of the user or of a project."""
+    install = client_named(client).install
+    moved = env.get(install.base_variable)
+    return Path(install.base).name in path.parts or bool(moved and path.is_relative_to(moved))
 
 
 def _hooks_of(found: "LoadedFile", problems: list[str]) -> tuple[Hook, ...]:

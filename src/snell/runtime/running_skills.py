@@ -8,7 +8,6 @@ session, so that a restart of the daemon changes nothing.
 """
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from snell.model.hooks import Hook
 from snell.sdk.subjects import SkillCall, call_of
 from snell.settings.skill_files import DOCUMENT, known_skills, skill_named
 from snell.settings.skill_folders import Kind
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.settings.skill_hooks import SkillHooks
@@ -34,11 +34,11 @@ MARK = "skills/running"
 LONGEST_PROMPT = 20_000
 # `/name`, `/skill:name` and `/skills name` at the beginning; Codex has `$name` and Windsurf `@name` anywhere.
 # With Copilot's words for a skill that the user starts.
-_NAMES = re.compile(
+_NAMES = lazy_regex(
     r"""\A\s*(?:The user explicitly invoked the ")?/(?:skills?\s+)?([\w:.-]+)|(?<!\S)[$@]([\w:.-]*\w)"""
 )
 
-_DOCUMENTS = re.compile(rf"[^\s'\"=<>|;&()]*/{DOCUMENT}(?![\w.])")
+_DOCUMENTS = lazy_regex(rf"[^\s'\"=<>|;&()]*/{DOCUMENT}(?![\w.])")
 
 LoadSkill = Callable[["RunningSkill", Event], "SkillHooks"]
 

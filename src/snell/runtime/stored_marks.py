@@ -6,7 +6,6 @@ INVARIANT: one process at a time serves a session, so memory and database have t
 """
 
 import hashlib
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -17,12 +16,13 @@ from snell.model.events import json_equal
 from snell.model.protocols import Database, Transaction
 from snell.records import marks
 from snell.system.json_output import json_value
+from snell.system.lazy_regex import lazy_regex
 
 SCOPES = 1_024
 UNSAVED = 10_000
 SIGN = " #"  # between a redacted name and a hash that keeps it apart from others
 LONGEST_PLAIN = 24  # characters; no secret that is recognised by its form is as short and all lower case
-_PLAIN = re.compile(r"[a-z_]+(?:/[a-z_]+)?")
+_PLAIN = lazy_regex(r"[a-z_]+(?:/[a-z_]+)?")
 
 Change = Callable[[Transaction], object]
 

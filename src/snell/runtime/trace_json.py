@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from snell.records.decisions import Record
 from snell.system.json_output import json_value
 
 QUIET_BYTES = 300_000  # of runs and rounds without an effect, remembered in the form in which they are written
+TIMED = 512  # runs that are remembered without their time
 LONGEST_TEXT = 65_536
 LONGEST_BODY = 1_000_000
 
@@ -38,6 +40,7 @@ class TraceEncoder:
         self._hash_key = b""
         self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
         self._quiet_bytes = 0
+        self._timed: dict[tuple[Any, ...], Record] = {}  # runs that took a while, without secrets and time
 
     def encode(self, record: Record) -> str:
         """Return a record as it is kept; only its plain fields where it is too long or cannot be redacted."""
@@ -103,9 +106,21 @@ class TraceEncoder:
         known = self._quiet.get(id(run))
         if known and known[0] is run:
             return known[1]
-        clean = self.redact(run)
+        clean = self._redact_timed(run) if _has_only_a_time(run) else self.redact(run)
         written = None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
         return self._remember(run, written) if written and _is_quiet(run) else written
+
+    def _redact_timed(self, run: Record) -> Record | None:
+        """Return a run without effects: all but its time is the same for every run of this hook."""
+        rest = {name: value for name, value in run.items() if name != "ms"}
+        key = tuple(rest.values())
+        clean = self._timed.get(key) or self.redact(rest)
+        if clean is None:
+            return None
+        if len(self._timed) >= TIMED:
+            self._timed.clear()
+        self._timed[key] = clean
+        return {**clean, "ms": run["ms"]}
 
     def _remember(self, about: Record, written: msgspec.Raw) -> msgspec.Raw:
         if self._quiet_bytes > QUIET_BYTES:
@@ -117,10 +132,19 @@ class TraceEncoder:
 
 
 def _is_quiet(run: Record) -> bool:
-    return not run.get("ms") and run.keys().isdisjoint(("effects", "failure", "remarks"))
+    return not run.get("ms") and run.keys().isdisjoint(_EFFECTS)
+
+
+def _has_only_a_time(run: Record) -> bool:
+    return isinstance(run.get("ms"), float) and run.keys().isdisjoint(_EFFECTS)
+
+
+_EFFECTS = ("effects", "failure", "remarks")
 
 
 def _hash_key(tx: Transaction) -> bytes:
-    if not get_meta(tx, "hash_key"):
-        put_meta(tx, "hash_key", os.urandom(32).hex())
+    with suppress(ValueError):  # another program damaged it
+        if key := bytes.fromhex(get_meta(tx, "hash_key")):
+            return key
+    put_meta(tx, "hash_key", os.urandom(32).hex())
     return bytes.fromhex(get_meta(tx, "hash_key"))

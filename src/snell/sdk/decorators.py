@@ -59,6 +59,8 @@ def _once_per_event(make: Callable[[Event], Any]) -> Callable[[Event], Any]:
         known, subject = last
         if known is not event:
             subject = make(event)
+            if subject is not event:
+                subject.__dict__["event"] = event  # for its `usage`
             last = (event, subject)
         return subject
 
@@ -174,14 +176,15 @@ def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> C
     kinds = {each.kinds for each in declarations(function)}
     if len(kinds) == 1 and len(only := kinds.pop()) == 1:
         suppliers = [(name, _call_as(only[0]) if supply is _call else supply) for name, supply in suppliers]
-    match suppliers:  # every event calls this for each hook, so the usual numbers are written out
+    if supplies["event"] is not SUPPLIES["event"] or "event" not in names:
+        return lambda event: function(**{name: supply(event) for name, supply in suppliers})
+    match [each for each in suppliers if each[0] != "event"]:  # every event calls this, so most are written out
         case [(one, first)]:
-            return lambda event: function(**{one: first(event)})
+            return lambda event: function(event=event, **{one: first(event)})
         case [(one, first), (two, second)]:
-            return lambda event: function(**{one: first(event), two: second(event)})
-        case [(one, first), (two, second), (three, third)]:
-            return lambda event: function(**{one: first(event), two: second(event), three: third(event)})
-    return lambda event: function(**{name: supply(event) for name, supply in suppliers})
+            return lambda event: function(event=event, **{one: first(event), two: second(event)})
+        case others:
+            return lambda event: function(event=event, **{name: supply(event) for name, supply in others})
 
 
 @cache

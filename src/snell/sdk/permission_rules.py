@@ -18,7 +18,6 @@ In the parentheses:
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -175,6 +174,8 @@ def _domain_matches(pattern: str, tool_input: Mapping[str, Any], _cwd: str, _hom
 
 
 def _host(url: str) -> str | None:
+    from urllib.parse import urlsplit  # slow to import, and few rules name a host
+
     try:
         host = urlsplit(url if "//" in url else f"//{url}").hostname
     except ValueError:

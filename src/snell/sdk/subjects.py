@@ -7,7 +7,6 @@ nothing here raises.
 
 import os
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -16,13 +15,25 @@ from snell.model.call_contents import CallContents
 from snell.model.command_folders import NO_FOLDER_KEYS, folders_of
 from snell.model.events import Event, text_in
 from snell.model.tools import KINDS, mcp_parts
+from snell.system.capabilities import capability
 
 # Parsing a command line loads twenty modules, and not every hook needs it.
 if TYPE_CHECKING:
     from snell.shell.reader import CommandLine
+    from snell.usage.figures import Usage
 
 
-class ToolCall(Struct, frozen=True, kw_only=True):
+class Subject(Struct, frozen=True, dict=True):
+    """What an event is about. Two are equal if their fields are; the event itself is kept beside them."""
+
+    @property
+    def usage(self) -> "Usage":
+        """Return what the session has used; its transcript is read when a hook asks for this."""
+        found: Usage = usage_of(self.__dict__["event"])
+        return found
+
+
+class ToolCall(Subject, frozen=True, kw_only=True):
     """Any tool call; the types below add what their kind of tool has."""
 
     tool: str = ""
@@ -41,7 +52,9 @@ class ShellCall(ToolCall, frozen=True, kw_only=True):
     @property
     def line(self) -> "CommandLine":
         """Return the parsed command line: every command that is visible in it."""
-        return _read(self.command)
+        from snell.shell.reader import read
+
+        return read(self.command)
 
     @property
     def is_escaped(self) -> bool:
@@ -101,18 +114,18 @@ class SkillCall(ToolCall, frozen=True, kw_only=True):
     args: str = ""
 
 
-class Prompt(Struct, frozen=True):
+class Prompt(Subject, frozen=True):
     text: str = ""
     command: str = ""  # UserPromptExpansion
 
 
-class Session(Struct, frozen=True):
+class Session(Subject, frozen=True):
     id: str = ""
     source: str = ""  # SessionStart: startup, resume, clear, compact, fork; Setup: its trigger
     reason: str = ""  # SessionEnd
 
 
-class Turn(Struct, frozen=True):
+class Turn(Subject, frozen=True):
     """Stop and StopFailure."""
 
     last_message: str = ""
@@ -120,7 +133,7 @@ class Turn(Struct, frozen=True):
     error: str = ""
 
 
-class AgentRun(Struct, frozen=True):
+class AgentRun(Subject, frozen=True):
     """SubagentStart, SubagentStop, TeammateIdle."""
 
     id: str = ""
@@ -129,44 +142,43 @@ class AgentRun(Struct, frozen=True):
     last_message: str = ""
 
 
-class Notification(Struct, frozen=True):
+class Notification(Subject, frozen=True):
     type: str = ""
     message: str = ""
     title: str = ""
 
 
-class Compaction(Struct, frozen=True):
+class Compaction(Subject, frozen=True):
     trigger: str = ""
     instructions: str = ""
     summary: str = ""
 
 
-class Task(Struct, frozen=True):
+class Task(Subject, frozen=True):
     id: str = ""
     subject: str = ""
     description: str = ""
 
 
-class FileEvent(Struct, frozen=True):
+class FileEvent(Subject, frozen=True):
     """FileChanged, InstructionsLoaded, CwdChanged, DirectoryAdded."""
 
     path: str = ""
     change: str = ""
 
 
-@lru_cache(maxsize=64)  # several hooks read the same line
-def _read(command: str) -> "CommandLine":
-    from snell.shell.reader import read
-
-    return read(command)
+def usage_of(event: Event) -> Any:
+    """Return what the session of an event has used; None without the folder that counts it."""
+    reader = capability("snell.usage.session")
+    return reader.read_usage(event) if reader else None
 
 
 def call_of(event: Event, wanted: str = "") -> ToolCall:
     """Return the tool call of an event, typed by the wanted kind if that is one of its kinds, else by the first."""
-    kind = wanted if wanted and wanted in event.kinds else event.kind
+    kind = wanted if wanted and wanted != event.kind and wanted in event.kinds else event.kind
     if kind == "shell":
-        about = text_in(event.tool_input, "description")
-        return ShellCall(**_common_fields(event, _folder_of(event)), command=event.command, description=about)
+        line, about = event.command, text_in(event.tool_input, "description")
+        return ShellCall(**_common_fields(event, _folder_of(event)), command=line, description=about)
     type_, fields = _CALLS.get(kind, (ToolCall, {}))
     given = event.tool_input
     own: dict[str, Any] = {name: _first_text(given, keys) for name, keys in fields.items()}

@@ -15,8 +15,8 @@ ADDED_POLICY = "policy:added"  # a policy file that the environment names, added
 _WEAKEST_FIRST = ("profile", "project", "local", "user", "policy")
 # Options about storing texts: `false` in a project wins over the user's settings. No guard is among these.
 _FALSE_WINS = {"remember": ("enabled", "capture", "share")}
-# A project does not decide where texts are written: the daemon looks for them in one place of the user's.
-_NOT_FROM_A_PROJECT = {"remember": ("inbox",)}
+# A project does not decide where texts are written, nor whether whole events are kept.
+_NOT_FROM_A_PROJECT = {"remember": ("inbox",), "recording": ("enabled", "max_megabytes")}
 _ONLY_WITH_HOOKS = ("status_line", "file_suggestion")
 
 
@@ -38,6 +38,7 @@ def switches(values: Sequence[Value]) -> Switches:
         allow_managed_hooks_only=bool(effective["allow_managed_hooks_only"].value),
         rewrites_from="policy" if effective["rewrites_from"].value == "policy" else "",
         order=str(effective["order"].value),
+        only_observe=effective["profile"].value == "observe",
     )
 
 

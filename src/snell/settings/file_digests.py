@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,6 +38,29 @@ def stamp_of(path: Path | str) -> Stamp | None:
 
 def is_settled(stamp: Stamp | None) -> bool:
     return stamp is None or abs(time.time_ns() - stamp[1]) > STEP
+
+
+def have_changed(files: Iterable[FileStamp]) -> bool:
+    """Return whether one of the files has changed, or was written too recently to tell."""
+    stat, access = os.stat, os.access
+    for file in files:  # this runs for every event, so it is one plain loop
+        stamp = file.stamp
+        try:
+            if stamp is None:  # most files: `access` costs less than a failing `stat`
+                if access(file.path, os.F_OK):
+                    return True
+                continue
+            if not file.is_settled:
+                return True
+            now = stat(file.path)
+        except (OSError, ValueError):
+            if stamp is not None:
+                return True
+            continue
+        # A change that leaves ctime as it was is only possible by setting the clock.
+        if now.st_ctime_ns != stamp[1] or now.st_ino != stamp[3] or now.st_dev != stamp[4]:
+            return True
+    return False
 
 
 LONGEST_PINNED = 64 * 1024 * 1024

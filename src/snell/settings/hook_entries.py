@@ -1,6 +1,5 @@
 """Turn one hook entry of a settings file into a Hook, or into problems that say why it cannot be one."""
 
-import re
 from typing import Any
 
 from msgspec import Struct, field
@@ -16,10 +15,11 @@ from snell.settings.parse_types import MOST_PROBLEMS, Declared, Entry, Fault, Pa
 from snell.settings.schema import ENTRY, Key, Spellings
 from snell.settings.value_check import value_of
 from snell.settings.value_tree import InvalidValueError, Node
+from snell.system.lazy_regex import lazy_regex
 
 LONGEST_ID = 200
 LOOKS_LIKE_MILLISECONDS = 1000.0
-_WORD = re.compile(r"[A-Za-z0-9_.-]+")
+_WORD = lazy_regex(r"[A-Za-z0-9_.-]+")
 
 
 def declare_hook(entry: Entry, state: ParseState) -> Declared | Fault:

@@ -24,7 +24,8 @@ from snell.settings.unreadable_policy import failing_hooks
 from snell.settings.value_tree import Problem
 from snell.system.paths import POLICY_FILE, Places
 
-PROFILES = Path(__file__).parent / "profiles"  # settings by the name of a profile
+PROFILES = Path(__file__).parent / "profiles"  # settings by the name of a profile; the first line describes it
+PRESETS = ("observe", "balanced", "strict")  # the profiles that set-up offers
 HALF_WRITTEN = 2_000_000_000  # nanoseconds for which an empty file may be about to be written
 
 
@@ -154,10 +155,9 @@ def _load_user(found: Located, collected: Collected, readable: dict[str, Parsed]
 
 def _with_profile(parsed: Parsed) -> Parsed:
     """Return the content of a file, and the values of the profile that it names, over which all others win."""
-    named = [value.value for value in parsed.values if value.name == "profile" and value.value != "standard"]
-    files = [PROFILES / f"{name}.toml" for name in named]
+    files = [PROFILES / f"{value.value}.toml" for value in parsed.values if value.name == "profile"]
     values = (value for file in files for value in parse_file(file, ParseState(str(file), "profile")).values)
-    return replace(parsed, values=(*parsed.values, *values)) if named else parsed
+    return replace(parsed, values=(*parsed.values, *values)) if files else parsed
 
 
 def _without_hooks_after_error(parsed: Parsed, values: Iterable[Value]) -> Parsed:

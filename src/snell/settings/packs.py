@@ -8,7 +8,6 @@ Read packs, which are folders of hooks with a `pack.toml`, and load the built-in
 """
 
 import os
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
@@ -31,6 +30,7 @@ from snell.settings.schema import TABLES, Spellings
 from snell.settings.value_check import read_keys
 from snell.settings.value_tree import InvalidValueError, Node, text_of
 from snell.system.files import FileError, read_capped
+from snell.system.lazy_regex import lazy_regex
 
 MANIFEST = "pack.toml"
 LONGEST_MANIFEST = 1_000_000
@@ -40,7 +40,7 @@ OFF = "off"  # the module of a pack with the hooks that run while the user has d
 SERVICE = "service"  # the module of a pack with `serve(database, options)`, which the daemon calls when it starts
 FOLDER = Path(__file__).parent.parent / "packs"
 _KEYS = Spellings(TABLES.pack)
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_NAME = lazy_regex(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 class Pack(Struct, frozen=True):
@@ -127,8 +127,21 @@ def builtin_packs() -> Mapping[str, Pack]:
     return {pack.name: pack for pack in found}
 
 
+@cache
+def _indexed_packs() -> Mapping[str, Any]:
+    """Return what is known of the built-in packs without reading and importing them; Snell works without it."""
+    try:
+        from snell.settings.pack_index import current_packs
+    except ModuleNotFoundError:
+        return {}
+    return current_packs(FOLDER)
+
+
 def _read(folder: Path) -> Pack:
     """Read a manifest like `read_pack`, but without checks: the manifests of built-in packs are valid."""
+    if known := _indexed_packs().get(folder.name):
+        files = tuple(folder / name for name in sorted(known.sizes) if name.endswith(".py") and name[0] not in "_.")
+        return msgspec.convert({**known.manifest, "files": files}, Pack)
     manifest = tomllib.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     return msgspec.convert({**manifest, "files": hook_files(folder)}, Pack)
 
@@ -178,9 +191,11 @@ _OPTIONS: dict[int, tuple[str, Options]] = {}  # by handler; an entry is removed
 @lru_cache(maxsize=CACHED)
 def _load_hooks(name: str, options: bytes, is_on: bool = True) -> tuple[Hook, ...]:
     chosen = msgspec.json.decode(options)
-    files = (path.stem for path in builtin_packs()[name].files if (path.stem == OFF) is not is_on)
+    files = [path.stem for path in builtin_packs()[name].files if (path.stem == OFF) is not is_on]
     modules = (import_module(f"snell.packs.{name}.{stem}") for stem in files)
-    hooks = tuple(hook for module in modules for hook in _hooks_of(module, name, chosen))
+    known = _indexed_packs().get(name)
+    imported = (hook for module in modules for hook in _hooks_of(module, name, chosen))
+    hooks = tuple(known.hooks_in(files, name, chosen) if known else imported)
     for hook in hooks:
         _OPTIONS[id(hook.handler)] = (name, chosen)
         finalize(hook.handler, _OPTIONS.pop, id(hook.handler), None).atexit = False
@@ -215,7 +230,7 @@ def _check_options(pack: Pack, given: Options, problems: list[str]) -> dict[str,
             found.append(f"`{name}` must be {wanted}, not {type(value).__name__}; the default is used")
             continue
         good[name] = value
-    if any(path.stem == OPTION_PROBLEMS for path in pack.files):
+    if good and any(path.stem == OPTION_PROBLEMS for path in pack.files):
         found += import_module(f"snell.packs.{pack.name}.{OPTION_PROBLEMS}").option_problems(good)
     problems += [f"[pack.{pack.name}]: {each}" for each in found]
     return good

@@ -22,15 +22,16 @@ from snell.settings.hook_entries import declare_hook
 from snell.settings.locate import SettingsFile
 from snell.settings.parse_types import Declared, Entry, Fault, Parsed, ParseState, Value, extra_events
 from snell.settings.read_toml import read_toml
-from snell.settings.schema import GROUP, TOP
+from snell.settings.schema import GROUP, TABLES_OF_PACKS, TOP
 from snell.settings.value_check import value_of
 from snell.settings.value_tree import InvalidValueError, Node, noun, text_of
 from snell.system.files import FileError, read_capped
+from snell.system.lazy_regex import lazy_regex
 
 LONGEST_FILE = 4 * 1024 * 1024
 MOST_VALUES = 100_000
 MOST_HOOKS = 10_000
-_BLOCKS = re.compile(rb"""^[^#\n]*\bon_failure["']?\s*[=:]\s*["']block["']""", re.MULTILINE)
+_BLOCKS = lazy_regex(rb"""^[^#\n]*\bon_failure["']?\s*[=:]\s*["']block["']""", re.MULTILINE)
 
 
 def read_file(file: SettingsFile, extra_events: frozenset[str] = frozenset()) -> Parsed:
@@ -174,7 +175,9 @@ def _setting(spelled: str, node: Node, state: ParseState, values: dict[str, Valu
 def _report_unknown(spelled: str, node: Node, state: ParseState) -> None:
     if state.is_foreign:
         return
-    wrong = InvalidValueError(f"`{spelled[:80]}` is not a setting", node.line, state.nearest(TOP, spelled))
+    near = state.nearest(TABLES_OF_PACKS if node.is_table else TOP, spelled)
+    advice = near if near.startswith("did") else state.nearest(TOP, spelled)
+    wrong = InvalidValueError(f"`{spelled[:80]}` is not a setting", node.line, advice)
     if node.is_table or node.is_list:
         raise wrong  # in a policy these could be hooks with a misspelled key
     state.add_error(wrong)

@@ -13,11 +13,12 @@ from typing import Any, NoReturn
 from msgspec import Struct, field
 
 from snell.settings.value_tree import InvalidValueError, Lines, Node, check_depth
+from snell.system.lazy_regex import lazy_regex
 
-_BLANK = re.compile(r"[ \t\r\n]*")
-_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
-_WORD = re.compile(r"-?[A-Za-z]+")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK = lazy_regex(r"[ \t\r\n]*")
+_SCALAR = lazy_regex(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+_WORD = lazy_regex(r"-?[A-Za-z]+")
+_SURROGATE = lazy_regex("[\ud800-\udfff]")
 _DECODER = JSONDecoder()
 
 
@@ -39,7 +40,7 @@ def _node(span: "Span", position: int, lines: Lines) -> Node:
     return Node(value, lines.at(position))
 
 
-_BLANK_OR_COMMENTS = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*.*?\*/)*", re.DOTALL)
+_BLANK_OR_COMMENTS = lazy_regex(r"(?:[ \t\r\n]++|//[^\n]*+|/\*.*?\*/)*", re.DOTALL)
 
 
 class Span(Struct):

@@ -12,18 +12,19 @@ from typing import Any
 from msgspec import Struct, field
 
 from snell.settings.value_tree import InvalidValueError, Lines, Node, check_depth
+from snell.system.lazy_regex import lazy_regex
 
 # The time to read a dotted key grows with the square of its parts, so a long one could take hours.
 _MOST_PARTS = 8
 _MOST_DOTTED_WORDS = 100  # anywhere in the text: also text that only looks like a long key takes long
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_LONG_NAME = re.compile(rf"(?<![\w.-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS},}}")
-_AFTER_KEY = re.compile(r"[ \t]*[=\]]")
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
-_KEY = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')[ \t]*""")
+_LONG_NAME = lazy_regex(rf"(?<![\w.-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS},}}")
+_AFTER_KEY = lazy_regex(r"[ \t]*[=\]]")
+_PLACE = lazy_regex(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_BLANK = lazy_regex(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_KEY = lazy_regex(r"""[ \t]*(?:([A-Za-z0-9_-]+)|"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')[ \t]*""")
 _LONG_TEXT = r"""\"{3}(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}|'{3}(?:[^']|'{1,2}(?!'))*'{3,5}"""
-_SCALAR = re.compile(rf"""{_LONG_TEXT}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\n,\]}}#]*""", re.DOTALL)
+_SCALAR = lazy_regex(rf"""{_LONG_TEXT}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\n,\]}}#]*""", re.DOTALL)
 
 
 class Position(Struct):

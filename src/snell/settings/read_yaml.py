@@ -5,12 +5,14 @@ Anchors, aliases and tags are errors: a few lines of them can expand to gigabyte
 """
 
 import math
+import re
 from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
 from snell.settings.value_tree import InvalidValueError, Node, check_depth
 
+_IN_TEXTS = 1_000  # unclosed brackets that may be inside of texts
 _PREFIX = "tag:yaml.org,2002:"
 
 
@@ -20,6 +22,7 @@ def read_yaml(text: str, first_line: int = 1) -> Node | None:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    _check_brackets(text, first_line)
     yaml = YAML(typ="safe", pure=True)
     try:
         return _Reader(yaml, text, first_line).document()
@@ -30,6 +33,14 @@ def read_yaml(text: str, first_line: int = 1) -> Node | None:
     except (YAMLError, ValueError, RecursionError) as error:
         line, what = first_line, str(error).splitlines()[0]
     raise InvalidValueError(f"this is not valid YAML: {what}", line, "correct it")
+
+
+def _check_brackets(text: str, first_line: int) -> None:
+    """Refuse what is nested far too deep: the library takes minutes for it. Brackets inside of texts count as well."""
+    depth = 0
+    for bracket in re.findall(r"[][{}]", text):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        check_depth(depth - _IN_TEXTS, first_line)
 
 
 class _Reader:

@@ -90,5 +90,6 @@ class Spellings:
 
 
 TOP = Spellings(TOP_KEYS)
+TABLES_OF_PACKS = Spellings([key for key in TOP_KEYS if key.name in TABLE_KEYS])
 GROUP = Spellings([key for key in HOOK_KEYS if key.name in GROUP_KEYS] + [Key("hooks", "any", "handlers")])
 ENTRY = Spellings(HOOK_KEYS)

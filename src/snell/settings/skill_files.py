@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.model.context import Context
+from snell.model.events import text_in
 from snell.settings.skill_folders import Kind, folders_for
 from snell.system.files import FileError, names_in, read_capped, stat_or_none
 from snell.system.lazy_regex import lazy_regex
@@ -88,12 +89,12 @@ def _read(path: str, _changed: int) -> Skill | None:
         return None
     head, body = split_front_matter(text)
     fields = front_matter(head)
-    name = _text(fields, "name") or usual_name(path)
+    name = text_in(fields, "name") or usual_name(path)
     triggers = fields.get("triggers") or fields.get("keywords") or []
     listed = triggers if isinstance(triggers, list) else re.split(r"[,;，；、]", str(triggers))
     cleaned = tuple(each.strip().lower() for each in listed if each.strip())
-    by_name = _text(fields, "disable-model-invocation").lower() in ("true", "yes")
-    return Skill(name[:100], _text(fields, "description")[:2_000], cleaned, path, body.strip(), by_name)
+    by_name = text_in(fields, "disable-model-invocation").lower() in ("true", "yes")
+    return Skill(name[:100], text_in(fields, "description")[:2_000], cleaned, path, body.strip(), by_name)
 
 
 def split_front_matter(text: str) -> tuple[str, str]:
@@ -131,8 +132,3 @@ _BLOCKS = ("|", ">", "|-", ">-", "|+", ">+")
 def _unquote(text: str) -> str:
     text = text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
-
-
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from snell.model.events import as_table
 from snell.system.files import FileError, names_in, read_capped, stat_or_none
 
 LARGEST = 2_000_000
@@ -109,16 +110,16 @@ def _plugins(home: str, env: Mapping[str, str], project: str) -> Iterator[str]:
 
 def _claude_plugins(claude: str, project: str) -> Iterator[str]:
     """Yield the plugins that Claude Code lists as installed and its settings do not disable."""
-    installed = _table(_read(os.path.join(claude, "plugins", "installed_plugins.json")).get("plugins"))
+    installed = as_table(_read(os.path.join(claude, "plugins", "installed_plugins.json")).get("plugins"))
     if not installed:
         return
     enabled: dict[str, Any] = {}
     ours = [os.path.join(project, ".claude", name) for name in ("settings.json", "settings.local.json")]
     for path in (os.path.join(claude, "settings.json"), *(ours if project else ())):
-        enabled |= _table(_read(path).get("enabledPlugins"))
+        enabled |= as_table(_read(path).get("enabledPlugins"))
     for name, found in list(installed.items())[:MOST]:
         for each in found if isinstance(found, list) else [found]:
-            row = _table(each)
+            row = as_table(each)
             elsewhere = row.get("projectPath") not in (None, "", project)
             if enabled.get(name) is not False and not elsewhere and isinstance(row.get("installPath"), str):
                 yield row["installPath"]
@@ -127,9 +128,9 @@ def _claude_plugins(claude: str, project: str) -> Iterator[str]:
 def _codex_plugins(codex: str) -> Iterator[str]:
     """Yield the enabled plugins of Codex, which are stored by market, name and version."""
     config = _read(os.path.join(codex, "config.toml"), tomllib.loads)
-    for name, row in list(_table(config.get("plugins")).items())[:MOST]:
+    for name, row in list(as_table(config.get("plugins")).items())[:MOST]:
         plugin, at, market = name.partition("@")
-        if at and _table(row).get("enabled") is not False and not {"..", "."} & {plugin, market}:
+        if at and as_table(row).get("enabled") is not False and not {"..", "."} & {plugin, market}:
             versions = _subfolders(os.path.join(codex, "plugins", "cache", market, plugin))
             yield from sorted(versions, key=lambda path: found.st_mtime if (found := stat_or_none(path)) else 0.0)[-1:]
 
@@ -149,12 +150,8 @@ def _subfolders(folder: str) -> list[str]:
     return [path for name in sorted(names_in(folder))[:MOST] if os.path.isdir(path := os.path.join(folder, name))]
 
 
-def _read(path: str, parse: Callable[[str], Any] = json.loads) -> dict[str, Any]:
+def _read(path: str, parse: Callable[[str], Any] | None = None) -> dict[str, Any]:
     try:
-        return _table(parse(read_capped(Path(path), LARGEST).decode("utf-8-sig", "replace")))
+        return as_table((parse or json.loads)(read_capped(Path(path), LARGEST).decode("utf-8-sig", "replace")))
     except (OSError, FileError, ValueError, RecursionError):
         return {}
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -5,15 +5,17 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from snell.system.lazy_regex import lazy_regex
+
 # The part before the command, for a machine without Snell: a test, and an answer that allows or denies.
 _WORD = r"""(?:'(?:[^'\n]|'"'"')*'|[^\s;&|'"]+)"""
 _ELSE = r"""(?:exit 0|\{ echo '[^'\n]*'(?: >&2)?; exit [02]; \})"""
 _GUARD = rf"""(?:(?:\[ -x {_WORD} \]|command -v snell-hook >/dev/null) \|\| {_ELSE}; )?"""
 _FOLDER = r"""(?:'(?:[^'\n]|'"'"')*/|["']?(?:[^"'\n;&|<>()`]*[/\\])?)"""
 _QUOTED = r"""(?:'(?:[^']|'"'"')*'|[^\s;&|'"]+)"""  # a word as `shlex.quote` writes it, over several lines too
-_WRAP_GUARD = re.compile(rf"\[ -x {_QUOTED} \] \|\| (?:exit 0|exec /bin/sh -c {_QUOTED}); ")
-_SHIM = re.compile(rf"""^{_GUARD}(?:exec )?{_FOLDER}snell-hook(?:-[a-z]+)?(?:\.exe|\.cmd|\.sh)?(?:["' ]|$)""")
-_CLOSED = re.compile(rb"snell-hook(?:(?!command)[^{}]){0,300}?--fail-closed")
+_WRAP_GUARD = lazy_regex(rf"\[ -x {_QUOTED} \] \|\| (?:exit 0|exec /bin/sh -c {_QUOTED}); ")
+_SHIM = lazy_regex(rf"""^{_GUARD}(?:exec )?{_FOLDER}snell-hook(?:-[a-z]+)?(?:\.exe|\.cmd|\.sh)?(?:["' ]|$)""")
+_CLOSED = lazy_regex(rb"snell-hook(?:(?!command)[^{}]){0,300}?--fail-closed")
 
 
 def is_fail_closed(data: bytes) -> bool:

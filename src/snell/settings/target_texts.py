@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from snell.shell.arguments import arguments_of
 from snell.shell.build_targets import (
     BUILD_FILES,
     JUSTFILES,
@@ -25,6 +26,7 @@ from snell.shell.build_targets import (
 )
 from snell.shell.command_line import Command
 from snell.shell.reader import read
+from snell.shell.working_folders import with_folders
 from snell.system.files import text_or_nothing
 
 LONGEST = 512 * 1024
@@ -40,17 +42,31 @@ class TargetText(Struct, frozen=True):
 
 def target_texts(line: str, root: Path) -> list[TargetText]:
     """Return the texts behind all targets and scripts that a command line runs from the project's root."""
-    return [text for command in read(line).commands for layer in command.layers for text in _texts(layer, root)]
+    parsed = read(line)
+    folders = {command.start: folder for command, folder in with_folders(parsed, str(root)) if folder}
+    return [
+        text
+        for command in parsed.commands
+        for layer in command.layers
+        for text in _texts(layer, Path(folders.get(command.start, root)))
+    ]
 
 
-def _texts(command: Command, root: Path) -> Iterator[TargetText]:
-    names = [word for word in command.arguments if not word.startswith("-") and "=" not in word]
-    label = " ".join([command.program, *names])
+# Options with which a build tool runs in another folder: `make -C sub lint`, `npm --prefix sub run lint`.
+_FOLDERS = ("-C", "-d", "--directory", "--dir", "--prefix", "--cwd", "--working-directory")
+
+
+def _texts(command: Command, start: Path) -> Iterator[TargetText]:
+    given = arguments_of(command.program, command.arguments)
+    names = [word for word in given.operands if "=" not in word]
+    folders = [folder for folder in given.values(*_FOLDERS) if folder]
+    root = start.joinpath(*folders)
+    label = " ".join([command.program, *(f"-C {folder}" for folder in folders), *names])
     if command.program in BUILD_FILES:
-        named = [path for flag, path in zip(command.arguments, command.arguments[1:], strict=False) if flag == "-f"]
+        named = given.values("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile")
         file = next((root / name for name in (*named, *BUILD_FILES[command.program]) if (root / name).is_file()), None)
         if file:
-            yield _target_text(label, [name for name in names if name not in named], file)
+            yield _target_text(label, names, file)
     elif command.program in SCRIPT_RUNNERS and (root / "package.json").is_file():
         wanted = names[1:2] if names[:1] and names[0] in _RUN_WORDS else names[:1]
         text = _script_text(wanted, root / "package.json")

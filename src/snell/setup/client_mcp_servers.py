@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from snell.model.context import McpServer
 from snell.model.errors import SnellError
+from snell.model.events import as_table
 from snell.model.installs import ENTRY_NAME, Install
 from snell.settings.read_json import JsonScanner
 from snell.setup.edit_toml import value_at
@@ -41,14 +42,14 @@ def servers_of(install: Install, site: Site, *, is_trusted: bool) -> list[Config
             values = file_values(Path(expand_path(install, path, site)), install.mcp_format)
             found += _rows(values, install, "" if scope == "user" else project, site.env)
             # Claude Code also keeps a user's servers for one project in the user's file.
-            own = _table(_table(_table(values).get("projects")).get(project)) if scope == "user" else {}
+            own = as_table(as_table(as_table(values).get("projects")).get(project)) if scope == "user" else {}
             found += _rows(own, install, project, site.env)
     return found
 
 
 def _rows(values: Any, install: Install, project: str, env: Mapping[str, str]) -> Iterator[ConfiguredServer]:
-    for name, row in _table(value_at(values, install.mcp_at)).items():
-        server = _server(_table(row), env) if name != ENTRY_NAME else None
+    for name, row in as_table(value_at(values, install.mcp_at)).items():
+        server = _server(as_table(row), env) if name != ENTRY_NAME else None
         if server:
             yield ConfiguredServer(install.name, name, server, project)
 
@@ -57,7 +58,7 @@ def _server(row: Mapping[str, Any], env: Mapping[str, str]) -> McpServer | None:
     """Return a server from an entry in any client's form; None if it is disabled or not a server."""
     if row.get("enabled") is False or row.get("disabled") is True:
         return None
-    nested = _table(row.get("command"))  # an older form of Zed
+    nested = as_table(row.get("command"))  # an older form of Zed
     command = nested.get("path") or row.get("command") or row.get("cmd")
     args = nested.get("args") or row.get("args")
     if isinstance(command, list) and command:  # OpenCode
@@ -74,7 +75,7 @@ def _server(row: Mapping[str, Any], env: Mapping[str, str]) -> McpServer | None:
 
 
 def _texts(value: Any, env: Mapping[str, str]) -> dict[str, str]:
-    return {str(name): _fill_variables(str(each), env) for name, each in _table(value).items()}
+    return {str(name): _fill_variables(str(each), env) for name, each in as_table(value).items()}
 
 
 def _fill_variables(text: str, env: Mapping[str, str]) -> str:
@@ -92,7 +93,3 @@ def file_values(path: Path, form: str) -> Any:
         return JsonScanner(text, comments=True).document().value
     except (OSError, SnellError, ValueError, RecursionError):
         return {}
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

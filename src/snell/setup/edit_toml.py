@@ -141,23 +141,25 @@ def without_tables(text: str, is_removed: Callable[[TableLines, Mapping[str, Any
 
 
 def with_value(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
-    """Return the text with one value of one table changed or added. Raises InvalidValueError."""
+    """Return the text with one value of one table (of the file: `()`) changed or added. Raises InvalidValueError."""
     refuse_if_taken(parse_toml(text), table)
-    lines = text.split("\n")
-    found = next((each for each in locate_tables(text) if each.name == table and not each.is_entry), None)
+    lines, tables = text.split("\n"), locate_tables(text)
+    found = next((each for each in tables if each.name == table and not each.is_entry), None)
+    if not table:
+        found = TableLines((), is_entry=False, first=-1, last=tables[0].first - 1 if tables else len(lines) - 1)
     line, end = f"{name} = {toml_value(value)}", "\r" if "\r\n" in text else ""
     given = re.compile(rf"""[ \t]*["']?{re.escape(name)}["']?[ \t]*=""")
     if found is None:
         after = append_table(text, toml_table(".".join(table), {name: value}))
-    elif at := next((n for n in range(found.first + 1, found.last + 1) if given.match(lines[n])), 0):
+    elif (at := next((n for n in range(found.first + 1, found.last + 1) if given.match(lines[n])), -1)) >= 0:
         remark = lines[at].find("#")
         kept = f"  {lines[at][remark:].rstrip()}" if remark >= 0 else ""
         after = "\n".join([*lines[:at], f"{line}{kept}{end}", *lines[at + 1 :]])
     else:
         after = "\n".join([*lines[: found.first + 1], f"{line}{end}", *lines[found.first + 1 :]])
     if value_at(values_of_edited(after, parse_toml), (*table, name)) != value:
-        message = f"`{'.'.join(table)}` is written in a form that Snell cannot edit"
-        raise InvalidValueError(message, first_line_of(after, table[-1:]), "change it by hand")
+        message = f"`{'.'.join(table) or name}` is written in a form that Snell cannot edit"
+        raise InvalidValueError(message, first_line_of(after, table[-1:] or [name]), "change it by hand")
     return after
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.clients import canonical_event, client_named, client_names
-from snell.model.catalogue import CATALOGUE
+from snell.model.catalogue import CATALOGUE, row_of
 from snell.model.errors import SnellError
 from snell.model.hooks import Hook
 from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
@@ -61,6 +61,9 @@ def state_of(install: Install, options: Options, site: Site) -> ClientState:
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
     registered = frozenset(event for each in changes for event in registered_events(each.before, each.file))
+    kept = {row_of(canonical_event(client_named(install.name), each)).registered_for for each in registered} - {""}
+    if options.scope == "user" and kept - options.wanted:  # a hook of another folder may be for them
+        return state_of(install, replace(options, wanted=options.wanted | kept), site)
     off, unapproved = disabled_hooks(install, site), missing_approval(install, options.scope, site)
     return ClientState(install, found, changes, others, off=off, unapproved=unapproved, registered=registered)
 

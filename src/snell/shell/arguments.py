@@ -237,7 +237,7 @@ def _compile(phrase: str) -> _Phrase:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile("|".join(map(fnmatch.translate, text.split("|"))), re.IGNORECASE)
+    return lazy_regex("|".join(map(fnmatch.translate, text.split("|"))), re.IGNORECASE)  # few of them are ever asked
 
 
 def _has_option(given: Arguments, names: tuple[str, ...], value: re.Pattern[str] | None) -> bool:

@@ -11,6 +11,7 @@ LONGEST_TEXT = 262_144
 DEEPEST_NESTING = 64
 MOST_COMMANDS = 6_000
 MOST_TROUBLES = 8
+TOO_MANY = "it holds too many commands"
 LONGEST_READING = 1.0  # seconds of processor time
 
 _BLANKS = lazy_regex(r"(?:[ \t\r]|\\\r?\n)+")
@@ -118,7 +119,7 @@ class Cursor:
     def count_command(self) -> None:
         self.budget.commands += 1
         if self.budget.is_spent:
-            self._stop("it holds too many commands")
+            self._stop(TOO_MANY)
 
     def go_deeper(self) -> None:
         self.budget.depth += 1

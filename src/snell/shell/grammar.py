@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from snell.shell import tree
 from snell.shell.conditions import read_arithmetic_command, read_test
-from snell.shell.cursor import LONGEST_TEXT, Budget, Cursor
+from snell.shell.cursor import LONGEST_TEXT, MOST_COMMANDS, TOO_MANY, Budget, Cursor
 from snell.shell.plain_lines import PlainCommand, plain_commands, plain_tree
 from snell.shell.simple_command import read_redirects, read_simple, skip_lines
 from snell.shell.tree import EMPTY, Node, Text, Word, literal
 from snell.shell.words import PATTERN, read_arithmetic, read_word
 from snell.system.lazy_regex import lazy_regex
+
+LONGEST_SHARED = 2_000  # characters; so few hold fewer commands than any reader may list
 
 _BODY_KEYWORDS = r"if|for|while|until|case|select|\[\["
 _RESERVED = lazy_regex(
@@ -47,8 +50,25 @@ def make_tree(text: str, plain: list[PlainCommand] | None, budget: Budget) -> No
     """The tree of a text whose plain commands are known; None where it is not plain."""
     if plain is not None:
         budget.commands += len(plain)
-        if not budget.is_spent:
-            return plain_tree(plain)
+        if budget.is_spent:
+            budget.trouble(TOO_MANY)
+        return plain_tree(plain[:MOST_COMMANDS])
+    # What is noted in a budget that is not used yet depends on this text alone.
+    if not (budget.commands or budget.doubtful or len(text) > LONGEST_SHARED) and (known := _shared_tree(text)):
+        budget.commands += known[1]
+        return known[0]
+    return _make_tree(text, budget)
+
+
+@lru_cache(maxsize=256)  # more than the events whose ledger rows may wait
+def _shared_tree(text: str) -> tuple[Node, int] | None:
+    """The tree of a line, which guard and ledger both read, and its number of commands; None where it is doubtful."""
+    budget = Budget()
+    node = _make_tree(text, budget)
+    return None if budget.doubtful else (node, budget.commands)
+
+
+def _make_tree(text: str, budget: Budget) -> Node:
     if len(text) > LONGEST_TEXT:
         budget.trouble(f"it is longer than {LONGEST_TEXT // 1024} KB")
         return EMPTY

@@ -11,13 +11,14 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.tool_names import name_set
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.shell.powershell import Element
 
 _PATHS = ("-path", "-literalpath", "-lp", "-filepath", "-name")
 _SWITCHES = name_set("-recurse -r -force -f -raw -usebasicparsing -confirm:$false -passthru -wait -nonewline")
-_NO_VALUE = re.compile(r"-\w+:.*|-(?:rf|fr|R|Rf)")
+_NO_VALUE = lazy_regex(r"-\w+:.*|-(?:rf|fr|R|Rf)")
 
 
 def _is_switch(word: str) -> bool:

@@ -110,11 +110,6 @@ def is_known(name: str) -> bool:
     return program_row(name) is not UNKNOWN_PROGRAM
 
 
-def known_names() -> tuple[str, ...]:
-    """Return the names of all sections, aliases included."""
-    return tuple(_sections())
-
-
 @cache
 def programs_with_verbs() -> frozenset[str]:
     """Return the programs that have sections for sub-commands, such as `git commit`."""

@@ -9,11 +9,12 @@ known at run time only. Text that is data (quoted arguments, here-documents, com
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from operator import itemgetter
 
 from snell.shell import tree
 from snell.shell.command_line import Command, CommandLine, Redirect
-from snell.shell.grammar import make_tree, read_tree
+from snell.shell.grammar import LONGEST_SHARED, make_tree, read_tree
 from snell.shell.inner_scripts import (
     MOST_COMMANDS,
     Findings,
@@ -42,6 +43,10 @@ def read(line: str) -> CommandLine:
     """Every command that the line shows, and how far it could be understood. Never raises, whatever the text."""
     if len(line) > LONGEST_LINE:
         return CommandLine(line, understood=False)
+    return _shared_line(line) if len(line) <= LONGEST_SHARED else _read(line)
+
+
+def _read(line: str) -> CommandLine:
     plain = plain_commands(line)
     if (
         plain is not None
@@ -56,6 +61,9 @@ def read(line: str) -> CommandLine:
     except RecursionError:
         return CommandLine(line, understood=False)
     return CommandLine(line, commands, not findings.budget.doubtful, findings.dynamic, findings.substitutes)
+
+
+_shared_line = lru_cache(maxsize=256)(_read)  # several hooks read a line, before the call and after it
 
 
 def is_escaped(line: str) -> bool:

@@ -6,7 +6,8 @@ How to add a column to a table, for example to the ledger (`tool_calls`):
    are upgraded when they are opened (`migrate.py`). Never edit an older file.
 2. Add a field with the same name to the struct of its rows: `Call` in `records/ledger.py` for `tool_calls`, `Row` in
    `records/decisions.py` for `decisions`, `Claim` in `records/claims.py` for `tool_claims`. Any new field of these
-   starts a new segment of the audit chain, since its digests cover them.
+   starts a new segment of the audit chain, since its digests cover them. Seals (`records/row_seals.py`) cover any new
+   column of their tables by themselves; a new table of records needs a column `seal` and a line there.
 3. For a column of `tool_calls` that is written when a call ends: add a field to `End` too, in `records/ledger.py`,
    and the name to `_MUTABLE` in `records/audit_chain.py`; else the audit reports the change as tampering.
 4. For a table that machines share (tasks, efforts, sessions, ...; `tool_calls` is not shared): add the column to the

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from snell.model.errors import StoreError
 from snell.model.protocols import Transaction
-from snell.model.tables import put_meta
+from snell.model.tables import DAMAGED, get_meta_number, put_meta
 
 FOLDER = Path(__file__).parent / "migrations"
 
@@ -35,11 +35,30 @@ def steps(dialect: str, folder: Path = FOLDER) -> tuple[Step, ...]:
 
 
 def schema_version(tx: Transaction, dialect: str) -> int:
-    """Return the number of the last step that this database has; 0 for an empty database."""
+    """
+    Return the number of the last step that this database has; 0 for an empty database.
+
+    SQLite keeps a second copy in the header of the file, so that a damaged `meta` does not make all rows unreadable.
+    """
+    copied = int(tx.rows("PRAGMA user_version")[0][0]) if dialect == "sqlite" else 0
     if not tx.rows(_HAS_META[dialect])[0][0]:
-        return 0
-    found = tx.rows("SELECT value FROM meta WHERE name = 'schema'")
-    return int(found[0][0]) if found else 0
+        return copied
+    return max(copied, get_meta_number(tx, "schema"))
+
+
+def repair_meta(tx: Transaction, version: int) -> None:
+    """Make `meta` usable again after another program damaged it; `snell audit verify` reports that."""
+    tx.do(
+        "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL, seal BLOB NOT NULL DEFAULT x'')"
+    )
+    put_meta(tx, "schema", str(version))
+    put_meta(tx, DAMAGED, "its value `schema` was changed or removed")
+
+
+def is_meta_damaged(tx: Transaction, version: int) -> bool:
+    if not tx.rows(_HAS_META["sqlite"])[0][0]:
+        return True
+    return tx.rows("SELECT value FROM meta WHERE name = 'schema'") != [(str(version),)]
 
 
 def migrate(tx: Transaction, dialect: str, wanted: Sequence[Step]) -> None:
@@ -55,6 +74,8 @@ def migrate(tx: Transaction, dialect: str, wanted: Sequence[Step]) -> None:
             tx.do(statement)
     if missing:
         put_meta(tx, "schema", str(missing[-1].number))
+        if dialect == "sqlite":
+            tx.do(f"PRAGMA user_version = {missing[-1].number}")
 
 
 def newer_schema_error(version: int, where: str) -> StoreError:

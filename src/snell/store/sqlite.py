@@ -13,11 +13,20 @@ from typing import Any, Literal
 
 import apsw
 
-from snell.model.errors import SnellError, StoreError
+from snell.model.errors import SnellError, StoreError, StoreReadOnlyError
 from snell.model.protocols import Database, T, Transaction
 from snell.records import lost_ledger
+from snell.records.row_seals import RowSeals
 from snell.store import sqlite_files
-from snell.store.migrate import Step, migrate, newer_schema_error, schema_version, steps
+from snell.store.migrate import (
+    Step,
+    is_meta_damaged,
+    migrate,
+    newer_schema_error,
+    repair_meta,
+    schema_version,
+    steps,
+)
 from snell.system.deadline import BoundedLock
 from snell.system.files import copy_name, file_lock, move_aside
 from snell.system.paths import make_private
@@ -55,10 +64,12 @@ class SqliteDatabase(Database):
         self._wanted = steps("sqlite") if wanted is None else wanted
         self._lock = BoundedLock(f"`{path}`", LOCK_SECONDS)
         self._connection: apsw.Connection | None = None
+        self._seals: RowSeals | None = None
         self._begin = "BEGIN IMMEDIATE"
         self._read_only: StoreError | None = None
         self._identity = (0, 0)
-        self._accepts_savepoints = False
+        self._can_join = False  # calls of `run` and `do` become a part of the transaction in progress
+        self._has_failed_part = False
         self._lost = ""  # why the earlier file is gone, for the new one that replaces it
 
     def open(self) -> None:
@@ -76,84 +87,91 @@ class SqliteDatabase(Database):
 
     def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
         with self._lock:
-            connection = self._open_connection()
+            try:
+                connection = self._open_connection()
+            except StoreReadOnlyError as error:
+                if only_reads:
+                    return self._read_only_run(work, error)
+                raise
             is_inside = self._is_inside_commit(connection)
             if self._busy_until and not only_reads:
                 self._raise_if_still_busy()
             if is_inside:
-                return self._run_in_savepoint(connection, work)
+                return self._join(connection, work)
             begin = "BEGIN" if only_reads else self._begin
-            return self._run_between(connection, work, begin, "COMMIT", self._roll_back)
+            return self._run_between(connection, work, begin)
+
+    def _read_only_run(self, work: Callable[[Transaction], T], error: StoreReadOnlyError) -> T:
+        """Read a file that cannot be written, over a connection of its own."""
+        try:
+            with contextlib.closing(sqlite_files.connect_read_only(self.path)) as connection:
+                connection.execute("BEGIN")
+                return work(SqliteTransaction(connection))
+        except apsw.CantOpenError:
+            raise error from None
+        except apsw.Error as other:
+            raise sqlite_files.store_error(other, self.path) from None
 
     def do(self, sql: str, *values: Any) -> int:
         # A statement alone is a transaction already; BEGIN and COMMIT would make it half as slow again.
-        self._lock.acquire()
-        try:
+        with self._lock:
             connection = self._open_connection()
             is_inside = self._is_inside_commit(connection)
             if self._busy_until:
                 self._raise_if_still_busy()
             if is_inside:
-                return self._run_in_savepoint(connection, lambda tx: tx.do(sql, *values))
+                return self._join(connection, lambda tx: tx.do(sql, *values))
             try:
-                connection.execute(sql, values)
-                return connection.changes()
+                return SqliteTransaction(connection, self._seals).do(sql, *values)
             except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
                 self._roll_back(connection)
                 raise self._translate_error(error) from None
-        finally:
-            self._lock.release()
 
     def in_one_commit(self, work: Callable[[], None]) -> None:
-        """Call `work` in one transaction, in which its calls of `run` and `do` in this thread become savepoints."""
+        """Call `work` in one transaction, which its calls of `run` and `do` join; if one fails nothing is kept."""
 
-        def run_with_savepoints(_tx: Transaction) -> None:
-            self._accepts_savepoints = True
+        def run_parts(_tx: Transaction) -> None:
+            self._can_join, self._has_failed_part = True, False
             try:
                 work()
             finally:
-                self._accepts_savepoints = False
+                self._can_join = False
+            if self._has_failed_part:
+                raise StoreError("a part of a transaction failed", where=f"`{self.path}`")
 
-        self.run(run_with_savepoints)
+        self.run(run_parts)
 
     def _is_inside_commit(self, connection: apsw.Connection) -> bool:
         if not connection.in_transaction:  # else this thread began it, since it holds the lock
             return False
-        if not self._accepts_savepoints:
+        if not self._can_join:
             raise StoreError("a transaction was begun inside another one", where=f"`{self.path}`")
         return True
 
-    def _run_in_savepoint(self, connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
-        self._accepts_savepoints = False  # savepoints are not nested
+    def _join(self, connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
+        self._can_join = False  # a part has no parts
         try:
-            return self._run_between(connection, work, "SAVEPOINT step", "RELEASE step", self._roll_back_savepoint)
+            return work(SqliteTransaction(connection, self._seals))
+        except BaseException as error:
+            self._has_failed_part = True
+            if isinstance(error, apsw.Error | UnicodeEncodeError | OverflowError):
+                raise self._translate_error(error) from None
+            raise
         finally:
-            self._accepts_savepoints = True
+            self._can_join = True
 
-    def _run_between(
-        self,
-        connection: apsw.Connection,
-        work: Callable[[Transaction], T],
-        begin: str,
-        end: str,
-        undo: Callable[[apsw.Connection], None],
-    ) -> T:
+    def _run_between(self, connection: apsw.Connection, work: Callable[[Transaction], T], begin: str) -> T:
         try:
             connection.execute(begin)
-            result = work(SqliteTransaction(connection))
-            connection.execute(end)
+            result = work(SqliteTransaction(connection, self._seals))
+            connection.execute("COMMIT")
         except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
-            undo(connection)
+            self._roll_back(connection)
             raise self._translate_error(error) from None
         except BaseException:
-            undo(connection)
+            self._roll_back(connection)
             raise
         return result
-
-    def _roll_back_savepoint(self, connection: apsw.Connection) -> None:
-        with contextlib.suppress(apsw.Error):  # some errors end the transaction, and its savepoint with it
-            connection.execute("ROLLBACK TO step")
-            connection.execute("RELEASE step")
 
     def checkpoint(self) -> None:
         """
@@ -179,11 +197,6 @@ class SqliteDatabase(Database):
         with self._lock, self._as_store_errors():
             found = self._open_connection().execute("PRAGMA integrity_check").fetchall()
             return [str(text) for (text,) in found if text != "ok"]
-
-    def back_up(self, to: Path) -> None:
-        """Copy the database into a new file that only its owner can read."""
-        with self._lock, self._as_store_errors():
-            sqlite_files.copy_database(self._open_connection(), to)
 
     def close(self) -> None:
         with self._lock:
@@ -213,6 +226,7 @@ class SqliteDatabase(Database):
         connection = apsw.Connection(sqlite_files.resolve_folder(self.path), flags=flags)
         try:
             self._configure(connection)
+            self._seals = RowSeals(connection, self.path.parent, apsw.SQLITE_INNOCUOUS)
             self._update_schema(connection)
         except BaseException:
             with contextlib.suppress(apsw.Error):
@@ -223,6 +237,8 @@ class SqliteDatabase(Database):
 
     def _configure(self, connection: apsw.Connection) -> None:
         connection.set_busy_timeout(LOW_LATENCY_BUSY_MS if self._low_latency else sqlite_files.BUSY_MS)
+        if not sqlite_files.file_size(self.path):
+            connection.pragma("auto_vacuum", 2)  # incremental: only a new file takes it, and an old one would be locked
         # Closing would remove the log by its name, and that may be the log of another program's new file by then.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         if connection.pragma("journal_mode", "wal") != "wal":
@@ -239,7 +255,7 @@ class SqliteDatabase(Database):
             connection.pragma(name, value)
 
     def _update_schema(self, connection: apsw.Connection) -> None:
-        tx = SqliteTransaction(connection)
+        tx = SqliteTransaction(connection, self._seals)
         version, latest = schema_version(tx, "sqlite"), self._wanted[-1].number
         self._begin, self._read_only = "BEGIN IMMEDIATE", None
         if version > latest:
@@ -255,6 +271,8 @@ class SqliteDatabase(Database):
                 lost_ledger.record_loss(tx, lost)
             connection.execute("COMMIT")
             self._lost = ""
+        elif is_meta_damaged(tx, version):
+            repair_meta(tx, version)
 
     def _raise_if_still_busy(self) -> None:
         if time.monotonic() < self._busy_until:
@@ -265,6 +283,8 @@ class SqliteDatabase(Database):
         """Make the connection usable again; some errors have ended the transaction or the connection already."""
         if self._connection is not connection:
             return
+        if self._seals:
+            self._seals.forget_triggers()
         with contextlib.suppress(apsw.Error):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -310,13 +330,17 @@ class SqliteTransaction:
     dialect = "sqlite"
     vectors = ""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: apsw.Connection, seals: RowSeals | None = None) -> None:
+        self._connection, self.seals = connection, seals
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        if self.seals and not sql.startswith("SELECT"):
+            self.seals.prepare(sql)
         return self._connection.execute(sql, values).fetchall()
 
     def do(self, sql: str, *values: Any) -> int:
+        if self.seals:
+            self.seals.prepare(sql)
         self._connection.execute(sql, values)
         return self._connection.changes()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from snell.model.errors import StoreBusyError, StoreError
+from snell.model.errors import StoreBusyError, StoreError, StoreReadOnlyError
 
 BUSY_MS = 5_000  # how long a connection waits for other programs that write
 TRUNCATE_AT = 32 * 1024 * 1024  # a log of this many bytes is truncated, although writers wait for that
@@ -28,14 +28,26 @@ def checkpoint_file(path: Path, log: Path) -> None:
         connection.close()
 
 
+def connect_read_only(path: Path) -> apsw.Connection:
+    """Connect to a file that cannot be written; without a log beside it, as to a file that does not change."""
+    from urllib.parse import quote  # slow to import
+
+    has_log = file_size(f"{path}-wal") > 0
+    address = f"file:{quote(resolve_folder(path))}?{'mode=ro' if has_log else 'immutable=1'}"
+    connection = apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    connection.set_busy_timeout(BUSY_MS)
+    return connection
+
+
 def store_error(error: Exception, path: Path) -> StoreError:
     """Translate an error of apsw or of the operating system, with advice."""
     number = error.errno if isinstance(error, OSError) else 0
     message, advice = str(error), ""
     if isinstance(error, apsw.FullError) or number in {errno.ENOSPC, errno.EDQUOT}:
         message, advice = "cannot be written: the disk is full", "free some space"
-    elif isinstance(error, apsw.ReadOnlyError) or number == errno.EROFS:
+    elif isinstance(error, apsw.ReadOnlyError | PermissionError) or number == errno.EROFS:
         message, advice = "cannot be written: it is read-only", "make the file and its directory writable"
+        return StoreReadOnlyError(message, where=f"`{path}`", advice=advice)
     elif isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusyError("is in use by another program", where=f"`{path}`", advice="try again")
     elif isinstance(error, apsw.CantOpenError | apsw.IOError | OSError):

@@ -2,10 +2,12 @@
 
 import re
 
+from snell.system.lazy_regex import lazy_regex
+
 EVENT_KEYS = ("hook_event_name", "hookEventName", "hook_event", "hookName", "agent_action_name")
 LONGEST_LOOK = 1_000_000  # bytes
 
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+_TOKENS = lazy_regex(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 
 
 def event_name_given(payload: bytes) -> str:

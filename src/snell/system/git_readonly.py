@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 
 from snell.model.errors import HookError
 from snell.system.files import file_version
-from snell.system.run_program import run
 
 LIMIT = 2.0  # seconds for each git command
 LONGEST = 4_000
@@ -135,6 +134,8 @@ def _git(
     stdout_cap: int = 1_000_000,
 ) -> str | None:
     """Return git's output; None when it exits with an error."""
+    from snell.system.run_program import run  # slow to import, and most commands ask nothing of git
+
     settings = {**_OFF, **{name: "false" if name.endswith(".required") else "" for name in off}}
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     inherited = {name: env[name] for name in _INHERITED if name in env}

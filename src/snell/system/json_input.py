@@ -19,6 +19,7 @@ import msgspec
 
 from snell.model.errors import PayloadError, UnjudgedPayloadError
 from snell.model.events import TOO_DEEP, Payload, nests_deeper_than
+from snell.system.lazy_regex import lazy_regex
 
 LARGEST = 64 * 1024 * 1024  # bytes; a daemon accepts less, and a larger payload is decided without one
 DEEPEST = 100  # levels, the payload itself being the first
@@ -33,8 +34,8 @@ FIELD_TYPES: dict[str, type] = {name: dict if name == "tool_input" else str for 
 _DECODE = msgspec.json.Decoder().decode
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _ENCODE = msgspec.json.Encoder().encode
-_MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
-_SURROGATE = re.compile("[\ud800-\udfff]")  # a str never contains a complete pair
+_MARKS = lazy_regex(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+_SURROGATE = lazy_regex("[\ud800-\udfff]")  # a str never contains a complete pair
 _BLANK = " \t\n\r"
 _MISTAKES = {
     "text-after-json": "more text follows the object",

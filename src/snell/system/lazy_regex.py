@@ -1,24 +1,24 @@
 """Regular expressions compiled on first use: compiling hundreds at import would take a third of a cold start."""
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 _METHODS = ("match", "search", "fullmatch", "finditer", "findall", "sub", "subn", "split", "pattern", "flags", "groups")
 
 
-def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def lazy_regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return a pattern that behaves like that of `re.compile` and is compiled on first use."""
-    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _LazyPattern(pattern, flags))
 
 
 class _LazyPattern:
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
         self._arguments = (pattern, flags)
 
     def __getattr__(self, name: str) -> Any:
         """Compile the pattern and copy its methods here. Runs once: after that the attributes exist."""
         if name not in _METHODS:
             raise AttributeError(name)
-        compiled = re.compile(*self._arguments)
+        compiled: Any = re.compile(*self._arguments)
         self.__dict__.update({each: getattr(compiled, each) for each in _METHODS})
         return self.__dict__[name]

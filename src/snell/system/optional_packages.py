@@ -26,10 +26,10 @@ EXTRAS = {
     "pg": Extra("psycopg", "psycopg"),
     "embed": Extra("numpy", "numpy"),
     "guard": Extra("jsonschema_rs", "jsonschema-rs"),
-    "fast": Extra("re2", "google-re2"),
     "tui": Extra("rich", "rich"),
     "parquet": Extra("pyarrow", "pyarrow"),
     "ui": Extra("jinja2", "jinja2"),
+    "otel": Extra("opentelemetry.proto", "opentelemetry-proto"),
 }
 
 
@@ -39,7 +39,8 @@ def is_installed(extra: str) -> bool:
     from importlib.util import find_spec
 
     invalidate_caches()
-    return find_spec(EXTRAS[extra].module) is not None
+    parts = EXTRAS[extra].module.split(".")  # to look for a module is an error if the one above it is missing
+    return all(find_spec(".".join(parts[:number])) for number in range(1, len(parts) + 1))
 
 
 def missing_message(extra: str) -> str:

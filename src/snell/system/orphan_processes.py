@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 
 import msgspec
 
@@ -58,13 +59,21 @@ class Children:
         self.adopter = adopter  # a pid, because a fork of the adopter adopts no orphan
         self.spared: set[int] = set()  # children that are never taken for orphans, until they were waited for
         self.seen_dead: set[Process] = set()  # orphans that have died and that `reap_all` left for the next round
+        self.before_first_run: Callable[[], object] | None = None
         self._lock = threading.Lock()
         self._active: list[Span] = []
         self._ended: deque[Span] = deque()
         self._forgotten_until = -1
 
+    def adopt_if_needed(self) -> None:
+        """Call the function that was set to adopt orphans from the first run on."""
+        before_first_run, self.before_first_run = self.before_first_run, None
+        if before_first_run:
+            before_first_run()
+
     def begin_span(self) -> Span:
         """Note that a run begins; call it before its process is started."""
+        self.adopt_if_needed()
         span = Span(ticks_now())
         with self._lock:
             self._active.append(span)

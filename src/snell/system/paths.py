@@ -11,6 +11,7 @@ from snell.model.errors import SnellError
 
 POLICY_FILE = Path("/etc/snell/policy.toml")
 HOMES = "homes"  # in the usual state folder
+LONGEST_RUN = 103 - len("/snell.sock")  # bytes; the limit of macOS for the path of a socket
 
 
 class PlaceError(SnellError):
@@ -38,14 +39,32 @@ def places(env: Mapping[str, str]) -> Places:
             message = f"SNELL_HOME is `{base}`, inside the project `{project}`, so it is not used as your own"
             advice = "choose a folder outside, or approve this one with `snell trust` in your own terminal"
             raise HomeInProjectError(message, advice=advice)
-        return Places(config=base / "config", state=base / "state", run=base / "run")
+        return Places(config=base / "config", state=base / "state", run=_run_folder(base / "run"))
     return _usual(env)
 
 
 def _usual(env: Mapping[str, str]) -> Places:
     state = _xdg(env, "XDG_STATE_HOME", ".local/state")
     # Not XDG_RUNTIME_DIR: some callers have it and some, such as cron, do not. One state has one daemon.
-    return Places(config=_xdg(env, "XDG_CONFIG_HOME", ".config"), state=state, run=state / "run")
+    return Places(config=_xdg(env, "XDG_CONFIG_HOME", ".config"), state=state, run=_run_folder(state / "run"))
+
+
+def _run_folder(run: Path) -> Path:
+    """Return the folder for socket and locks: another one if a socket's path is too long there, or it is read-only."""
+    name = os.fsencode(run)
+    if len(name) <= LONGEST_RUN and can_be_made(run):
+        return run
+    digest = 14695981039346656037
+    for byte in name:
+        digest = (digest ^ byte) * 1099511628211 & (1 << 64) - 1  # FNV-1a, as in snell-hook
+    return Path(f"/tmp/snell-{os.geteuid()}-{digest:016x}")
+
+
+def can_be_made(folder: Path) -> bool:
+    """Return whether files can be created in a folder, which may have to be created itself."""
+    while not os.path.lexists(folder) and folder.parent != folder:
+        folder = folder.parent
+    return os.access(folder, os.W_OK)
 
 
 def drop_unusable_homes(env: MutableMapping[str, str]) -> str:

@@ -72,7 +72,7 @@ class _Case:
         self.step_began = self.began
         self.quiet = 0  # consecutive searches that found nothing new
 
-    def go_to(self, step: signal.Signals) -> None:
+    def go_to(self, step: "signal.Signals") -> None:
         self.step, self.step_began, self.quiet = step, time.monotonic(), 0
         self.tree.send(step)
 
@@ -105,7 +105,7 @@ class _ProcessKiller:
             busy = time.monotonic() - started
             time.sleep(max(0.002 if pressing else 0.015, min(3 * busy, 0.1)))
 
-    def _at(self, step: signal.Signals) -> list[_Case]:
+    def _at(self, step: "signal.Signals") -> list[_Case]:
         return [case for case in self.cases.values() if case.step == step]
 
     def _add(self, arrived: list[Tree]) -> None:

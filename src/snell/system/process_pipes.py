@@ -37,7 +37,7 @@ class Captured:
 class Pipes:
     """The three pipes of one process; `close` releases them."""
 
-    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, stdout_cap: int, stderr_cap: int) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", stdin: bytes, stdout_cap: int, stderr_cap: int) -> None:
         assert process.stdin
         assert process.stdout
         assert process.stderr

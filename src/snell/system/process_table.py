@@ -18,10 +18,11 @@ from collections.abc import Container, Iterator
 import msgspec
 
 from .files import names_in
+from .lazy_regex import lazy_regex
 
 FROM_PROC = sys.platform == "linux"
 _PF_KTHREAD = 0x00200000
-_PS_LINE = re.compile(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*")
+_PS_LINE = lazy_regex(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*")
 
 
 class Process(msgspec.Struct, frozen=True):
@@ -65,7 +66,7 @@ def process_at(pid: int) -> Process | None:
     return Process(pid, int(words[1]), int(words[2]), int(words[3]), int(words[19]), alive, of_kernel)
 
 
-def send(process: Process, number: signal.Signals) -> bool:
+def send(process: Process, number: "signal.Signals") -> bool:
     """Signal exactly this process; False when it has ended or may not be signalled."""
     try:
         descriptor = os.pidfd_open(process.pid) if sys.platform == "linux" else None
@@ -90,7 +91,7 @@ def send(process: Process, number: signal.Signals) -> bool:
             os.close(descriptor)
 
 
-def send_group(group: int, number: signal.Signals) -> None:
+def send_group(group: int, number: "signal.Signals") -> None:
     """
     Signal a process group; the kernel reaches all of it at once, even while it forks.
 

@@ -15,6 +15,7 @@ from .orphan_processes import CHILDREN, Span
 from .process_killer import kill_tree
 from .process_pipes import Pipes
 from .process_tree import MARK_VARIABLE, Tree
+from .recorded_runs import RUNS
 from .spawn import spawn
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def start(
         CHILDREN.end_span(span)
         return never_started(process, started)
     span.pid = process.pid
+    RUNS.add(process.pid, mark)
     return Running(process, Pipes(process, stdin, stdout_cap, stderr_cap), mark, span, started)
 
 
@@ -67,7 +69,7 @@ def never_started(why: str | None, started: float, *, cancelled: bool = False) -
 class Running:
     """A process and its pipes. Its owner must call `wait`, which ends and frees it unless it went async."""
 
-    def __init__(self, process: subprocess.Popen[bytes], pipes: Pipes, mark: str, span: Span, started: float) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", pipes: Pipes, mark: str, span: Span, started: float) -> None:
         self.pid = process.pid
         self.started_at = started
         self._process = process
@@ -180,6 +182,7 @@ class Running:
                 os.close(self._exit_descriptor)
             self._process.poll()
             CHILDREN.end_span(self._span)
+            RUNS.remove(self.pid)
 
     def _result(self, *, timed_out: bool = False, cancelled: bool = False, went_async: bool = False) -> Finished:
         exit_code, number = self._status or (None, None)
@@ -205,7 +208,7 @@ def _exit_descriptor(pid: int) -> int | None:
     return None
 
 
-def _status(process: subprocess.Popen[bytes]) -> tuple[int | None, int | None] | None:
+def _status(process: "subprocess.Popen[bytes]") -> tuple[int | None, int | None] | None:
     """Return exit code and signal, or None while it runs; on Linux it is not reaped yet, so its pid stays taken."""
     if sys.platform != "linux":
         code = process.poll()

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 LONGEST_ARGUMENT = 131_072  # on Linux
 
 
-def spawn(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes] | str:
+def spawn(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> "subprocess.Popen[bytes] | str":
     """Start `argv` with three pipes; returns a string if that fails: what is wrong and what to do. Raises nothing."""
     if not argv or not argv[0]:
         return "the command is empty: name a program to run"

@@ -65,7 +65,7 @@ def run_file(file: Path, wanted: Callable[[Case], bool] = lambda case: True) -> 
     cases = [case for case in cases_in(file) if wanted(case)]
     if not cases:
         return []
-    with _folder() as folder, _runtime_for(subject_of(file)) as (runtime, tested):
+    with _folder() as folder, runtime_for(subject_of(file)) as (runtime, tested):
         return [
             run_case(case, runtime, _case_folder(case, folder / str(number), tested))
             for number, case in enumerate(cases)
@@ -106,11 +106,16 @@ def decide_with(
 
 
 @contextmanager
-def _runtime_for(subject: Path) -> Iterator[tuple[Runtime, UnderTest]]:
+def runtime_for(
+    subject: Path, change: Callable[[Hook], Hook] = lambda hook: hook
+) -> Iterator[tuple[Runtime, UnderTest]]:
+    """Give a runtime with the hooks of a file, each changed by a function."""
     worker = Worker(os.environ)
     try:
         tested = under_test(subject, PythonFiles(worker))
-        runtime = Runtime.embed(*tested.hooks, worker=worker, switches=tested.switches, project_dir=tested.project)
+        runtime = Runtime.embed(
+            *map(change, tested.hooks), worker=worker, switches=tested.switches, project_dir=tested.project
+        )
     except BaseException:
         worker.close()
         raise

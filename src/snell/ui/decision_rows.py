@@ -11,7 +11,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from snell.cli.call_summary import About, about, decode_stored
 from snell.engine.explain import shorten
+from snell.model.decision import OBSERVED
 from snell.model.protocols import Transaction
 from snell.model.tables import Table
 from snell.records.decisions import SELF_TEST, Row, run_patterns
@@ -19,12 +21,10 @@ from snell.runtime.database_journal import session_beginning
 
 WINDOW = 5_000  # rows that one page reads at most
 SHOWN = 50
-LONGEST = 240  # characters of a call, and of a reason
+LONGEST = 240  # characters of a reason
 FILTERS = ("client", "project", "session", "verdict", "event", "hook", "text")
 _ROWS = Table("decisions", Row, assigned="seq")
 _CWD = "CASE WHEN json_valid(traces.body) THEN json_extract(traces.body, '$.cwd') END"
-# The field of a tool's input that says most about the call.
-_TELLING = ("command", "cmd", "file_path", "notebook_path", "url", "query", "pattern", "path", "prompt", "description")
 
 Record = dict[str, Any]
 
@@ -101,20 +101,9 @@ def counts_since(tx: Transaction, at: int) -> Counts:
     return Counts(decisions, denied, asked, rewritten, failed, is_cut=decisions >= WINDOW)
 
 
-def call_text(value: Any) -> str:
-    """Return one line for the input of a call, redacted as it was stored."""
-    if isinstance(value, dict):
-        found = next((value[name] for name in _TELLING if value.get(name) and isinstance(value[name], str)), None)
-        return shorten(found if found is not None else value, LONGEST)
-    return shorten(value, LONGEST) if value else ""
-
-
 def decode(body: str) -> Record:
     """Return the record in a trace; empty if there is none or it is damaged."""
-    try:
-        found = msgspec.json.decode(body) if body else {}
-    except (msgspec.DecodeError, RecursionError):
-        return {}
+    found = decode_stored(body) if body else {}
     return found if isinstance(found, dict) else {}
 
 
@@ -127,13 +116,10 @@ def _read(tx: Transaction, wanted: Mapping[str, list[Any]], limit: int) -> list[
     clause = f"{joined} WHERE {' AND '.join(wanted)} ORDER BY decisions.seq DESC LIMIT ?"
     values = [value for each in wanted.values() for value in each]
     rows = _ROWS.read(tx, clause, *values, limit)
-    bodies = dict(
-        tx.rows(
-            f"SELECT decision_id, body FROM traces WHERE decision_id IN ({', '.join('?' for _ in rows)})",
-            *(row.id for row in rows),
-        )
-    )
-    return [_row_shown(row, decode(bodies.get(row.id, ""))) for row in rows]
+    blanks = ", ".join("?" for _ in rows)
+    sql = f"SELECT decision_id, body FROM traces WHERE decision_id IN ({blanks})"
+    bodies = dict(tx.rows(sql, *(row.id for row in rows)))
+    return [_row_shown(row, about(tx, row, bodies.get(row.id, ""))) for row in rows]
 
 
 def _conditions(asked: Mapping[str, str]) -> dict[str, list[Any]]:
@@ -172,13 +158,21 @@ def _escape(text: str) -> str:
     return text
 
 
-def _row_shown(row: Row, record: Record) -> Seen:
+def _observed_effect(record: Mapping[str, Any]) -> str:
+    """Return what a hook would have done, where hooks are only observed."""
+    runs = (run for each in record.get("rounds", ()) for run in each.get("runs", ()))
+    remarks = (str(remark) for run in runs for remark in run.get("remarks", ()))
+    return next((each for each in remarks if each.startswith(OBSERVED)), "")
+
+
+def _row_shown(row: Row, its: About) -> Seen:
+    record = its.record
     reasons = [each for each in record.get("reasons", ()) if isinstance(each, dict)]
     return Seen(
         row=row,
-        what=call_text(record.get("value")),
-        reason=shorten(record.get("reason", ""), LONGEST),
+        what=its.call,
+        reason=shorten(record.get("reason", "") or _observed_effect(record), LONGEST),
         hook=str(reasons[0].get("hook", "")) if reasons else "",
-        project=str(record.get("cwd", "")),
+        project=its.cwd,
         agent=str(record.get("agent_type") or record.get("agent_id") or ""),
     )

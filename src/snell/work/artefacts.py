@@ -9,12 +9,13 @@ import time
 from typing import Any
 
 from snell.system.files import names_in
+from snell.system.lazy_regex import lazy_regex
 from snell.work.errors import WorkError
 from snell.work.rows import Record
 
 _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
 MOST_FOUND = 200
-_HEADING = re.compile(r"^## +(.+)$", re.MULTILINE)
+_HEADING = lazy_regex(r"^## +(.+)$", re.MULTILINE)
 
 
 def path_of(effort: Record, kind: str) -> str:

@@ -19,6 +19,7 @@ MINUTES, STEPS, CALLS = 90, 50, 250
 LEASE_MS = 60_000
 MARK = "runs/run"  # the mark of a session, resumed or not, that names its run
 ENDED = ("cancelled", "succeeded", "failed")
+TOKENS = "runs/tokens"  # the mark of a run with a budget of tokens: how many were used
 MINUTE_MS = 60_000
 
 

@@ -15,14 +15,15 @@ from snell.settings.skill_files import usual_name as name_of
 from snell.settings.skill_folders import project_folders
 from snell.system.files import text_or_nothing
 from snell.system.json_input import json_or_none
+from snell.system.lazy_regex import lazy_regex
 from snell.work.rows import Record
 
 PLAIN_FOLDER = "skills"  # of a project, beside those of clients
 LARGEST = 1_000_000
 DECLARED = ("modes", "templates", "cmdDependencies", "nextSkills", "directives")
 _TEXTS = ("name", "description", "version")
-_JSON = re.compile(r"```json\s*\n(.*?)\n```", re.DOTALL)
-_HEADING = re.compile(r"^#{2,3}\s+(?:Phase\s+)?(\d+(?:\.\w+)?)[.:)]?\s+(.+)$", re.MULTILINE)
+_JSON = lazy_regex(r"```json\s*\n(.*?)\n```", re.DOTALL)
+_HEADING = lazy_regex(r"^#{2,3}\s+(?:Phase\s+)?(\d+(?:\.\w+)?)[.:)]?\s+(.+)$", re.MULTILINE)
 
 
 class LoadedSkill(Struct, frozen=True):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from snell.cli.diff_view import WIDTH, render_change
+from snell.cli.setup.diff_view import WIDTH, render_change
 from snell.cli.terminal import Colours
 from snell.model.installs import FileEdit
 from snell.setup.file_changes import Change

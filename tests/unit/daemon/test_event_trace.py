@@ -111,7 +111,8 @@ class Daemon:
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Daemon]:
     daemon = Daemon(tmp_path)
-    for command in ("git status", "ls -la", "git status"):
+    # A pattern is compiled when it is first used, by the first line that needs it.
+    for command in ("git status", "grep -c name docs | sort -u", "git status"):
         daemon.trace(command)
     yield daemon
     daemon.handler.follow_up(all_at_once=True)

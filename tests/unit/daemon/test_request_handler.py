@@ -1,6 +1,7 @@
 """When the daemon does what can wait."""
 
 import json
+import time
 from collections.abc import Callable
 
 import pytest
@@ -94,6 +95,19 @@ def test_it_is_done_however_busy_we_are_after_a_while(desk: Desk, monkeypatch: p
     monkeypatch.setattr(request_handler, "LONGEST_DELAY", 0.0)
     desk.start()
     desk.serve()
+    desk.loop.turn()
+    assert desk.journal.recorded == desk.journal.committed
+
+
+def test_when_it_has_waited_for_long_a_short_pause_is_enough(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.start()
+    desk.serve(2)
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + request_handler.LONGEST_DELAY + 1)
+    desk.serve()  # it would wait for an hour after this one
+    desk.loop.turn()
+    assert desk.journal.recorded == []
+    monkeypatch.setattr(request_handler, "PAUSE", 0.0)
     desk.loop.turn()
     assert desk.journal.recorded == desk.journal.committed
 

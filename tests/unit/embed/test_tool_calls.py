@@ -141,7 +141,7 @@ def test_a_call_that_is_put_off_or_ends_the_turn_does_not_run(run, effect):
     assert recorder.seen[-1] == ("PreToolUse", HI)
 
 
-@pytest.mark.proves("S1-124", "S1-125", "S1-129")
+@pytest.mark.proves("S1-124", "S1-125", "S1-129", "S1-130")
 def test_what_a_hook_rewrote_is_validated_permitted_and_executed(run):
     recorder = Recorder(PreToolUse=Rewrite(text="ho"))
     assert run(recorder.runner(), "echo", HI).input == HO

@@ -333,7 +333,7 @@ def test_an_answer_that_is_already_an_object_is_read_the_same_way() -> None:
     assert outcome_of_object({"decision": "deny", "reason": "no"}, event("PreToolUse")).effects == (Deny("no"),)
 
 
-@pytest.mark.proves("S1-156", "S1-157")
+@pytest.mark.proves("S1-90", "S1-156", "S1-157")
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from snell.engine import registry as registry_module
-from snell.engine.registry import MEMO_LIMIT, Registry, once_mark
+from snell.engine.registry import MEMO_LIMIT, MOST_SKIPPED, Registry, once_mark
 from snell.handlers.command import Command
 from snell.model.decision import Skipped
 from snell.model.effects import Deny
@@ -334,10 +334,10 @@ def test_ten_thousand_hooks_are_matched_once_for_each_tool(monkeypatch: pytest.M
     asked: list[str] = []
 
     def counting(pattern: str | None, kind: str | None, row: object) -> Any:
-        return lambda name: asked.append(name) or pattern == name
+        return lambda name: asked.append(name) or pattern == f"^{name}$"
 
     monkeypatch.setattr(registry_module, "compile_matcher", counting)
-    registry = Registry(hook(f"h{n}", matcher=f"Tool{n}") for n in range(10_000))
+    registry = Registry(hook(f"h{n}", matcher=f"^Tool{n}$") for n in range(10_000))
     first = picked(registry, call("0", tool="Tool7"))
     once = len(asked)
     assert once >= 10_000
@@ -374,3 +374,21 @@ def test_an_inline_hook_is_known_by_its_function() -> None:
 
     twice = [Hook(id=name, event="PreToolUse", handler=Inline(function)) for name in ("a", "b")]
     assert picked(Registry(twice)) == ["a"]
+
+
+def test_of_many_hooks_for_other_tools_a_trace_names_some_and_counts_the_rest() -> None:
+    others = [hook(f"other {number}", matcher=f"Tool{number}") for number in range(MOST_SKIPPED + 50)]
+    disabled = hook("disabled", matcher="Bash", enabled=False)
+    skipped = Registry([*others, disabled]).skipped_hooks(call(), InMemoryStore())
+    assert [each.hook for each in skipped[:2]] == ["other 0", "other 1"]
+    assert skipped[-2:] == [
+        Skipped("disabled", "it is not enabled"),
+        Skipped("50 more hooks", "they are for other tools"),
+    ]
+    assert len(skipped) == MOST_SKIPPED + 2
+
+
+@pytest.mark.parametrize("matcher", ["Bash|Edit", "Ba*", "^Ba.h$", "", "*", "Edit, Bash"])
+def test_the_index_finds_a_hook_by_any_kind_of_matcher(matcher: str) -> None:
+    registry = Registry([hook("a", matcher="Read"), hook("b", matcher=matcher), hook("c", kinds=("shell",))])
+    assert picked(registry) == ["b", "c"]

@@ -258,6 +258,7 @@ def test_an_agent_that_is_stopped_is_cancelled_and_its_progress_was_seen(project
     ]
 
 
+@pytest.mark.proves("S1-61")
 def test_an_agents_refusal_stays_one_whatever_it_says_before_and_after(project):
     said = 'In {"name": "x"} I saw: {"ok": false, "reason": "tests are missing"} (a pass would be {"ok": true})'
     with model([Line(said)]) as server:

@@ -47,6 +47,7 @@ def left(database):
     return {memory.content: memory for memory in database.run(lambda tx: rows.list_memories(tx, project="p"))}
 
 
+@pytest.mark.proves("S4-120")
 @pytest.mark.parametrize(
     ("strategy", "kept", "gone"),
     [("keep_newest", "new", "old"), ("keep_oldest", "old", "new"), ("keep_highest_importance", "old", "new")],

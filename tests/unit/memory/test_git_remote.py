@@ -39,7 +39,7 @@ def test_origin_counts_before_other_remotes() -> None:
     assert origin_in("\0garbage") == ""
 
 
-@pytest.mark.proves("S4-121")
+@pytest.mark.proves("S4-96", "S4-121")
 def test_a_folder_a_sub_folder_and_a_worktree_are_one_project(tmp_path: Path) -> None:
     root = tmp_path / "shop"
     (root / "deep" / "er").mkdir(parents=True)

@@ -67,6 +67,25 @@ def test_the_highest_score_counts_and_every_type_is_named_once_in_table_order(te
     assert classify(text) == signal
 
 
+@pytest.mark.proves("S4-49")
+@pytest.mark.parametrize(
+    ("types", "namespace"),
+    [
+        (("definition", "error", "decision"), "decisions"),
+        (("important", "pattern", "solution"), "troubleshooting"),
+        (("convention", "error"), "troubleshooting"),
+        (("explicit", "workaround"), "patterns"),
+        (("configuration", "definition"), "patterns"),
+        (("definition", "important"), "notes"),
+        (("definition", "explicit"), "notes"),
+        (("definition",), "definitions"),
+        (("performance",), "captured"),
+    ],
+)
+def test_the_namespace_is_that_of_the_first_kind_in_a_fixed_order(types: tuple[str, ...], namespace: str) -> None:
+    assert namespace_of(types) == namespace
+
+
 VOCABULARY = """
 we the a decided chose to use is was are fix issue because Note: remember that store save key trick convention
 important you need set test before merging . ? # import = ( workaround architecture will be POST /x returns

@@ -47,6 +47,8 @@ def test_a_line_over_a_megabyte_is_passed_over_once_it_is_whole(tmp_path: Path) 
     assert lines(path) == [(b"", 3_000_001), (b"next\n", 3_000_006)]
     path.write_bytes(b"x" * 3_000_000)
     assert lines(path) == []
+    path.write_bytes(b"x" * 1_000_000 + b"\n")
+    assert [len(line) for line, _ in lines(path)] == [1_000_001]
 
 
 @pytest.mark.proves("S4-72")
@@ -64,6 +66,10 @@ def test_the_position_is_kept_for_each_session_and_damage_means_the_beginning(tm
     assert position(folder, "s") == Position()
     keep_position(folder, "s", 42, 0.0, ("a",))
     assert position(folder, "s") == Position(42, "1970-01-01T00:00:00Z", ("a",))
+    os.link(folder / "s.json", tmp_path / "as it was")  # another file takes the place of this one, which stays whole
+    keep_position(folder, "s", 43, 0.0, ("a",))
+    assert b":42," in (tmp_path / "as it was").read_bytes()
+    assert position(folder, "other") == Position()
     assert os.listdir(folder) == ["s.json"]
     for damage in (b"", b"{", b'{"last_offset": -1}', b'{"last_offset": "x"}'):
         (folder / "s.json").write_bytes(damage)

@@ -16,6 +16,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import EFFECT_TYPES, Deny, Note, Verdict
 from tests.golden.reading import event_in, golden_files
 from tests.helpers import decide_event, event, hook, policy, summary_of
+from tests.person import as_person
 
 RECORDED = golden_files("claude_code")
 CRASH = Failure("crash", "it broke")
@@ -141,10 +142,13 @@ def python_with_new_row(folder: Path) -> Callable[..., str]:
     catalogue.write_text(f"{before}{start}{NEW_ROW}{after}", encoding="utf-8")
     (folder / "project").mkdir()
 
+    env = {"PYTHONPATH": str(folder / "src"), "HOME": str(folder / "home")}
+
     def run(*arguments: str, stdin: str = "") -> str:
+        words = as_person(arguments[2:], env) if arguments[0] == "-m" else arguments[2:]
         done = subprocess.run(
-            [sys.executable, *arguments],
-            env={"PYTHONPATH": str(folder / "src"), "HOME": str(folder / "home")},
+            [sys.executable, *arguments[:2], *words],
+            env=env,
             cwd=folder / "project",
             input=stdin,
             capture_output=True,

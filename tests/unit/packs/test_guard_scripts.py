@@ -6,6 +6,8 @@ from pathlib import Path
 from snell.packs.guard.judge import Judgement
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.verdict_cache import cached_judgement
+from snell.runtime.app import Runtime
+from snell.settings.packs import pack_hooks
 
 HOME = "/home/user"
 
@@ -49,3 +51,33 @@ def test_a_script_that_the_line_writes_counts_instead_of_the_one_on_the_disk(tmp
     (tmp_path / "run.sh").write_text(f"rm -rf {HOME}\n", encoding="utf-8")
     assert _judge(tmp_path, "echo ls > run.sh; bash run.sh").verdict == "allow"
     assert _judge(tmp_path, f"echo 'rm -rf {HOME}' > run.sh; bash run.sh").verdict == "deny"
+
+
+def test_a_script_that_was_not_read_is_said(tmp_path: Path):
+    told = f"the script `{tmp_path}/run.sh` was not read completely: "
+    for text, why in (
+        ("# more\n" * 40_000, "it is larger than 64 KB"),
+        ("\0\1 packed", "it is no text"),
+        ("ls\n" * 7_000, "it holds too many commands"),
+        ("ls\n", ""),
+        ("\x7fELF\0", ""),  # a compiled program is no script
+    ):
+        (tmp_path / "run.sh").write_text(text, encoding="utf-8")
+        assert _judge(tmp_path, "bash run.sh").unread == ((told + why,) if why else ())
+    assert _judge(tmp_path, "bash missing.sh").unread == ()
+
+
+def test_a_script_after_many_others_is_said(tmp_path: Path):
+    for number in range(8):
+        (tmp_path / f"{number}.sh").write_text("ls\n", encoding="utf-8")
+    line = "; ".join(f"sh {number}.sh" for number in range(8))
+    assert [text.partition(": ")[2] for text in _judge(tmp_path, line).unread] == ["it comes after 6 other scripts"] * 2
+
+
+def test_what_was_not_read_is_in_the_reason_of_an_ask(tmp_path: Path):
+    (tmp_path / "run.sh").write_text(f"rm -rf {HOME}\n" + "# more\n" * 40_000, encoding="utf-8")
+    with Runtime.embed(*pack_hooks("guard")) as runtime:
+        command = {"command": "bash run.sh"}
+        decision = runtime.fire("PreToolUse", session_id="s", cwd=str(tmp_path), tool_name="Bash", tool_input=command)
+    assert decision.verdict.name == "ASK"
+    assert "it is larger than 64 KB" in decision.reason

@@ -17,6 +17,7 @@ from snell.packs.harness.promise import Loop, continuation, loop_of, save_loop
 from snell.packs.harness.subagents import task_key
 from snell.runtime.app import Runtime
 from snell.settings.packs import pack_hooks
+from tests.helpers import event
 
 
 @pytest.fixture
@@ -189,6 +190,22 @@ def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(
     begin(runtime)
     decision = stopped(runtime, "", transcript_path=str(path))
     assert "the promise is kept" in decision.tells[0].text
+
+
+def test_a_client_that_shows_the_last_message_one_stop_late_is_sent_back_meanwhile(runtime: Runtime, tmp_path: Path):
+    path = tmp_path / "events.jsonl"
+    late = event("Stop", session_id="s", transcript_path=str(path))
+    begin(runtime)
+
+    def stop() -> Verdict:
+        return runtime.decide(replace(late, client="copilot")).verdict
+
+    verdicts = [stop(), stop()]
+    path.write_text(json.dumps({"type": "assistant.message", "data": {"content": "DONE"}}) + "\n", encoding="utf-8")
+    assert ([*verdicts, stop()], loop_of("s", runtime.store)) == (
+        [Verdict.DENY, Verdict.DENY, Verdict.NO_OPINION],
+        None,
+    )
 
 
 def sub_stopped(runtime: Runtime, cwd: Path, agent: str = "a") -> Decision:

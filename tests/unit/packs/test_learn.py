@@ -46,6 +46,11 @@ def test_the_end_of_a_session_leaves_a_report_of_what_happened(runtime: Runtime,
     assert secret not in text
     assert "to push" in text
     assert "elsewhere" not in text
+    for _ in range(9):  # several in one second
+        told = runtime.fire("SessionEnd", reason="exit").tells[0].text
+    assert len(reports(tmp_path)) == 10
+    last = Path(told.removeprefix("flow report: ")).read_text(encoding="utf-8")
+    assert ("- session: unknown" in last, "- working directory: unknown" in last) == (True, True)
 
 
 def test_a_report_has_the_errors_as_the_tools_told_them_and_the_time_of_each_prompt(runtime: Runtime, tmp_path: Path):

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from snell.model.decision import Decision
 from snell.model.effects import Deny, Rewrite, Verdict
 from snell.model.errors import StoreError
-from snell.records import ledger
+from snell.records import ledger, orphaned_calls
+from snell.records.decisions import Row
 from snell.sdk.decorators import hooks_of, judges, rewrites
 from snell.store.sqlite import SqliteDatabase
 from tests.ledger_client import LETTER, MAIL, LedgerClient
@@ -69,6 +70,23 @@ def test_a_call_that_its_client_does_not_time_lasts_from_before_to_after(ledger_
     at.database.run(lambda tx: tx.do("UPDATE tool_calls SET started_at = started_at - 500"))
     at.after("t1", {})
     assert 500 <= at.calls()["t1"].duration_ms < 60_000
+
+
+def test_a_row_that_was_caught_up_from_the_decision_gets_its_details_with_the_end(ledger_client: Open):
+    """Else a call that only reads would be taken for one with a side effect, and refused the next time."""
+    at = ledger_client("durable")
+    given = {"file_path": "/a"}
+    at.before("t0", tool="Read", given=given)
+    at.before("t1", tool="Read", given=given)
+    usual = at.calls()["t1"]
+    at.database.run(lambda tx: tx.do("DELETE FROM tool_calls WHERE tool_call_id = ?", usual.tool_call_id))
+    row = Row(id=usual.decision_id, at=usual.created_at, session_id="s", tool="Read", tool_use_id="t1", in_ledger=1)
+    at.database.run(lambda tx: orphaned_calls.add_missing_calls(tx, [row]))
+    at.after("t1", {}, tool="Read", given=given)
+    found = at.calls()["t1"]
+    kept = ("idempotency_key", "side_effect_class", "normalized_args_hash", "decision_id", "created_at", "request_ref")
+    assert [getattr(found, name) for name in kept] == [getattr(usual, name) for name in kept]
+    assert (found.status, at.before("t2", tool="Read", given=given).verdict) == ("succeeded", Verdict.NO_OPINION)
 
 
 @pytest.mark.parametrize("jump", [99_999_999, -99_999_999])
@@ -250,29 +268,6 @@ def test_the_ledger_outlives_its_process(ledger_client: Open):
     again = ledger_client()
     assert again.statuses() == {"t1": "succeeded"}
     assert again.before("t2").verdict is Verdict.DENY
-
-
-def test_a_user_decides_about_a_call_without_a_known_end(ledger_client: Open):
-    first = ledger_client()
-    first.before("t1")
-    first.close()
-    again = ledger_client()
-    told = again.tell("SessionStart", source="resume")
-    assert "For 1 earlier tool calls it is unknown whether they happened (t1)" in told.notes[0].text
-    asked = again.before("t2")
-    assert (asked.verdict, "it is unknown whether it happened" in said(asked)) == (Verdict.ASK, True)
-    again.after("t2", {"id": "m2"})
-    assert again.statuses() == {"t1": "abandoned_on_resume", "t2": "succeeded"}
-    assert again.before("t3").verdict is Verdict.DENY
-
-
-def test_after_a_compaction_nothing_is_abandoned(ledger_client: Open):
-    at = ledger_client("audit")
-    at.before("t1")
-    at.tell("SessionStart", source="compact")
-    assert at.statuses() == {"t1": "running"}
-    at.tell("SessionStart", source="resume")
-    assert at.statuses() == {"t1": "abandoned_on_resume"}
 
 
 @pytest.mark.proves("S3-51")

@@ -120,3 +120,26 @@ def test_with_no_limit_a_call_without_an_end_is_refused_for_ever(ledger_client: 
     at.before("t1")
     at.database.run(lambda tx: tx.do("UPDATE tool_claims SET at = at - ?", 60 * 24 * 60_000))
     assert at.before("t2").verdict is Verdict.DENY
+
+
+def test_a_user_decides_about_a_call_without_a_known_end(ledger_client: Open):
+    first = ledger_client()
+    first.before("t1")
+    first.close()
+    again = ledger_client()
+    told = again.tell("SessionStart", source="resume")
+    assert "For 1 earlier tool calls it is unknown whether they happened (t1)" in told.notes[0].text
+    asked = again.before("t2")
+    assert (asked.verdict, "it is unknown whether it happened" in said(asked)) == (Verdict.ASK, True)
+    again.after("t2", {"id": "m2"})
+    assert again.statuses() == {"t1": "abandoned_on_resume", "t2": "succeeded"}
+    assert again.before("t3").verdict is Verdict.DENY
+
+
+def test_after_a_compaction_nothing_is_abandoned(ledger_client: Open):
+    at = ledger_client("audit")
+    at.before("t1")
+    at.tell("SessionStart", source="compact")
+    assert at.statuses() == {"t1": "running"}
+    at.tell("SessionStart", source="resume")
+    assert at.statuses() == {"t1": "abandoned_on_resume"}

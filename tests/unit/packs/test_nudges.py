@@ -148,7 +148,7 @@ def test_mistyped_options_are_named_with_what_was_meant():
     one_word = "a keyword is one word of at least three letters"
     assert sorted(problems) == sorted(
         [
-            "[pack.nudges]: `matching` must be one of seed, exact, careful; `careful` is used",
+            "[pack.nudges]: `matching` must be one of seed, exact, plural, careful; `careful` is used",
             "[pack.nudges]: `comits` is not an option of this pack; did you mean `commits`?",
             "[pack.nudges]: `commits` must be bool, not str; the default is used",
             "[pack.nudges]: `commit_point_every` is -1; it must be a number of seconds, 0 for every stop",

@@ -150,6 +150,7 @@ def test_entries_come_from_settings_and_files_in_both_forms(tmp_path: Path):
         "broken": 3,
     }
     options = {"tools": tools, "files": [str(tmp_path / "mcp.json"), str(tmp_path / "absent.json")], "mode": "strict"}
+    assert len(KNOWN) == 9
     assert called("invoice", {}, options=options).verdict is Verdict.DENY
     assert called("invoice", {"customer": "AB"}, options=options).verdict is Verdict.DENY
     assert called("Write", {"target": "x"}, options=options).verdict is Verdict.NO_OPINION

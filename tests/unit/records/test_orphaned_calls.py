@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from snell.records import audit_chain, audit_check, decisions, ledger, orphaned_calls
+from snell.audit import compare as audit_check
+from snell.records import audit_chain, decisions, ledger, orphaned_calls
 from snell.records.decisions import Row
 from snell.records.ledger import Call
 from snell.records.retention import DAY_MS

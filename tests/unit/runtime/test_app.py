@@ -76,7 +76,8 @@ def test_a_registered_hook_may_carry_a_function_for_its_success():
     runtime.register(no_ls, on_success=lambda: told.append("done"))
     runtime.decide(call("ls"))  # refuses: not a success
     assert told == []
-    runtime.decide(call("pwd"))
+    for _ in range(2):  # the first one counts
+        runtime.decide(call("pwd"))
     assert told == ["done"]
 
 

@@ -123,6 +123,8 @@ def test_json_lists_hooks_by_event_flat_or_in_the_clients_nested_form():
     found = parse_text(CLIENT_JSON, "settings.json")
     assert messages_of(found.problems) == []
     assert found.values == (Value("disable_all_hooks", False, "user", "settings.json", 2),)
+    both = parse_text('{"disableAllHooks": true, "allowManagedHooksOnly": true}', "settings.json").values
+    assert {each.name: each.value for each in both} == {"disable_all_hooks": True, "allow_managed_hooks_only": True}
     assert [{key: each[key] for key in each if key != "id"} for each in hooks(found)] == [
         {
             "event": "PreToolUse",

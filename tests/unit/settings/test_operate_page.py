@@ -22,15 +22,16 @@ def read(text: str, layer: str = "user") -> tuple[dict[str, object], list[str]]:
 
 def test_the_blocks_of_the_page_are_read_without_complaint():
     assert [read(block) for block in BLOCKS] == [
+        ({"store_megabytes": 500}, []),
         ({"http": {"enabled": True, "port": 8744}}, []),
         ({"database": "postgresql://ann@db.example/team"}, []),
     ]
 
 
 @pytest.mark.parametrize("layer", ["project", "local"])
-def test_a_project_may_set_neither(layer):
-    assert [bool(read(block, layer)[1]) for block in BLOCKS] == [True, True]
-    assert [read(block, layer)[0] for block in BLOCKS] == [{}, {}]
+def test_a_project_may_set_none_of_them(layer):
+    assert [bool(read(block, layer)[1]) for block in BLOCKS] == [True] * 3
+    assert [read(block, layer)[0] for block in BLOCKS] == [{}] * 3
 
 
 @pytest.mark.parametrize(

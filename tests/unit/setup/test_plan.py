@@ -215,6 +215,8 @@ def test_every_client_supplies_hooks_mcp_entry_and_instructions_in_its_own_form(
     assert whole["instructions"]
     with pytest.raises(AttributeError):
         client.form = None  # type: ignore[misc] # frozen, which is what is tested
+    with pytest.raises(AttributeError):
+        client_named(name).capabilities.hooks = False  # type: ignore[misc] # frozen as well
 
 
 @pytest.mark.proves("S4-05")
@@ -321,12 +323,13 @@ def test_a_state_says_whether_ours_is_there_and_current(tmp_path: Path) -> None:
     assert (broken.installed, "hooks.json:1: " in broken.problem) == ("cannot tell", True)
 
 
-@pytest.mark.proves("S4-124")
+@pytest.mark.proves("S4-123", "S4-124")
 def test_session_start_may_stand_in_settings_on_every_system(tmp_path: Path) -> None:
     site = site_in(tmp_path)
     windows = Site(site.home, site.project, Programs("C:\\my tools\\snell-hook.exe", "C:\\snell.exe", is_windows=True))
     for each in (site, windows):
         assert "SessionStart" in written("claude_code", each)[".claude/settings.json"]["hooks"]
+        assert "SessionStart" in generate("claude-code", site=each)["hooks"]["hooks"]
 
 
 @pytest.mark.proves("S4-125")

@@ -205,6 +205,7 @@ def test_public_addresses_may_be_called(url, expected):
     assert check_url(url, resolve=resolve) == expected
 
 
+@pytest.mark.proves("S1-78")
 @pytest.mark.parametrize(
     ("url", "allowed", "is_accepted"),
     [

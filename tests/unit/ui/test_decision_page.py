@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snell.ui.decision_rows import call_text
+from snell.cli.call_summary import summary
 from snell.ui.numbers import number_in
 from snell.ui.pages.decision import parts_of
 from snell.ui.render import duration, link, size
@@ -22,10 +22,10 @@ def test_both_texts_of_a_change_are_complete(before: str, after: str):
 
 
 def test_a_call_is_named_by_what_says_most():
-    assert call_text({"description": "tidy", "command": "git status"}) == "git status"
-    assert call_text({"file_path": "/a", "content": "x"}) == "/a"
-    assert call_text({"one": 1, "two": 2}) == "one: 1, two: 2"
-    assert call_text(None) == ""
+    assert summary({"description": "tidy", "command": "git status"}) == "git status"
+    assert summary({"file_path": "/a", "content": "x"}) == "/a"
+    assert summary({"one": 1, "two": 2}) == "one: 1, two: 2"
+    assert summary(None) == ""
 
 
 def test_only_numbers_that_a_row_can_have_are_read_from_an_address():

@@ -12,7 +12,7 @@ from snell.work.agents import most_urgent
 from snell.work.errors import WorkError
 from snell.work.rows import camel, camel_keys
 from snell.work.snell_commands import is_snell_command, writes_log_entry
-from snell.work.transcript_end import find_context_size, find_failure, find_token_count
+from snell.work.transcript_end import find_failure
 
 
 @pytest.mark.proves("S2-66")
@@ -137,53 +137,8 @@ def test_an_error_is_over_when_the_model_has_spoken_again(after: Any, trouble: s
     assert find_failure([json.dumps(row).encode() for row in (full, after)]) == trouble
 
 
-@pytest.mark.parametrize(
-    ("row", "tokens", "window"),
-    [
-        (
-            {
-                "type": "event_msg",
-                "payload": {
-                    "type": "token_count",
-                    "info": {
-                        "total_token_usage": {"total_tokens": 900_000},
-                        "last_token_usage": {"input_tokens": 90, "cached_input_tokens": 80, "total_tokens": 100},
-                        "model_context_window": 272_000,
-                    },
-                },
-            },
-            100,
-            272_000,
-        ),
-        ({"type": "event_msg", "payload": {"type": "token_count", "info": None}}, None, None),
-        (
-            {"type": "gemini", "content": "x", "tokens": {"input": 90, "output": 10, "cached": 80, "total": 100}},
-            100,
-            None,
-        ),
-        ({"type": "gemini", "content": "x", "tokens": {"input": 90, "output": 10, "cached": 80}}, 100, None),
-        ({"message": {"parts": []}, "usageMetadata": {"promptTokenCount": 90, "candidatesTokenCount": 10}}, 100, None),
-        ({"role": "assistant", "usage": {"prompt_tokens": 90, "completion_tokens": 10}}, 100, None),
-        ({"tokens": {"input": 10, "output": 10, "cache": {"read": 70, "write": 10}}}, 100, None),
-        ({"usage": {"input_tokens": True, "total_tokens": -1}}, None, None),
-    ],
-)
-def test_every_client_counts_tokens_in_its_own_words(row: Any, tokens: int | None, window: int | None):
-    line = json.dumps(row).encode()
-    assert (find_token_count([line]), find_context_size([line])) == (tokens, window)
-
-
 def test_a_transcript_that_is_cut_off_or_not_one_says_nothing():
     assert [find_failure(lines) for lines in ([], [b"{"], [b"\xff\xfe"], [b"[1]"], [b"null"])] == [""] * 5
-    assert find_token_count([b"{", b"[]"]) is None
-
-
-def test_tokens_are_those_of_the_last_answer_of_the_session_itself():
-    def row(tokens: int, **more: Any) -> bytes:
-        usage = {"input_tokens": 1, "cache_read_input_tokens": tokens, "output_tokens": 2}
-        return json.dumps({"type": "assistant", "message": {"usage": usage}, **more}).encode()
-
-    assert find_token_count([row(100), row(500), row(900, isSidechain=True), b'{"type": "user"}']) == 503
 
 
 @pytest.mark.proves("S2-146")

@@ -28,6 +28,7 @@ def lines(row: Row, _answer: Row) -> Iterator[str]:
         yield f"        instead: {finding.instead}"
     if not judgement.findings:
         yield "  no rule matches this command"
+    yield from (f"  {_printable(text)}" for text in judgement.unread)
     for step in judgement.steps[:20]:
         yield f"  would run: {_printable(step.text)}   in {step.cwd if step.where == 'here' else f'a {step.where}'}"
 

@@ -5,8 +5,8 @@ import os
 import sys
 
 from snell.cli.call_operation import call_operation
-from snell.cli.confirmation import confirm, require_terminal
-from snell.cli.terminal import visible
+from snell.cli.confirmation import confirm, require_person
+from snell.cli.terminal import print_json, visible
 from snell.model.errors import SnellError
 from snell.packs.guard.one_time_allow import allow_once
 from snell.runtime.app import record_admin_action
@@ -17,12 +17,15 @@ def run(args: argparse.Namespace) -> int:
     denied = call_operation("guard.denied")
     if not denied:
         raise SnellError("no denied command can be allowed", advice="`snell log --verdict deny` lists denied calls")
+    if args.show and args.json:
+        print_json(denied)
+        return 0
     command, session = _printable(denied["command"]), _printable(denied["session"])
     print(f"denied in session {session}:\n\n    {command}\n\n{_printable(denied['why'])}", flush=True)
     if args.show:
         return 0
-    require_terminal(os.environ, "`snell allow`")
-    if not confirm("Allow exactly this command once in that session?"):
+    require_person(os.environ, "`snell allow`", args.code, f"allow `{command}` once in session {session}")
+    if not confirm("Allow exactly this command once in that session?", args.code):
         print("the command stays denied")
         return 1
     where = places(os.environ)

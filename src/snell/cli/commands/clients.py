@@ -13,6 +13,13 @@ from snell.system.paths import places
 
 COLUMNS = ("client", "tier", "found", "block", "rewrite", "inject", "stop", "mcp", "rules", "installed")
 
+_LEGEND = """\
+tier       1: hooks as Snell has them, 2: hooks that Snell translates, 3: no hooks, only the MCP server and rules
+found      its program or its folder is on this machine
+block      a hook can refuse a call; rewrite: change it; inject: add context for the model; stop: end the turn
+mcp rules  set-up can add Snell's MCP server, and rules for the model
+installed  `snell setup CLIENT` connects a client, `snell setup CLIENT --check` says what is missing"""
+
 
 def run(args: argparse.Namespace) -> int:
     options = needed_options(Options(), places(os.environ), Path.cwd(), os.environ)
@@ -20,9 +27,13 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(rows, indent=2)
         return 0
+    if not rows:
+        print("no client was found on this machine; `snell clients` lists those that Snell knows")
+        return 0
     lines = [[_cell(row[name]) for name in COLUMNS] for row in rows]
     head, *rest = align([list(COLUMNS), *lines])
     print("\n".join([Colours.for_stdout().bold(head), *rest]))
+    print(f"\n{_LEGEND}")
     for row in rows:
         if row["off"]:
             print(f"{row['client']}: hooks are disabled in this client: {row['off']}")

@@ -10,7 +10,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from snell.cli.call_operation import ensure_started, running_status, wait_until
-from snell.cli.health.daemon import describe_journal_problem
+from snell.cli.health.daemon import describe_journal_problem, describe_unsent
 from snell.cli.templates import template
 from snell.cli.terminal import print_json
 from snell.daemon.client import HungDaemonError, ask, end_if_hung
@@ -80,6 +80,5 @@ def _lines(found: Any) -> Iterator[str]:
     if http := found.get("http"):
         yield http.get("problem") or f"http hooks at {http['address']}, token in {http['token_file']}"
     if database := found.get("database"):
-        counts = ((database["waiting"], "decisions"), (database.get("work"), "rows of work"))
-        waiting = ", ".join(f"{count} {what} not sent yet" for count, what in counts if count) or "in sync"
-        yield f"database {database['address']}, {waiting}" + (f"; {database['problem']}" if database["problem"] else "")
+        problem = f"; {database['problem']}" if database["problem"] else ""
+        yield f"database {database['address']}, {describe_unsent(database)}{problem}"

@@ -15,6 +15,7 @@ from typing import Any
 from snell.daemon.client import ask
 from snell.model.errors import SnellError
 from snell.settings.load import load
+from snell.system.capabilities import capability
 from snell.system.git_readonly import project_files
 from snell.system.json_input import json_or_none
 from snell.system.paths import POLICY_FILE, Places, places
@@ -28,11 +29,15 @@ INSIDE = "SNELL_DISPLAY"  # set for the configured command, so that it cannot ca
 
 def print_status_line(args: argparse.Namespace) -> int:
     """Print the status line, then tell the daemon how full the session's context is."""
-    session = display("status_line", args.then, lambda session, _cwd: default_status(session))
+    where = places(os.environ)
+    session = display("status_line", args.then, lambda session, _cwd: default_status(session, where))
     used, name = usage_in(session), session.get("session_id")
     if used and isinstance(name, str) and name:
+        if usage := capability("snell.usage.status_line"):
+            with suppress(OSError):
+                usage.keep_status(where.state, name, used, str(_at(session, "model", "id") or ""))
         with suppress(SnellError):
-            ask(places(os.environ).run, "context.usage", {"session_id": name, **used})
+            ask(where.run, "context.usage", {"session_id": name, **used})
     return 0
 
 
@@ -91,8 +96,9 @@ def lines_of(command: str, payload: bytes, cwd: str, env: Mapping[str, str], lim
     return [line.rstrip() for line in lines if line.strip()]
 
 
-def default_status(session: Mapping[str, Any]) -> list[str]:
-    """Return one line with the model, the folder and how full the context is."""
+def default_status(session: Mapping[str, Any], where: Places) -> list[str]:
+    """Return one line with the model, the folder, how full the context is, and calls that ran without hooks."""
+    coverage = capability("snell.packs.coverage.notice")
     model = _at(session, "model", "display_name")
     folder = _at(session, "workspace", "current_dir") or session.get("cwd")
     used = usage_in(session).get("used_percent")
@@ -100,6 +106,7 @@ def default_status(session: Mapping[str, Any]) -> list[str]:
         model if isinstance(model, str) else "",
         os.path.basename(folder) if isinstance(folder, str) else "",
         f"context {used:.0f}%" if used is not None else "",
+        coverage.last_holes(where.state) if coverage else "",
     ]
     text = " | ".join(part for part in parts if part)
     return [text] if text else []

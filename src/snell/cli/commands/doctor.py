@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from snell.cli.terminal import Colours, print_json, visible
+from snell.cli.terminal import Colours, plural, print_json, visible
 
 _NO_WINDOWS = "Snell needs the sockets and processes of Linux or macOS; use it inside WSL"
 
@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     found: list[Check] = []
     for check in examine(installation):
         found.append(check)
-        if not args.json:
+        if not args.json and (args.all or check.status != "ok"):
             colour = {"ok": paint.green, "warn": paint.yellow, "fail": paint.red}[check.status]
             print(f"{colour(f'{check.status:<4}')}  {check.name}: {visible(check.detail)}", flush=True)
             if check.advice and check.status != "ok":
@@ -31,6 +31,9 @@ def run(args: argparse.Namespace) -> int:
     failed = any(check.status == "fail" for check in found)
     if args.json:
         print_json({"ok": not failed, "checks": found})
+    elif not args.all:
+        fine = sum(check.status == "ok" for check in found)
+        print(f"{paint.green('ok')}    {plural(fine, 'check is', 'checks are')} fine; `--all` lists them")
     return 1 if failed else 0
 
 

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from contextlib import closing
 from typing import Any
 
 import msgspec
@@ -11,13 +12,18 @@ from snell.cli.terminal import Colours, visible
 from snell.clients import client_named
 from snell.engine.explain import explain, headline
 from snell.model.catalogue import CATALOGUE, canonical, did_you_mean
-from snell.model.decision import PRINTED
+from snell.model.decision import OBSERVED, PRINTED, Decision
 from snell.model.errors import PayloadError, SnellError
 from snell.model.events import Event
-from snell.runtime.app import Runtime
+from snell.model.protocols import Transaction
+from snell.records import ledger
+from snell.records.resume import give_up
+from snell.runtime.app import Runtime, database_of
 from snell.system.json_input import read_object
 from snell.system.json_output import json_bytes
+from snell.system.paths import places
 from snell.system.run_program import adopt_orphans
+from snell.system.wall_clock import now_ms
 
 
 def run(args: argparse.Namespace) -> int:
@@ -27,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
     with Runtime.for_user() as runtime:
         decision = runtime.decide(event)
         record = runtime.record_of(decision)
+    if decision.in_ledger and record["verdict"] != "deny":
+        _close_call(decision)
     for problem in record.get("problems", ()):
         print(f"snell: {problem}", file=sys.stderr)
     if args.json:
@@ -40,6 +48,20 @@ def run(args: argparse.Namespace) -> int:
     else:
         _short(record)
     return 1 if args.exit_code and record["verdict"] == "deny" else 0
+
+
+def _close_call(decision: Decision) -> None:
+    """End the call in the ledger, since nothing runs; only one that this event has begun."""
+    event = decision.event
+    number = f"{ledger.safe_id(event.session_id)}/{ledger.safe_id(event.tool_use_id) or decision.id}"
+
+    def end(tx: Transaction) -> None:
+        call = ledger.find(tx, number)
+        if call and call.decision_id == decision.id:
+            give_up(tx, call, now_ms(), "fired")
+
+    with closing(database_of(places(os.environ))) as database:
+        database.run(end)
 
 
 def _event(args: argparse.Namespace, client: Any) -> Event:
@@ -116,4 +138,4 @@ def _short(record: dict[str, Any]) -> None:
 def _print_lines(record: dict[str, Any]) -> list[str]:
     runs = (run for each in record.get("rounds", ()) for run in each["runs"])
     remarks = ((run["hook"], each) for run in runs for each in run.get("remarks", ()))
-    return [f"  {hook} {visible(each)}" for hook, each in remarks if each.startswith(PRINTED)]
+    return [f"  {hook} {visible(each)}" for hook, each in remarks if each.startswith((PRINTED, OBSERVED))]

@@ -10,13 +10,13 @@ import os
 import sys
 from contextlib import suppress
 
-from snell.daemon.client import end_if_hung
 from snell.model.errors import SnellError
 from snell.model.protocols import Reply
 from snell.runtime.app import Runtime
 from snell.runtime.hook_request import failure_reply, parse_hook_args, reply_to, undecided_reply
 from snell.system.json_input import LARGEST, too_many_bytes
 from snell.system.paths import POLICY_FILE, drop_unusable_homes, places
+from snell.system.recorded_runs import RUNS
 from snell.system.run_program import adopt_orphans
 
 ACCEPTS_MORE = True  # a newer `snell-hook` may pass options that this version does not know
@@ -32,11 +32,10 @@ def run(args: argparse.Namespace) -> int:
         return 0  # without the daemon nothing goes on in the background
     if why := drop_unusable_homes(os.environ):
         sys.stderr.write(f"snell: {why}\n")
-    if args.end_silent_daemon:
-        end_if_hung(places(os.environ).run)  # first, since it may hold a lock that this process needs
     adopt_orphans()
     try:
-        runtime = Runtime.for_user()
+        RUNS.record_in(places(os.environ).run)
+        runtime = Runtime.for_user(keep_open=True)  # a daemon that hangs may hold the database: then rows go to a file
     except SnellError as error:
         has_policy = POLICY_FILE.exists() or "SNELL_POLICY" in os.environ
         return _write(failure_reply(f"snell: {error}", payload, _hook_args(args), blocks=has_policy))
@@ -51,7 +50,8 @@ def _answer(runtime: Runtime, args: argparse.Namespace, payload: bytes) -> int:
             raise too_many_bytes(args.payload_bytes)
         call = parse_hook_args(words, args.request_id)
         client, event = call.decode_payload(payload, _cwd(), os.environ)
-        work = runtime.prepare(event, call.request_id)
+        earlier = runtime.earlier_decision(event, call.request_id)
+        work = runtime.prepare(event, call.request_id, decision_id=earlier)
         decision = work.earlier or runtime.commit(work, runtime.run_to_end(work))
         code = _write(reply_to(client, decision, os.getpid()))
     except Exception as error:  # noqa: BLE001 - the client must get a reply

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,33 +18,43 @@ from msgspec.structs import asdict
 
 from snell.cli.call_operation import call_operation
 from snell.cli.call_summary import about_call
-from snell.cli.charts import LONGEST_NAME, WIDEST, Bar, Chart, shorten_middle, svg_charts, terminal_chart
+from snell.cli.charts import (
+    BLOCKS,
+    LETTERS,
+    LONGEST_NAME,
+    WIDEST,
+    Bar,
+    Chart,
+    shorten_middle,
+    svg_charts,
+    terminal_chart,
+)
 from snell.cli.confirmation import require_person
-from snell.cli.terminal import Colours, print_json, visible, visible_lines
+from snell.cli.progress import Progress
+from snell.cli.read_journal import read_journal
+from snell.cli.terminal import Colours, has_unicode, print_json, visible, visible_lines
 from snell.model.errors import SnellError
 from snell.model.protocols import Database
 from snell.records import ledger, resume
 from snell.records.ledger import Call, ToolStats
-from snell.runtime.app import database_of
-from snell.runtime.database_journal import StoreJournal
 from snell.system.optional_packages import install_advice, missing_message
 from snell.system.paths import places
 
 TOOLS_SHOWN = 15
+_NO_CALLS = "no calls yet; `snell setup` connects a client, whose tool calls are then listed here"
 STATUSES = ("", *ledger.OPEN, *ledger.ENDED)
 
 
 def run(args: argparse.Namespace) -> int:
     if args.what == "release":
-        require_person(os.environ, "`snell ledger release`")
+        require_person(os.environ, "`snell ledger release`", args.code)
         answer = call_operation("ledger.release", {"id": args.id})
         if args.id == "lost":
             print("ledger loss acknowledged; calls are allowed again" if answer["released"] else "no ledger was lost")
             return 0
         print(f"{answer['id']} may be repeated" if answer["released"] else f"{answer['id']} was not held back")
         return 0
-    with closing(database_of(places(os.environ))) as database:
-        StoreJournal(database).take_in()  # records of a process that was killed
+    with read_journal(places(os.environ)) as (database, _):
         return {"list": _list, "show": _show, "stats": _stats, "export": _export}[args.what](args, database)
 
 
@@ -52,9 +62,10 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     if not 1 <= args.limit <= 10_000:
         raise SnellError("--limit must be between 1 and 10,000", where=f"`{args.limit}`")
     asked = _filters(args)
-    calls = database.run(lambda tx: ledger.recent(tx, asked, args.limit))
+    calls = database.run(lambda tx: ledger.recent(tx, asked, args.limit), only_reads=True)
     # Calls that were claimed, but have no ledger row yet or lost it in a crash.
-    claimed = database.run(lambda tx: resume.calls_from_claims(tx, args.limit, args.run or args.session))
+    run = args.run or args.session
+    claimed = database.run(lambda tx: resume.calls_from_claims(tx, args.limit, run), only_reads=True)
     calls += [call for call in claimed if all(getattr(call, name) == value for name, value in asked.items() if value)]
     calls = sorted(calls, key=lambda call: (call.created_at, call.tool_call_id))[-args.limit :]
     paint = Colours.for_stdout()
@@ -62,7 +73,7 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     for call, its in zip(calls, abouts, strict=True):
         print(msgspec.json.encode({**asdict(call), **its}).decode() if args.json else _line(call, its, paint))
     if not calls and not args.json:
-        print("no matching call" if any(asked.values()) else "no calls yet; a client's tool calls are listed here")
+        print("no matching call" if any(asked.values()) else _NO_CALLS)
     return 0
 
 
@@ -71,12 +82,13 @@ def _filters(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _show(args: argparse.Namespace, database: Database) -> int:
-    found = database.run(lambda tx: ledger.find_by_prefix(tx, args.id))
+    found = database.run(lambda tx: ledger.find_by_prefix(tx, args.id), only_reads=True)
     if len(found) != 1:
         what = "several calls match" if found else "no call matches"
         raise SnellError(f"{what} `{args.id}`", advice="`snell ledger list` shows the ids")
     call = found[0]
-    input_, output = database.run(lambda tx: (ledger.body(tx, call.request_ref), ledger.body(tx, call.response_ref)))
+    refs = (call.request_ref, call.response_ref)
+    input_, output = database.run(lambda tx: [ledger.body(tx, ref) for ref in refs], only_reads=True)
     bodies = {"input": input_[0] if input_ else "", "output": output[0] if output else ""}
     if args.json:
         print_json({**msgspec.to_builtins(call), **bodies})
@@ -92,9 +104,12 @@ def _show(args: argparse.Namespace, database: Database) -> int:
 
 
 def _stats(args: argparse.Namespace, database: Database) -> int:
-    stats = database.run(lambda tx: ledger.stats(tx, session=args.session, run=args.run))
+    stats = database.run(lambda tx: ledger.stats(tx, session=args.session, run=args.run), only_reads=True)
     if args.json:
         print_json(stats)
+    if not stats and not args.json and not args.svg:
+        print(_NO_CALLS)
+        return 0
     failing = [each for each in stats if each.failed]
     charts = [
         _chart("calls by tool", stats, lambda each: each.calls, _calls_bar),
@@ -107,7 +122,8 @@ def _stats(args: argparse.Namespace, database: Database) -> int:
     if not args.json and not args.svg:
         # The bars get the width that names and labels leave.
         paint, width = Colours.for_stdout(), max(10, min(WIDEST, shutil.get_terminal_size((120, 24)).columns - 76))
-        print("\n\n".join("\n".join(terminal_chart(chart, paint, width)) for chart in charts))
+        signs = BLOCKS if has_unicode(sys.stdout) else LETTERS
+        print("\n\n".join("\n".join(terminal_chart(chart, paint, width, signs)) for chart in charts))
     return 0
 
 
@@ -173,7 +189,7 @@ Pages = Iterator[list[Call]]
 def pages(database: Database, asked: Mapping[str, str]) -> Pages:
     """Yield the matching calls in pages, oldest first, so that no reading transaction is long."""
     at = (-1, "")
-    while found := database.run(lambda tx, at=at: ledger.page(tx, asked, at, PAGE)):  # type: ignore[misc] # its default
+    while found := database.run(partial(ledger.page, asked=asked, after=at, limit=PAGE), only_reads=True):
         yield found
         at = (found[-1].created_at, found[-1].tool_call_id)
 
@@ -219,9 +235,12 @@ def export(database: Database, asked: Mapping[str, str], form: str, path: str) -
 
     def count_pages() -> Pages:
         nonlocal count
-        for calls in pages(database, asked):
-            count += len(calls)
-            yield calls
+        total = 0 if any(asked.values()) else _count(database)
+        with Progress("writing calls", total) as progress:
+            for calls in pages(database, asked):
+                count += len(calls)
+                progress.reach(count)
+                yield calls
 
     if path == "-":
         FORMATS[form](count_pages(), sys.stdout.buffer)
@@ -234,6 +253,11 @@ def export(database: Database, asked: Mapping[str, str], form: str, path: str) -
     finally:
         partial.unlink(missing_ok=True)
     return count
+
+
+def _count(database: Database) -> int:
+    sql = "SELECT COUNT(*) FROM tool_calls"
+    return database.run(lambda tx: int(tx.rows(sql)[0][0]), only_reads=True)
 
 
 def _cell(value: Any) -> Any:

@@ -8,14 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from snell.cli.call_summary import About, about
+from snell.cli.read_journal import read_journal
 from snell.cli.terminal import COLOURS_OF_VERDICTS, Colours, align, visible
-from snell.clients import canonical_name
+from snell.clients import canonical_name, client_named
 from snell.engine.explain import explain
+from snell.model.decision import OBSERVED
 from snell.model.effects import Verdict
 from snell.model.errors import SnellError
-from snell.operations.journal import wait_for_traces
+from snell.model.protocols import Transaction
+from snell.records import decisions, ledger
 from snell.records.decisions import Row
-from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.settings.pause import current_pause
 from snell.system.paths import places
@@ -30,17 +32,16 @@ _FILTERS = ("session", "hook", "verdict", "client", "event")
 def run(args: argparse.Namespace) -> int:
     if not 1 <= args.limit <= 10_000:
         raise SnellError("--limit must be between 1 and 10,000", where=f"`{args.limit}`")
-    database = database_of(places(os.environ))
-    journal = StoreJournal(database)
     filters = {name: value for name in _FILTERS if (value := getattr(args, name))}
-    rows = _find(journal, filters, args.limit)
-    wait_for_traces(database)
-    found = database.run(lambda tx: [(row, about(tx, row)) for row in rows], only_reads=True)
+    with read_journal(places(os.environ)) as (database, journal):
+        rows = _find(journal, filters, args.limit)
+        found = database.run(lambda tx: [(row, about(tx, row)) for row in rows], only_reads=True)
+        nothing = "" if rows or journal.unread else _nothing(journal, filters)
     paint = Colours.for_stdout()
     for line in map(_json, found) if args.json else _lines(found, paint):
         print(line)
-    if not rows and not args.json:
-        print(_nothing(journal, filters))
+    if nothing and not args.json:
+        print(nothing)
     if (pause := current_pause(places(os.environ))) and not args.json:
         print(paint.yellow(f"{pause}: only policy hooks run"))
     return 0
@@ -54,14 +55,20 @@ def _json(found: tuple[Row, About]) -> str:
 
 
 def explain_decision(args: argparse.Namespace) -> int:
-    database = database_of(places(os.environ))
-    journal = StoreJournal(database)
-    journal.take_in()
-    wait_for_traces(database)
-    record = journal.find(args.id)
+    with read_journal(places(os.environ)) as (database, journal):
+        record = journal.find(database.run(lambda tx: _decision_of(tx, args.id), only_reads=True))
     mark = Colours.for_stdout().of(record)
     print(msgspec.json.encode(record).decode() if args.json else explain(record, mark))
     return 0
+
+
+def _decision_of(tx: Transaction, wanted: str) -> str:
+    """Return a decision's id, also for the id of a tool call, or for a session, whose last decision is meant."""
+    if wanted == "last" or decisions.find(tx, wanted):
+        return wanted
+    calls = ledger.find_by_prefix(tx, wanted)
+    rows = decisions.recent(tx, session_begins=wanted, limit=1)
+    return calls[0].decision_id if len(calls) == 1 else rows[0].id if rows else wanted
 
 
 def _find(journal: StoreJournal, filters: Mapping[str, str], limit: int) -> list[Row]:
@@ -76,6 +83,8 @@ def _nothing(journal: StoreJournal, filters: Mapping[str, str]) -> str:
     if not filters:
         return "no decisions yet; `snell fire --command 'rm -rf /'` makes one without running anything"
     empty = {name: value for name, value in filters.items() if not _find(journal, {name: value}, 1)}
+    if "client" in empty:
+        client_named(filters["client"])  # a misspelt name is an error
     named = [f"`--{name} {visible(value)}`" for name, value in (empty or filters).items()]
     return f"no decision matches {' or '.join(named)}" if empty else f"no decision matches {' and '.join(named)}"
 
@@ -85,7 +94,10 @@ def _reason(its: About, verdict: str) -> str:
     runs = [run for each in its.record.get("rounds", ()) for run in each["runs"]]
     effects = ((run["hook"], str(effect)) for run in runs for effect in run.get("effects", ()))
     reasons = (f"{hook}: {effect}" for hook, effect in effects if effect.partition(":")[0] == verdict)
-    return visible(next(reasons, "")).replace(f": {verdict}: ", ": ") if verdict != "no_opinion" else ""
+    if verdict != "no_opinion":
+        return visible(next(reasons, "")).replace(f": {verdict}: ", ": ")
+    remarks = (f"{run['hook']}: {each}" for run in runs for each in run.get("remarks", ()) if OBSERVED in each)
+    return visible(next(remarks, ""))
 
 
 def _lines(found: Sequence[tuple[Row, About]], paint: Colours) -> Iterator[str]:

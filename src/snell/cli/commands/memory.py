@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-import time
+import webbrowser
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,7 +13,8 @@ import msgspec
 
 from snell.cli.call_operation import call_operation
 from snell.cli.command_table import ROWS, add_verbs_of
-from snell.cli.memory_switch import is_on
+from snell.cli.memory_state import is_on
+from snell.cli.progress import Progress
 from snell.cli.terminal import Colours, print_json, visible_lines
 from snell.cli.verbs import add_verbs, answer_of
 from snell.cli.views import show
@@ -21,7 +22,13 @@ from snell.model.errors import SnellError
 from snell.system.paths import places
 
 _FINE = ("stored", "rejected_exact", "healthy")  # statuses of answers for which the command succeeds
-_HELP = "type a query to search, a number to read a memory, Enter for the newest, `q` to quit"
+_HELP = "type a query to search, a number to read a memory, Enter for the newest, `?` for help, `q` to quit"
+_ALL_HELP = """\
+  some words   the memories that match, best first
+  3            the whole text of the third memory of the last list
+  Enter        the newest memories
+  q            quit; `snell memory forget ID` deletes a memory
+"""
 PAGE = 3_000  # characters
 
 
@@ -43,25 +50,37 @@ def _drain(args: argparse.Namespace) -> int:
     """Process the captures in parts, so that other requests are not delayed, until none is left or none succeeds."""
     statuses: Counter[str] = Counter()
     left = -1
-    while True:
-        answer = call_operation("memory.drain")
-        statuses.update(answer["statuses"])
-        if not answer["left"] or answer["left"] == left:
-            break
-        left = answer["left"]
-        if sys.stderr.isatty():
-            print(f"\r{left} left ", end="", file=sys.stderr, flush=True)
+    with Progress("processing captures") as progress:
+        while (answer := call_operation("memory.drain"))["left"] not in (0, left):
+            statuses.update(answer["statuses"])
+            left = answer["left"]
+            progress.reach(statuses.total(), statuses.total() + left)
+    statuses.update(answer["statuses"])
     show("memory.drain", {**answer, "statuses": dict(statuses)}, as_json=args.json)
     return 1 if answer["left"] else 0
 
 
 def _map(args: argparse.Namespace) -> int:
-    """Print a map of the memories, or write it into a new file."""
+    """Write a map of the memories into a file, or print it into a pipe."""
     by_name = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".md": "mermaid"}
     form = args.format or by_name.get(Path(args.file or "").suffix.lower(), "svg")
     answer = call_operation("memory.visualize", {**_where(args), "format": form})
-    print_json(answer) if args.json else show_map(answer, args.file)
+    is_file = args.file or args.open or sys.stdout.isatty()
+    if args.json or not is_file:
+        print_json(answer) if args.json else show_map(answer)
+        return 0
+    file = Path(args.file or _own_map(form)).expanduser()
+    show_map(answer, str(file))
+    if args.open:
+        webbrowser.open(file.absolute().as_uri())
     return 0
+
+
+def _own_map(form: str) -> Path:
+    """Return the file of the last map in the state folder, which the next one replaces."""
+    path = places(os.environ).state / f"memory-map.{'mmd' if form == 'mermaid' else form}"
+    path.unlink(missing_ok=True)
+    return path
 
 
 def show_map(answer: Mapping[str, Any], file: str | None = None) -> None:
@@ -113,13 +132,14 @@ def browse(ask: Callable[[str], Mapping[str, Any]], source: TextIO, out: TextIO)
         word = line.strip()
         if not line or word in ("q", "quit", "exit"):
             return 0
+        if word in ("?", "help"):
+            out.write(_ALL_HELP)
+            continue
         if word.isdigit() and 1 <= int(word) <= len(last):
             _show_pages(last[int(word) - 1], source, out)
             continue
         last = _search(ask, word, out)
-        out.writelines(
-            f"{number:3}  {render_memory(memory, paint, time.time())}\n" for number, memory in enumerate(last, 1)
-        )
+        out.writelines(f"{number:3}  {render_memory(memory, paint)}\n" for number, memory in enumerate(last, 1))
 
 
 def _show_pages(memory: Mapping[str, Any], source: TextIO, out: TextIO) -> None:
@@ -143,5 +163,5 @@ def _search(ask: Callable[[str], Mapping[str, Any]], word: str, out: TextIO) -> 
         out.write(f"{error}\n")
         return []
     if not found:
-        out.write("no memory found\n")
+        out.write("no memory found; `snell memory remember TEXT` stores one, `--project '*'` searches all projects\n")
     return found

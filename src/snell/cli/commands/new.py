@@ -3,6 +3,7 @@
 import argparse
 import os
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 from snell.model.errors import SnellError
@@ -14,6 +15,8 @@ from snell.testing import scaffold
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.what == "case":
+        return int(import_module("snell.replay.case").run(args))
     if args.what == "client":
         return _client(args.name)
     return _hook(args) if args.what == "hook" else _pack(args.name)

@@ -5,7 +5,10 @@ import os
 import sys
 import time
 
-from snell.cli.confirmation import require_terminal
+from msgspec.structs import asdict
+
+from snell.cli.confirmation import require_person
+from snell.cli.terminal import print_json
 from snell.model.errors import SnellError
 from snell.runtime.app import record_admin_action
 from snell.settings.pause import LONGEST_MINUTES, begin_pause, current_pause, end_pause
@@ -22,11 +25,15 @@ def run(args: argparse.Namespace) -> int:
         _record(where, "Resume", "all hooks are enabled again")
         return 0
     if args.minutes is None:
-        print(current_pause(where) or "hooks are not paused")
+        active = current_pause(where)
+        if args.json:
+            print_json({"is_paused": active is not None, **(asdict(active) if active else {})})
+        else:
+            print(active or "hooks are not paused")
         return 0
     if not 0 < args.minutes <= LONGEST_MINUTES:
         raise SnellError(f"minutes must be between 1 and {LONGEST_MINUTES}", where=f"`{args.minutes:g}`")
-    require_terminal(os.environ, "a pause")
+    require_person(os.environ, "a pause", args.code)
     pause = begin_pause(where, args.minutes, args.why)
     until = time.strftime("%T", time.localtime(pause.ends))
     print(f"only policy hooks run until {until}; `snell pause --end` ends the pause earlier")

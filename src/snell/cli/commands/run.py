@@ -9,6 +9,7 @@ from snell.cli.call_operation import call_operation
 from snell.cli.command_table import ROWS
 from snell.daemon.client import DaemonError, NoDaemonError, ask
 from snell.model.errors import SnellError
+from snell.model.events import as_table
 from snell.system.paths import places
 from snell.system.supervisor import Restart, Run, supervise
 from snell.system.transcripts import tail_of
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 def _poll(id_: str) -> dict[str, object]:
     """Return what the daemon knows about this run; nothing without a daemon, since then no hook ran."""
     with suppress(DaemonError):
-        return _mapping(ask(places(os.environ).run, "run.poll", {"run": id_}))
+        return as_table(ask(places(os.environ).run, "run.poll", {"run": id_}))
     return {}
 
 
@@ -47,16 +48,12 @@ def _restart_after_exit(id_: str) -> Restart | None:
     """Return how to restart an agent that exited: if a restart was requested, or if its context was full."""
     known = _poll(id_)
     with suppress(NoDaemonError):
-        known = known or _mapping(call_operation("run.poll", {"run": id_}))
+        known = known or as_table(call_operation("run.poll", {"run": id_}))
     restart = _restart(known)
-    transcript = _mapping(known.get("session")).get("transcript")
+    transcript = as_table(known.get("session")).get("transcript")
     if restart is None and isinstance(transcript, str) and find_failure(tail_of(transcript)) == "exhausted":
         return Restart("exhausted", restart_prompt(None))
     return restart
-
-
-def _mapping(answer: object) -> dict[str, object]:
-    return answer if isinstance(answer, dict) else {}
 
 
 def _restart(known: dict[str, object]) -> Restart | None:

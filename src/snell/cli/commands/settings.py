@@ -62,6 +62,9 @@ class _Found(msgspec.Struct, frozen=True):
         }
 
     def lines(self) -> Iterator[str]:
+        if self.problems:
+            yield "problems"
+            yield from (f"  {problem if problem.file else problem.message}" for problem in self.problems)
         yield "settings files"
         for layer, path in self.files:
             yield f"  {layer:<8} {'found    ' if os.path.lexists(path) else 'not found'}  {path}"
@@ -73,9 +76,6 @@ class _Found(msgspec.Struct, frozen=True):
         yield "active hooks by event, in execution order" if self.hooks else "no active hooks"
         for hook in self.hooks:
             yield from _hook_lines(hook, self.loaded.switches.why_disabled(hook))
-        if self.problems:
-            yield "problems"
-            yield from (f"  {problem if problem.file else problem.message}" for problem in self.problems)
 
 
 def _problems(loaded: Loaded, context: Context) -> tuple[Problem, ...]:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -30,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
     paths = [Path(path) for path in args.paths]
     found = ([each for path in paths for each in find(path)] if paths else _own_files(find) for find in _FINDERS)
     files, hooks = (list({each.absolute(): each for each in some}.values()) for some in found)
+    if args.faults:
+        return int(import_module("snell.cli.faults.command").run(args, hooks))
     report = _Report(quiet=args.json, verbose=args.verbose)
     adopt_orphans()
     broken = report.check([] if args.text else [path for path in hooks if not is_builtin(path)])

@@ -18,7 +18,7 @@ from snell.system.paths import places
 def run(args: argparse.Namespace) -> int:
     if args.what == "list":
         return _list(args)
-    require_person(os.environ, f"`snell tools {args.what}`")
+    require_person(os.environ, f"`snell tools {args.what}`", args.code)
     if args.what == "forget":
         print(f"deleted the schemas of {plural(forget(places(os.environ).state, args.server), 'server')}")
         return 0

@@ -3,14 +3,14 @@
 import argparse
 import difflib
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from snell.cli.confirmation import confirm, require_person, require_terminal
+from snell.cli.active_hooks import folder_context
+from snell.cli.confirmation import confirm, require_person
 from snell.cli.terminal import escape, plural, print_json
 from snell.engine.explain import wrap
 from snell.model.errors import SnellError, TrustError
@@ -27,7 +27,7 @@ LARGEST = 1_000_000
 
 def run(args: argparse.Namespace) -> int:
     env = dict(os.environ)
-    where = _places(env)
+    where = _places(env, args.code)
     root = _root(args.path, where, env)
     if args.revoke:
         number = revoke(where, root)
@@ -41,43 +41,50 @@ def run(args: argparse.Namespace) -> int:
     if args.list or (args.json and not args.hash):
         return 0
     if args.hash:
-        return _approve(where, root, args.hash, env)
-    return _ask(found, where, root, env)
+        return _approve(where, root, args.hash, env, args.code)
+    return _ask(found, where, root, env, args.code)
 
 
-def _places(env: dict[str, str]) -> Places:
+def _places(env: dict[str, str], code: str) -> Places:
     """Return the user's folders; ask about a SNELL_HOME that is inside a project."""
     try:
         return places(env)
     except HomeInProjectError as error:
-        require_terminal(env, "approving SNELL_HOME")
+        require_person(env, "approving SNELL_HOME", code, error.message)
         print(error.message)
-        if not confirm("Use its settings and approvals as your own from now on?"):
+        if not confirm("Use its settings and approvals as your own from now on?", code):
             raise
         approve_home(env)
         return places(env)
 
 
-def _ask(found: Review, where: Places, root: Path, env: dict[str, str]) -> int:
+def _ask(found: Review, where: Places, root: Path, env: dict[str, str], code: str) -> int:
     if found.is_approved:
         print("everything is approved" if found.items else "there is nothing to approve")
         return 0
-    require_person(env, "approving hooks")
-    if not confirm("Approve these, exactly as they are now?"):
-        hint = "" if sys.stdin.isatty() else "; run it in your own terminal"
-        print(f"nothing was approved{hint}")
+    _require_person(env, root, [found.digest], code)
+    if not confirm("Approve these, exactly as they are now?", code):
+        print("nothing was approved")
         return 1
-    return _approve(where, root, [found.digest], env)
+    return _approve(where, root, [found.digest], env, code)
 
 
-def _approve(where: Places, root: Path, digests: list[str], env: dict[str, str]) -> int:
-    require_person(env, "approving hooks")
+def _approve(where: Places, root: Path, digests: list[str], env: dict[str, str], code: str) -> int:
+    _require_person(env, root, digests, code)
     done = approve(where, root, digests, env)
     left = [item for item in done.items if item.state != "approved"]
     print(f"approved {len(done.items) - len(left)} of {len(done.items)}; a hook that changes must be approved again")
     for item in left:
         print(f"  not approved: {item.title} ({item.cannot or item.state})")
+    for problem in folder_context(where, root, env).problems:
+        print("\n".join(wrap(f"cannot load: {problem}")))
     return 0
+
+
+def _require_person(env: dict[str, str], root: Path, digests: list[str], code: str) -> None:
+    """Raise TrustError unless a person approves these digests: here, with a code, or in the policy of this machine."""
+    subject = f"approve {' '.join(digests)} in {root}"
+    require_person(env, "approving hooks", code, subject, {"trusted_digests": digests})
 
 
 def _root(path: str | None, where: Places, env: dict[str, str]) -> Path:
@@ -87,6 +94,9 @@ def _root(path: str | None, where: Places, env: dict[str, str]) -> Path:
     root = project.root if project else folder_with_texts(Path.cwd(), env)
     if root is None:
         advice = "a project has a `.snell` folder, skills or agents of a client, a LOCAL.md or a mission.json"
+        if Path("AGENTS.md").is_file():
+            advice = f"clients read AGENTS.md themselves, and Snell does not; {advice}"
+            raise TrustError("nothing here needs approval", advice=advice)
         raise TrustError("no project was found in this folder or above it", advice=advice)
     return root
 

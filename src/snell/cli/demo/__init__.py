@@ -16,12 +16,14 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from snell.cli.call_operation import poll
+from snell.cli.confirmation import confirm
 from snell.cli.health.program import shim_path
 from snell.cli.terminal import Colour, Colours
 from snell.daemon.client import DaemonError, ask
@@ -71,6 +73,7 @@ def _show_session(folder: Path, paint: Colours, *, is_removed: bool) -> int:
         hooks = sum(len(each["runs"]) for each in demo.send(measured)[0]["rounds"])
         _show_costs(demo.measure_costs(measured), hooks, paint)
         print(f"\n{count} events shown in {time.perf_counter() - start:.1f} s.")
+        _offer_page(demo, paint)
     finally:
         demo.close()
     print("The daemon was stopped, and the demo's files were removed." if is_removed else "The daemon was stopped.")
@@ -78,6 +81,16 @@ def _show_session(folder: Path, paint: Colours, *, is_removed: bool) -> int:
     if not shutil.which("snell", path=_path_of_the_shell(Path(sys.executable).parent)):
         print("The `snell` command is not on your PATH yet: see README.md for how to install it.")
     return 0
+
+
+def _offer_page(demo: "DemoEnvironment", paint: Colours) -> None:
+    """Offer the page on the demo's own data to a person; it ends when the page is closed."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or not find_spec("snell.ui"):
+        return
+    print(f"\n{paint.bold('$ snell ui')}{paint.dim('      shows every decision on a page, on this machine alone')}")
+    if confirm("Look at this session on the page?"):
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends the page, not the demo
+            subprocess.run([sys.executable, "-m", "snell", "ui"], env={**os.environ, **demo.env}, check=False)
 
 
 def _show_memory(demo: "DemoEnvironment", told: Mapping[str, Any], paint: Colours) -> int:

@@ -27,6 +27,7 @@ PARTS = {
     "activity": ".activity",
     "clients": ".activity",
     **({"coverage": "snell.coverage.health"} if find_spec("snell.coverage") else {}),
+    **({"traces": "snell.traces.status"} if find_spec("snell.traces") else {}),
 }
 
 Status = Literal["ok", "warn", "fail"]

@@ -40,6 +40,13 @@ def describe_journal_problem(journal: Mapping[str, Any]) -> str:
     return (journal["problem"] or "the journal could not be written for some time") + waiting + lost
 
 
+def describe_unsent(database: Mapping[str, Any]) -> str:
+    """Return how many rows of each kind the shared server does not have yet."""
+    names = {"waiting": "decisions", "traces": "traces", "calls": "tool calls", "work": "rows of work"}
+    counts = ", ".join(f"{database[key]:,} {name}" for key, name in names.items() if database.get(key))
+    return f"{counts} not sent yet" if counts else "in sync"
+
+
 def _optional_services(status: Mapping[str, Any]) -> Iterator[Check]:
     if http := status.get("http"):
         if problem := http.get("problem"):
@@ -48,7 +55,7 @@ def _optional_services(status: Mapping[str, Any]) -> Iterator[Check]:
         else:
             yield Check("http endpoint", "ok", f"{http['address']}, {http['refused']} requests refused")
     if database := status.get("database"):
-        detail = f"{database['address']}, {database['waiting']} decisions not sent yet"
+        detail = f"{database['address']}, {describe_unsent(database)}"
         if problem := database["problem"]:
             advice = "nothing is lost: they are sent when the database is reachable again"
             yield Check("database", "warn", f"{detail}; {problem}", advice)

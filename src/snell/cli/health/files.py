@@ -2,17 +2,19 @@
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from snell.cli.health import Check, Installation, Status
+from snell.cli.health import Check, Installation
 from snell.daemon.listener import SOCKET_NAME, socket_path
 from snell.llm.embeddings.word_table import word_table
 from snell.model.errors import StoreError
-from snell.records import lost_ledger
+from snell.records import lost_ledger, retention
 from snell.records.audit_log import AuditLog
 from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
+from snell.settings.load import load
 from snell.system.paths import POLICY_FILE, PlaceError
 
 OTHERS_READ, OTHERS_WRITE = 0o077, 0o022
@@ -53,8 +55,8 @@ def _check_mode(name: str, path: Path, mask: int) -> Check:
     return Check(name, "ok", f"{path}, mode {mode:o}")
 
 
-LARGE = 2_000_000_000  # bytes
-_IF_LARGE = "old decisions are deleted automatically, but not before they were sent to the configured `database`"
+_IF_LARGE = "old rows are deleted soon, but not before they were sent to the configured `database`, and none of today"
+LOG_MEGABYTES = 64  # of the write-ahead log, which does not count
 WAIT_SECONDS = 3.0  # for a ledger row that a daemon is about to write
 
 
@@ -75,6 +77,7 @@ def store_checks(installation: Installation) -> Iterator[Check]:
         missing = "" if damage else AuditLog(database, installation.where.state).missing_calls(WAIT_SECONDS)
         lost = database.run(lost_ledger.lost_ledger, only_reads=True)
         rows = database.run(lambda tx: tx.rows("SELECT count(*) FROM decisions")[0][0], only_reads=True)
+        deleted = database.run(retention.read_deleted, only_reads=True)
     except StoreError as error:
         yield Check("store", "fail", f"{error.where}: {error.message}", error.advice)
         return
@@ -91,11 +94,17 @@ def store_checks(installation: Installation) -> Iterator[Check]:
         advice = f"stop the daemon and move {path} away; Snell then creates a new one"
         yield Check("store", "fail", f"{path} is damaged: {damage[0]}", advice)
         return
-    size = database.size()
-    status: Status = "warn" if size > LARGE else "ok"
-    yield Check(
-        "store", status, f"{path} is intact, {rows:,} decisions, {size / 1e6:.1f} MB", _IF_LARGE if size > LARGE else ""
-    )
+    size, limit = database.size() / 1e6, load(installation.where, Path("/"), installation.env).value("store_megabytes")
+    detail = f"{path} is intact, {rows:,} decisions, {size:,.1f} of at most {limit:,} MB{_describe(deleted)}"
+    is_large = size > limit * 1.1 + LOG_MEGABYTES
+    yield Check("store", "warn" if is_large else "ok", detail, _IF_LARGE if is_large else "")
+
+
+def _describe(deleted: retention.Deleted) -> str:
+    """Return what was deleted to keep the size limit; empty if nothing was."""
+    kinds = {"traces": deleted.traces, "inputs and outputs": deleted.bodies, "records": deleted.days}
+    days = {name: time.strftime("%F %R", time.localtime(before / 1000)) for name, before in kinds.items() if before}
+    return "".join(f"; {name} before {day} were deleted to keep it so" for name, day in days.items())
 
 
 def memory_checks(installation: Installation) -> Iterator[Check]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from snell.cli.active_hooks import active_hooks, folder_context
 from snell.cli.health import Check, Installation, Status
-from snell.cli.memory_switch import is_on
+from snell.cli.memory_state import is_on
 from snell.model.context import Context
 from snell.model.hooks import Broken, Scope
 from snell.runtime.context import missing_packages

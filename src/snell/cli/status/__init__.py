@@ -4,7 +4,6 @@ import argparse
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +11,23 @@ from msgspec import Struct, to_builtins
 
 from snell.cli.active_hooks import active_hooks, folder_context, needed_options
 from snell.cli.call_operation import running_status
-from snell.cli.health import Check, Installation, examine
+from snell.cli.health import PARTS, Check, Installation, examine
 from snell.cli.health.activity import events_by_client
+from snell.cli.read_journal import read_journal
 from snell.cli.terminal import Colours, align, plural, print_json, time_ago, visible
 from snell.engine.explain import wrap
 from snell.model.protocols import Transaction
 from snell.records.decisions import SELF_TEST
-from snell.runtime.app import database_of
-from snell.runtime.database_journal import StoreJournal
 from snell.settings.load import load
 from snell.settings.pause import current_pause
 from snell.setup.plan import Options
 from snell.setup.status import client_rows
+from snell.system.capabilities import capability
 from snell.system.paths import places
 
 DAY = 86_400_000  # milliseconds
 # The parts of `snell doctor` that are quick, start nothing and send nothing.
-_PARTS = ("shim", "folders", "settings", "activity", "clients")
+_PARTS = [part for part in PARTS if part in ("shim", "folders", "settings", "activity", "clients", "traces")]
 _CONNECTED = {"yes": "connected", "no": "not connected"}
 _IDLE = "not running; the next event of a client starts it"
 _NO_CLIENTS = "none found on this machine; `snell clients` lists those that Snell knows"
@@ -44,12 +43,15 @@ class Client(Struct, frozen=True):
 class Status(Struct, frozen=True):
     clients: list[Client]
     daemon: Mapping[str, Any] | None
+    preset: str
     packs: list[str]
     hooks: int
     last_day: Mapping[str, int]  # the number of decisions by verdict
     pause: str
+    coverage: str  # what the last comparison with the clients' own records found
     store: str
     store_bytes: int
+    store_megabytes: int  # the limit
     problems: list[Check]
 
 
@@ -70,16 +72,20 @@ def read_status(installation: Installation) -> Status:
     options = needed_options(Options(), where, cwd, env)
     rows = [row for row in client_rows(env, cwd, options) if row["found"] or row["client"] in seen]
     clients = [Client(row["client"], row["installed"], *seen.pop(row["client"], ())) for row in rows]
-    hooks = active_hooks(folder_context(where, cwd, env), load(where, cwd, env))
+    loaded = load(where, cwd, env)
+    hooks = active_hooks(folder_context(where, cwd, env), loaded)
     return Status(
         clients=[*clients, *(Client(name, "", *found) for name, found in seen.items())],
         daemon=running_status(where.run),
+        preset=str(loaded.value("profile")),
         packs=sorted({hook.source.layer[5:] for hook in hooks if hook.source.layer.startswith("pack:")}),
         hooks=len(hooks),
         last_day=last_day,
         pause=str(current_pause(where) or ""),
+        coverage=notice.last_comparison(where.state) if (notice := capability("snell.packs.coverage.notice")) else "",
         store=str(where.state / "snell.db"),
         store_bytes=size,
+        store_megabytes=loaded.value("store_megabytes"),
         problems=[check for check in examine(installation, _PARTS) if check.status != "ok"],
     )
 
@@ -88,8 +94,7 @@ def _read_store(installation: Installation) -> tuple[dict[str, tuple[int, int]],
     """Return last event and number of events by client, the decisions of the last day, and the size of the store."""
     if not (installation.where.state / "snell.db").exists():
         return {}, {}, 0
-    with closing(database_of(installation.where)) as database:
-        StoreJournal(database).take_in()
+    with read_journal(installation.where) as (database, _):
         found, last_day = database.run(lambda tx: (events_by_client(tx), _last_day(tx)), only_reads=True)
         return {name.replace("_", "-"): (last, times) for name, last, times in found}, last_day, database.size()
 
@@ -105,18 +110,28 @@ def _lines(status: Status, paint: Colours) -> Iterator[str]:
     yield from align(rows) if rows else [f"  {_NO_CLIENTS}"]
     daemon, counts = status.daemon, status.last_day
     running = daemon and f"running, pid {daemon['pid']}, {plural(daemon['served'], 'event')} so far"
-    yield f"{paint.bold('daemon')}    {running or _IDLE}"
+    shed = f"; {plural(daemon['shed'], 'trace')} left out under load" if daemon and daemon.get("shed") else ""
+    yield f"{paint.bold('daemon')}    {running or _IDLE}{shed}"
+    yield f"{paint.bold('preset')}    {_preset(status, paint)}"
     packs = wrap(f"packs     {', '.join(status.packs) or 'none'}; {plural(status.hooks, 'active hook')} here", 0)
     yield from (packs[0].replace("packs", paint.bold("packs"), 1), *(f"        {line}" for line in packs[1:]))
     yield f"{paint.bold('last day')}  {_decision_counts(counts, paint)}"
     pause = f"{status.pause}: only policy hooks run; `snell pause --end` ends it"
     yield f"{paint.bold('pause')}     {paint.yellow(pause) if status.pause else 'none'}"
+    yield f"{paint.bold('coverage')}  {status.coverage or 'not compared yet; `snell coverage` does that'}"
     yield f"{paint.bold('store')}     {_store(status)}"
     heading = paint.red(plural(len(status.problems), "problem")) if status.problems else paint.green("no problems")
     yield f"{heading}; `snell doctor` checks everything"
     for check in status.problems:
         yield from wrap(f"{visible(check.name)}: {visible(check.detail)}")
         yield from wrap(visible(check.advice), 4) if check.advice else ()
+
+
+def _preset(status: Status, paint: Colours) -> str:
+    if status.preset != "observe":
+        return status.preset
+    advice = "`snell replay --preset balanced` lists what would have been"
+    return f"{paint.yellow('observe')}: nothing is denied, asked or changed; {advice}"
 
 
 def _connection(client: Client) -> str:
@@ -142,4 +157,4 @@ def _decision_counts(counts: Mapping[str, int], paint: Colours) -> str:
 def _store(status: Status) -> str:
     if not status.store_bytes:
         return f"{status.store} does not exist yet; the first event creates it"
-    return f"{status.store}, {status.store_bytes / 1e6:.1f} MB"
+    return f"{status.store}, {status.store_bytes / 1e6:,.1f} of at most {status.store_megabytes:,} MB"

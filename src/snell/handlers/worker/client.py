@@ -9,15 +9,19 @@ import os
 import threading
 import time
 from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from snell.handlers.worker.process import Child, WorkerError
+from snell.handlers.worker.worker_error import WorkerError
 from snell.model.decision import Failure, Outcome
 from snell.model.errors import HookError
 from snell.model.events import Event
 from snell.model.hooks import Hook
 from snell.sdk.decorators import Declaration
+
+if TYPE_CHECKING:
+    from snell.handlers.worker.process import Child
 
 OLD_FILES = 100  # unused files and old versions that a child may keep loaded
 
@@ -45,7 +49,7 @@ class Worker:
         if self._lock.acquire(blocking=False):
             try:
                 if self._child is None:
-                    self._child = Child(self._env)
+                    self._child = _start_child(self._env)
             except WorkerError:
                 pass  # the first request reports the error
             finally:
@@ -120,7 +124,7 @@ class Worker:
                 outcomes.append(Outcome(failure=Failure(error.kind, str(error)), seconds=time.monotonic() - start))
         return outcomes
 
-    def _collect(self, child: Child, hooks: tuple[Hook, ...]) -> list[Outcome]:
+    def _collect(self, child: "Child", hooks: tuple[Hook, ...]) -> list[Outcome]:
         """Return the outcomes of a request, up to that of a hook which ended the child."""
         outcomes, error = child.collect(hooks)
         if error is not None:
@@ -133,11 +137,11 @@ class Worker:
         twin._sources = self._sources
         return twin
 
-    def _ready_child(self) -> Child:
+    def _ready_child(self) -> "Child":
         most_loaded = 2 * len(self._sources) + OLD_FILES  # a child cannot unload old files
         if not (self._child and self._child.is_alive) or len(self._child.loaded) > most_loaded:
             self._end()  # closes the pipes of a dead child
-            self._child = Child(self._env)
+            self._child = _start_child(self._env)
         for (path, digest), source in tuple(self._sources.items()):
             if (path, digest) not in self._child.loaded:
                 self._child.load(path, digest, source)
@@ -153,6 +157,12 @@ class WorkerCall(msgspec.Struct, frozen=True):
     """Hooks that are running in the child."""
 
     worker: Worker
-    child: Child
+    child: "Child"
     hooks: tuple[Hook, ...]
     event: Event
+
+
+def _start_child(env: Mapping[str, str]) -> "Child":
+    from snell.handlers.worker.process import Child  # slow to import, and only Python files of users need it
+
+    return Child(env)

@@ -19,14 +19,15 @@ from typing import Any
 import msgspec
 
 from snell.handlers.worker.child_main import UNNOTICEABLE, Address, RunRequest, decode_line, effects_from_data
+from snell.handlers.worker.worker_error import WorkerError
 from snell.model.decision import PRINTED, QUIET, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, PythonFile
-from snell.system.deadline import FailedError
 from snell.system.json_output import json_bytes
 from snell.system.orphan_processes import CHILDREN, Span
 from snell.system.process_killer import kill_tree
 from snell.system.process_tree import MARK_VARIABLE, Tree
+from snell.system.recorded_runs import RUNS
 from snell.system.run_program import environment
 
 STARTING = 20.0  # a cold interpreter on a busy machine
@@ -38,10 +39,6 @@ PIPE_SIZE = 60_000  # bytes that fit into an empty pipe without waiting
 _NO_TIME = Span(start=1, end=0)  # a child serves many runs, so start times do not tell which processes are its own
 _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 _PROGRESS = struct.Struct("<I")
-
-
-class WorkerError(FailedError):
-    """The child did not answer: it exceeded the time limit, or it ended."""
 
 
 class Child:
@@ -72,6 +69,7 @@ class Child:
             )
             self.pid = self._process.pid
             CHILDREN.spared.add(self.pid)
+            RUNS.add(self.pid, self._mark)
         except OSError as error:
             raise WorkerError("launch", f"the worker did not start: {error}") from None
         finally:
@@ -150,6 +148,7 @@ class Child:
         with suppress(OSError):
             os.killpg(self.pid, 9)
         CHILDREN.spared.discard(self.pid)
+        RUNS.remove(self.pid)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 with suppress(OSError):

@@ -24,7 +24,7 @@ def add_text_from_disk(files: Mapping[str, Value], steps: tuple[Step, ...] = ())
     found = {**dict.fromkeys(changed, Value("")), **files}
     for path in list(found)[:MOST_READ]:
         text = text_on_disk(path) if _is_run(path) and not found[path].has(SECRET) else ""
-        if text and text.strip() != found[path].text.strip():
+        if text and text.strip() not in found[path].text:
             found[path] = Value(f"{found[path].text.replace(UNKNOWN, '')}\n{text}".strip(), found[path].labels)
     return {path: value for path, value in found.items() if value.text or value.labels or path in files}
 

@@ -6,6 +6,7 @@ a link cannot be repeated cheaply, so such a judgement is not cached.
 """
 
 import os
+import posixpath
 import stat
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ class Lookups:
         self.kinds: dict[str, str] = {}
         self.stamps: dict[str, tuple[int, ...]] = {}  # of files that were read: size, time of the change, number
         self.contents: dict[str, bytes] | None = None  # what else was read, which cannot be compared cheaply
+        self.unread: dict[str, str] = {}  # scripts that would run and were not read completely, with the reason
 
     @property
     def are_complete(self) -> bool:
@@ -54,6 +56,18 @@ def record_lookups() -> Iterator[Lookups]:
         _thread.is_recording = False
 
 
+def normal_path(path: str) -> str:
+    """Return the path without `.`, `..` and double slashes."""
+    if is_normal(path):
+        return path
+    return posixpath.normpath(path).replace("//", "/") if path else ""
+
+
+def is_normal(path: str) -> bool:
+    """Tell whether the path is surely as `normpath` would return it: most are, and this is quick to see."""
+    return path[:1] == "/" and path[-1] != "/" and "/." not in path and "//" not in path
+
+
 def path_kind(path: str) -> str:
     """Return whether the path is a link, something else, or missing."""
     kinds = _thread.lookups.kinds
@@ -65,16 +79,44 @@ def path_kind(path: str) -> str:
 
 def read_script(path: str) -> str:
     """Return the text of a script on the disk; empty if it is missing, no text, or read after too many others."""
-    stamps = _thread.lookups.stamps
+    stamps, unread = _thread.lookups.stamps, _thread.lookups.unread
     if path not in stamps and len(stamps) >= MOST_SCRIPTS:
+        unread[path] = f"it comes after {MOST_SCRIPTS} other scripts"
         return ""
     stamps[path] = _stamp(path)
+    if not stamps[path]:
+        return ""
     try:
         with open(path, "rb") as file:
-            data = file.read(LARGEST_SCRIPT) if stamps[path] else b""
-        return "" if b"\0" in data else data.decode("utf-8", "replace")
-    except OSError:
+            data = file.read(LARGEST_SCRIPT)
+    except OSError as error:
+        unread[path] = (error.strerror or "it cannot be opened").lower()
+        mark_unrepeatable()  # it may be opened later, without another size or time
         return ""
+    if len(data) < stamps[path][0]:
+        unread[path] = f"it is larger than {LARGEST_SCRIPT // 1024} KB"
+    if b"\0" not in data:
+        return data.decode("utf-8", "replace")
+    unread[path] = "it is no text"
+    if data.startswith(_COMPILED):
+        del unread[path]  # a program, as the rest of the system: there is nothing to read in it
+    return ""
+
+
+_COMPILED = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe")
+
+
+def note_unread(path: str, why: str) -> None:
+    """Note that a script was read, and not understood to its end."""
+    _thread.lookups.unread.setdefault(path, why)
+
+
+def unread_scripts() -> tuple[str, ...]:
+    """Return what to say about scripts that the judged line would run and that were not read completely."""
+    unread = _thread.lookups.unread
+    return (
+        tuple(f"the script `{path}` was not read completely: {why}" for path, why in unread.items()) if unread else ()
+    )
 
 
 def _stamp(path: str) -> tuple[int, ...]:

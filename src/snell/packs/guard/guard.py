@@ -58,7 +58,7 @@ _pending: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be
 
 
 @judges("PreToolUse", kind="shell", on_failure="ask")
-def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tell | None:
+def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tell | Remark | None:
     """Stop commands that destroy, leak or take over."""
     if not call.command or event.kind == "mcp":  # `access` judges the complete input of an MCP tool
         return None
@@ -159,7 +159,7 @@ def _add_findings(judgement: Judgement, *more: Finding | None) -> Judgement:
     if not added:
         return judgement
     findings = (*judgement.findings, *added)
-    return Judgement(strictest_verdict(findings), findings, judgement.steps)
+    return Judgement(strictest_verdict(findings), findings, judgement.steps, unread=judgement.unread)
 
 
 def _judge(line: str, event: Event, context: Context, workspace: Workspace) -> Judgement:
@@ -194,11 +194,14 @@ def _key(line: str, event: Event, workspace: Workspace) -> tuple[str, ...]:
     return event.session_id, workspace.cwd, line
 
 
-def _answer(judgement: Judgement, context: Context) -> Deny | Ask | Tell | None:
+def _answer(judgement: Judgement, context: Context) -> Deny | Ask | Tell | Remark | None:
+    unread = "; ".join(judgement.unread[:3])
     judgement, observed = apply_presets(judgement, context.options)
     if judgement.verdict == ALLOW:
-        return Tell(f"guard observed: {_reason(observed)}") if observed else None
-    reason = _reason(judgement.findings)
+        if observed:
+            return Tell(f"guard observed: {_reason(observed)}")
+        return Remark(unread) if unread else None
+    reason = "; ".join(filter(None, (_reason(judgement.findings), unread)))
     instead = next((finding.instead for finding in judgement.findings if finding.verdict == judgement.verdict), "")
     if judgement.verdict == DENY:
         return Deny(reason, instead)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.packs.guard.file_lookups import forget_lookups
+from snell.packs.guard.file_lookups import forget_lookups, unread_scripts
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace, effective_project
 from snell.packs.guard.rule import ASK, DENY, Finding
@@ -31,6 +31,7 @@ class Judgement(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     steps: tuple[Step, ...] = ()
     files: dict[str, Value] = {}  # the files that the command would write, with their content
+    unread: tuple[str, ...] = ()  # what would run and was not read, in words
 
 
 def judge(
@@ -77,7 +78,7 @@ def _judge_line(
         command = command.replace("\0", "")  # as shells do
         budget.trouble("it holds characters that a shell leaves out")
     forget_lookups()
-    workspace = Workspace(cwd, home, effective_project(cwd, home, project), snell_paths)
+    workspace = Workspace(cwd, home, effective_project(cwd, home, project), snell_paths, files or {})
     walk, scene = _walk(command, workspace, files or {}, budget)
     if "mkfifo" in command or (" & " in command and scene.files):
         # What one side of a pipe or background job reads may be written further right.
@@ -87,7 +88,8 @@ def _judge_line(
         findings.extend(find_unread(command))
     findings.extend(UNREADABLE.ask(f"it cannot be parsed completely: {why}") for why in budget.troubles)
     kept = _strictest_first(findings) if findings else ()
-    return Judgement(strictest_verdict(kept) if kept else ALLOW, kept, tuple(walk.steps), scene.files)
+    verdict = strictest_verdict(kept) if kept else ALLOW
+    return Judgement(verdict, kept, tuple(walk.steps), scene.files, unread_scripts())
 
 
 def judge_steps(steps: tuple[Step, ...], workspace: Workspace) -> Judgement:
@@ -101,7 +103,8 @@ def merge_judgements(judgements: list[Judgement]) -> Judgement:
     """Return one judgement with all findings and steps."""
     findings = tuple(dict.fromkeys(finding for each in judgements for finding in each.findings))
     steps = tuple(step for each in judgements for step in each.steps)
-    return Judgement(strictest_verdict(findings), findings, steps)
+    unread = tuple(dict.fromkeys(text for each in judgements for text in each.unread))
+    return Judgement(strictest_verdict(findings), findings, steps, unread=unread)
 
 
 def strictest_verdict(findings: tuple[Finding, ...]) -> str:

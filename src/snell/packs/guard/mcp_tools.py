@@ -6,6 +6,7 @@ from typing import Any
 
 from snell.model.tool_names import name_set, plain_name, words_of
 from snell.model.tools import mcp_parts
+from snell.packs.guard.known_names import names
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES
 from snell.sdk.subjects import ToolCall
@@ -24,30 +25,21 @@ _MANAGERS = {
     "neon": "neonctl",
 }
 _DELETES = name_set("delete destroy terminate purge uninstall drop wipe erase nuke")
+_RESETS = (("pg", "reset"), ("db", "reset"), ("database", "reset"), ("reset", "database"), ("reset", "branch"))
 _ENDS = name_set("cancel refund payout revoke deactivate")
 _REMOVES = name_set("remove rm prune reset")
-_RESOURCES = name_set(
-    "app apps branch bucket cluster container containers database domain environment image images index member network"
-    " project repository service site stack system user volume volumes"
-)
+_RESOURCES = names("remote_resources")
 _VERB_KEYS = ("command", "subcommand", "verb", "action", "operation", "operationname", "args", "arguments")
 _SUBJECT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
 _FORGES = name_set("github gitlab bitbucket gitea forgejo")
 _ENDING_VERBS = name_set("kill killall terminate stop end signal interrupt suspend abort")
 _PROCESS_KEYS = name_set("pid pids process processid processids processnumber")
 _MOST_IDS = 100
-_DATABASES = name_set(
-    "mongodb mongo redis dynamodb elasticsearch opensearch firestore cassandra neo4j qdrant pinecone chroma"
-)
+_DATABASES = names("database_servers")
 _DATABASE_VERBS = name_set("drop flushall flushdb flush truncate wipe reset")
-_VAULTS = name_set(
-    "onepassword 1password op vault bitwarden lastpass keychain keyring doppler infisical secretsmanager"
-)
+_VAULTS = names("secret_servers")
 _READING_VERBS = name_set("get read reveal show fetch export access retrieve lookup dump")
-# Servers whose data is local or can be rebuilt.
-_LOCAL_SERVERS = name_set(
-    "memory filesystem files file fs playwright browser puppeteer todo todos tasks sandbox e2b chrome devtools"
-)
+_LOCAL_SERVERS = names("local_servers")
 
 
 def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
@@ -67,6 +59,8 @@ def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
 def _of_manager(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
     verb = next((word for word in words if word in _DELETES), "")
+    if manager and words[-2:] in _RESETS:
+        verb = "destroy"
     if manager and verb:
         yield manager, verb
     elif manager and (command := _deleting_command(given)):

@@ -7,7 +7,6 @@ that command in that session uses the allowance. Commands are compared by hash, 
 """
 
 import contextlib
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import msgspec
 
 from snell.model.protocols import Store
+from snell.records.idempotency import sha_of
 from snell.system.files import FileError, read_capped, write_atomically
 
 SCOPE, DENIED = "guard", "guard/denied"
@@ -24,7 +24,7 @@ LONGEST_SHOWN, LONGEST_FILE = 2_000, 16_384
 
 def record_denied(marks: Store, session_id: str, command: str, why: str) -> None:
     """Remember the last denied command."""
-    denied = {"session": session_id, "command": command[:LONGEST_SHOWN], "why": why, "hash": _hash(command)}
+    denied = {"session": session_id, "command": command[:LONGEST_SHOWN], "why": why, "hash": sha_of(command)}
     marks.put(SCOPE, DENIED, denied)
 
 
@@ -46,13 +46,9 @@ def use_allowance(state: Path | None, session_id: str, command: str) -> bool:
         kept = msgspec.json.decode(read_capped(state / FILE, LONGEST_FILE, follow_links=False))
     except (OSError, FileError, ValueError):
         return False
-    if kept != {"session": session_id, "hash": _hash(command)}:
+    if kept != {"session": session_id, "hash": sha_of(command)}:
         return False
     with contextlib.suppress(FileNotFoundError):
         (state / FILE).unlink()
         return True
     return False  # another call has used it
-
-
-def _hash(command: str) -> str:
-    return hashlib.sha256(command.encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,13 +2,13 @@
 
 import posixpath
 import re
+from collections.abc import Container
 
-from snell.model.tool_names import name_set
-from snell.packs.guard.file_lookups import MISSING, path_kind
+from snell.packs.guard.file_lookups import MISSING, normal_path, path_kind
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.sensitive_files import is_snell_file
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
-from snell.system.lazy_regex import lazy_regex
 
 # Classes of paths, in words that complete "it deletes ...".
 ROOT, SYSTEM, DEVICE, OUTSIDE = "the whole disk", "system files", "a device", "a folder outside the project"
@@ -17,60 +17,21 @@ PROJECT_ROOT, PROJECT, SOURCES = "the whole project", "project files", "the proj
 BUILD, GIT, TEMP, TEMP_ROOT = "build output", "the repository's history", "temporary files", "all temporary files"
 UNKNOWN_PLACE = "an unknown place"
 
-_TEMP = lazy_regex(r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/]+/[^/]+/T|/dev/shm)(?:/|$)")
-_SYSTEM = lazy_regex(
-    r"^/(?:bin|boot|dev|etc|lib\w*|opt|proc|root|run|sbin|srv|sys|usr|var|System|Library|Applications|private"
-    r"|Volumes|mnt|media|cores|nix|snap|home|Users|data|[A-Za-z]:|c)(?:/|$)"
-)
-_BUILD_NAMES = name_set(
-    "node_modules build dist out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox .venv "
-    "venv env .next .nuxt .turbo .cache coverage htmlcov .coverage .parcel-cache .svelte-kit .gradle "
-    ".terraform bower_components vendor obj bin tmp temp .eggs site _site public logs log cache .output .vite "
-    "storybook-static .angular cmake-build-debug cmake-build-release release debug artifacts generated "
-    ".hypothesis _build lib-cov .nyc_output dist-newstyle deriveddata pods .dart_tool zig-cache zig-out "
-    "results playwright-report test-results .docusaurus .expo .serverless reports report pkg wheels"
-)
-# Names that people give to folders of their own as well.
-_AMBIGUOUS = name_set(
-    "results reports report public release logs log site artifacts generated out bin pkg temp tmp env"
-)
-_PROJECT_FILES = (
-    *(".git", "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "Makefile", "CMakeLists.txt"),
-    *("pom.xml", "build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "mix.exs", "requirements.txt"),
-)
-_BUILD_FILE = lazy_regex(
-    (
-        r"\.(?:pyc|pyo|o|obj|class|log|tmp|bak|swp|orig|rej|egg-info|map|tsbuildinfo|gcda|gcno|cache|lock"
-        r"|tgz|zip|gz|whl|out)$|^\.DS_Store$"
-    ),
-    re.IGNORECASE,
-)
-_PERSONAL = name_set(
-    "documents desktop downloads pictures photos music videos movies library applications dropbox onedrive bin .ssh "
-    ".gnupg .aws .azure .gcloud .config .local .kube .docker .mozilla .thunderbird .password-store .bashrc .zshrc "
-    ".profile .bash_profile .gitconfig .vim .emacs.d .claude .codex .gemini .cursor .mail mail"
-)
-_USUAL_IN_HOME = name_set("bin public pkg vendor site logs log cache tmp temp")
-_REBUILT_NAMES = name_set(
-    "__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .ruff_cache dist build target .next"
-)
-_LEFTOVERS = name_set("orig rej swp swo ~ log tmp bak")
-_REBUILT_SUFFIXES = name_set("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
-# Tool chains of build machines: jobs delete them to free disk space, and packages can restore them.
-_BUILD_MACHINE_TOOLS = lazy_regex(
-    r"^/(?:usr/share/(?:dotnet|swift|miniconda|gradle[^/]*|rust|az_\w+)|"
-    r"opt/(?:ghc|hostedtoolcache|google|microsoft|az|pipx|mssql-tools)|imagegeneration|"
-    r"usr/lib/(?:jvm|mono|google-cloud-sdk|llvm[^/]*|firefox|heroku|node_modules)|"
-    r"usr/local/(?:lib/android|lib/heroku|lib/R|share/(?:boost|powershell|chromium|vcpkg)|\.ghcup|lib/node_modules|"
-    r"graalvm|"
-    r"julia[^/]*|aws[^/]*|sqlpackage|n)|"
-    r"var/lib/apt/lists|var/cache/apt)(?:/|$)"
-)
-_GIT_TEMPORARY = lazy_regex(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
-_CACHES = tuple(
-    name_set(".cache .npm .cargo/registry .cargo/git .gradle .m2 .ivy2 .nuget .pnpm .yarn Library/Caches/ go/pkg")
-)
-_SOURCES = name_set("src source sources app apps packages tests test migrations .github cmd internal")
+_TEMP = pattern("temp")
+_SYSTEM = pattern("system")
+_BUILD_NAMES = names("build_names")
+_AMBIGUOUS = names("ambiguous_names")
+_PROJECT_FILES = tuple(names("project_files"))
+_BUILD_FILE = pattern("build_file")
+_PERSONAL = names("personal")
+_USUAL_IN_HOME = names("usual_in_home")
+_REBUILT_NAMES = names("rebuilt_names")
+_LEFTOVERS = names("leftovers")
+_REBUILT_SUFFIXES = names("rebuilt_suffixes")
+_BUILD_MACHINE_TOOLS = pattern("build_machine_tools")
+_GIT_TEMPORARY = pattern("git_temporary")
+_CACHES = tuple(names("caches"))
+_SOURCES = names("sources")
 
 
 NO_PROJECT = "/\0"  # no path is below it
@@ -85,8 +46,16 @@ def effective_project(cwd: str, home: str, project: str = "") -> str:
 class Workspace:
     """The folders that paths are classified by: the current one, home, project and Snell's own."""
 
-    def __init__(self, cwd: str, home: str, project: str, snell_paths: SnellPaths = NO_SNELL_PATHS) -> None:
+    def __init__(
+        self,
+        cwd: str,
+        home: str,
+        project: str,
+        snell_paths: SnellPaths = NO_SNELL_PATHS,
+        written: Container[str] = (),
+    ) -> None:
         self.cwd, self.home, self.project, self.snell_paths = cwd, home, project, snell_paths
+        self.written = written  # files that this session wrote
         self.classes: dict[str, str] = {}  # of the paths that were asked about; several rules ask about the same
         self._is_snell_folder: bool | None = None
 
@@ -98,12 +67,12 @@ class Workspace:
         return self._is_snell_folder
 
     def in_folder(self, cwd: str) -> "Workspace":
-        return self if cwd == self.cwd else Workspace(cwd, self.home, self.project, self.snell_paths)
+        return self if cwd == self.cwd else Workspace(cwd, self.home, self.project, self.snell_paths, self.written)
 
     def absolute(self, path: str) -> str:
         """Return the path from the root; one that starts with an unknown part stays as it is."""
         text = path if path.startswith(("/", UNKNOWN)) else f"{self.cwd}/{path}"
-        return posixpath.normpath(text).replace("//", "/")
+        return normal_path(text)
 
 
 def classify_path(path: str, workspace: Workspace) -> str:
@@ -162,7 +131,7 @@ def _is_local_build_output(head: str, workspace: Workspace) -> bool:
 def is_rebuilt_name(name: str) -> bool:
     """Tell whether the name pattern matches only files that a build or an editor makes again."""
     plain = name.strip("*/").lower()
-    return plain in _REBUILT_NAMES or plain.lstrip(".") in _REBUILT_SUFFIXES
+    return plain in _REBUILT_NAMES or {plain.lstrip("."), name.lower().rpartition(".")[2]} & _REBUILT_SUFFIXES != set()
 
 
 def is_leftover_name(name: str) -> bool:
@@ -210,7 +179,7 @@ def _unknown_place(path: str) -> str:
     return BUILD if name and is_build_output(name) else UNKNOWN_PLACE
 
 
-_IN_GIT = lazy_regex(r"(?:^|/)(?:\.git[*?]*|[^/]*\.git)(?:/|$)")
+_IN_GIT = pattern("in_git")
 
 
 def _without_glob(path: str) -> str:

@@ -115,4 +115,7 @@ def traits_of(step: Step) -> int:
 
 
 def _has_address(text: str) -> bool:
-    return "://" in text or (("." in text or "[" in text or "+" in text) and _ADDRESS.search(text) is not None)
+    if "://" in text:
+        return True
+    may_have = text.count(".") > 2 or "stratum+" in text or "metadata.google" in text or "[fd00:" in text
+    return may_have and _ADDRESS.search(text) is not None

@@ -15,10 +15,10 @@ from typing import Any
 from snell.model.protocols import Store
 from snell.system.lazy_regex import lazy_regex
 
-PRINTS = "guard/prints"
-MOST_PRINTS = 128
+PRINTS, PIECES = "guard/prints", "guard/pieces"
+MOST_PRINTS, MOST_PIECES = 128, 1_024
 LONGEST_TEXT = 65_536
-SHORTEST = 12
+SHORTEST, PIECE = 12, 6
 ADDING = threading.Lock()  # calls that end at the same time extend the same list from several threads
 
 _SEPARATORS = lazy_regex(r"[\s\"'`=&?,;()@{}<>\\|]+")
@@ -27,22 +27,45 @@ _PARTS = lazy_regex(r"[/:#.]+")
 
 def record_values(marks: Store, session_id: str, response: Any) -> None:
     """Remember the fingerprints of the values in the response that printed a secret."""
-    found = [_print(form, session_id) for value in _values(text_of(response)) for form in _forms(value)]
+    values = list(_values(text_of(response)))
+    found = [_print(form, session_id) for value in values for form in _forms(value)]
+    pieces = [_print(piece, session_id) for value in values[:MOST_PRINTS] for piece in _pieces(value)]
     if not found:
         return
     with ADDING:
-        kept = marks.get(f"session:{session_id}", PRINTS)
-        before = kept if isinstance(kept, list) else []
-        marks.put(f"session:{session_id}", PRINTS, list(dict.fromkeys([*before, *found]))[-MOST_PRINTS:])
+        for key, prints, most in ((PRINTS, found, MOST_PRINTS), (PIECES, pieces, MOST_PIECES)):
+            before = _prints_of(marks, session_id, key)
+            marks.put(f"session:{session_id}", key, list(dict.fromkeys([*before, *prints]))[-most:])
 
 
 def has_value(marks: Store, session_id: str, given: Any) -> bool:
     """Tell whether the input holds a value that the session has read from a secret."""
-    kept = marks.get(f"session:{session_id}", PRINTS)
-    if not isinstance(kept, list) or not kept:
+    known = frozenset(_prints_of(marks, session_id, PRINTS))
+    return bool(known) and any(_print(value, session_id) in known for value in _words(text_of(given)))
+
+
+def has_piece(marks: Store, session_id: str, given: Any) -> bool:
+    """Tell whether a word of the input is a part of such a value: sent part by part, the value would leave as well."""
+    known = frozenset(_prints_of(marks, session_id, PIECES))
+    if not known:
         return False
-    known = frozenset(kept)
-    return any(_print(value, session_id) in known for value in _words(text_of(given)))
+    words = dict.fromkeys(part for word in _SEPARATORS.split(text_of(given)) for part in _PARTS.split(word))
+    pieces = ([_print(piece, session_id) for piece in _pieces(word)] for word in list(words)[:500])
+    return any(each and known.issuperset(each) for each in pieces)
+
+
+def _prints_of(marks: Store, session_id: str, key: str) -> list[str]:
+    kept = marks.get(f"session:{session_id}", key)
+    return kept if isinstance(kept, list) else []
+
+
+def _pieces(value: str) -> list[str]:
+    """Return all parts of a value of this length that look generated; a word such as a scheme or a host does not."""
+    parts = {value[at : at + PIECE] for at in range(min(len(value), 200) - PIECE + 1)}
+    return [part for part in sorted(parts) if _MIXED.search(part)]
+
+
+_MIXED = lazy_regex(r"(?=.*\d)(?=.*[A-Za-z])^[\w+-]+$")
 
 
 def text_of(given: Any, depth: int = 0) -> str:

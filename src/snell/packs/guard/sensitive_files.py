@@ -4,105 +4,28 @@ import fnmatch
 import re
 from functools import lru_cache
 
-from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names, pattern
 from snell.system.lazy_regex import lazy_regex
 
 LONGEST_PATTERN = 1_000  # matching time grows with the square of the length
 
-_TEMPLATE = lazy_regex(
-    r"\.(?:example|sample|template|tmpl|schema|dist|defaults?|example\.\w+)$|^(?:example|sample)\b", re.IGNORECASE
-)
-_ENV_FILE = lazy_regex(r"^\.env(?:rc)?(?:[.*?_-].*)?$|\.env$", re.IGNORECASE)
-_KEY_FILE = lazy_regex(
-    r"^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?![\w-]*\.pub\b)(?:\b|_)|^id_[*?]|\.(?:key|p12|pfx|jks|"
-    r"keystore|kdbx|ppk|p8|agekey|ovpn|keytab)\W*$"
-    r"|(?<!cert)(?<!certs)(?<!/ca)(?<!chain)(?<!bundle)(?<!^ca)(?<!ca-cert)\.pem$|private[-_]?key|^[*?]+\.(?:pem|key)$",
-    re.IGNORECASE,
-)
-_PUBLIC = lazy_regex(r"\.pub\b|public|pubkey|^package\.key$|i18n|translations?", re.IGNORECASE)
-_SECRET_NAMES = name_set(
-    ".netrc _netrc .pypirc .git-credentials .pgpass .my.cnf .boto .s3cfg .vault-token .htpasswd .dockercfg "
-    ".dockerconfigjson .npmrc.token wallet.dat key4.db logins.json cookies.sqlite keychain.db login.keychain "
-    "login.keychain-db .credentials.json credentials.json service-account.json service_account.json "
-    "serviceaccount.json gcp-key.json secrets.json secrets.yaml secrets.yml secrets.toml secret.json "
-    "secret.yaml secret.yml credentials.yml credentials.yaml credentials.toml master.key kubeconfig "
-    ".terraformrc application_default_credentials.json access_tokens.db credentials.db .env.vault .secrets "
-    "secring.gpg shadow- gshadow credentials.tfrc.json token.json oauth_creds.json .npmrc~ secrets.env "
-    "service_account_key.json service-account-key.json terraform.tfstate terraform.tfstate.backup gcloud-key.json "
-    "credentials.xml hudson.util.secret terraform.tfvars .htdigest .esmtprc .fetchmailrc keys.txt .condarc "
-    "nuget.config krb5.keytab debian.cnf accounts.xml .authinfo .authinfo.gpg wp-config.php.bak "
-    ".mylogin.cnf .msmtprc .mbsyncrc .dev.vars deploy_key .claude.json "
-    ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json "
-    "credentials .aws .gnupg .kube .azure .password-store"
-) | {"login data"}
-# Personal lists of passwords, and keys that services offer as a file.
-_PASSWORD_LIST = lazy_regex(
-    r"^(?:\w+[_-])?passwords?\.(?:txt|csv|xlsx?|md)$|^(?:\w+[_-])?(?:api|access|secret)[_-]?keys?\.(?:txt|csv|json|ya?ml)$"
-    r"|firebase-adminsdk[\w-]*\.json$|_accessKeys\.csv$|^rootkey\.csv$|^recovery[_-]codes?\.txt$|^seed[_-]?phrase"
-)
-_SECRET_PATHS = lazy_regex(
-    r"(?:^|/)(?:\.aws/(?:credentials|sso|cli/cache)|\.docker/config\.json|\.kube/(?:config|cache)|\.gem/credentials"
-    r"|\.cargo/credentials|\.config/(?:gh/hosts\.yml|gcloud|op|containers/auth\.json|hub|doctl|rclone|stripe|heroku)"
-    r"|\.azure/|\.gnupg(?:/|$)|\.password-store|\.codex/auth\.json|\.gemini/oauth|\.composer/auth\."
-    r"json|\.m2/settings.*xml"
-    r"|Library/(?:Keychains|Cookies)|\.local/share/keyrings|\.mozilla/firefox|"
-    r"Application Support/(?:Google/Chrome|Firefox)"
-    r"|\.config/(?:google-chrome|chromium|BraveSoftware)|\.gradle/gradle\.properties|\."
-    r"subversion/auth|\.terraform\.d/credentials"
-    r"|\.electrum|\.bitcoin|\.ethereum/keystore|\.config/solana|\.oci/|\.gsutil|\.fly/config|\.railway|\.vercel/auth"
-    r"|\.config/(?:github-copilot/|filezilla/|Signal/)|\.(?:cache/)?huggingface/token|\.kaggle/kaggle\.json"
-    r"|etc/(?:wireguard|openvpn|NetworkManager/system-connections)/.|etc/kubernetes/[\w-]+\.conf|etc/rancher/\w+/\w+\.yaml"
-    r"|run/secrets/|var/run/secrets|config/master\.key|config/credentials)",
-    re.IGNORECASE,
-)
-_SYSTEM_SECRETS = lazy_regex(
-    r"^/(?:etc/(?:g?shadow-?|ssl/private|ssh/ssh_host_\w+_key)|proc/[^/]+/(?:environ|mem)|root/\."
-    r"ssh)$|^/etc/ssl/private/"
-)
-_SSH_NO_SECRET = frozenset(("known_hosts", "config", "known_hosts.old", "environment", "allowed_signers"))
-_SECRET_FOLDERS = frozenset(
-    ("certs", "secrets", ".ssh", ".aws", ".gnupg", "credentials", "private", ".kube", ".secrets", "keys")
-)
+_TEMPLATE = pattern("template")
+_ENV_FILE = pattern("env_file")
+_KEY_FILE = pattern("key_file")
+_PUBLIC = pattern("public")
+_SECRET_NAMES = names("secret_names") | {"login data"}
+_PASSWORD_LIST = pattern("password_list")
+_SECRET_PATHS = pattern("secret_paths")
+_SYSTEM_SECRETS = pattern("system_secrets")
+_SSH_NO_SECRET = names("ssh_no_secret")
+_SECRET_FOLDERS = names("secret_folders")
 
-_SNELL_FILES = lazy_regex(
-    r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
-    r"cache/snell(?:/|$)|etc/snell(?:/|$)"
-    r"|run/user/[^/]+/snell(?:/|$))"
-    # Its programs in `bin` folders of the system or a home; a project may have files of that name.
-    r"|^(?:/(?:usr/|usr/local/|opt/[^/]+/)?s?|/(?:home/[^/]+|Users/[^/]+|root)/(?:\.local/)?|.*/\.local/|\ue000.*/)"
-    r"bin/snell(?:-hook)?[*?]*$|^\ue000/?snell-hook$"
-)
+_SNELL_FILES = pattern("snell_files")
 PIPX_FOLDER = "pipx/venvs/snell"
-# An installed Snell in any folder; a path whose beginning is only known at run time is matched by its end.
-_SNELL_CODE = lazy_regex(
-    r"/(?:site|dist)-packages/(?:snell(?:/|$)|_?snell[^/]*\.(?:pth|dist-info|egg-info|egg-link|data)(?:/|$)"
-    r"|__editable__[^/]*snell[^/]*$)"
-    rf"|/{PIPX_FOLDER}(?:/|$)|/uv/tools/snell(?:/|$)|^\ue000/?(?:venvs|tools)/snell(?:/|$)"
-    r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|cli|clients|coverage|daemon|embed|engine|handlers|llm|memory|model"
-    r"|operations|packs|records|redact|runtime|sdk|settings|setup|shell|store|system|testing|ui|work)(?:/|$)"
-)
-_CLIENT_HOOKS = lazy_regex(
-    r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/|managed-settings\.json)"
-    r"|\.codex/(?:hooks\.json|config\.toml)|\.cursor/hooks\.json|\.gemini/settings\.json|\.qwen/settings\.json"
-    r"|\.factory/(?:hooks|settings)\.json|\.grok/(?:hooks/|config\.toml)|\.github/(?:hooks/|copilot/settings)"
-    r"|\.copilot/(?:hooks/|settings\.json)|\.kimi-code/config\.toml|\.windsurf/hooks\.json|\."
-    r"kiro/hooks/|\.clinerules/hooks/"
-    r"|\.cline/hooks/|\.augment/settings|\.devin/hooks|\.opencode/plugins?/|\.config/opencode/plugins?/)"
-)
-
-
-_STARTUP_FILE = lazy_regex(
-    r"/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|inputrc|"
-    r"xprofile|xinitrc|gitconfig|config/fish/config\.fish)$"
-    r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
-    r"|rc\.local|init\.d|systemd/system|environment|bash)"
-    r"|^/var/spool/cron|/\.git/hooks/(?!.*\.sample)|^/etc/ld\.so|/\.ssh/rc$"
-)
-_WORKFLOW = lazy_regex(
-    r"(?:^|/)(?:\.(?:github|gitea|forgejo)/workflows/[^/]+\.ya?ml|\.gitlab-ci\.ya?ml|\.circleci/config\.ya?ml"
-    r"|bitbucket-pipelines\.ya?ml|azure-pipelines\.ya?ml|jenkinsfile|\.travis\.ya?ml|\.drone\.ya?ml)$",
-    re.IGNORECASE,
-)
+_SNELL_CODE = pattern("snell_code")
+_CLIENT_HOOKS = pattern("client_hooks")
+_STARTUP_FILE = pattern("startup_file")
+_WORKFLOW = pattern("workflow")
 
 
 def is_workflow(path: str) -> bool:
@@ -120,10 +43,7 @@ def secret_name(path: str, home: str = "") -> str:
     return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
 
 
-_PRIVATE = lazy_regex(
-    r"^/etc/(?:passwd|group|hostname|machine-id|sudoers|ssh/)|/\.(?:bash_history|zsh_history|gitconfig)$|"
-    r"/\.ssh/(?:config|known_hosts)$"
-)
+_PRIVATE = pattern("private")
 
 
 def is_private(path: str) -> bool:
@@ -143,7 +63,7 @@ def is_snell_file(path: str) -> bool:
     return (
         "*" in path
         and len(path) < LONGEST_PATTERN
-        and any("*" in part and part[:2] == ".s" and fnmatch.fnmatchcase(".snell", part) for part in path.split("/"))
+        and any("*" in part and part[:2] == ".s" and matches(".snell", part) for part in path.split("/"))
     )
 
 
@@ -191,26 +111,35 @@ def _holds_secret(path: str, name: str) -> bool:
     return _PASSWORD_LIST.search(name) is not None or (is_pattern and _finds_secret(path.lower()))
 
 
-_WELL_KNOWN = tuple(
-    known.split("/")
-    for known in name_set(
-        ".env .env.local .env.production .netrc .git-credentials .pypirc .npmrc .pgpass .ssh/id_rsa "
-        ".ssh/id_ed25519 .ssh/id_ecdsa "
-        ".aws/credentials .kube/config .docker/config.json .gnupg/secring.gpg .config/gh/hosts.yml etc/shadow "
-        "id_rsa id_ed25519 terraform.tfstate"
-    )
-)
+_WELL_KNOWN = tuple(known.split("/") for known in names("well_known"))
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Tell whether a pattern matches; most do not by their first and last letters, and compiling one takes long."""
+    start, end = _literal_ends(pattern)
+    return name.startswith(start) and name.endswith(end) and fnmatch.fnmatchcase(name, pattern)
+
+
+def _literal_ends(pattern: str) -> tuple[str, str]:
+    """Return the letters before the first sign of a pattern, and those after the last."""
+    start, end = _LITERAL_START.match(pattern), _LITERAL_END.search(pattern)
+    return start[0] if start else "", end[0] if end else ""
+
+
+_LITERAL_START, _LITERAL_END = lazy_regex(r"[^*?\[]*"), lazy_regex(r"[^*?\[\]]*$")
 
 
 def _finds_secret(pattern: str) -> bool:
     """Tell whether the pattern matches a well-known secret and has some letters of its name."""
     parts = pattern.split("/")
+    start, end = _literal_ends(parts[-1])
     for known in _WELL_KNOWN:
+        if not (known[-1].startswith(start) and known[-1].endswith(end)):  # nearly always
+            continue
         tail = parts[-len(known) :]
         letters = sum(char not in "*?[]" for part in tail for char in part)
         if letters < 2 or len(tail) < len(known) or not any(mark in part for part in tail for mark in "*?["):
             continue
-        hits = [fnmatch.fnmatchcase(a, b) and (a[0] != "." or b[0] in ".[") for a, b in zip(known, tail, strict=True)]
-        if all(hits):
+        if all(matches(a, b) and (a[0] != "." or b[0] in ".[") for a, b in zip(known, tail, strict=True)):
             return True
     return False

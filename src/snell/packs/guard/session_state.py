@@ -15,7 +15,7 @@ from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import AFTER_SECRET
 from snell.packs.guard.rules.read_secret import RULE as COPY
-from snell.packs.guard.secret_fingerprints import ADDING, has_value
+from snell.packs.guard.secret_fingerprints import ADDING, has_piece, has_value
 from snell.packs.guard.shell.interpreters import SHELLS
 from snell.packs.guard.shell.network_transfers import is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
@@ -89,20 +89,31 @@ def _sends_data(step: Step) -> bool:
 
 def check_sent_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
     """Stop a command that sends the value of a secret which the session has read."""
-    if not has_value(marks, session_id, command):
+    step = next(filter(_connects, steps), None) if steps else None
+    if step is None:
         return None
-    for step in steps:
-        if (step.program in _NETWORK_PROGRAMS and not any(map(is_local, step.args))) or _code_connects(step):
-            # Services take tokens in a header; only the user knows whether this is the right service.
-            verdict = AFTER_SECRET.ask if _HEADER.search(command) else AFTER_SECRET.deny
-            return verdict(f"`{step.program}` is given the value of a secret that this session has read")
-    return None
+    if not has_value(marks, session_id, command):
+        is_part = has_piece(marks, session_id, command)
+        return AFTER_SECRET.ask(f"`{step.program}` is given {PART}") if is_part else None
+    # Services take tokens in a header; only the user knows whether this is the right service.
+    verdict = AFTER_SECRET.ask if _HEADER.search(command) else AFTER_SECRET.deny
+    return verdict(f"`{step.program}` is given the value of a secret that this session has read")
+
+
+PART = "what may be a part of a secret that this session has read"
+
+
+def _connects(step: Step) -> bool:
+    return (step.program in _NETWORK_PROGRAMS and not any(map(is_local, step.args))) or _code_connects(step)
 
 
 def check_value_in_tool(marks: Store, session_id: str, call: ToolCall, *, sends: bool) -> Finding | None:
     """Stop a web or MCP tool that is given the value of a secret which the session has read."""
-    if call.kind not in ("web", "mcp") or not has_value(marks, session_id, call.input):
+    if call.kind not in ("web", "mcp"):
         return None
+    if not has_value(marks, session_id, call.input):
+        is_part = (sends or call.kind == "web") and has_piece(marks, session_id, call.input)
+        return AFTER_SECRET.ask(f"`{call.tool}` is given {PART}") if is_part else None
     verdict = AFTER_SECRET.deny if sends or call.kind == "web" else AFTER_SECRET.ask
     return verdict(f"`{call.tool}` is given the value of a secret that this session has read")
 

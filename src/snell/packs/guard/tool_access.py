@@ -8,9 +8,10 @@ from typing import Any
 from snell.model.call_contents import CallContents, Program, contents_of, verbs_of
 from snell.model.command_folders import folders_of
 from snell.model.command_lines import CommandField, command_fields
-from snell.model.tool_names import has_code, is_powershell, name_set, runs_other_code, words_of
+from snell.model.tool_names import has_code, is_powershell, runs_other_code, words_of
 from snell.packs.guard.edited_text import edited_text
 from snell.packs.guard.judge import Judgement, judge, judge_steps, merge_judgements, strictest_verdict
+from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.mcp_tools import check_tool, equivalent_commands, split_notebook_cell
 from snell.packs.guard.not_shell_text import drop_misread, is_shell_tool
@@ -94,20 +95,9 @@ def only_reads(tool: str) -> bool:
     return tool in _CLIENT_TOOLS or (bool(words & _READING) and not words & _CHANGING)
 
 
-_READING = name_set(
-    "ask browse check count describe diff explain fetch find get grep inspect list log logs lookup preview query read"
-    " resolve retrieve screenshot search show snapshot status validate verify view wait"
-)
-_CHANGING = name_set(
-    "add cancel create delete deploy drop edit execute insert merge move patch post publish push put remove rename"
-    " reset run send set start stop submit update upload write"
-)
-_CLIENT_TOOLS = name_set(
-    "AskUserQuestion BashOutput CronList EnterPlanMode ExitPlanMode KillBash KillShell ListMcpResources"
-    " ListMcpResourcesTool ReadMcpResource ReadMcpResourceTool SlashCommand TaskCreate TaskGet TaskList TaskOutput"
-    " TaskStop TaskUpdate TodoRead TodoWrite ask_followup_question attempt_completion exit_plan_mode plan_mode_respond"
-    " todo_write update_plan write_todos"
-)
+_READING = names("reading_words")
+_CHANGING = names("changing_words")
+_CLIENT_TOOLS = names("client_tools")
 
 
 def has_command_line(call: ToolCall) -> bool:
@@ -168,7 +158,9 @@ def _steps(call: ToolCall, contents: CallContents, workspace: Workspace) -> Iter
     for path in contents.reads:
         yield _run_step(("cat", _full(path, workspace)), cwd)
     for path in contents.writes:
-        yield _write_step(_full(path, workspace), cwd, edited_text(_full(path, workspace), path, contents))
+        text = edited_text(_full(path, workspace), path, contents)
+        is_edit = bool(contents.replacements) or call.kind == "edit"
+        yield _write_step(_full(path, workspace), cwd, text if text or is_edit else None)
     for path in contents.deletes:
         yield _write_step(_full(path, workspace), cwd)
         if call.kind == "mcp" or call.tool != "Delete":  # the client's own tool deletes one file
@@ -218,5 +210,6 @@ def _run_step(words: tuple[str, ...], cwd: str) -> Step:
     return Step(words[0], tuple(map(Value, words)), cwd, args=words[1:])
 
 
-def _write_step(path: str, cwd: str, text: str = "") -> Step:
-    return Step(":", (Value(":"),), cwd, Value(text) if text else None, writes=(path,))
+def _write_step(path: str, cwd: str, text: str | None = None) -> Step:
+    """Return a step that writes a text to a file; without a text, one that empties or deletes it."""
+    return Step(":", (Value(":"),), cwd, None if text is None else Value(text), writes=(path,))

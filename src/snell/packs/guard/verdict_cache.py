@@ -14,16 +14,18 @@ from snell.packs.guard.snell_paths import SnellPaths
 MOST = 256
 LONGEST_LINE = 2_000
 
-Key = tuple[str, str, str, str, SnellPaths, bool]
+Key = tuple[str, str, str, str, bool]
 
 
 class _Entry(Struct, frozen=True):
     judgement: Judgement
     files: dict[str, Value]
+    snell_paths: SnellPaths  # not in the key, because a hash of them takes longer than all the rest
     lookups: Lookups
 
-    def is_current(self, files: dict[str, Value]) -> bool:
-        return self.files == files and self.lookups.are_current()
+    def is_current(self, files: dict[str, Value], snell_paths: SnellPaths) -> bool:
+        is_same = self.snell_paths is snell_paths or self.snell_paths == snell_paths
+        return is_same and self.files == files and self.lookups.are_current()
 
 
 _cache: OrderedDict[Key, _Entry] = OrderedDict()
@@ -33,15 +35,15 @@ def cached_judgement(
     line: str, workspace: Workspace, files: dict[str, Value], *, is_powershell: bool = False
 ) -> Judgement:
     """Return what `judge` returns, from the cache while every file it looked at is unchanged."""
-    key = (line, workspace.cwd, workspace.home, workspace.project, workspace.snell_paths, is_powershell)
+    key = (line, workspace.cwd, workspace.home, workspace.project, is_powershell)
     entry = _cache.get(key)
-    if entry and entry.is_current(files):
+    if entry and entry.is_current(files, workspace.snell_paths):
         return entry.judgement
     with record_lookups() as lookups:
         where = (workspace.cwd, workspace.home, workspace.project)
         judgement = judge(line, *where, files, workspace.snell_paths, is_powershell=is_powershell)
     if lookups.are_complete and len(line) <= LONGEST_LINE and not _is_incomplete(judgement):
-        _cache[key] = _Entry(judgement, files, lookups)
+        _cache[key] = _Entry(judgement, files, workspace.snell_paths, lookups)
         if len(_cache) > MOST:
             _cache.popitem(last=False)
     else:

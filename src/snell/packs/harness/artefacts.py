@@ -53,16 +53,17 @@ def artefacts(event: Event, context: Context) -> Deny | None:
 
 @informs("PostToolUse", kind="agent")
 def delivered(event: Event, context: Context) -> Note | None:
-    """Name the report, and what comes next, to the agent that started the sub-agent."""
+    """Name the report, or what is missing, and what comes next, to the agent that started the sub-agent."""
     expected = expectation_of(event, context)
     if not _is_expected(event.cwd, context, expected):
         return None
-    reports = find_artefacts(event.cwd, context, "report", expected)
-    return (
-        Note(f"The report exists: {', '.join(' '.join(each.split()) for each in reports[:5])}. {NEXT_STEPS}")
-        if reports
-        else None
-    )
+    if reports := find_artefacts(event.cwd, context, "report", expected):
+        return Note(f"The report exists: {', '.join(' '.join(each.split()) for each in reports[:5])}. {NEXT_STEPS}")
+    if data := find_artefacts(event.cwd, context, "data", expected):
+        return Note(
+            f"There are {len(data)} files of data and no report. Next: have the report written from them again."
+        )
+    return Note("The sub-agent wrote no file. Next: check what it was given, and start it again.")
 
 
 def find_artefacts(cwd: str, context: Context, option: str, expected: Expectation) -> list[str]:

@@ -70,14 +70,15 @@ def start(event: Event, context: Context) -> None:
     kind, pending = text_in(event.payload, "agent_type"), _pending(event, context)
     expected = next((each for each in pending if each.get("type") == kind), pending[0] if pending else None)
     known = {**(expected or {}), "at": now_ms()}
-    context.marks.put(session_scope(event), f"{AGENT}{event.agent_id}", known)
+    for name in {event.agent_id, known.get("id") or event.agent_id}:  # the end of its call is known by the call
+        context.marks.put(session_scope(event), f"{AGENT}{name}", known)
     if expected:
         context.marks.put(session_scope(event), EXPECTED, [each for each in pending if each is not expected])
 
 
 def expectation_of(event: Event, context: Context) -> Expectation:
     """Return the expectation of the sub-agent that this event is about."""
-    known = context.marks.get(session_scope(event), f"{AGENT}{event.agent_id}")
+    known = context.marks.get(session_scope(event), f"{AGENT}{event.agent_id or event.tool_use_id}")
     if not isinstance(known, dict):
         pending = _pending(event, context)
         fitting = (each for each in pending if event.tool_use_id and each.get("id") == event.tool_use_id)

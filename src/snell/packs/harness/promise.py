@@ -24,6 +24,7 @@ from snell.sdk.decorators import informs, judges
 from snell.sdk.subjects import Prompt, Turn
 from snell.settings.locate import MISSION
 from snell.system.files import text_or_nothing
+from snell.system.lazy_regex import lazy_regex
 from snell.system.transcripts import conversation
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, take_over
 
@@ -57,13 +58,14 @@ def end_loop(session_id: str, marks: Store) -> None:
 
 
 # As it was typed; in the second form Copilot puts it into the text of the skill that `snell setup` wrote.
-COMMAND = re.compile(
+COMMAND = lazy_regex(
     r"""\A\s*[/$]harness\s+(?P<typed>\S.*)|"""
     r"""\AThe user explicitly invoked the "/harness" skill\b.*?\n/harness\s+(?P<filled>\S.*?)\s*</skill-context>""",
     re.DOTALL,
 )
 # Consecutive stops, without a tool call between them, that a client lets a hook hold up.
 CAPS = {"claude_code": 8, "grok": 8}
+LATE = ("copilot",)  # at a stop it has not written the last message yet; the next stop shows it
 CAP_VARIABLES = {"claude_code": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"}  # the user's setting; 0 is no cap
 LARGEST = 20_000
 LONGEST_OBJECTIVE = 2_000
@@ -75,7 +77,7 @@ def promise(turn: Turn, event: Event, context: Context) -> Deny | Tell | None:
     """Send the agent back while its promise is not kept; report how the loop ended."""
     loop = loop_of(event.session_id, context.marks)
     message = (turn.last_message or _last_message(event.transcript_path)) if loop else ""
-    if not loop or not message.strip():
+    if not loop or (not message.strip() and event.client not in LATE):
         return None
     if ending := _ending(loop, message):
         end_loop(event.session_id, context.marks)

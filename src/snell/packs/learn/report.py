@@ -59,7 +59,7 @@ def report_of(event: Event, counts: "SessionCounts", agent: str) -> str:
         f"- event: {event.name}",
         f"- time: {time.strftime('%Y-%m-%dT%H:%M:%S%z')}",
         f"- session: {event.session_id or 'unknown'}",
-        f"- working directory: {event.cwd or os.getcwd()}",
+        f"- working directory: {event.cwd or 'unknown'}",
         f"- {counts.events} events in {minutes:.0f} minutes",
     ]
     parts = (

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.model.command_folders import folders_of
+from snell.model.command_folders import NO_FOLDER_KEYS, folders_of
 from snell.model.context import Context
 from snell.model.events import Event, persistent_scope, text_in
 from snell.records.idempotency import Identity, action_of, args_hash, identity_of, key_of, scope_of, sha_of
@@ -71,7 +71,9 @@ def identify_call(event: Event, context: Context) -> CallIdentity:
     hashed = args_hash(given, tool.raw)
     scope = scope_of(tool.raw, given, hashed) if action else hashed
     call_id = f"{session}/{safe_id(event.tool_use_id) or context.decision_id}"
-    place = folders_of(given, event.cwd, os.path.expanduser("~"))[0] if event.kind == "shell" else ""
+    place = event.cwd if event.kind == "shell" else ""
+    if place and not event.tool_input.keys() <= NO_FOLDER_KEYS:
+        place = folders_of(given, place, os.path.expanduser("~"))[0]
     return CallIdentity(
         call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place
     )

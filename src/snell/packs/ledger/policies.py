@@ -88,7 +88,7 @@ def _paths(context: Context) -> tuple[str, ...]:
     """Return the files with rules; a file in the settings must exist, those beside the settings may."""
     named = context.options.get("policies")
     chosen = [os.path.expanduser(each) for each in named if isinstance(each, str)] if named else []
-    defaults = [path for path in _default_paths(context.config) if os.path.exists(path)] if context.config else []
+    defaults = [path for path in _default_paths(context.config) if os.access(path, os.F_OK)] if context.config else []
     return (*chosen, *defaults, _BASE) if chosen or defaults else _ONLY_BASE
 
 

@@ -78,10 +78,12 @@ def _body(value: object, context: Context, option: str) -> Body:
 def _begin(tx: Transaction, seen: _SeenCall) -> None:
     identity, verdict = seen.identity, seen.context.verdict
     key = claimed_key(identity)
-    call = _call(tx, seen, key)
+    run = runs.find(tx, identity.run_id)
+    call = _call(tx, seen, key, run)
     ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if verdict in ("ask", "defer") else "running"))
     if verdict != "deny":
-        _note_in_run(tx, call)
+        if run:
+            _note_in_run(tx, call, run)
     elif not _has_happened(tx, identity, key):
         ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0))
         claims.release(tx, identity.run_id, key, identity.call_id)
@@ -117,7 +119,14 @@ def _end(tx: Transaction, seen: _SeenCall, response: Body) -> None:
     identity = seen.identity
     known = ledger.find(tx, identity.call_id)
     key = known.idempotency_key if known and known.idempotency_key else claimed_key(identity)
-    call = known or msgspec.structs.replace(_call(tx, seen, key), status="running", started_at=at - (took or 0))
+    if known and known.normalized_args_hash:
+        call = known
+    else:  # a row that was added from the decision gets its details, by which it is known whether it has side effects
+        started = known.started_at if known else at - (took or 0)
+        found = _call(tx, seen, key, runs.find(tx, identity.run_id))
+        kept = {"created_at": known.created_at, "decision_id": known.decision_id} if known else {}
+        call = msgspec.structs.replace(found, status="running", started_at=started, **kept)
+        ledger.begin(tx, call)
     steady = _corrected_duration(identity.call_id, at - call.started_at)
     status = "succeeded" if failed is None else "failed"
     end = End(
@@ -170,10 +179,10 @@ def abandoned(event: Event, context: Context) -> None:
         context.database.run(lambda tx: resume.resume(tx, run_id, now_ms()))
 
 
-def _call(tx: Transaction, seen: _SeenCall, key: str) -> Call:
+def _call(tx: Transaction, seen: _SeenCall, key: str, run: runs.Run | None) -> Call:
     event, identity, classified = seen.event, seen.identity, seen.effects.found
     at = began_at(seen.context)
-    step = runs.step_at(tx, identity.run_id, at)
+    step = runs.step_at(tx, identity.run_id, at) if run else None
     return Call(
         tool_call_id=identity.call_id,
         run_id=identity.run_id,
@@ -217,10 +226,7 @@ def _attempt(tx: Transaction, identity: CallIdentity) -> int:
     return 1 + int(tx.rows(sql, identity.key, identity.call_id)[0][0])
 
 
-def _note_in_run(tx: Transaction, call: Call) -> None:
-    run = runs.find(tx, call.run_id)
-    if run is None:
-        return
+def _note_in_run(tx: Transaction, call: Call, run: runs.Run) -> None:
     step = runs.step_at(tx, call.run_id, call.created_at) or runs.next_step(tx, call.run_id, call.created_at)
     kind = "pre_side_effect" if call.has_side_effects else "pre_read_only"
     runs.checkpoint(tx, run, step.step_id, kind, call.created_at, {"tool_call_id": call.tool_call_id})

@@ -23,13 +23,14 @@ from snell.sdk.decorators import informs
 from snell.sdk.subjects import Prompt, Session
 from snell.sdk.words import tokenize
 from snell.system.files import text_or_nothing
+from snell.system.lazy_regex import lazy_regex
 
 FIRST, LOST = "notes/first_prompt", "notes/compacted"
 LARGEST = 32_000
 LOCAL, RESTORE = "LOCAL.md", "RECLAUDE.md"
 CHANGED = "is not as you approved it, so the model does not get it; `snell trust` shows the change"
 LONGEST = 10_000  # characters of a prompt that are searched
-_PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_PLAIN_ID = lazy_regex(r"[A-Za-z0-9_-]{1,100}")
 
 
 @informs("UserPromptSubmit", timeout=3)

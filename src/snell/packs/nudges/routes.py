@@ -71,7 +71,7 @@ def _keyword(word: str, routes: Mapping[str, str], matching: str, look_alikes: C
     singular = word.removesuffix("s")
     if singular in routes and len(singular) >= 4:
         return singular
-    if word in look_alikes:
+    if matching == "plural" or word in look_alikes:
         return ""
     return next((keyword for keyword in routes if is_typo_of(word, keyword)), "")
 

@@ -7,18 +7,19 @@ What     At the start of a session the model is told that there are memories of 
 Instead  `nudge = false` or `recall = false` in `[pack.remember]`.
 """
 
+import re
 import time
 
 from msgspec.structs import replace
 
-from snell.llm.embeddings.stems import content_terms
+from snell.llm.embeddings.stems import content_terms, expressions, terms
 from snell.llm.untrusted_text import fence_text
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.passages import passage
 from snell.memory.project_identity import project_of
 from snell.memory.project_renames import follow_rename, needs_rename
-from snell.memory.recall import DENSE_ALPHA, Question, recall
+from snell.memory.recall import DENSE_ALPHA, Question, recall, synonyms
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Found
 from snell.memory.validation import SOURCE_LENGTH, one_line
@@ -36,6 +37,11 @@ LONGEST_FOR_THE_MODEL = 500  # characters: the time grows with them, and the pro
 LONGEST = 700  # characters of one memory, about
 NEARLY_BEST = 0.8  # a memory that matches less, compared with the best one, is about something else
 FEWEST_TERMS = 2  # a shorter prompt, such as `go on`, asks for nothing
+FOR_A_QUESTION = 0.76  # of `least`, if two of its words are in a memory as they stand, and half of them in some form
+SURE = 0.53  # a memory that lacks words of the prompt has to match this well, and to have two of them as they stand
+_ASKS = re.compile(
+    r"\s*(how|what|when|where|which|who|whose|why|may|can|do|does|did|is|are|should|must)\b", re.IGNORECASE
+)
 
 
 @informs("SessionStart", matcher="startup|resume", timeout=3, waits=True)
@@ -96,6 +102,9 @@ def _matching(text: str, event: Event, context: Context) -> list[Found]:
         limit=max(1, min(100, 2 * int(context.options.get("most", 5)))),
         min_similarity=max(0.0, min(1.0, float(context.options.get("least", 0.42)))),
     )
+    least = question.min_similarity
+    if _ASKS.match(text):
+        question = replace(question, min_similarity=FOR_A_QUESTION * least)
 
     lists = shortlist_of(database), shortlist_of(database, "dense_signature")
     question = _with_dense_vector(question)
@@ -103,10 +112,30 @@ def _matching(text: str, event: Event, context: Context) -> list[Found]:
     try:
         _follow_rename(database, context.project_dir or event.cwd)
         found = database.run(lambda tx: recall(tx, question, *lists), only_reads=True)
-        good = [each for each in found if each.similarity >= NEARLY_BEST * max(f.similarity for f in found)]
+        best = max((each.similarity for each in found), default=0.0)
+        good = [each for each in found if each.similarity >= NEARLY_BEST * best and _is_about(each, question, least)]
         return good[: int(context.options.get("most", 5))]
     except StoreError:
         return []  # a failed search must not hold up a prompt
+
+
+def _is_about(found: Found, question: Question, least: float) -> bool:
+    """
+    Return whether a memory has the words of the prompt in some form, or is a sure match.
+
+    A question may have words of its own, such as `which` database `holds` it. Any two other texts about programs share
+    a word such as `file` or `test`. A model's vectors are not misled by those.
+    """
+    if question.dense:
+        return found.similarity >= least
+    wanted, words = set(content_terms(question.text)), terms(found.memory.content)
+    said = {*words, *expressions(words)}
+    missing = [term for term in wanted - said if not synonyms(term).keys() & said]
+    shared, is_sure = len(wanted & said), found.similarity >= SURE
+    if _ASKS.match(question.text):
+        has_nearly_all = len(missing) <= len(wanted) // 3 and found.similarity >= least
+        return has_nearly_all or (shared >= 2 and (is_sure or 2 * len(missing) <= len(wanted)))
+    return found.similarity >= least and ((shared >= 1 and not missing) or (shared >= 2 and is_sure))
 
 
 def _with_dense_vector(question: Question) -> Question:

@@ -39,7 +39,8 @@ def run_effort_skill(event: Event, context: Context) -> Deny | list[Note] | None
 
 def create_by_phase(event: Event, context: Context) -> None:
     """Start the effort of a phase command whose proof names a task, with the skill that has such a phase."""
-    found = _PHASE.fullmatch(str(event.tool_input.get("command") or ""))
+    command = str(event.tool_input.get("command") or "")
+    found = _PHASE.fullmatch(command) if "phase" in command else None
     if found is None or context.database is None:
         return
     with suppress(ValueError, RecursionError, SnellError):

@@ -19,12 +19,11 @@ from snell.packs.sessions.caller import USAGE, Caller, answer
 from snell.packs.sessions.hook_output import directives_text, injection_texts
 from snell.redact import redact, redact_data
 from snell.sdk.decorators import informs
-from snell.system.transcripts import tail_of
+from snell.sdk.subjects import usage_of
 from snell.work import directives, messages, sessions
 from snell.work.errors import run_or_none
 from snell.work.lookup import look_up
 from snell.work.rows import Record, json_of, read, union, update
-from snell.work.transcript_end import find_context_size, find_token_count
 
 LOOK_EVERY = 5  # calls between two reads of a transcript whose client has no status line
 LONGEST_ERROR = 4_000  # characters
@@ -55,11 +54,10 @@ def read_transcript(event: Event, context: Context) -> None:
     scope = f"session:{event.session_id}"
     known = context.marks.get(scope, USAGE)
     if not isinstance(known, dict) or known.get("from") == "transcript":
-        lines = tail_of(event.transcript_path)
-        tokens, window = find_token_count(lines), find_context_size(lines)
-        if tokens is not None:
-            size = {"window": window} if window else {}
-            context.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript", **size})
+        usage = usage_of(event)
+        if usage and usage.context_tokens:
+            size = {"window": usage.context_window} if usage.context_window else {}
+            context.marks.put(scope, USAGE, {"tokens": usage.context_tokens, "from": "transcript", **size})
     if context.options.get("ingest") and context.database is not None:
         session = run_or_none(context.database, lambda tx: sessions.find_open(tx, event.session_id))
         if session:

@@ -32,6 +32,7 @@ FORMATS = {
 }
 _NAME_PARTS = lazy_regex(r"[\W_]+")
 _ANY_FORMAT = lazy_regex("|".join(FORMATS.values()), re.IGNORECASE)
+_IN_FORMATS = ("pdf", "doc", "ppt", "xls", "openpyxl")  # one of these is in all of them; quicker than the pattern
 LONGEST_COMMAND, LARGEST_FILE = 20_000, 1_000_000
 
 
@@ -72,7 +73,8 @@ def _knowledge(paths: object, cwd: str, budget: int) -> Iterable[str]:
 @informs("PreToolUse", kind="shell", when={"document_formats": True})
 def with_a_document(call: ShellCall, event: Event, context: Context) -> Note | None:
     """Remind of the skill for this kind of document."""
-    if not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
+    small = call.command[:LONGEST_COMMAND].lower()
+    if not any(word in small for word in _IN_FORMATS) or not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
         return None
     command, skills = call.command[:LONGEST_COMMAND], _skills_for(context, event)
     formats = [name for name, pattern in FORMATS.items() if re.search(pattern, command, re.IGNORECASE)]

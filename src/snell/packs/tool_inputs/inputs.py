@@ -24,7 +24,7 @@ from snell.system.mcp_tool_schemas import LearnedTool, learned_tool
 
 MOST_INNER = 50
 REPLAYING = "runs/replaying"  # a repeated call was checked the first time
-_ODD_NAME = lazy_regex(r"[<>{}\[\]\"'`\s]")
+_ODD_NAME = lazy_regex(r"[<>{}()\[\]\"'`\s]")
 _MARKUP = lazy_regex(r"<[^>]*>|</?(?:parameter|argument|invoke|arg_key|arg_value)\b")
 _INVALID = lazy_regex(
     r"validation error|field required|input ?validation ?error|required parameter|missing required"

@@ -16,11 +16,11 @@ RUNNERS = (("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("python", "-m"), (
 NPX = (("npx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "dlx"), ("yarn",), ("bunx",), ())
 
 # Cheaper than parsing the line: without one of these there is nothing to find in it.
-TOOLS = lazy_regex(
-    r"\b(?:npm|yarn|pnpm|bun|bunx|npx|pytest|py\.test|go|cargo|tsc|ruff|playwright|cypress|deno|hatch"
-    r"|gradlew?|mvnw?|mix|dotnet|ctest|cmake)\b",
-    re.IGNORECASE,
-)
+_TOOLS = (
+    "npm", "yarn", "pnpm", "bun", "npx", "pytest", "py.test", "go", "cargo", "tsc", "ruff", "playwright", "cypress",
+    "deno", "hatch", "gradle", "mvn", "mix", "dotnet", "ctest", "cmake",
+)  # fmt: skip
+_WHOLE_TOOL = lazy_regex(rf"\b(?:{'|'.join(map(re.escape, (*_TOOLS, 'bunx', 'gradlew', 'mvnw')))})\b")
 
 _VARIANT = lazy_regex(r"[:_.-]")  # `test:unit`, `build-docs`: a part of the job `test` or `build`
 _JOB = lazy_regex(r"(?:\./)?(?:[\w-]+/)*(?:--?(?:tags=|test=)?)?(e2e|integration|smoke)(?:/|/\.\.\.)?")
@@ -50,6 +50,15 @@ class CommandIntent(Struct, frozen=True):
         """Whether it asks for the complete job, without a selection."""
         neutral = (*WHOLE.get(self.family, ()), *WHOLE.get(self.action, ()))
         return not self.is_variant and all(each in neutral for each in self.arguments)
+
+
+def may_have_tool(line: str) -> bool:
+    """Tell whether a line may have a test, build or lint command."""
+    small = line.lower()
+    for tool in _TOOLS:  # a plain loop: for most lines this is all that this pack does
+        if tool in small:
+            return _WHOLE_TOOL.search(small) is not None
+    return False
 
 
 def command_intent(words: Sequence[str]) -> CommandIntent | None:

@@ -3,12 +3,17 @@
 import glob
 import os
 import stat
+from collections.abc import Callable
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar, cast
 
+from snell.settings.file_digests import FileStamp, have_changed, watch_file
 from snell.shell.build_targets import Targets
 from snell.system.files import FileError, read_capped
+
+T = TypeVar("T")
 
 LARGEST = 1_000_000
 MOST_NAMES = 10_000
@@ -22,12 +27,45 @@ _SHOULD_BE_FILES = frozenset((
 # fmt: on
 
 
+class Looks:
+    """What was asked about the disk, with the answers: while they are the same, so is what follows from them."""
+
+    def __init__(self) -> None:
+        self._stamps: dict[str, FileStamp] = {}
+        self._answers: dict[tuple[Callable[[str], object], str], object] = {}
+
+    def note(self, path: str) -> None:
+        """Note a file or folder before it is read, so that a change in between is noticed."""
+        if path not in self._stamps:
+            self._stamps[path] = watch_file(path)
+
+    def ask(self, question: Callable[[str], T], path: str) -> T:
+        """Return the answer of a function of the path."""
+        known = self._answers.get((question, path), self)
+        if known is self:
+            known = self._answers[question, path] = question(path)
+        return cast(T, known)
+
+    @property
+    def has_any(self) -> bool:
+        return bool(self._stamps or self._answers)
+
+    def are_current(self) -> bool:
+        """Tell whether nothing that was read has changed, and every answer is the same."""
+        return not have_changed(self._stamps.values()) and all(
+            # A folder with another owner has another stamp.
+            (question is _owner and path in self._stamps) or question(path) == answer
+            for (question, path), answer in self._answers.items()
+        )
+
+
 class Project:
     """One folder, as a toolchain's detector sees it."""
 
-    def __init__(self, folder: str, above: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: str, above: tuple[str, ...] = (), looks: Looks | None = None) -> None:
         self.folder = folder
         self._above = above  # the parent folders, nearest first
+        self._looks = looks or Looks()
         self.unread: list[str] = []  # what exists and could not be read, and why
         self._texts: dict[str, str] = {}
         self.targets: dict[str, Targets] = {}  # of its Makefile, justfile and Taskfile, by runner
@@ -35,9 +73,10 @@ class Project:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of the regular files in the folder."""
+        self._looks.note(self.folder)
         try:
             with os.scandir(self.folder) as entries:
-                found = {entry.name: _is_file(entry) for entry in islice(entries, MOST_NAMES)}
+                found = {entry.name: self._is_file(entry) for entry in islice(entries, MOST_NAMES)}
         except FileNotFoundError:
             return frozenset()
         except OSError as error:
@@ -48,6 +87,12 @@ class Project:
                 self.add_unread(name, "is not a file")
         return frozenset(name for name, is_file in found.items() if is_file)
 
+    def _is_file(self, entry: "os.DirEntry[str]") -> bool:
+        try:
+            return self._looks.ask(os.path.isfile, entry.path) if entry.is_symlink() else entry.is_file()
+        except OSError:
+            return False
+
     def add_unread(self, name: str, why: str) -> None:
         """Note a file that exists and cannot be used."""
         if (problem := f"{name}: {why}") not in self.unread:
@@ -57,17 +102,18 @@ class Project:
         return not self.names.isdisjoint(names)
 
     def has_folder(self, *names: str) -> bool:
-        return any(os.path.isdir(os.path.join(self.folder, name)) for name in names)
+        return any(self._looks.ask(os.path.isdir, os.path.join(self.folder, name)) for name in names)
 
     @cached_property
     def around(self) -> "tuple[Project, ...]":
         """The parent folders in the repository; a workspace has its lockfile in one of them."""
-        return tuple(map(Project, self._above))
+        return tuple(Project(each, looks=self._looks) for each in self._above)
 
     def matching(self, pattern: str) -> list[str]:
         """Return the files in this folder that match a pattern."""
         if os.path.isabs(pattern) or ".." in pattern.split("/"):
             return []
+        self._looks.note(os.path.dirname(os.path.join(self.folder, pattern)))
         return sorted(islice(glob.iglob(pattern, root_dir=self.folder), MOST_MATCHES))
 
     def text(self, name: str) -> str:
@@ -79,6 +125,7 @@ class Project:
     def _read(self, name: str) -> str:
         if os.path.isabs(name) or ".." in name.split("/"):
             return ""  # an include may name anything; only this folder is read
+        self._looks.note(os.path.join(self.folder, name))
         try:
             return read_capped(Path(self.folder, name), LARGEST).decode("utf-8", "replace")
         except FileNotFoundError:
@@ -88,7 +135,7 @@ class Project:
             return ""
 
 
-def folders_above(cwd: str, ceiling: str = "") -> list[str]:
+def folders_above(cwd: str, ceiling: str = "", looks: Looks | None = None) -> list[str]:
     """
     Return the folder and its parents, up to the repository's root, or to the ceiling when one is given.
 
@@ -96,12 +143,13 @@ def folders_above(cwd: str, ceiling: str = "") -> list[str]:
     any user's.
     """
     folder = os.path.normpath(cwd)
-    home, owner = os.path.expanduser("~"), _owner(folder)
+    ask = (looks or Looks()).ask
+    home, owner = os.path.expanduser("~"), ask(_owner, folder)
     found = [folder]
     for _ in range(DEEPEST):
-        is_top = folder == ceiling if ceiling else is_repository(folder) or folder == home
+        is_top = folder == ceiling if ceiling else folder == home or ask(is_repository, folder)
         above = os.path.dirname(folder)
-        if is_top or above == folder or (not ceiling and _owner(above) != owner):
+        if is_top or above == folder or (not ceiling and ask(_owner, above) != owner):
             return found
         folder = above
         found.append(folder)
@@ -121,10 +169,3 @@ def _owner(folder: str) -> int | str:
     if found.st_mode & stat.S_IWOTH:
         return folder if found.st_mode & stat.S_ISVTX else "all users"  # as on some mounted disks
     return found.st_uid
-
-
-def _is_file(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_file()
-    except OSError:
-        return False

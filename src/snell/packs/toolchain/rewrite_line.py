@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.packs.toolchain.command_intent import TOOLS, CommandIntent, command_intent
-from snell.packs.toolchain.projects import Project, folders_above, is_repository
+from snell.packs.toolchain.command_intent import CommandIntent, command_intent, may_have_tool
+from snell.packs.toolchain.projects import Looks, Project, folders_above, is_repository
 from snell.packs.toolchain.runner_words import Replacement, from_folder, replacement_for
 from snell.packs.toolchain.toolchains import (
     PYTHON_JOBS,
@@ -47,27 +47,54 @@ class Part(Struct, frozen=True):
 def redirect_command(options: Mapping[str, Any], line: str, cwd: str, ceiling: str = "") -> Redirection:
     """Return the line as this project would run it, by the options of the pack."""
     if options.get("mode") != "seed":
-        return redirect_line(line, cwd, ceiling, toolchains_from(options.get("toolchains", {})))
+        more = toolchains_from(written) if (written := options.get("toolchains")) else ()
+        return redirect_line(line, cwd, ceiling, more) if more or ceiling else _remembered_redirection(line, cwd)
     action = action_of(line)
     command = project_command(action, Project(cwd)) if action else ""
     changes = command not in ("", line)
     return Redirection(command, f"Redirected: {action}") if changes else Redirection(None, "passed through")
 
 
-def redirect_line(line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain, ...] = ()) -> Redirection:
-    """Return the line as this project would run it."""
+NOTHING = "it has no test, build or lint command"
+UNCHANGED = Redirection(None, NOTHING)
+
+MOST_REMEMBERED, LONGEST_REMEMBERED = 256, 2_000  # lines, and characters of one
+_remembered: dict[tuple[str, str], tuple[Looks, Redirection]] = {}
+
+
+def _remembered_redirection(line: str, cwd: str) -> Redirection:
+    """Return what `redirect_line` returns; agents run the same lines again and again, in the same project."""
+    known = _remembered.get((line, cwd))
+    if known and known[0].are_current():
+        return known[1]
+    is_short = len(line) <= LONGEST_REMEMBERED
+    if is_short and not known and not may_have_tool(line) and "!" not in line and line.strip():
+        return UNCHANGED  # most lines
+    looks = Looks()
+    result = redirect_line(line, cwd, looks=looks)
+    if is_short and looks.has_any:
+        if len(_remembered) >= MOST_REMEMBERED:
+            _remembered.clear()
+        _remembered[line, cwd] = looks, result
+    return result
+
+
+def redirect_line(
+    line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain, ...] = (), looks: Looks | None = None
+) -> Redirection:
+    """Return the line as this project would run it; `looks` notes what was looked at on the disk."""
     if "!" in line and is_escaped(line):
         return Redirection(without_escape(line), "`!` asks to run it as typed")
     if len(line) > LONGEST_LINE:
         return Redirection(None, f"the line is longer than {LONGEST_LINE // 1024} KB")
     if not line.strip():
         return Redirection(None, "the line is empty")
-    if not TOOLS.search(line):
-        return Redirection(None, NOTHING)
+    if not may_have_tool(line):
+        return UNCHANGED
     parsed = read(line)
     if not parsed.understood:
         return Redirection(None, "the line cannot be parsed with certainty")
-    parts, reasons = _parts(parsed, cwd, ceiling, more)
+    parts, reasons = _parts(parsed, Search(cwd, ceiling, more, looks or Looks()))
     if not parts:
         return Redirection(None, reasons[0] if reasons else NOTHING)
     for part in reversed(parts):
@@ -75,16 +102,22 @@ def redirect_line(line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain,
     return Redirection(line, "; ".join(part.why for part in parts))
 
 
-NOTHING = "it has no test, build or lint command"
+class Search(Struct, frozen=True):
+    """Where to look for a project's own commands, and what was looked at."""
+
+    cwd: str
+    ceiling: str
+    more: tuple[Toolchain, ...]
+    looks: Looks
 
 
-def _parts(line: CommandLine, cwd: str, ceiling: str, more: tuple[Toolchain, ...]) -> tuple[list[Part], list[str]]:
+def _parts(line: CommandLine, search: Search) -> tuple[list[Part], list[str]]:
     parts: list[Part] = []
     reasons: list[str] = []
-    for command, folder in with_folders(line, cwd):
+    for command, folder in with_folders(line, search.cwd):
         if folder is None:
             continue
-        result = _part(command, folder, ceiling, more, has_moved=folder != cwd)
+        result = _part(command, folder, search)
         if isinstance(result, Part):
             parts.append(result)
         elif result:
@@ -92,20 +125,20 @@ def _parts(line: CommandLine, cwd: str, ceiling: str, more: tuple[Toolchain, ...
     return parts, reasons
 
 
-def _part(command: Command, folder: str, ceiling: str, more: tuple[Toolchain, ...], *, has_moved: bool) -> Part | str:
+def _part(command: Command, folder: str, search: Search) -> Part | str:
     """Return new text for one command, or why there is none."""
     inner = command.inner_command
     intent = _intent(command, inner)
     if not intent:
         return ""
-    project, found = _find_command(intent, folder, ceiling, more)
+    project, found = _find_command(intent, folder, search)
     if intent.job:
         job = replace(intent, action=intent.job, arguments=())
-        of_job = _find_command(job, folder, ceiling, more)
+        of_job = _find_command(job, folder, search)
         if of_job[1] and of_job[1].toolchain.runs_targets and not of_job[1].is_foreign:
             intent, (project, found) = job, of_job
     unread = f" ({'; '.join(project.unread)})" if project.unread else ""
-    is_part = has_moved and project.folder != folder
+    is_part = folder not in (search.cwd, project.folder)
     replacement = _replacement(intent, inner, found, project, is_part=is_part)
     if isinstance(replacement, str) or not found:
         return f"{replacement}{unread}"
@@ -145,20 +178,19 @@ def _intent(command: Command, inner: Command) -> CommandIntent | None:
     return command_intent([*words, "$"] if "xargs" in programs else words)
 
 
-def _find_command(
-    intent: CommandIntent, folder: str, ceiling: str, more: tuple[Toolchain, ...]
-) -> tuple[Project, ProjectCommand | None]:
+def _find_command(intent: CommandIntent, folder: str, search: Search) -> tuple[Project, ProjectCommand | None]:
     """Return the nearest project with a toolchain, and its command; parent folders are other projects."""
-    folders = folders_above(folder, ceiling)
+    ceiling, looks = search.ceiling, search.looks
+    folders = folders_above(folder, ceiling, looks)
     unread: list[str] = []
     project, found = Project(folder), None
     for index, each in enumerate(folders):
-        project = Project(each, tuple(folders[index + 1 :]))
-        found = command_for_job(intent.action, intent.family, project, more, is_whole=intent.is_whole)
+        project = Project(each, tuple(folders[index + 1 :]), looks)
+        found = command_for_job(intent.action, intent.family, project, search.more, is_whole=intent.is_whole)
         unread += project.unread
         if found or project.has(*MAKEFILES):
             break
-    if not found and not ceiling and not is_repository(folders[-1]):
+    if not found and not ceiling and not looks.ask(is_repository, folders[-1]):
         unread.append(f"no git repository: searched up to `{folders[-1]}`")
     project.unread = unread
     return project, found

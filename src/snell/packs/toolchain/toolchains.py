@@ -11,7 +11,7 @@ name in every language: where the typed one is not used at all, they are those o
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,8 @@ def command_for_job(
 
     A target is for the complete job; for a part of it the tools of the language are used, if there are any.
     """
+    if not project.names:
+        return None
     here = [chain for chain in in_order(more) if chain.is_here(project)]
     if not is_whole and (own := _own(family, here)):
         return ProjectCommand(own, own.commands(project).get(action, ""))
@@ -97,8 +99,10 @@ def _own(family: str, here: list[Toolchain]) -> Toolchain | None:
     return next((chain for chain in here if chain.family == family and not chain.runs_targets), None)
 
 
-def in_order(more: tuple[Toolchain, ...]) -> list[Toolchain]:
+def in_order(more: tuple[Toolchain, ...]) -> Sequence[Toolchain]:
     """Return all toolchains in the order in which they are tried."""
+    if not more:
+        return toolchains()
     chains = [chain for chain in more if not chain.before]
     for built_in in toolchains():
         chains += [chain for chain in more if chain.before == built_in.name and chain not in chains]
@@ -241,7 +245,7 @@ def _is_managed_by(row: _Row, project: Project) -> bool:
     if project.has(*row.lockfiles):
         return True
     lockfiles = [name for each in table().toolchain for name in each.lockfiles]
-    if project.has(*lockfiles) or not project.has("package.json"):
+    if not project.has("package.json") or project.has(*lockfiles):
         return False
     for each in (project, *project.around):
         if each.has(*lockfiles):

@@ -11,7 +11,7 @@ PAGES: tuple[Page, ...] = (
     Page("/memories", "memories.html", memories.show, "Memories"),
     Page("/fleet", "fleet.html", fleet.show, "Fleet"),
     Page("/health", "health.html", health.show, "Health", accepts_form=True),
-    Page("/decision/{id}", "decision.html", decision.show),
+    Page("/decision/{id}", "decision.html", decision.show, accepts_form=True),
     Page("/session", "session.html", sessions.show_one),
     Page("/call", "call.html", ledger.show_one),
     Page("/memories/map.svg", "", memories.draw_map, media_type="image/svg+xml"),

@@ -19,6 +19,7 @@ from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.database_journal import record_from
 from snell.ui.decision_rows import Record, decode
+from snell.ui.replayed import can_replay, replay_decision
 from snell.ui.site import MissingError, Query, Site
 
 MOST_WORDS = 4_000  # of a value that is compared word by word
@@ -48,6 +49,8 @@ def show(site: Site, query: Query) -> dict[str, Any]:
         "changes": [{**each, "parts": parts_of(each["before"], each["after"])} for each in record.get("changes", ())],
         "answer": _client_answer(record),
         "text": explain(whole),
+        "can_replay": can_replay() and row.client not in ("", "person"),
+        "again": replay_decision(site, row.id) if query["is_sent"] else {},
     }
 
 

@@ -5,12 +5,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from snell.cli.health import Installation, examine
+from snell.cli.health import PARTS, Installation, examine
 from snell.daemon.client import DaemonError, ask
 from snell.model.protocols import Transaction
+from snell.packs.coverage.notice import LARGEST, Found
 from snell.records.decisions import SELF_TEST
 from snell.settings.load import load
 from snell.settings.pause import current_pause
+from snell.system.files import struct_or_none
 from snell.system.version import our_version
 from snell.ui.decision_rows import WINDOW, counts_since
 from snell.ui.pages.now import DAY_MS
@@ -19,13 +21,17 @@ from snell.ui.site import Query, Site
 
 def show(site: Site, query: Query) -> dict[str, Any]:
     home = Path.home()
-    checks = list(examine(Installation(site.where, site.env, home))) if query["is_sent"] else []
+    parts = ["coverage"] if query.get("what") == "coverage" else PARTS
+    checks = list(examine(Installation(site.where, site.env, home), parts)) if query["is_sent"] else []
     since = round(time.time() * 1000) - DAY_MS
     clients, counts = site.store.run(lambda tx: (_clients(tx), counts_since(tx, since)))
     loaded = load(site.where, home, site.env)
     return {
         "checks": sorted(checks, key=lambda each: ("fail", "warn", "ok").index(each.status)),
-        "is_checked": bool(checks),
+        "is_checked": bool(query["is_sent"]),
+        "coverage": struct_or_none(site.where.state / "coverage.json", Found, LARGEST),
+        "has_coverage": "coverage" in PARTS,
+        "preset": str(loaded.value("profile")),
         "daemon": _daemon(site),
         "version": our_version(),
         "clients": clients,

@@ -38,6 +38,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
             "disable_all_hooks": switches.disable_all_hooks or switches.policy_disables_all,
             "allow_managed_hooks_only": switches.allow_managed_hooks_only,
             "paused": bool(switches.paused),
+            "only_observe": switches.only_observe,
         },
     }
 

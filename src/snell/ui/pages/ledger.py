@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from snell.cli.call_summary import decode_stored, summary
 from snell.model.protocols import Transaction
 from snell.model.tables import Table, where_given
 from snell.records import ledger
 from snell.records.ledger import Call
-from snell.ui.decision_rows import call_text, decode
+from snell.ui.decision_rows import decode
 from snell.ui.numbers import number_in
 from snell.ui.site import MissingError, Query, Site
 
@@ -166,10 +167,7 @@ def _spans(calls: list[tuple[int, bool]]) -> list[Span]:
 
 
 def _what(body: str) -> str:
-    try:
-        return call_text(msgspec.json.decode(body)) if body else ""
-    except (msgspec.DecodeError, RecursionError):
-        return call_text(body)
+    return summary(decode_stored(body)) if body else ""
 
 
 def _pretty(body: str) -> str:

@@ -1,5 +1,6 @@
 """Sessions: the newest ones, and one of them as a timeline with efforts, phases, context use and sub-agents."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +14,8 @@ from snell.ui.site import MissingError, Query, Site
 from snell.work import efforts, phases
 
 SHOWN = 25
+STRIP = 120  # newest decisions that a line of the list shows
+REFUSING = ("ask", "defer", "deny")
 TICKS = 400  # newest decisions of a session that its timeline shows
 WIDTH, LANE, MARGIN = 1000, 26, 130  # of the timeline, in its own units
 _AGENT = "CASE WHEN json_valid(t.body) THEN COALESCE(json_extract(t.body, '$.agent_type'), '') END"
@@ -28,6 +31,7 @@ class Row(Struct, frozen=True):
     asked: int
     newest: int
     folder: str = ""
+    ticks: tuple[tuple[float, str], ...] = ()  # place in percent and verdict of each decision
 
 
 class Tick(Struct, frozen=True):
@@ -83,7 +87,18 @@ def _row(tx: Transaction, session_id: str, newest: int) -> Row:
         "SELECT t.body FROM decisions d JOIN traces t ON t.decision_id = d.id WHERE d.seq = ? AND t.body <> ''", newest
     )
     folder = str(decode(bodies[0][0]).get("cwd", "")) if bodies else ""
-    return Row(session_id, client, first, last, number, int(denied), int(asked), newest, folder)
+    ticks = tuple(_ticks(tx, session_id))
+    return Row(session_id, client, first, last, number, int(denied), int(asked), newest, folder, ticks)
+
+
+def _ticks(tx: Transaction, session_id: str) -> Iterator[tuple[float, str]]:
+    """Yield the newest decisions of a session as places on a line, those that refuse last, so that they are seen."""
+    rows = tx.rows(
+        "SELECT at, verdict FROM decisions WHERE session_id = ? ORDER BY seq DESC LIMIT ?", session_id, STRIP
+    )
+    first, last = min(row[0] for row in rows), max(row[0] for row in rows)
+    for at, verdict in sorted(rows, key=lambda row: row[1] in REFUSING):
+        yield round(98 * (at - first) / max(1, last - first), 1), str(verdict)
 
 
 def _timeline(tx: Transaction, session_id: str) -> dict[str, Any]:

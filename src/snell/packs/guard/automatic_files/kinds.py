@@ -1,11 +1,11 @@
 """Which files run by themselves, by their path in small letters: some disks do not tell capitals apart."""
 
-import re
 from collections.abc import Callable, Iterable
 
 from snell.packs.guard.automatic_files import agents, editors, projects
 from snell.packs.guard.automatic_files.entries import Entry
 from snell.packs.guard.sensitive_files import is_workflow
+from snell.system.lazy_regex import lazy_regex
 
 LONGEST_PATH = 4_096  # of the operating system
 
@@ -53,7 +53,7 @@ _KINDS: dict[str, tuple[str, Reader]] = {
     "build": (r"/build\.rs", projects.read_build_script),
     "python": (r"/setup\.py|/(?:site|user)customize\.py", projects.read_python),
 }
-_NAMES = re.compile("|".join(f"(?P<{kind}>{pattern})$" for kind, (pattern, _reader) in _KINDS.items()))
+_NAMES = lazy_regex("|".join(f"(?P<{kind}>{pattern})$" for kind, (pattern, _reader) in _KINDS.items()))
 
 
 def reader_of(path: str) -> Reader | None:

@@ -36,39 +36,15 @@ UNREADABLE = Rule(
 )
 
 # One name per rule, in the order in which findings are shown; a rule is the module of that name.
-_NAMES = [
-    "own_files",
-    "own_code",
-    "own_install",
-    "own_processes",
-    "delete_tree",
-    "delete_found",
-    "overwrite",
-    "wipe",
-    "disks",
-    "git_discard",
-    "git_history",
-    "remote_code",
-    "hidden_code",
-    "send_secret",
-    "send_project",
-    "read_secret",
-    "secret_stores",
-    "environment",
-    "permissions",
-    "privileges",
-    "startup",
-    "traces",
-    "machine",
-    "windows",
-    "databases",
-    "infrastructure",
-    "exposure",
-]
+_NAMES = """
+own_files own_code own_install own_processes delete_tree delete_found overwrite wipe disks git_discard
+git_history remote_code hidden_code send_secret send_project read_secret secret_stores environment
+permissions privileges startup traces machine windows databases infrastructure exposure
+"""
 # Rules in folders of their own, which the guard works without.
 _FOLDERS = [name for name in ("snell.packs.guard.automatic_files",) if find_spec(name)]
 _MODULES: tuple[Any, ...] = (
-    *(import_module(f"{__name__}.{name}") for name in _NAMES),
+    *(import_module(f"{__name__}.{name}") for name in _NAMES.split()),
     *(import_module(f"{name}.rule") for name in _FOLDERS),
 )
 

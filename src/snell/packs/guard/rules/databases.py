@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from snell.packs.guard.known_values import UNKNOWN, Value, is_unset_variable
-from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.path_classes import TEMP, Workspace, classify_path
 from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import matches_any
@@ -40,7 +40,7 @@ _REDIS_CLIENTS = frozenset(("redis-cli", "valkey-cli"))
 TRIGGER = Trigger(programs=_SOCKETS, rows=("drops", "may_drop", "database"))
 
 
-def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     given, row = given_to(step), program_row(step.program)
     if given.has("--help"):
         return
@@ -51,8 +51,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     elif step.program in _SOCKETS:
         if step.stdin is not None and _FLUSHES.match(step.stdin.text):
             yield RULE.deny("it empties a cache or database over a plain connection")
-    elif row.database and ":memory:" not in step.args:
-        yield from _client(step)  # a database in memory is gone when the program ends
+    elif row.database and not _is_scratch(step, workspace):
+        yield from _client(step)  # what is lost in a database for tests can be made again
 
 
 _FLUSHES = lazy_regex(r"\s*(?:flush_all|flushall|flushdb)\b", re.IGNORECASE)
@@ -61,7 +61,7 @@ _FLUSHES = lazy_regex(r"\s*(?:flush_all|flushall|flushdb)\b", re.IGNORECASE)
 def _client(step: Step) -> Iterator[Finding]:
     if _is_unknown(step):
         yield RULE.ask("it runs SQL that is only known at run time")
-    texts = [*step.args, step.stdin.text] if step.stdin is not None else list(step.args)
+    texts = _texts(step)
     deletes = next((each for each in _statements(texts) if _deletes_data(each, step)), "")
     if deletes:
         yield RULE.deny(f"it deletes data permanently: `{deletes.strip()[:80]}`")
@@ -73,6 +73,10 @@ def _client(step: Step) -> Iterator[Finding]:
         yield RULE.ask("it makes the database client run a shell command")
     elif any(_DELETING_FILE.search(path) for path in (*step.reads, *step.args)):
         yield RULE.ask("the database client runs a file that deletes data by its name")
+
+
+def _texts(step: Step) -> list[str]:
+    return [*step.args, step.stdin.text] if step.stdin is not None else list(step.args)
 
 
 _RUNS_SHELL = lazy_regex(r"^\s*\\!|\.shell\b|\.system\b|\b(?i:copy)\b.*\b(?i:program)\b|xp_cmdshell")
@@ -106,10 +110,48 @@ def _deletes_listed(step: Step) -> bool:
     return deletes and any(word.has("output") and UNKNOWN in word.text for word in step.words[1:])
 
 
+_TEST_NAME = lazy_regex(r"test(?:ing|s|db)?(?:[_-]\w+)?|\w+[_-]test(?:ing|s|db)?(?:[_-]?\d+)?", re.IGNORECASE)
+
+
 def _is_test(step: Step) -> bool:
-    """Tell whether the command is for a test database: `RAILS_ENV=test rails db:reset`."""
+    """Tell whether the command is for a test database: `RAILS_ENV=test rails db:reset`, `dropdb shop_test`."""
     named = any(name.endswith("_ENV") and value in ("test", "testing", "ci") for name, value in step.env)
-    return named or any(arg in ("--env=test", "--env=testing", "-etest") for arg in step.args)
+    if named or any(arg in ("--env=test", "--env=testing", "-etest") for arg in step.args):
+        return True
+    given = given_to(step)
+    bases = [value for name, value in given.options if name in ("-d", "--dbname", "-D", "--database") and value]
+    bases += given.operands[:1] if step.program in _NAMES_FIRST else ()
+    return len(bases) == 1 and _TEST_NAME.fullmatch(bases[0]) is not None and _is_here(step)
+
+
+_NAMES_FIRST = frozenset(("dropdb", "psql", "createdb", "mysql", "mariadb"))
+
+
+def _is_here(step: Step) -> bool:
+    """Tell whether a database client is not told to connect to another machine."""
+    given = given_to(step)
+    hosts = [value for name, value in given.options if name in ("-h", "--host")]
+    hosts += [value for name, value in step.env if name in ("PGHOST", "MYSQL_HOST")]
+    return all(host in ("localhost", "127.0.0.1", "::1", "") or host.startswith("/") for host in hosts)
+
+
+def _is_scratch(step: Step, workspace: Workspace) -> bool:
+    """Tell whether the database is for tests, in memory, or a file in a folder for temporary files."""
+    file = given_to(step).operands[:1] if step.program in _FILE_CLIENTS else ()
+    is_scratch = ":memory:" in step.args or _is_test(step)
+    is_scratch |= bool(file) and classify_path(workspace.absolute(file[0]), workspace) == TEMP
+    return is_scratch and not any(map(_BEYOND.search, _texts(step)))
+
+
+# Statements that reach out of the database that is named.
+_BEYOND = lazy_regex(
+    r"\b(?:drop\s+(?:database|user|role|tablespace|owned)|alter\s+(?:user|role|system)|grant|attach|use\s|program\b|"
+    r"(?:out|dump)file)|\\c|\\!|xp_cmdshell|\.(?:shell|system|open)\b",
+    re.IGNORECASE,
+)
+
+
+_FILE_CLIENTS = frozenset(("sqlite3", "sqlite", "duckdb", "litecli"))
 
 
 def _statements(texts: list[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 Stop git commands that throw away uncommitted work.
 
 This covers `git reset --hard`, `git clean -f`, `git checkout -- file`, `git restore file`, `git switch -f` and
-`git stash drop`.
+`git stash drop`. Giving back files that the session itself wrote is asked about.
 """
 
 from collections.abc import Iterator
@@ -24,13 +24,22 @@ _PATHS = lazy_regex(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
 TRIGGER = Trigger(rows=("discards",))
 
 
-def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if only_asks(step):
         return
     command, words = git_command(step)
     given = arguments_of("git", (command, *words))
     if matches_any(given, program_row("git").discards) or (command == "checkout" and _checks_out_paths(words)):
-        yield RULE.deny(f"`{step.text[:80]}` discards uncommitted work")
+        verdict = RULE.ask if _names_own_files(command, words, workspace) else RULE.deny
+        yield verdict(f"`{step.text[:80]}` discards uncommitted work")
+
+
+def _names_own_files(command: str, words: list[str], workspace: Workspace) -> bool:
+    """Tell whether the command only gives back files that this session wrote: mostly its own work is lost."""
+    given = arguments_of(f"git {command}", words)
+    names = words[words.index("--") + 1 :] if "--" in words else given.operands
+    is_plain = command in ("checkout", "restore") and not given.has("-f", "--force", "--pathspec-from-file")
+    return is_plain and bool(names) and all(workspace.absolute(name) in workspace.written for name in names)
 
 
 def _checks_out_paths(words: list[str]) -> bool:

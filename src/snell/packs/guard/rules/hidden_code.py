@@ -5,9 +5,9 @@ Encoded text is decoded where possible and judged like any other command; runnin
 there is no good reason to hide a command. Code that is only known at run time is asked about.
 """
 
-import re
 from collections.abc import Iterator
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value, is_unset_variable
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import CODE, Finding, Rule, Trigger
@@ -64,15 +64,4 @@ def _unknown_program(step: Step) -> Iterator[Finding]:
 
 _HARMLESS = frozenset(("--help", "-h", "--version", "-V", "version", "help"))
 _DANGEROUS = lazy_regex(r"-\w*[rR]\w*f\w*|-\w*f\w*[rR]\w*|--no-preserve-root|--hard|--force")
-# `$PYTHON`, `${CC}`, `$VENV_PYTHON`, `$KUBECTL_BIN`: the name says which tool it is.
-_TOOL = lazy_regex(
-    r"(?:variable (?:\w+_)?(?:PYTHON\d*|PIP\d*|CC|CXX|CPP|LD|AR|NM|STRIP|MAKE|NINJA|CMAKE|CTEST|GO|GOLANG|NODE|NPM|"
-    r"NPX|YARN"
-    r"|PNPM|BUN|DENO|CARGO|RUSTC|RUSTUP|JAVAC?|MVN|GRADLEW?|DOTNET|PHP|RUBY|PERL|SHELL|EDITOR|VISUAL|PAGER|BROWSER|"
-    r"DOCKER"
-    r"|PODMAN|COMPOSE|KUBECTL|HELM|TERRAFORM|GIT|SUDO|CURL|JQ|SED|GREP|AWK|FIND|TAR|PYTEST|TOX|UV|CLANG\w*|GCC|GXX|ADB"
-    r"|FLUTTER|SWIFT|XCODEBUILD|BAZEL|CLI|BIN|BINARY|EXE|TOOL|RUNNER|PROGRAM|PREFIX|WRAPPER|EXECUTABLE)(?:_(?:BIN|"
-    r"EXE|CMD|PATH))?"
-    r"|output .+|variable [?@*](?:template)?)",
-    re.IGNORECASE,
-)
+_TOOL = pattern("safe_tool_output")

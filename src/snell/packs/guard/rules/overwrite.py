@@ -105,7 +105,7 @@ _DATA = lazy_regex(r"\.(?:csv|tsv|db|sqlite3?|parquet|xlsx?|sql|jsonl?|ya?ml)$",
 
 def _prints_nothing(step: Step) -> bool:
     if step.program in (":", "true"):
-        return not step.output.text  # also stands for programs with unknown output
+        return not step.output.text and step.stdin is None  # also stands for tools, and for unknown output
     return (step.program == "echo" and not step.args) or (
         step.program in ("sed", "gsed") and any(re.fullmatch(r"(?:1,\$)?d", arg) for arg in step.args)
     )

@@ -8,6 +8,7 @@ commands that only the user may run, at a terminal (`snell trust`, `snell pause`
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.reading_programs import GIT_CHANGES_FILES, git_command, only_reads
 from snell.packs.guard.rule import (
@@ -28,9 +29,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="own-files", family="self", instead="say what should change, and let the user change it at a terminal")
 
-_WEAKENING = frozenset(
-    ("trust", "pause", "setup", "uninstall", "allow", "stop", "unsetup", "disable", "off", "resume", "forget", "purge")
-)
+_WEAKENING = names("weakening_commands")
 # Sub-commands that weaken Snell, by command.
 _WEAKENING_SUBCOMMANDS = {
     "ledger": frozenset(("release",)),
@@ -38,9 +37,7 @@ _WEAKENING_SUBCOMMANDS = {
     "tools": frozenset(("learn", "forget")),
 }
 _OFF = frozenset(("off", "false", "disable", "disabled", "none", "kill", "restart", "reset", "remove", "unhook"))
-_HARMLESS_COMMANDS = frozenset(
-    ("check", "test", "fire", "why", "log", "memory", "effort", "task", "phase", "run", "runs", "loop")
-)
+_HARMLESS_COMMANDS = names("harmless_commands")
 _VARIABLES = lazy_regex(r"^SNELL_(?!IDLE$)")
 _OTHER_HOME = lazy_regex(
     r"^(?:SNELL_(?!IDLE$)\w+|HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CONFIG_DIR|XDG_CONFIG_HOME)$"
@@ -116,7 +113,7 @@ def _snell_command(step: Step) -> Iterator[Finding]:
     module, rest = module_run(step.args) if step.program.startswith("python") else ("", ())
     words = rest if module == "snell" else step.args
     if step.program == "snell" or module == "snell":
-        verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _WEAKENING]
+        verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _WEAKENING and words[0] != "help"]
         verbs += [arg for arg in words[1:] if arg in _WEAKENING_SUBCOMMANDS.get(words[0], ())]
         if verbs and not {"--list", "--help", "-h", "list", "show", "--show", "--dry-run", "--print", "status"} & set(
             words

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import MISSING, path_kind
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import NETWORK, PACKAGE
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import ADDRESS, CODE, FETCHED, Finding, Rule, Trigger, given_to, only_asks
@@ -22,22 +23,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="remote-code", family="execution", instead="download to a file, read it, and let the user run it")
 
-# Installers of tool chains that are normally run this way, without root.
-_PUBLISHER = lazy_regex(
-    r"https://(?:sh\.rustup\.rs|astral\.sh/(?:uv|ruff)/|bun\.(?:sh|com)/install|deno\.land/(?:x/)?install|"
-    r"get\.pnpm\.io/|"
-    r"install\.python-poetry\.org|claude\.ai/install\.sh|opencode\.ai/install|cursor\.com/install|"
-    r"fnm\.vercel\.app/install|"
-    r"get\.volta\.sh|codecov\.io/bash|uploader\.codecov\.io/|getcomposer\.org/installer|bootstrap\.pypa\.io/|"
-    r"get\.rvm\.io|"
-    r"get\.haskellstack\.org|cli\.codecov\.io/|mise\.run|mise\.jdx\.dev/install\.sh|nixos\.org/nix/install|"
-    r"install\.determinate\.systems/|"
-    r"get-ghcup\.haskell\.org|get\.sdkman\.io|pixi\.sh/install\.sh|micro\.mamba\.pm/|just\.systems/install\.sh|"
-    r"taskfile\.dev/install\.sh|dot\.net/v1/dotnet-install\.sh|rustwasm\.github\.io/wasm-pack/|pyenv\.run|"
-    r"raw\.githubusercontent\.com/(?:nvm-sh/nvm|Homebrew/install|pyenv/pyenv-installer|cargo-bins/cargo-binstall|"
-    r"golangci/golangci-lint|helm/helm|aquasecurity/trivy|anchore/(?:syft|grype)|leanprover/elan|reviewdog/reviewdog)/)"
-    r"[^@]*$"
-)
+_PUBLISHER = pattern("publisher")
 _DEV_TCP = lazy_regex(r"^/dev/(?:tcp|udp)/")
 
 

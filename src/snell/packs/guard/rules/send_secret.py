@@ -13,7 +13,7 @@ from snell.packs.guard.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import BUILD, TEMP, Workspace, classify_path
 from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_private, is_secret_folder, secret_name
-from snell.packs.guard.shell.network_transfers import is_local, sendings
+from snell.packs.guard.shell.network_transfers import Sending, is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
@@ -98,7 +98,7 @@ def _over_http(step: Step, workspace: Workspace) -> str:
     if is_local(sending.host):
         return ""
     bodies = tuple(value for value in sending.words if not _HEADER.search(value.text.lower()) and not _is_login(value))
-    found = _secret(bodies) or _secret_file(sending.files, workspace)
+    found = _secret(bodies) or _secret_file(sending.files, workspace) or _foreign_key(sending)
     if found:
         return found
     named = next((value for value in sending.words if re.match(r"(?:\w+://)?[\w.-]+[./]", value.text)), None)
@@ -109,6 +109,31 @@ def _over_http(step: Step, workspace: Workspace) -> str:
     )
     if step.stdin is not None and (takes_stdin or step.program in ("http", "https", "xh")):
         return _secret((step.stdin,)) or ("?an archive of complete folders" if step.stdin.has(ARCHIVE) else "")
+    return ""
+
+
+# Keys of well-known services by the name of their variable, and the hosts that they are for.
+_OWNERS = lazy_regex(
+    r"\$\{?(?:(?P<github>GITHUB|GH)|(?P<gitlab>GITLAB|CI_JOB)|(?P<openai>OPENAI)|(?P<anthropic>ANTHROPIC|CLAUDE)|"
+    r"(?P<google>GEMINI|GOOGLE)|(?P<aws>AWS)|(?P<npm>NPM|NODE_AUTH)|(?P<slack>SLACK)|(?P<stripe>STRIPE)|"
+    r"(?P<cloudflare>CLOUDFLARE|CF)|(?P<hugg>HF|HUGGINGFACE)|(?P<digitalocean>DIGITALOCEAN|DO)|(?P<vercel>VERCEL))_"
+)
+_PROXIES = lazy_regex(
+    r"\$|" + UNKNOWN + r"|^(?:https?://)?(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.|\.(?:internal|local)\b"
+)
+
+
+def _foreign_key(sending: Sending) -> str:
+    """Judge a login with the key of a well-known service that goes to the host of another service."""
+    for value in sending.words:
+        owner = _OWNERS.search(value.detail(SECRET)) if value.has(SECRET) else None
+        if (
+            owner
+            and owner.lastgroup
+            and owner.lastgroup not in sending.host.lower()
+            and not _PROXIES.search(sending.host)
+        ):
+            return f"?`{value.detail(SECRET)}`, the key of another service,"
     return ""
 
 
@@ -149,13 +174,21 @@ def _through_pipe(step: Step, workspace: Workspace) -> str:
     if found or step.program == "ssh":
         return found
     if step.stdin is not None and step.stdin.has(ARCHIVE):
-        return "?an archive of complete folders"
+        return "an archive or a complete database" if _is_bare(step) else "?an archive of complete folders"
     typed = step.stdin.text if step.stdin is not None and step.program in ("sftp", "ftp", "lftp") else ""
     for part in re.split(r"[\s,:;]+", " ".join((*step.args, typed))):
         secret = secret_name(workspace.absolute(part), workspace.home) if part else ""
         if secret:
             return secret
     return ""
+
+
+_BARE = name_set("nc ncat netcat socat telnet")
+
+
+def _is_bare(step: Step) -> bool:
+    """Tell whether data goes to another machine over a connection without a login."""
+    return step.program in _BARE and not any(map(is_local, step.args))
 
 
 def _sent_copies(step: Step, workspace: Workspace) -> str:

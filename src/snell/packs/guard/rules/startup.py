@@ -42,6 +42,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         if _EVERYDAY_PROGRAM.search(path) and not path.startswith("/bin/"):
             yield RULE.deny(f"`{path}` would run instead of a system program")
             return
+    yield from _ssh_settings(step)
     yield from _timers(step)
     if step.env or step.program in ("export", "declare", "typeset"):
         yield from _search_paths(step)
@@ -49,6 +50,21 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         if name in _LOADER_VARIABLES - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
             yield RULE.deny(f"{name} loads `{value}` into every program")
             return
+
+
+_SSH_PROGRAM = lazy_regex(
+    r"(?:Proxy|Local|Remote|KnownHosts)Command|Match\s.*\bexec\b|PKCS11Provider|Include", re.IGNORECASE
+)
+
+
+def _ssh_settings(step: Step) -> Iterator[Finding]:
+    """Judge settings of ssh that name a program; lines with a host and a key are ordinary."""
+    path = next((path for path in (*step.writes, *step.appends) if path.endswith("/.ssh/config")), "")
+    if path:
+        text = step.stdin.text if step.stdin is not None and step.program in ("tee", "sponge") else step.output.text
+        edits = step.program in ("sed", "gsed", "perl", "ed")
+        if edits or _SSH_PROGRAM.search(" ".join((text, *step.args))):
+            yield RULE.ask(f"it changes `{path}`, which can name programs that `ssh` runs")
 
 
 # Everyday programs: a file of the same name in a folder that comes first in PATH replaces them.
@@ -112,7 +128,8 @@ def _connections(step: Step) -> Iterator[Finding]:
 def _sets_git_program(args: tuple[str, ...]) -> bool:
     named = {"core.hooksPath", "core.sshCommand", "core.fsmonitor", "core.pager", "include.path"} & set(args)
     if any(
-        re.match(r"alias\.|includeif\.", name, re.IGNORECASE) and _RUNS.match(value)
+        (re.match(r"alias\.|includeif\.", name, re.IGNORECASE) and _RUNS.match(value))
+        or (re.match(r"credential\.(?:.+\.)?helper$", name, re.IGNORECASE) and _RUNS_HELPER.match(value))
         for name, value in itertools.pairwise(args)
     ):
         return True
@@ -122,6 +139,10 @@ def _sets_git_program(args: tuple[str, ...]) -> bool:
 
 
 _RUNS = lazy_regex(r"!(?!git\b)|.*gitconfig|[~./]")
+# A helper gets every password that git uses; clients of forges are helpers, and so is printing one.
+_RUNS_HELPER = lazy_regex(
+    r"!(?!\s*(?:\S*/)?(?:gh|glab|aws|gcloud|git)\s|\s*\w+\(\)\s*\{[^|;&]*(?:;\s*)?echo\b(?!.*(?:curl|wget|nc\s)))"
+)
 # Settings of package managers that name the program which runs scripts, or code that it loads.
 _RUN_SETTINGS = name_set("script-shell scriptshell shell node-options nodeoptions git onload-script yarnpath pnpmfile")
 

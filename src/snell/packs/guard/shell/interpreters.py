@@ -118,6 +118,8 @@ def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
         if before in _FILE_OPTIONS and program in _BUILDS:
             text = call.stdin.text if path in STDIN and call.stdin is not None else known.get(scene.absolute(path), "")
             known[scene.absolute(_BUILDS[program][0])] = text
+        elif before in _FILE_OPTIONS and path in STDIN and call.stdin is not None:
+            known[scene.absolute(path)] = call.stdin.text  # a plan, such as a manifest for `kubectl apply -f -`
     for language, code in recipes(program, args, known, scene.cwd):
         if language == "sh":
             walk.line(code, scene.fork())

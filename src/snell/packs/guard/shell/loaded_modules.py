@@ -22,15 +22,17 @@ _IMPORTED = {
 }
 
 
-def loaded_files(language: str, code: str, scene: ShellState) -> Iterator[Value]:
-    """The files that the code loads."""
+def loaded_files(language: str, code: str, scene: ShellState) -> Iterator[str]:
+    """The texts of the files that the code loads, each once for a line."""
     pattern = _IMPORTED.get(language)
     if pattern is None or not scene.files:
         return
     for found in list(pattern.finditer(code))[:MOST_LOADED]:
         names = [name.split()[0] for group in found.groups() if group for name in group.split(",") if name.strip()]
-        for name in names:
-            yield from module_files(language, name, scene)
+        for value in [value for name in names for value in module_files(language, name, scene)]:
+            if (here := (scene.cwd, value.text)) not in scene.loaded:
+                scene.loaded.add(here)
+                yield value.text
 
 
 def module_files(language: str, name: str, scene: ShellState) -> list[Value]:

@@ -47,8 +47,8 @@ class _Follower:
 
     def go(self, code: str) -> None:
         written = self._mask(code)
-        for value in loaded_files(self.language, code, self.scene):
-            follow(self.walk, self.call, self.scene, self.language, value.text, self.depth + 1)
+        for text in loaded_files(self.language, code, self.scene):
+            follow(self.walk, self.call, self.scene, self.language, text, self.depth + 1)
         for found in pattern("runs_decoded").finditer(written):
             self._follow_decoded(self._string(found))
         masked = self._reduce(written)
@@ -183,7 +183,9 @@ class _Follower:
     def _files(self, masked: str) -> None:
         """Follow what the code deletes, writes, moves and changes by name."""
         for found in (*pattern("deletes").finditer(masked), *pattern("method_deletes").finditer(masked)):
-            self._words("rm", "-rf", self._home(self._string(found)))
+            path = self._home(self._string(found))
+            is_one = pattern("deletes_one_file").search(found[0]) and not re.search(r"[*?]", path)
+            self._words("rm", "-f" if is_one else "-rf", path)
         self._changes(masked)
         if pattern("deletes_each").search(masked):
             for found in pattern("iterated").finditer(masked):

@@ -1,6 +1,5 @@
 """Where a command line runs: folders, variables, functions, and the files that it has written so far."""
 
-import posixpath
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -9,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.packs.guard.file_lookups import read_script
+from snell.packs.guard.file_lookups import normal_path, note_unread, read_script
 from snell.packs.guard.known_values import EMPTY, ON_DISK, UNKNOWN, Value
 from snell.shell.cursor import Budget, TooMuchError
 from snell.shell.tree import Node
@@ -74,6 +73,7 @@ class ShellState:
         self.variables: dict[str, tuple[Value, ...]] = dict(_first_variables(cwd, home, project))
         self.exported: set[str] = {"HOME", "PWD", "TMPDIR", "PATH", "SHELL"}
         self.own: set[str] = set()  # variables that the line itself has set
+        self.loaded = set[tuple[str, str]]()  # folder and text of modules that were followed: each runs once
         self.functions: dict[str, Node] = {}
         self.aliases: dict[str, str] = {}
         self.files: dict[str, Value] = {}
@@ -108,10 +108,10 @@ class ShellState:
     def absolute(self, path: str) -> str:
         """The path from the root; one that starts with something unknown stays as it is."""
         if path.startswith(("/", UNKNOWN)):
-            return _normal(path)
+            return normal_path(path)
         if path == "~" or path.startswith("~/"):
-            return _normal(self.home + path[1:])
-        return _normal(f"{self.cwd}/{path}")
+            return normal_path(self.home + path[1:])
+        return normal_path(f"{self.cwd}/{path}")
 
     def assign(self, name: str, values: tuple[Value, ...]) -> None:
         if self.conditional and name in self.variables:
@@ -153,12 +153,15 @@ class ShellState:
             yield
             return
         kept = self.budget, self.script, self.depth
-        self.budget, self.script = Budget(), code.detail(ON_DISK)
+        budget = self.budget = Budget()
+        self.script = code.detail(ON_DISK)
         try:
             yield
-        except TooMuchError:
-            pass
+        except TooMuchError as error:
+            budget.trouble(str(error))
         finally:
+            if budget.troubles:
+                note_unread(self.script, budget.troubles[0])
             self.budget, self.script, self.depth = kept
 
     def write(self, path: str, value: Value, *, adds: bool = False) -> None:
@@ -198,10 +201,6 @@ def _first_variables(cwd: str, home: str, project: str) -> dict[str, tuple[Value
 def _folders(path: str) -> list[str]:
     parts = path.split("/")[:-1]
     return ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]
-
-
-def _normal(path: str) -> str:
-    return posixpath.normpath(path).replace("//", "/") if path else ""
 
 
 class Walk(Protocol):

@@ -222,7 +222,7 @@ class LineWalk(Walk):
 
     def record(self, call: Call, scene: ShellState, output: Value, code: Value | None = None) -> None:
         """Note a program that would run."""
-        if not len(self.steps) % 8:
+        if len(self.steps) % 8 == 7:  # to ask for the time is a call of the system
             scene.budget.check_time()
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")

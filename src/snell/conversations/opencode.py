@@ -1,0 +1,50 @@
+"""OpenCode: all sessions in one SQLite database. A sub-agent is a session of its own, with a parent."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from snell.conversations.record import Conversation, table
+from snell.system.files import is_own_file
+from snell.system.json_input import json_or_none
+
+PLACES = ("{data}/opencode/opencode.db",)
+_SESSIONS = "SELECT id, parent_id, directory, version FROM session ORDER BY time_created"
+_PROMPTS = 'SELECT COUNT(*) FROM message WHERE session_id = ? AND data LIKE \'%"role":"user"%\''
+_PARTS = 'SELECT time_created, data FROM part WHERE session_id = ? AND data LIKE \'%"type":"tool"%\' ORDER BY id'
+
+
+def read(path: Path) -> Iterator[Conversation]:
+    import apsw
+
+    if not is_own_file(str(path)):
+        return
+    try:
+        database = apsw.Connection(f"file:{path}?mode=ro", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        database.set_busy_timeout(2_000)
+        yield from _sessions(database, path)
+    except apsw.Error:  # another version of the client, with other tables
+        yield Conversation(client="opencode", session_id="", path=os.fspath(path), unread_lines=1)
+
+
+def _sessions(database: Any, path: Path) -> Iterator[Conversation]:
+    for session, parent, folder, version in list(database.execute(_SESSIONS)):
+        found = Conversation(client="opencode", session_id=session, path=str(path), cwd=folder, version=version)
+        found.agents = {session} if parent else set()
+        found.prompts = 0 if parent else database.execute(_PROMPTS, (session,)).fetchone()[0]
+        for at, data in database.execute(_PARTS, (session,)):
+            _add_part(found, table(json_or_none(data.encode())), at, session if parent else "")
+        yield found
+
+
+def _add_part(found: Conversation, part: Any, at: int, agent: str) -> None:
+    if part.get("type") != "tool":
+        return
+    state = table(part.get("state"))
+    call = found.call(str(part.get("callID")), str(part.get("tool")), state.get("input"), at, agent)
+    call.ended = int(table(state.get("time")).get("end") or 0)
+    if state.get("status") == "completed":
+        call.ran = True
+    elif state.get("status") == "error":
+        call.why = "it failed, and the record does not say whether it ran"

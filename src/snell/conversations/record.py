@@ -1,0 +1,112 @@
+"""
+What a client's own record says: conversations and their tool calls, the same for every client.
+
+A reader beside this file makes these from the files of one client. Times are milliseconds since 1970.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+
+from snell.model.errors import SnellError
+from snell.system.json_input import json_or_none
+from snell.system.transcripts import is_readable, lines_since
+
+MOST_BYTES = 4 * 1024**3  # of one file
+LONGEST_LINE = 32 * 1024**2  # a result with a picture takes a few megabytes
+_DURATION = re.compile(r"(\d{1,5})([mhdw])")
+_MINUTES = {"m": 1, "h": 60, "d": 1_440, "w": 10_080}
+
+
+class RecordedCall(Struct, kw_only=True):
+    """One tool call, as the client recorded it."""
+
+    tool: str
+    number: str = ""  # the client's id of the call
+    at: int = 0
+    ended: int = 0
+    agent: str = ""  # the sub-agent that made it
+    given: Any = None  # its input
+    ran: bool | None = None  # None: the record does not tell
+    why: str = ""  # why it did not run, or why that is unknown
+    hook_failure: str = ""  # what the client says about a hook of Snell that failed before this call
+    unreported: str = ""  # why the client reports no event for it
+
+
+class Conversation(Struct, kw_only=True):
+    """One conversation of a client, with its sub-agents."""
+
+    client: str
+    session_id: str
+    path: str
+    cwd: str = ""
+    version: str = ""  # of the client
+    calls: list[RecordedCall] = []
+    prompts: int = 0
+    agents: set[str] = field(default_factory=set)
+    unread_lines: int = 0
+    by_number: dict[str, RecordedCall] = field(default_factory=dict)
+
+    def call(self, number: str, tool: str, given: Any, at: int, agent: str = "") -> RecordedCall:
+        """Add a call, or return the one that has this number."""
+        known = self.by_number.get(number)
+        if known is None:
+            known = RecordedCall(tool=tool, number=number, given=given, at=at, agent=agent)
+            self.calls.append(known)
+            if number:
+                self.by_number[number] = known
+        return known
+
+    def find(self, number: object) -> RecordedCall | None:
+        return self.by_number.get(number) if isinstance(number, str) else None
+
+
+def rows_in(conversation: Conversation, path: Path, *markers: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the objects in the lines of a transcript that contain one of the markers."""
+    if not is_readable(str(path)):
+        return
+    for line, _ in lines_since(str(path), 0, MOST_BYTES, LONGEST_LINE):
+        conversation.unread_lines += not line
+        if any(marker in line for marker in markers):
+            row = json_or_none(line)
+            if isinstance(row, dict):
+                yield row
+
+
+def at_of(value: object) -> int:
+    """Return a time of a client, a number or a text, in milliseconds; 0 if it is none."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value)
+    try:
+        return int(datetime.fromisoformat(str(value)).timestamp() * 1000)
+    except ValueError:
+        return 0
+
+
+def table(value: object) -> Mapping[str, Any]:
+    """Return a value that should be an object; an empty one if it is something else."""
+    return value if isinstance(value, dict) else {}
+
+
+def tables(value: object) -> list[Mapping[str, Any]]:
+    """Return the objects in a value that should be a list of them."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def text_of(value: object) -> str:
+    """Return a text, or the texts in a list of parts."""
+    if isinstance(value, str):
+        return value
+    return "\n".join(str(each["text"]) for each in tables(value) if isinstance(each.get("text"), str))
+
+
+def milliseconds(text: str) -> int:
+    """Return a duration such as `7d`, `12h`, `30m` or `2w`. Raises SnellError for any other text."""
+    found = _DURATION.fullmatch(text.strip())
+    if not found or not int(found[1]):
+        raise SnellError(f"`--since {text}` is not a duration", advice="write it like 7d, 12h, 30m or 2w")
+    return int(found[1]) * _MINUTES[found[2]] * 60_000

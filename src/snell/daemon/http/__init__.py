@@ -1,0 +1,1 @@
+"""The HTTP endpoint, for clients that cannot start a program."""

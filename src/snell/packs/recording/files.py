@@ -1,0 +1,108 @@
+"""The files of kept events: one per day in `recorded/` of the state folder, one line of JSON per event."""
+
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.model.events import Event
+from snell.system.paths import make_private
+
+FOLDER, ENDING = "recorded", ".jsonl"
+DAY_MS = 86_400_000
+MOST_FILES = 20  # named by one event
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """One event, without its secrets."""
+
+    id: str  # of its decision
+    at: int
+    payload: dict[str, Any]
+    files: dict[str, str] = {}  # the kind of each file that it names
+    marks: dict[str, Any] | None = None  # of its session after it; None: as after the event before
+
+
+_decode = msgspec.json.Decoder(Kept).decode
+
+
+def keep(state: Path, kept: Kept, limit: int) -> None:
+    """Append an event to the file of its day; delete the oldest files if all take more than `limit` bytes."""
+    folder = state / FOLDER
+    make_private(folder)
+    line = msgspec.json.encode(kept) + b"\n"
+    if len(line) > limit:
+        return
+    path = folder / f"{time.strftime('%Y-%m-%d', time.gmtime(kept.at / 1000))}{ENDING}"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # several daemons and `snell hook` may write
+        if os.fstat(descriptor).st_size + len(line) > limit:
+            os.ftruncate(descriptor, 0)  # one day alone takes all: it begins again
+        os.write(descriptor, line)
+    finally:
+        os.close(descriptor)
+    delete_oldest(state, limit)
+
+
+def delete_oldest(state: Path, limit: int) -> int:
+    """Delete the oldest files until the rest take at most `limit` bytes; returns how many bytes are left."""
+    files = recorded_files(state)
+    total = sum(size for _, size in files)
+    for path, size in files:
+        if total <= limit:
+            break
+        path.unlink(missing_ok=True)
+        total -= size
+    return total
+
+
+def recorded_files(state: Path) -> list[tuple[Path, int]]:
+    """Return the files with kept events and their sizes, the oldest first."""
+    try:
+        names = sorted(name for name in os.listdir(state / FOLDER) if name.endswith(ENDING))
+    except OSError:
+        return []
+    return [(state / FOLDER / name, (state / FOLDER / name).stat().st_size) for name in names]
+
+
+def kept_events(state: Path, since: int = 0) -> Iterator[Kept]:
+    """Yield the kept events that are not older than a time; a line that was cut short is left out."""
+    first = time.strftime("%Y-%m-%d", time.gmtime(max(0, since) / 1000))
+    for path, _ in recorded_files(state):
+        if path.stem < first:
+            continue
+        with path.open("rb") as file:
+            for line in file:
+                try:
+                    kept = _decode(line)
+                except (msgspec.DecodeError, UnicodeDecodeError):
+                    continue
+                if kept.at >= since:
+                    yield kept
+
+
+def file_kinds(event: Event) -> dict[str, str]:
+    """Return the kind of the event's folder and of each file that its input names."""
+    cwd = event.cwd or "/"
+    found = event.contents
+    named = [*found.reads, *found.writes, *found.deletes][:MOST_FILES]
+    return {
+        path: kind_of_file(path) for path in (cwd, *(os.path.join(cwd, os.path.expanduser(each)) for each in named))
+    }
+
+
+def kind_of_file(path: str) -> str:
+    """Return `missing`, `link`, `folder` or `file`."""
+    try:
+        mode = os.lstat(path).st_mode
+    except (OSError, ValueError):
+        return "missing"
+    return "link" if stat.S_ISLNK(mode) else "folder" if stat.S_ISDIR(mode) else "file"

@@ -1,0 +1,1 @@
+"""Usage: stop or ask when a session has used its tokens."""

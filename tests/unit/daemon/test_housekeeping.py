@@ -1,0 +1,48 @@
+"""How often the daemon does its housekeeping."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from snell.daemon import housekeeping
+from snell.daemon.housekeeping import LARGE_LOG, Pace
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, seconds in (("SOON", 0.0), ("RARELY", 0.0), ("BETWEEN", 3600.0), ("AT_LEAST", 7200.0)):
+        monkeypatch.setattr(housekeeping, name, seconds)
+    path = tmp_path / "log"
+    path.touch()
+    return path
+
+
+def rounds(pace: Pace, number: int, *, has_more: bool = False) -> list[bool]:
+    """Run rounds with work before each; return which were full."""
+
+    async def run() -> list[bool]:
+        full = []
+        for _ in range(number):
+            pace.note_work()
+            full.append(await pace.next_round())
+            pace.end_round(has_more=has_more)
+        return full
+
+    return asyncio.run(run())
+
+
+def test_while_work_goes_on_few_rounds_are_full(log: Path) -> None:
+    assert rounds(Pace(36_000, str(log)), 4) == [True, False, False, False]
+
+
+def test_a_round_that_has_more_to_do_is_followed_by_a_full_one(log: Path) -> None:
+    assert rounds(Pace(36_000, str(log)), 3, has_more=True) == [True, True, True]
+
+
+def test_a_large_log_needs_a_full_round(log: Path) -> None:
+    pace = Pace(36_000, str(log))
+    assert rounds(pace, 2) == [True, False]
+    with log.open("wb") as file:
+        file.truncate(LARGE_LOG)
+    assert rounds(pace, 1) == [True]
