@@ -119,16 +119,6 @@ def audit_over_no_ledger(rounds: int = 200) -> Measured:
     return times["audit"] / times["without"], times
 
 
-def session_at_a_hundred_thousand(rounds: int = 20) -> Measured:
-    """List, show and stats of one session: with 100,000 rows in the file, over the same with 10,000."""
-    return _growth(100_000, rounds)
-
-
-def session_at_a_million(rounds: int = 20) -> Measured:
-    """The same with 1,000,000 rows; filling the file takes minutes."""
-    return _growth(1_000_000, rounds)
-
-
 def verifying_over_five_seconds(records: int = 100_000, **_: int) -> Measured:
     """Seconds to verify 100,000 records, over five."""
     with _database() as database:
@@ -185,21 +175,6 @@ def _runtime(mode: str, *more: Hook) -> Iterator[Runtime]:
         runtime = Runtime.embed(*hooks, database=database, journal=journal, marks=StoredMarks(database), env={})
         yield runtime
         runtime.close()
-
-
-def _growth(rows: int, rounds: int) -> Measured:
-    with _database() as small, _database() as large:
-        _fill(small, 10_000)
-        _fill(large, rows)
-        candidates = {"10,000 rows": lambda: _look(small), f"{rows:,} rows": lambda: _look(large)}
-        times = interleaved(candidates, rounds=rounds, calls=10)
-    return times[f"{rows:,} rows"] / times["10,000 rows"], times
-
-
-def _look(database: SqliteDatabase) -> None:
-    database.run(lambda tx: ledger.recent(tx, session="s7"))
-    database.run(lambda tx: ledger.find_by_prefix(tx, "t7"))
-    database.run(lambda tx: ledger.stats(tx, session="s7"))
 
 
 def _fill(database: SqliteDatabase, rows: int) -> None:

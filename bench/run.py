@@ -12,6 +12,7 @@ from bench import (
     daemon,
     engine,
     events,
+    growth,
     guard,
     ledger,
     load,
@@ -91,7 +92,12 @@ REPORTED: tuple[Measure, ...] = (
     ledger.durable_over_plain_insert,
     ledger.receipt_over_plain_insert,
     ledger.audit_over_no_ledger,
-    ledger.session_at_a_million,
+    growth.session_at_a_million,
+    growth.event_at_a_million,
+    growth.log_at_a_million,
+    growth.why_at_a_million,
+    growth.session_stats_at_a_million,
+    growth.stats_at_a_million,
     ledger.verifying_over_five_seconds,
 )
 

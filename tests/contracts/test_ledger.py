@@ -14,10 +14,11 @@ from snell.model.protocols import Database
 from snell.model.tables import put_meta
 from snell.records import audit_chain, claims, ledger, replays, resume, retention
 from snell.records.audit_anchors import Anchor
+from snell.records.call_totals import ToolStats, read_stats
 from snell.records.claims import Claim, Receipt
 from snell.records.decisions import Row
 from snell.records.decisions import add as add_decision
-from snell.records.ledger import Call, End, ToolStats
+from snell.records.ledger import Call, End
 from snell.records.resume import ResumeResult
 from snell.store.sqlite import SqliteDatabase
 from snell.work import runs
@@ -130,7 +131,7 @@ def test_calls_are_found_counted_and_paged(database: Database):
     ids = lambda calls: [each.tool_call_id for each in calls]  # noqa: E731 - short for many
     assert ids(database.run(lambda tx: ledger.recent(tx, {"session_id": "s"}))) == ["s/t5", "s/t3", "s/t1"]
     assert ids(database.run(lambda tx: ledger.recent(tx, {"status": "failed"}))) == ["s/t1"]
-    assert database.run(lambda tx: ledger.stats(tx, session="s")) == [ToolStats("Bash", 3, 1, 1, 80, 70)]
+    assert read_stats(database, session="s") == [ToolStats("Bash", 3, 1, 1, 80, 70)]
     assert ids(database.run(lambda tx: ledger.find_by_prefix(tx, "t3"))) == ["s/t3"]
     assert ids(database.run(lambda tx: ledger.find_by_prefix(tx, "last"))) == ["s/t6"]
     database.run(lambda tx: ledger.begin(tx, call(30)))

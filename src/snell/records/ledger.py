@@ -178,29 +178,6 @@ def page(tx: Transaction, asked: Mapping[str, str], after: tuple[int, str], limi
     return _CALLS.read(tx, f"{clause} {beyond} {order}", *values, after[0], after[0], after[1], limit)
 
 
-class ToolStats(Struct, frozen=True):
-    """Numbers of calls, failures and denials of a tool, and its times."""
-
-    tool: str
-    calls: int
-    failed: int
-    denied: int
-    total_ms: int
-    longest_ms: int
-
-
-def stats(tx: Transaction, *, session: str = "", run: str = "") -> list[ToolStats]:
-    """Return statistics by tool, the most used first."""
-    clause, values = where_given({"session_id": session, "run_id": run})
-    columns = (
-        "raw_tool_name, COUNT(*), COUNT(CASE WHEN status = 'failed' THEN 1 END),"
-        " COUNT(CASE WHEN status = 'denied' THEN 1 END), SUM(duration_ms), MAX(duration_ms)"
-    )
-    grouped = f"SELECT {columns} FROM tool_calls {clause} GROUP BY raw_tool_name"
-    found = [ToolStats(str(row[0]), *(int(each) for each in row[1:])) for row in tx.rows(grouped, *values)]
-    return sorted(found, key=lambda each: (-each.calls, each.tool))
-
-
 def put_body(tx: Transaction, text: str, *, at: int, size: int) -> str:
     """Store a redacted text and return its key, which is its hash."""
     if not text:

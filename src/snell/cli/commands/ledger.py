@@ -36,7 +36,8 @@ from snell.cli.terminal import Colours, has_unicode, print_json, visible, visibl
 from snell.model.errors import SnellError
 from snell.model.protocols import Database
 from snell.records import ledger, resume
-from snell.records.ledger import Call, ToolStats
+from snell.records.call_totals import ToolStats, read_stats
+from snell.records.ledger import Call
 from snell.system.optional_packages import install_advice, missing_message
 from snell.system.paths import places
 
@@ -104,7 +105,7 @@ def _show(args: argparse.Namespace, database: Database) -> int:
 
 
 def _stats(args: argparse.Namespace, database: Database) -> int:
-    stats = database.run(lambda tx: ledger.stats(tx, session=args.session, run=args.run), only_reads=True)
+    stats = read_stats(database, session=args.session, run=args.run)
     if args.json:
         print_json(stats)
     if not stats and not args.json and not args.svg:
