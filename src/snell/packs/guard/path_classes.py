@@ -130,7 +130,7 @@ def _is_local_build_output(head: str, workspace: Workspace) -> bool:
 
 def is_rebuilt_name(name: str) -> bool:
     """Tell whether the name pattern matches only files that a build or an editor makes again."""
-    plain = name.strip("*/").lower()
+    plain = name.strip("*/").lower().rstrip(".")
     return plain in _REBUILT_NAMES or {plain.lstrip("."), name.lower().rpartition(".")[2]} & _REBUILT_SUFFIXES != set()
 
 

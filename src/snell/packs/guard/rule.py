@@ -86,10 +86,17 @@ _DRY = name_set(
 )
 
 
+_HELP = frozenset((("-h", ""), ("-help", "")))
+
+
 def only_asks(step: Step) -> bool:
     """Tell whether the command shows help or a plan, and changes nothing."""
     given = given_to(step)
-    if given.operands[:1] in (("plan",), ("help",)) or given.operands[-1:] == ("help",) or ("-h", "") in given.options:
+    if (
+        given.operands[:1] in (("plan",), ("help",))
+        or given.operands[-1:] == ("help",)
+        or not _HELP.isdisjoint(given.options)
+    ):
         return True
     return any(name in _DRY and value not in ("none", "false") for name, value in given.options)
 

@@ -38,7 +38,8 @@ def _publishes(given: Arguments, row: Program, workspace: Workspace) -> bool:
     if not matches_any(given, row.publishes):
         return False
     last, is_sure = given.operands[-1], len(given.operands) - 1 not in given.unsure
-    names_it = is_sure and last not in _VERBS and UNKNOWN not in last and not last.startswith(_OWN_REGISTRY)
+    is_sure = is_sure and not any(UNKNOWN in each for each in given.operands)
+    names_it = is_sure and last not in _VERBS and not last.startswith(_OWN_REGISTRY)
     return workspace.snell_paths.asks_to_publish or names_it
 
 

@@ -1,8 +1,9 @@
 """
-Stop package managers from removing, replacing or updating Snell.
+Stop package managers from removing or replacing Snell.
 
 This covers `pip`, `uv`, `pipx` and similar tools when they name Snell, a package that it needs, or everything that is
-installed. Other packages may be installed, and so may anything in another environment that the command names.
+installed. A newer version by its name alone, from the usual index, is an upgrade like any other. Other packages may be
+installed, and so may anything in another environment that the command names.
 """
 
 import re
@@ -47,6 +48,7 @@ _VALUED = (
     "--prefix --root -p --python --python-version --platform --index --default-index --with --from -e --editable "
     "--directory --project"
 )
+_INDEXES = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--index", "--default-index")
 _TARGETS = ("--target", "-t", "--prefix", "--root")
 _LISTS = ("-r", "--requirement", "--requirements")
 _LOADS_PIP = lazy_regex(r"\b(?:import|from)\s+(?:[\w., ]*\b)?pip\b|run_module\(\s*[\"']pip|import_module\(\s*[\"']pip")
@@ -183,10 +185,16 @@ def _judge_package(call: _Call, workspace: Workspace, *, takes_all: bool) -> Ite
     elif call.verb == "install":
         edited = call.given.values("-e", "--editable")
         named = [each for each in (*call.given.operands, *edited) if _is_snell(each, workspace)]
-        if named and (call.given.has(*_REPLACES) or not all(map(_is_name_only, named))):
+        if named and not _is_upgrade(call, named):
             yield from _judge_replacement(named[0], workspace)
         elif _is_snell_environment(call, workspace) and not _is_development(workspace):
             yield from _judge_needed_packages(call)
+
+
+def _is_upgrade(call: _Call, named: list[str]) -> bool:
+    """Tell whether Snell is installed by its name alone, from the usual index: at most a newer version of it."""
+    forced = [name for name in _REPLACES if name not in ("-U", "--upgrade", "-f", "--force")]
+    return all(map(_is_name_only, named)) and not call.given.has(*forced) and not call.given.values(*_INDEXES)
 
 
 def _judge_uninstall(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
@@ -237,7 +245,8 @@ def _judge_tool(call: _Call, workspace: Workspace) -> Iterator[Finding]:
     named = [each for each in given.operands if _is_snell(each, workspace)]
     everything = verb in ("uninstall-all", "reinstall-all") or (verb == "uninstall" and given.has("--all"))
     replaces = verb == "install" and (given.has(*_REPLACES, "--from") or not all(map(_is_name_only, named)))
-    changes = verb in ("uninstall", "reinstall", "upgrade", "uninject") or replaces
+    changes = verb in ("uninstall", "reinstall", "uninject") or replaces
+    changes = changes or (verb == "upgrade" and bool(given.values(*_INDEXES)))
     if everything or (named and changes):
         yield RULE.deny(f"`{call.tool} {verb}` removes or replaces Snell")
     elif verb == "upgrade-all" or (verb == "upgrade" and given.has("--all")) or (named and verb == "inject"):

@@ -38,6 +38,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         yield RULE.deny(f"it changes `{changed}`, which controls access to this machine")
     elif step.program in _ENGINES and "run" in step.args[:3]:
         yield from _container(step)
+    elif step.program in ("kubectl", "oc") and {"run", "create", "debug", "patch"} & set(step.args):
+        yield from _pod(step)
 
 
 def _other_user(step: Step) -> Iterator[Finding]:
@@ -62,6 +64,17 @@ def _only_checks(step: Step) -> bool:
     return step.program in ("visudo", "vipw", "dscl") and bool(
         {"-c", "-cf", "--check", "-V", "-read", "-list", "-search"} & set(step.args)
     )
+
+
+_HOST_RIGHTS = lazy_regex(r"[\"'](privileged|hostPID|hostPath)[\"']\s*:\s*(?:true|\{)|--(privileged)(?:=true)?$")
+
+
+def _pod(step: Step) -> Iterator[Finding]:
+    """Judge a pod that the command line describes."""
+    rights = {found[1] or found[2] for arg in step.args for found in _HOST_RIGHTS.finditer(arg)}
+    if rights:
+        verdict = RULE.deny if len(rights) > 1 or "hostPath" in rights else RULE.ask
+        yield verdict("the pod gets root access to a node of the cluster")
 
 
 def _container(step: Step) -> Iterator[Finding]:

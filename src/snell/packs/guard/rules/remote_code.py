@@ -103,9 +103,12 @@ def _fetched_program(step: Step) -> Iterator[Finding]:
 
 def _packages_by_address(step: Step) -> Iterator[Finding]:
     if matches_any(given_to(step), program_row(step.program).fetches_code) and not only_asks(step):
-        yield RULE.ask(f"`{step.text[:80]}` downloads code that runs here and was not reviewed")
+        verdict = RULE.deny if any(map(_UNENCRYPTED.match, step.args)) else RULE.ask
+        yield verdict(f"`{step.text[:80]}` downloads code that runs here and was not reviewed")
     elif step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
-        yield RULE.ask("it runs a program directly from an address")
+        is_open = any(map(_UNENCRYPTED.match, step.args)) or {"-A", "--allow-all"} & set(step.args)
+        verdict = RULE.deny if is_open and not any(map(_PUBLISHER.match, step.args)) else RULE.ask
+        yield verdict("it runs a program directly from an address")
     elif _is_installed_download(step):
         yield RULE.ask("it installs a package from the network that was not reviewed")
     elif (
@@ -161,7 +164,7 @@ def _input_and_packages(step: Step) -> Iterator[Finding]:
     if step.stdin is not None and step.stdin.has(NETWORK) and _runs_input(step) and not is_local(source):
         yield RULE.ask(f"`{step.program}` runs commands from the network that were not reviewed")
     elif _installs_by_address(step):
-        is_open = any(arg.startswith("http:") and _UNENCRYPTED.match(arg) for arg in step.args)
+        is_open = any(map(_UNENCRYPTED.match, step.args))
         verdict = RULE.deny if is_open else RULE.ask
         yield verdict("it installs or runs a package from an address that is no package registry")
 
@@ -175,7 +178,8 @@ def _connections(step: Step) -> Iterator[Finding]:
         if any(_PROGRAMS.search(path) for path in step.writes):
             yield RULE.ask("it installs a program that was downloaded without encryption")
         elif _is_installer(step):
-            yield RULE.ask("it installs or runs a package that was downloaded without encryption")
+            verdict = RULE.deny if any(map(_BARE_ADDRESS.match, step.args)) else RULE.ask
+            yield verdict("it installs or runs a package that was downloaded without encryption")
 
 
 def _runs_input(step: Step) -> bool:
@@ -221,6 +225,9 @@ _INSTALLERS = name_set(
 _UNENCRYPTED = lazy_regex(
     r"(?:--[\w-]+=)?(?:\w+\+)?http://(?!localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w-]+(?:[:/]|$))"
 )
+
+
+_BARE_ADDRESS = lazy_regex(r"(?:--[\w-]+=)?(?:\w+\+)?http://\d+\.\d+\.\d+\.\d+[:/]")  # a number, no name
 
 
 def _is_installer(step: Step) -> bool:

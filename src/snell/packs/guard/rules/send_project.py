@@ -27,6 +27,7 @@ RULE = Rule(
 )
 
 _ADDRESS = lazy_regex(r"^(?:\w[\w+]*://|(?:[\w.-]+@)?[\w.-]+\.[\w.-]+:(?!\\)|[\w.-]+@[\w.-]+:)")
+_LOGIN = lazy_regex(r"://[^/@]+:[^/@]+@")
 _CLOUDS = name_set("aws gsutil gcloud rclone mc s3cmd s5cmd azcopy b2")
 _STORED = lazy_regex(r"^(?:s3|gs|b2|https?)://|^[\w-]+:(?!\\)")
 _SERVERS = name_set(
@@ -64,14 +65,21 @@ def _push(step: Step) -> Iterator[Finding]:
     address = target.text if target is not None else operand
     if not _ADDRESS.match(address) or UNKNOWN in address:
         return
-    if not is_forge(address):
+    if is_forge(address):
+        # A copy under another account, perhaps; the first push of a new repository sets the upstream.
+        is_copy = given.has("--all", "--mirror") and not given.has("-u", "--set-upstream")
+        if is_copy or (target is None and _LOGIN.search(operand)):
+            yield RULE.ask(f"it pushes the repository to `{address}`, which is no remote of the project")
+    else:
         turned = target is not None and target.detail(REMOTE) == "turned"
         yield (RULE.deny if turned else RULE.ask)(f"it pushes the repository to `{address}`")
 
 
 def _upload(step: Step, workspace: Workspace) -> Iterator[Finding]:
     operands = [arg for arg in step.args if not arg.startswith("-")]
-    if len(operands) < 3 or not _STORED.match(operands[-1]) or any(arg.startswith("--dry") for arg in step.args):
+    while operands and not _STORED.match(operands[-1]):
+        operands.pop()  # the value of an option behind the target
+    if len(operands) < 3 or any(arg.startswith("--dry") for arg in step.args):
         return
     for name in operands[1:-1]:
         is_folder = not _STORED.match(name) and (name in (".", "..", "*") or "/" in name)

@@ -101,6 +101,8 @@ def _over_http(step: Step, workspace: Workspace) -> str:
     found = _secret(bodies) or _secret_file(sending.files, workspace) or _foreign_key(sending)
     if found:
         return found
+    if dump := next(filter(_DUMP.search, sending.files), ""):
+        return f"?`{dump}`, which looks like the data of a database,"
     named = next((value for value in sending.words if re.match(r"(?:\w+://)?[\w.-]+[./]", value.text)), None)
     if named is not None and any(named.detail("output") == name for name in ("whoami", "id")):
         return "?the user name, as part of an address,"
@@ -110,6 +112,9 @@ def _over_http(step: Step, workspace: Workspace) -> str:
     if step.stdin is not None and (takes_stdin or step.program in ("http", "https", "xh")):
         return _secret((step.stdin,)) or ("?an archive of complete folders" if step.stdin.has(ARCHIVE) else "")
     return ""
+
+
+_DUMP = lazy_regex(r"\.(?:sql|dump|bak|sqlite3?|db|mdb|rdb)(?:\.(?:gz|xz|zst|bz2|zip|enc|gpg))?$", re.IGNORECASE)
 
 
 # Keys of well-known services by the name of their variable, and the hosts that they are for.

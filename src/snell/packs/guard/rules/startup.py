@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import UNKNOWN
@@ -35,9 +35,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     for path in (*step.writes, *step.appends):
         if is_startup_file(path) and not (path in step.appends and _EXPORTS.fullmatch(step.output.text)):
             adds = path in step.appends and not path.startswith("/etc")
-            yield (RULE.ask if adds or "/.git/hooks/" in path else RULE.deny)(
-                f"it changes `{path}`, which runs automatically"
-            )
+            verdict = _verdict(step.output.text) if adds or "/.git/hooks/" in path else RULE.deny
+            yield verdict(f"it changes `{path}`, which runs automatically")
             continue
         if _EVERYDAY_PROGRAM.search(path) and not path.startswith("/bin/"):
             yield RULE.deny(f"`{path}` would run instead of a system program")
@@ -46,7 +45,17 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     yield from _timers(step)
     if step.env or step.program in ("export", "declare", "typeset"):
         yield from _search_paths(step)
+    yield from _loaded_code(step)
+
+
+def _loaded_code(step: Step) -> Iterator[Finding]:
+    """Judge variables that name code for every program, or for every script of a package manager."""
     for name, value in step.env:
+        if (
+            name.lower().startswith(_NPM_SETTING)
+            and name.lower()[len(_NPM_SETTING) :].replace("_", "-") in _RUN_SETTINGS
+        ):
+            yield _verdict(value)(f"{name} makes the package manager run `{value}` for every script")
         if name in _LOADER_VARIABLES - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
             yield RULE.deny(f"{name} loads `{value}` into every program")
             return
@@ -88,7 +97,13 @@ def _search_paths(step: Step) -> Iterator[Finding]:
             yield RULE.ask(f"{name} makes programs from `{value.partition(':')[0]}` run instead of the usual ones")
 
 
-_TEMPORARY = lazy_regex(r"(?:^|[\s=:]|-[rM])(?:/tmp|/var/tmp|/dev/shm)/")
+def _verdict(*texts: str) -> Callable[[str], Finding]:
+    """A program of the project may have to run automatically; one in a temporary folder is not there to stay."""
+    return RULE.deny if any(map(_TEMPORARY.search, texts)) else RULE.ask
+
+
+_NPM_SETTING = "npm_config_"
+_TEMPORARY = lazy_regex(r"(?:^|[\s=:;&|('\"]|-[rM])(?:/tmp|/var/tmp|/dev/shm)/")
 
 
 def _timers(step: Step) -> Iterator[Finding]:
@@ -102,7 +117,7 @@ def _timers(step: Step) -> Iterator[Finding]:
     elif step.program == "launchctl" and args[:1] and args[0] in _LAUNCHCTL_VERBS:
         yield RULE.deny("it changes what the system starts automatically")
     elif step.program == "systemctl" and {"enable", "link", "edit"} & set(args[:3]):
-        yield RULE.ask("it changes what the system starts automatically")
+        yield _verdict(*args)("it changes what the system starts automatically")
     elif step.program == "export" and any(arg.startswith(("LD_PRELOAD=", "DYLD_INSERT_LIBRARIES=")) for arg in args):
         yield RULE.deny("it loads a library into every program")
     elif step.program in ("git", "npm", "pnpm", "yarn"):
@@ -122,7 +137,7 @@ def _connections(step: Step) -> Iterator[Finding]:
     elif step.program != "git" and _sets_script_program(step.args):
         yield RULE.ask("it changes which program the package manager runs for every script")
     elif is_git_config and _sets_git_program(step.args):
-        yield RULE.ask("it changes which programs git runs automatically")
+        yield _verdict(*step.args)("it changes which programs git runs automatically")
 
 
 def _sets_git_program(args: tuple[str, ...]) -> bool:

@@ -156,10 +156,11 @@ _INSTALLERS = tuple(
 
 
 def _push_there(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:
-    words = [arg for arg in args[args.index("push") + 1 :] if not arg.startswith("-")]
+    given = args[args.index("push") + 1 :]
+    words, options = ([arg for arg in given if arg.startswith("-") == is_option] for is_option in (False, True))
     address = scene.content(f".git/remotes/{words[0] if words else 'origin'}")
     if address is not None and address.has(REMOTE):
-        walk.record(call.with_words("git", "push", address), scene, EMPTY)
+        walk.record(call.with_words("git", "push", address, *options), scene, EMPTY)
 
 
 def _database(walk: Walk, call: Call, scene: ShellState) -> Value | None:

@@ -8,6 +8,7 @@ from functools import cache
 
 from msgspec.structs import replace
 
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
@@ -55,6 +56,7 @@ _ATTACHED = {
     "lua": r"-e(.*\W.*)",
     "node": r"--(?:eval|print)=(.+)",
 }
+_CHECKS = {"php": name_set("-l --syntax-check"), "node": name_set("-c --check"), "ruby": name_set("-c -wc -cw")}
 _VALUED = frozenset(("-W", "-X", "-I", "-M", "-r", "--require", "-F", "-v", "-f", "-d", "--import", "--loader"))
 
 
@@ -230,6 +232,9 @@ def run_language(walk: Walk, call: Call, scene: ShellState) -> Value:
     name = _SAME.get(name, name)
     attached, options = _code_options(name)
     words = call.words[1:]
+    if not _CHECKS.get(name, frozenset()).isdisjoint([word.text for word in words]):
+        walk.record(call, scene, UNKNOWN_VALUE)
+        return UNKNOWN_VALUE  # the code is read and not run
     codes, script, module = list[Value](), None, False
     index = 0
     while index < len(words):
@@ -293,12 +298,17 @@ def _given_code(
 
 def _code_of_script(call: Call, scene: ShellState, name: str, script: Value | None) -> list[Value]:
     """Return the code of a script that the line or the session wrote, or that comes over standard input."""
-    if script is None or script.text in STDIN:
+    if script is None or script.text in STDIN or _is_console(call, script):
         return [call.stdin] if call.stdin is not None else []
     known = loaded_modules.content(name, script.text, scene) or scene.script_text(script.text)
     if known is None and script.labels:
         known = Value(UNKNOWN, script.labels)
     return [known] if known is not None else []
+
+
+def _is_console(call: Call, script: Value) -> bool:
+    """Tell whether a script of a framework runs its input: `python manage.py shell`."""
+    return script.text.endswith("manage.py") and any(word.text in ("shell", "shell_plus") for word in call.words)
 
 
 def is_versioned(program: str) -> bool:

@@ -185,6 +185,7 @@ class _Follower:
         for found in (*pattern("deletes").finditer(masked), *pattern("method_deletes").finditer(masked)):
             path = self._home(self._string(found))
             is_one = pattern("deletes_one_file").search(found[0]) and not re.search(r"[*?]", path)
+            is_one = is_one and "recursive" not in masked[found.end() : found.end() + 40]  # `unlink` of R
             self._words("rm", "-f" if is_one else "-rf", path)
         self._changes(masked)
         if pattern("deletes_each").search(masked):
