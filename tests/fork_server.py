@@ -3,7 +3,7 @@ Run Python modules in processes that are forked from one with the imports alread
 
 `python -m snell` spends most of its time on importing. A test that is about what a command does, not about how it
 starts, runs it here: a process of its own, with its own environment, folder, arguments and streams, in a tenth of the
-time. Nightly runs start real interpreters instead, as do systems without pidfd.
+time; a daemon, in a third. Nightly runs start real interpreters instead, as do systems without pidfd.
 """
 
 import atexit
