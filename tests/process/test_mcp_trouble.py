@@ -128,7 +128,7 @@ def test_eight_clients_at_once_lose_nothing(agent):
 
 
 def test_hooks_are_answered_while_a_client_is_connected_and_the_daemon_can_be_stopped(tmp_path):
-    machine = Machine(tmp_path, forks_daemon=True)
+    machine = Machine(tmp_path)
     agent = McpAgent(machine, machine.project)
 
     async def work(session):
@@ -145,7 +145,7 @@ def test_hooks_are_answered_while_a_client_is_connected_and_the_daemon_can_be_st
 def test_without_the_library_the_client_is_told_what_to_install(tmp_path):
     """The daemon is a Python that has no `mcp`; the bridge still answers in the client's protocol."""
     code = "import sys; sys.modules['mcp'] = None; from snell.daemon.main import main; sys.exit(main())"
-    machine = Machine(tmp_path, forks_daemon=True)
+    machine = Machine(tmp_path)
     env = machine.env(SNELL_IDLE="30")
     with subprocess.Popen([sys.executable, "-c", code], env=env) as daemon:
         while not machine.socket.exists():
@@ -166,7 +166,7 @@ def test_without_the_library_the_client_is_told_what_to_install(tmp_path):
 
 
 def test_nothing_of_the_library_is_loaded_before_a_client_comes(tmp_path):
-    machine = Machine(tmp_path, forks_daemon=True)
+    machine = Machine(tmp_path)
     machine.hook()
     before = _libraries(machine.pid)
     McpAgent(machine, machine.project).call("stats")
