@@ -3,7 +3,8 @@ Run the test suite; report tests that pass only the second time, and processes t
 
 Tests that compare times (marker `alone`) run after all others, one after the other. Tests that run at the same time can
 disturb each other, so those that failed are run again alone. A second result never replaces the first one silently:
-such tests are listed, and if CI is set they fail the run.
+such tests are listed, and if CI is set, more than a few of them fail the run. One or two among thousands say that the
+machine was busy; many say that a change made the tests depend on each other.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scripts.leftovers import end_leftovers
 
 SOME_FAILED = 1  # pytest's exit code
 WORKERS_PER_CORE = 2  # many tests wait for a process or a server and leave the core to the next one
+UNSTEADY_TESTS_ALLOWED = 3  # in a run with CI set
 FAILED_TESTS = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 
 Pytest = Callable[[Sequence[str]], int]
@@ -47,7 +49,8 @@ def run_failed_again(pytest: Pytest, selection: str) -> tuple[int, list[str]]:
     if not failed:  # pytest failed in another way; it would now run all tests
         return SOME_FAILED, []
     say(f"{len(failed)} failed: running them again, one after the other")
-    code = pytest(["-m", selection, "--last-failed", "-q"])
+    files = sorted({test.partition("::")[0] for test in failed})  # to collect all others again would take longer
+    code = pytest(["-m", selection, "--last-failed", "-q", *files])
     return code, sorted(failed - failed_tests())
 
 
@@ -60,7 +63,7 @@ def failed_tests() -> set[str]:
 
 
 def report_passed_later(tests: Sequence[str]) -> int:
-    """Print the tests that passed only when run again; return an exit code that fails the run if CI is set."""
+    """Print the tests that passed only when run again; return a failure if CI is set and they are many."""
     if not tests:
         return 0
     say(f"{len(tests)} passed only when run again alone:")
@@ -68,5 +71,8 @@ def report_passed_later(tests: Sequence[str]) -> int:
         say(f"  {test}")
     if not os.environ.get("CI"):
         return 0
-    say("CI is set, so this fails the run: make the test independent of what runs beside it")
+    if len(tests) <= UNSTEADY_TESTS_ALLOWED:
+        say(f"CI is set; up to {UNSTEADY_TESTS_ALLOWED} such tests do not fail the run, but they need a repair")
+        return 0
+    say(f"CI is set, and more than {UNSTEADY_TESTS_ALLOWED} such tests fail the run: make them steady")
     return SOME_FAILED

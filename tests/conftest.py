@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.run_order import order_for
+
 with suppress(ModuleNotFoundError):  # the environment with the agent libraries has none
     from hypothesis import settings
 
@@ -40,8 +42,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.process)
 
 
-def pytest_configure() -> None:
+class LastOrder:
+    """The order of the run, when all others have selected and shuffled."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        if given := getattr(config, "workerinput", None):  # only a worker of several has it
+            items[:] = order_for(given["workercount"], items)
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Make a run with a long TMPDIR, or in the background of a shell, like any other; workers inherit it."""
+    config.pluginmanager.register(LastOrder())
     if len(os.fsencode(tempfile.gettempdir())) > LONGEST_TMPDIR:
         os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"
     _move_home()

@@ -3,11 +3,12 @@ Run Python modules in processes that are forked from one with the imports alread
 
 `python -m snell` spends most of its time on importing. A test that is about what a command does, not about how it
 starts, runs it here: a process of its own, with its own environment, folder, arguments and streams, in a tenth of the
-time. Nightly runs start real interpreters instead, as do systems without pidfd.
+time; a daemon, in a third. Nightly runs start real interpreters instead, as do systems without pidfd.
 """
 
 import atexit
 import contextlib
+import fcntl
 import functools
 import gc
 import importlib
@@ -29,9 +30,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import snell
+from snell.packs.guard.judge import judge
+from snell.redact import redact
 from tests.person import as_person
+from tests.process_identity import appear_as
 
 ROOT = Path(__file__).resolve().parents[1]
+DAEMON_CODE = "from snell.daemon.main import main; raise SystemExit(main())"  # as in native/snell-hook.c
 _LENGTH = 4  # bytes that say how long a request is
 
 
@@ -74,6 +79,16 @@ def start_module(
     return _server().start({"module": module, "words": words, "cwd": str(cwd), "env": dict(env)}, streams)
 
 
+def start_daemon(listener: socket.socket, env: Mapping[str, str]) -> bool:
+    """Start a daemon with this listening socket, as `snell-hook` does; return False where only an interpreter can."""
+    if sys.platform != "linux" or _needs_interpreter(env):
+        return False
+    request = {"module": "snell.daemon.main", "words": [], "cwd": "/", "env": dict(env), "is_daemon": True}
+    with open(os.devnull, "r+b") as nothing:
+        _server().start(request, (*[nothing.fileno()] * 3, listener.fileno())).leave()
+    return True
+
+
 def _needs_interpreter(env: Mapping[str, str]) -> bool:
     """Whether only a new interpreter will do: it reads PYTHONPATH and its like when it starts."""
     own_settings = any(name.startswith("PYTHON") and os.environ.get(name) != env[name] for name in env)
@@ -99,8 +114,14 @@ class Forked:
         self._connection.close()
         return int(line)
 
+    def leave(self) -> None:
+        """Let it run; nothing waits for its end."""
+        self._answers.close()
+        self._connection.close()
+
     def kill(self) -> None:
-        os.kill(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            os.kill(self.pid, signal.SIGKILL)
         self._connection.close()
 
 
@@ -118,7 +139,7 @@ class _Server:
             )
         self._socket = ours
 
-    def start(self, request: dict[str, Any], streams: tuple[int, int, int]) -> Forked:
+    def start(self, request: dict[str, Any], streams: tuple[int, ...]) -> Forked:
         body = json.dumps(request, default=os.fsdecode).encode()  # also bytes that are no text
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         ours.sendall(len(body).to_bytes(_LENGTH, "big") + body)
@@ -154,24 +175,23 @@ def serve(control: socket.socket) -> dict[str, Any] | None:  # noqa: C901 - one 
                 os.close(ready)
                 answers.close()
                 continue
-            data, fds, _, _ = socket.recv_fds(control, 1, 4)
+            data, fds, _, _ = socket.recv_fds(control, 1, 5)
             if not data:
                 return None
-            answers = socket.socket(fileno=fds[3])
+            answers = socket.socket(fileno=fds.pop())
             with answers.makefile("rb") as lines:
                 request = json.loads(lines.read(int.from_bytes(lines.read(_LENGTH), "big")))
             pid = os.fork()
             if pid == 0:
-                for number, each in enumerate(fds[:3]):
-                    os.dup2(each, number)
-                for each in (*fds[:3], *running):
+                for each in running:
                     os.close(each)
                 for _, other in running.values():
                     other.close()
                 answers.close()
                 control.close()
+                _put_first(fds)
                 return dict(request)
-            for each in fds[:3]:
+            for each in fds:
                 os.close(each)
             answers.sendall(b"%d\n" % pid)
             pidfd = os.pidfd_open(pid)
@@ -179,12 +199,27 @@ def serve(control: socket.socket) -> dict[str, Any] | None:  # noqa: C901 - one 
             poller.register(pidfd, select.POLLIN)
 
 
+def _put_first(descriptors: list[int]) -> None:
+    """Give these descriptors the numbers from 0 on."""
+    aside = [fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in descriptors]  # out of each other's way
+    for each in descriptors:
+        os.close(each)
+    for number, each in enumerate(aside):
+        os.dup2(each, number)
+        os.close(each)
+
+
 def become(request: dict[str, Any]) -> None:
-    """Make this process what `python -m MODULE` would be."""
+    """Make this process what `python -m MODULE` would be, or what `snell-hook` starts as a daemon."""
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
     sys.path[0] = request["cwd"]
+    if request.get("is_daemon"):
+        os.setsid()
+        os.environ["SNELL_LISTEN_FD"] = "3"
+        del sys.path[0]  # `-I` has no folder of the caller there
+        appear_as([sys.executable, "-I", "-c", DAEMON_CODE], os.environ)
     sys.stdin = os.fdopen(0, encoding="utf-8", errors="surrogateescape", closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
@@ -224,8 +259,15 @@ def import_snell() -> None:
             importlib.import_module(module.name)
 
 
+def compile_patterns() -> None:
+    """Let Snell build the tables that each process builds when it first redacts a text or judges a command."""
+    redact("password = nothing")
+    judge("ls")
+
+
 def main(descriptor: str) -> None:
     import_snell()
+    compile_patterns()
     gc.collect()
     gc.freeze()  # fewer pages are copied by a collection in the child
     request = serve(socket.socket(fileno=int(descriptor)))

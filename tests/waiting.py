@@ -16,10 +16,10 @@ def wait_until(condition: Callable[[], T], seconds: float = 60.0) -> T:
     return found
 
 
-def first_true(condition: Callable[[], T], seconds: float) -> T:
+def first_true(condition: Callable[[], T], seconds: float, interval: float = INTERVAL) -> T:
     """Return the first true value of the condition, or its last value when the time is over."""
     deadline = time.monotonic() + seconds
     pause = threading.Event()  # unlike a sleep, a debugger and a signal can interrupt it
     while not (found := condition()) and time.monotonic() < deadline:
-        pause.wait(INTERVAL)
+        pause.wait(interval)
     return found

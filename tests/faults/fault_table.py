@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from snell.runtime.database_journal import StoreJournal
 from snell.store.sqlite import SqliteDatabase
+from tests.case_counts import cases
 from tests.fork_server import run_snell
 from tests.process.machine import CALL, Machine
 from tests.seeds import draw_seed
@@ -33,11 +34,12 @@ from tests.waiting import first_true, wait_until
 
 AGENTS = 4
 BAD_EVERY = 5  # each fifth command is one that a hook denies
-STAND_INS = 2  # events of each agent for the time of a decision without the daemon
+STAND_INS = cases(1, 2)  # events of each agent for the time of a decision without the daemon
 BETWEEN = (0.05, 0.6)  # seconds between two tries
 STOPPED = (0.2, 2.5)  # seconds
 LOCKED = 1.5  # seconds
 HANG_BOUND = 60.0
+BETWEEN_LOOKS = 0.25  # seconds; each look takes the lock that the daemon needs to write
 
 
 class Event(Struct, frozen=True):
@@ -158,7 +160,7 @@ def measure(machine: Machine, fault: str, tries: int, chosen: random.Random) -> 
 def count(machine: Machine, fault: str, tries: int, events: list[Event], alone: float) -> Counted:
     """Compare the answers with what is on record."""
     names = [event.name for event in events]
-    first_true(lambda: all(set(names) <= set(found) for found in stored(machine)[:2]), HANG_BOUND)
+    first_true(lambda: all(set(names) <= set(found) for found in stored(machine)[:2]), HANG_BOUND, BETWEEN_LOOKS)
     code, out, err = run_snell("audit", "verify", env=machine.env(), cwd=machine.project)
     decided, called, untraced = stored(machine)
     alone_names = {event.name for event in events if event.is_alone}

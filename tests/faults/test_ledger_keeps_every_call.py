@@ -1,8 +1,8 @@
 """Every tool call that was decided has its ledger row: after a flood, a locked database and a killed daemon."""
 
 import json
+import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from tests.faults.counts import Figure, times
-from tests.fork_server import run_snell
+from tests.fork_server import Forked, run_snell, start_module
 from tests.process.machine import Machine
 from tests.waiting import wait_until
 
@@ -47,7 +47,7 @@ def test_a_flood_leaves_no_call_without_its_row(machine: Machine, events: int, f
     assert (shed > 0, without_input, verify(machine)) == (True, (0,), (0, []))
 
 
-@times("events", 2_000, 20_000)
+@times("events", 1_000, 20_000)
 def test_a_locked_database_leaves_no_call_without_its_row(machine: Machine, events: int, figure: Figure) -> None:
     machine.hook()
     with locked(machine):
@@ -77,11 +77,10 @@ def test_a_killed_daemon_leaves_no_call_without_its_row(machine: Machine, again:
     machine.hook()
     wait_until(lambda: rows(machine, "SELECT count(*) FROM audit_chain") != [(0,)])
     agents = greedy_agents(machine, 100_000)
-    wait_until(lambda: machine.status()["served"] > 1_500, 60)
+    wait_until(lambda: machine.status()["served"] > 500, 60)
     machine.kill()
     for agent in agents:
         agent.kill()
-        agent.wait()
     code, out = snell(machine, *again)
     decided, calls, *_ = counted(machine)
     assert (calls, "no ledger row" in out) == (decided, False)
@@ -135,9 +134,11 @@ def test_a_call_that_was_refused_or_came_twice_is_not_missed(machine: Machine) -
     assert rows(machine, "SELECT count(*) FROM tool_calls") == [(4,)]
 
 
-def greedy_agents(machine: Machine, events: int) -> list[subprocess.Popen[bytes]]:
-    words = ["-m", "tests.faults.flood", str(machine.home), str(machine.project), str(events // AGENTS)]
-    return [subprocess.Popen([sys.executable, *words], cwd=ROOT, stderr=subprocess.DEVNULL) for _ in range(AGENTS)]
+def greedy_agents(machine: Machine, events: int) -> list[Forked | subprocess.Popen[bytes]]:
+    words = ("tests.faults.flood", str(machine.home), str(machine.project), str(events // AGENTS))
+    with open(os.devnull, "r+b") as nothing:
+        streams = (nothing.fileno(),) * 3
+        return [start_module(*words, cwd=ROOT, env=os.environ, streams=streams) for _ in range(AGENTS)]
 
 
 @contextmanager

@@ -9,9 +9,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from snell.daemon.listener import listen
 from snell.daemon.wire import KEEPALIVE, Request
+from snell.system.paths import make_private
 from snell.system.version import our_version
-from tests.fork_server import run_snell
+from tests.fork_server import run_snell, start_daemon
 from tests.waiting import wait_until
 from tests.wire_client import Reply, encode
 
@@ -29,8 +31,10 @@ def no_bad(call):
 class Machine:
     """A person's home with a daemon in it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, forks_daemon: bool = False) -> None:
+        """With `forks_daemon`, its first daemon saves the time of its imports; each later one is a new interpreter."""
         self.hook_program = HOOK
+        self._forks_daemon = forks_daemon
         self.home = folder / "h"
         self.config = self.home / "config"
         self.project = folder / "project"
@@ -48,6 +52,7 @@ class Machine:
 
     def hook(self, payload=None, *words: str, raw: bytes | None = None, **env: str) -> tuple[int, str, str]:
         data = raw if raw is not None else json.dumps({**CALL, "cwd": str(self.project), **(payload or {})}).encode()
+        self.start_forked(**env)
         done = subprocess.run(
             [self.hook_program, "--client", "claude-code", *words],
             input=data,
@@ -58,6 +63,16 @@ class Machine:
             check=False,
         )
         return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def start_forked(self, **env: str) -> None:
+        """Start the first daemon of this home in the fork server, with a socket, as `snell-hook` would."""
+        if not self._forks_daemon or self.socket.exists():
+            return
+        self._forks_daemon = False
+        make_private(self.socket.parent)
+        with listen(self.socket.parent).socket as listener:
+            if not start_daemon(listener, self.env(**env)):
+                self.socket.unlink()
 
     def snell(self, *words: str, given: bytes = b"", **env: str) -> str:
         """What a command of Snell prints."""

@@ -9,10 +9,11 @@ from tests.process.machine import HOOK, Machine
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path)
+    is_about_starts = request.node.get_closest_marker("real_start") or request.path.parent.name == "faults"
+    machine = Machine(tmp_path, forks_daemon=not is_about_starts)
     yield machine
     machine.stop()
     machine.end_hooks()

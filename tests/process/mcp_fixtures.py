@@ -11,7 +11,7 @@ from tests.process.mcp_agent import McpAgent
 
 @pytest.fixture(scope="module")
 def mcp_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    machine = Machine(tmp_path_factory.mktemp("m"))
+    machine = Machine(tmp_path_factory.mktemp("m"), forks_daemon=True)
     yield machine
     machine.stop()
 

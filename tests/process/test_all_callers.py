@@ -25,7 +25,7 @@ Ask = Callable[..., str]  # the event, its fields, the agent -> the text that th
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    machine = Machine(tmp_path_factory.mktemp("m"))
+    machine = Machine(tmp_path_factory.mktemp("m"), forks_daemon=True)
     machine.write("snell.toml", SLOW)
     machine.hook()
     yield machine

@@ -46,7 +46,7 @@ MODES = {
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path_factory.mktemp("asks"))
+    machine = Machine(tmp_path_factory.mktemp("asks"), forks_daemon=True)
     machine.write("pack/rules.py", RULES)
     yield machine
     machine.stop()

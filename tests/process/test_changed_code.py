@@ -18,7 +18,7 @@ from tests.process.machine import Machine
 from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
-pytestmark = pytest.mark.timeout(300)  # the copy has no cached bytecode
+pytestmark = [pytest.mark.real_start, pytest.mark.timeout(300)]  # the copy has no cached bytecode
 
 
 def install(site: Path) -> Path:

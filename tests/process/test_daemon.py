@@ -18,6 +18,7 @@ from tests.waiting import wait_until
 from tests.wire_client import Reply, encode
 
 pytest_plugins = ("tests.process.machine_fixtures",)
+pytestmark = pytest.mark.real_start
 
 
 @pytest.mark.proves("S2-135")

@@ -133,7 +133,7 @@ CELLS = [(kind, setting) for kind in FAILING for setting in ("allow", "ask", "bl
 
 
 def test_twelve_cells_reach_the_client_through_the_real_program_and_the_daemon(tmp_path):
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     entries = [
         f'[[hooks]]\nevent = "PreToolUse"\nname = "{kind}-{setting}"\nif = "Bash(try {kind} {setting})"\n'
         f'on_failure = "{setting}"\n[hooks.{kind}]\n{FAILING[kind]}\n'

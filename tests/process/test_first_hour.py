@@ -15,6 +15,7 @@ from tests.process.machine import HOOK, Machine
 from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
+pytestmark = pytest.mark.real_start
 
 
 @pytest.fixture

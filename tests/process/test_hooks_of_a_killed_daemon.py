@@ -12,7 +12,10 @@ from snell.system.process_table import process_at
 from tests.process.machine import Machine
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="programs are recorded with their start times")
+pytestmark = [
+    pytest.mark.real_start,
+    pytest.mark.skipif(sys.platform != "linux", reason="programs are recorded with their start times"),
+]
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 COMMAND = """[[hooks]]

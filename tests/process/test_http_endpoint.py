@@ -63,7 +63,7 @@ class Endpoint:
 def endpoint(tmp_path):
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     try:
         yield Endpoint(machine)
     finally:

@@ -20,6 +20,7 @@ from tests.process.shim_sandbox import build_hook
 from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
+pytestmark = pytest.mark.real_start
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIM = ROOT / "src/snell/daemon/shim.py"

@@ -8,7 +8,10 @@ import pytest
 from tests.process.machine import Machine
 from tests.waiting import first_true, wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what a daemon does is read in /proc")
+pytestmark = [
+    pytest.mark.real_start,
+    pytest.mark.skipif(sys.platform != "linux", reason="what a daemon does is read in /proc"),
+]
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 WINDOW = 4.0  # seconds in which it should not run

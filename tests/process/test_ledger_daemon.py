@@ -12,6 +12,7 @@ from tests.process.machine import Machine
 from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
+pytestmark = pytest.mark.real_start
 SNELL = Path(sys.executable).with_name("snell")
 MAIL = "mcp__mail__send_email"
 LETTER = {"to": "a@example.com", "subject": "hello", "body": "text"}

@@ -72,7 +72,7 @@ def test_session_two_knows_what_session_one_decided_without_any_daemon(snell) ->
 @pytest.mark.proves("S4-113")
 @pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 def test_a_hook_that_captures_costs_its_caller_less_than_starting_an_interpreter(tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     machine.write("snell.toml", ON)
     call = {"hook_event_name": "PostToolUse", "tool_use_id": "t", "tool_response": {"stdout": DECIDED}}
 

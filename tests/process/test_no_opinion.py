@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not bes
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     yield machine
     machine.stop()
 

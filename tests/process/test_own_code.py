@@ -16,6 +16,7 @@ from tests.process.machine import CALL, HOOK, Machine
 from tests.process.shim_sandbox import BOUND, ROOT
 
 pytest_plugins = ("tests.process.machine_fixtures",)
+pytestmark = pytest.mark.real_start
 
 
 def install(folder: Path) -> Path:

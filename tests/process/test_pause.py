@@ -20,7 +20,7 @@ BAD = {"tool_input": {"command": "bad"}}
 def machine(tmp_path):
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     yield machine
     machine.stop()
 

@@ -5,7 +5,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -47,8 +49,11 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     machine.stop()
 
 
-def read(machine: Machine, *words: str) -> tuple[int, str, str]:
-    return run_snell(*words, cwd=machine.project, env=machine.env())
+def read_at_once(machine: Machine, *commands: tuple[str, ...]) -> dict[tuple[str, ...], tuple[int, str, str]]:
+    """Run these commands at the same time, since each one waits for the lock for seconds."""
+    with ThreadPoolExecutor(len(commands)) as threads:
+        run = partial(run_snell, cwd=machine.project, env=machine.env())
+        return dict(zip(commands, threads.map(lambda words: run(*words), commands), strict=True))
 
 
 def stop(machine: Machine) -> None:
@@ -61,7 +66,7 @@ def test_a_reader_shows_what_is_in_a_database_that_another_program_writes(machin
     machine.reason({"tool_use_id": "t1", "tool_input": {"command": "bad"}})
     stop(machine)
     with locked(machine, "normal"):
-        found = {words: read(machine, *words) for words in READERS}
+        found = read_at_once(machine, *READERS)
     assert {words: (code, err) for words, (code, _, err) in found.items()} == dict.fromkeys(READERS, (0, ""))
     assert "deny" in found["log",][1]
     assert "not that" in found["why",][1]
@@ -75,8 +80,7 @@ def test_a_reader_says_which_decisions_it_cannot_show(machine: Machine):
     machine.snell("daemon", "start")
     with locked(machine, "normal"):
         machine.reason({"tool_use_id": "t2", "tool_input": {"command": "bad"}})
-        code, out, err = read(machine, "log", "--verdict", "deny")
-        _, _, status = read(machine, "status")
+        (code, out, err), (_, _, status) = read_at_once(machine, ("log", "--verdict", "deny"), ("status",)).values()
     expected = "snell: 1 newer decision not shown: `{}`: is in use by another program; try again\n"
     assert (code, out, err) == (0, "", expected.format(machine.home / "state/snell.db"))
     assert status == err
@@ -86,7 +90,7 @@ def test_a_reader_of_a_database_that_is_locked_for_readers_too_says_so(machine: 
     machine.reason()
     stop(machine)
     with locked(machine, "exclusive"):
-        found = [read(machine, *words) for words in READERS[::3]]
+        found = list(read_at_once(machine, *READERS[::3]).values())
     message = f"snell: `{machine.home / 'state/snell.db'}`: is in use by another program; try again\n"
     assert found == [(1, "", message)] * 2
 

@@ -28,7 +28,7 @@ PRE = {**COMMON, "toolName": "Bash", "toolInput": {"command": "ls"}, "toolUseId"
 def machine(tmp_path):
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     machine.hook()
     yield machine
     machine.stop()

@@ -25,7 +25,7 @@ MEGABYTE = 1_000_000
 def machine(tmp_path: Path) -> Iterator[Machine]:
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     yield machine
     machine.stop()
 

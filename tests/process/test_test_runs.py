@@ -16,12 +16,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 ROOT = Path(__file__).parents[2]
 UNSTEADY = """
 from pathlib import Path
+import pytest
 
 def test_steady():
     pass
 
-def test_unsteady():
-    seen = Path("seen")
+@pytest.mark.parametrize("number", range(NUMBER))
+def test_unsteady(number):
+    seen = Path(f"seen-{number}")
     is_first = not seen.exists()
     seen.touch()
     assert not is_first
@@ -79,16 +81,26 @@ def run_tests(tree: Path, text: str, **env: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_test_that_passes_only_when_run_again_is_named_and_fails_the_run_in_ci(tree: Path) -> None:
-    alone = run_tests(tree, UNSTEADY)
-    (tree / "seen").unlink()
-    in_ci = run_tests(tree, UNSTEADY, CI="true")
-    assert [code for code, _ in (alone, in_ci)] == [0, 1], in_ci[1]
-    for _, text in (alone, in_ci):
-        assert re.findall("passed only when run again.*\n.*", text) == [
-            "passed only when run again alone:\ndev.py:   tests/test_it.py::test_unsteady"
-        ]
-    assert "CI is set, so this fails the run" in in_ci[1]
+def unsteady_tests(number: int) -> str:
+    return UNSTEADY.replace("NUMBER", str(number))
+
+
+@pytest.mark.parametrize(
+    ("number", "env", "code", "note"),
+    [
+        (4, {}, 0, ""),
+        (3, {"CI": "true"}, 0, "dev.py: CI is set; up to 3 such tests do not fail the run, but they need a repair\n"),
+        (4, {"CI": "true"}, 1, "dev.py: CI is set, and more than 3 such tests fail the run: "),
+    ],
+)
+def test_tests_that_pass_only_when_run_again_are_named_and_more_than_three_fail_the_run_in_ci(
+    tree: Path, number: int, env: dict[str, str], code: int, note: str
+) -> None:
+    found, text = run_tests(tree, unsteady_tests(number), **env)
+    names = "".join(f"dev.py:   tests/test_it.py::test_unsteady[{each}]\n" for each in range(number))
+    assert f"dev.py: {number} passed only when run again alone:\n{names}{note}" in text
+    assert ("CI is set" in text) == bool(env)
+    assert found == code, text
 
 
 def test_a_process_that_outlives_the_tests_is_named_ended_and_fails_the_run(tree: Path) -> None:
@@ -100,10 +112,10 @@ def test_a_process_that_outlives_the_tests_is_named_ended_and_fails_the_run(tree
 
 def test_a_failure_stays_a_failure_and_hides_nothing_else(tree: Path) -> None:
     wrong = "import pytest\n@pytest.mark.process\ndef test_wrong(): assert False\n"
-    code, text = run_tests(tree, wrong + UNSTEADY + LEAVES_A_PROCESS)
+    code, text = run_tests(tree, wrong + unsteady_tests(1) + LEAVES_A_PROCESS)
     assert code == 1
     assert re.findall("passed only when run again.*\n.*", text) == [
-        "passed only when run again alone:\ndev.py:   tests/test_it.py::test_unsteady"
+        "passed only when run again alone:\ndev.py:   tests/test_it.py::test_unsteady[0]"
     ]
     assert re.findall(r"dev.py:   (\d+): sleep 61", text)
 

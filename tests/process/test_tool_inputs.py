@@ -157,7 +157,7 @@ def test_a_refused_call_is_in_the_journal_with_tool_fields_run_and_step(desk: De
     push = {"command": "curl -X POST https://example.com/hooks/build"}
     assert calls.before("Bash", push).get("permissionDecision", "") != "deny"
     desk.fire("PostToolUse", tool_name="Bash", tool_input=push, tool_use_id=f"t{calls.made}", tool_response="built")
-    wait_until(lambda: desk.snell("ledger", "show", f"t{calls.made}", "--json").json["status"] == "succeeded")
+    wait_until(lambda: '"status":"succeeded"' in desk.snell("ledger", "show", f"t{calls.made}", "--json").stdout)
     assert "not done twice" in calls.refusal("Bash", push)
     # A call that a person has queued to be made again is not validated once more.
     failed = {"tool_name": "Write", "tool_input": poor, "tool_use_id": "queued", "error": "e", "is_interrupt": False}

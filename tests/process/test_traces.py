@@ -28,7 +28,7 @@ PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 def machine(tmp_path: Path) -> Iterator[Machine]:
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     yield machine
     machine.stop()
     machine.end_hooks()

@@ -199,7 +199,7 @@ EVENTS = {
 
 def test_no_event_runs_anything_of_the_repository_it_happens_in(tmp_path, trapped):
     repository, log = trapped
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     machine.project = repository
     machine.write(
         "snell.toml", '[pack.nudges]\nenabled = true\ncommit_point = "script"\n[pack.remember]\nenabled = true\n'

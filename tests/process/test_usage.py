@@ -31,7 +31,7 @@ EMPTY = "(0, 0, 0, 0, 0) 0 0 None -"
 def machine(tmp_path: Path) -> Iterator[Machine]:
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     yield machine
     machine.stop()
     machine.end_hooks()

@@ -63,7 +63,7 @@ def test_a_hook_of_the_user_that_does_not_load_is_reported_and_breaks_nothing(sn
 def test_a_running_daemon_takes_in_a_hook_that_is_added_and_changed(tmp_path):
     if not HOOK.exists():
         pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path)
+    machine = Machine(tmp_path, forks_daemon=True)
     payload = {"tool_input": {"command": "echo banana"}}
     try:
         assert machine.reason(payload) == ""

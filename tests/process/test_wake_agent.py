@@ -21,7 +21,7 @@ command = 'while [ ! -e {go} ]; do sleep 0.02; done; {end}'
 def machine(tmp_path):
     if not HOOK.exists():
         pytest.skip("there is no snell-hook here")
-    made = Machine(tmp_path)
+    made = Machine(tmp_path, forks_daemon=True)
     yield made
     made.stop()
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from random import Random
 from typing import Any
 
@@ -21,6 +21,7 @@ from snell.model.effects import Allow, Ask, Defer, Deny, Note, Rewrite, Stop, Te
 from snell.model.events import Event
 from snell.model.hooks import Hook, Scope
 from snell.store.in_memory import InMemoryStore
+from tests.case_counts import IS_NIGHTLY
 from tests.properties.driving import drive, drive_in_rounds
 from tests.properties.random_cases import Case
 from tests.properties.reference import same
@@ -117,13 +118,13 @@ def test_what_is_judged_last_is_what_runs(case: Case) -> None:
 
 
 def test_three_undeclared_rewriters_of_three_words_never_run_what_one_of_them_has_not_judged() -> None:
-    """All 19,683 of them: each hook leaves a word alone or makes it another one."""
+    """Each hook leaves a word alone or makes it another one: 19,683 triples at night, every tenth of them by day."""
     words = "abc"
     rewriters = [dict(zip(words, says, strict=True)) for says in product(*([None, *set(words) - {w}] for w in words))]
     hooks = [Hook(id=str(number), event="PreToolUse", handler=Command(str(number))) for number in range(3)]
     event = Event(name="PreToolUse", payload={"tool_input": {"word": "c"}}, tool="Bash", tool_name="Bash", kind="shell")
     outcomes = {word: Outcome(effects=(Rewrite({"word": word}),)) for word in words} | {None: Outcome()}
-    for maps in product(rewriters, repeat=3):
+    for maps in islice(product(rewriters, repeat=3), 0, None, 1 if IS_NIGHTLY else 10):
         answers = dict(zip(hooks, maps, strict=True))
         decision = drive(
             decide(event, Registry(hooks), InMemoryStore()),
