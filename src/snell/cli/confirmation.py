@@ -8,16 +8,14 @@ agent was recognised: an agent reads messages too.
 
 import sys
 from collections.abc import Collection, Mapping
-from importlib import import_module
-from importlib.util import find_spec
 
 from snell.cli.templates import template
 from snell.model.errors import TrustError
+from snell.system.capabilities import capability
 
 # Set by coding clients in the processes that they start for an agent.
 AGENT_MARKERS = tuple(template("agent_markers.txt").split())
 CODE_HELP = "a one-time code from `snell code`, where no person runs this"
-_FOLDER = "snell.cli.person"
 
 
 def is_agent(env: Mapping[str, str]) -> bool:
@@ -32,9 +30,10 @@ def require_person(
     Raise TrustError unless a person runs this command, or gave a one-time code for exactly this `subject`, or the
     policy of the machine has all these values in its settings of these names.
     """
-    if find_spec(_FOLDER) is None:
+    person = capability("snell.cli.person.check")
+    if person is None:
         raise TrustError(f"{what} needs a person, and this Snell cannot tell", advice="install all of Snell")
-    import_module(f"{_FOLDER}.check").check_person(env, what, code, subject, policy)
+    person.check_person(env, what, code, subject, policy)
 
 
 def confirm(question: str, code: str = "") -> bool:

@@ -2,9 +2,7 @@
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator
-from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ from msgspec import Struct
 from snell.model.errors import TrustError
 from snell.settings.locate import MISSION, NOTES
 from snell.settings.value_tree import Problem
-from snell.system.files import FileError, file_lock, read_capped, write_atomically
+from snell.system.files import FileError, file_lock, move_aside, read_capped, write_atomically
 from snell.system.paths import Places, make_private
 
 LONGEST_FILE = 16 * 1024 * 1024
@@ -88,7 +86,7 @@ def changed_pins(places: Places) -> Iterator[dict[str, ProjectPins]]:
         with file_lock(path.with_name("trust.lock")):
             pins, problem = read_pins(places)
             if problem:
-                _move_aside(path)
+                move_aside(path, "bad")  # the user may want to look up what was approved
             projects = dict(pins.projects)
             yield projects
             text = json.dumps(msgspec.to_builtins(Pins(projects=projects)), indent=1, sort_keys=True)
@@ -96,14 +94,6 @@ def changed_pins(places: Places) -> Iterator[dict[str, ProjectPins]]:
     except OSError as error:
         message = f"the approval cannot be written: {_error_text(error)}"
         raise TrustError(message, where=f"`{path}`", advice="check the permissions of that folder") from None
-
-
-def _move_aside(path: Path) -> None:
-    """Rename a file that cannot be read, so that the user's approvals are not lost."""
-    names = (path.with_name(f"{path.name}.bad{number}") for number in chain([""], count(2)))
-    free = next(name for name in names if not os.path.lexists(name))
-    with contextlib.suppress(FileNotFoundError):
-        os.rename(path, free)
 
 
 def _error_text(error: Exception) -> str:

@@ -1,7 +1,8 @@
-"""Read the MCP servers that a client is configured with from its own files."""
+"""Read the MCP servers that a client is configured with from its own files, and ask them what their tools take."""
 
 import json
 import re
+import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -10,15 +11,22 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.clients import client_named
 from snell.model.context import McpServer
 from snell.model.errors import SnellError
 from snell.model.events import as_table
 from snell.model.installs import ENTRY_NAME, Install
+from snell.settings.load import load
+from snell.settings.locate import project_at
 from snell.settings.read_json import JsonScanner
 from snell.setup.edit_toml import value_at
 from snell.setup.edit_yaml import yaml_values
-from snell.setup.plan import Site, expand_path
+from snell.setup.plan import Site, expand_path, find_installed_clients
+from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.files import read_capped
+from snell.system.mcp_client import McpError, list_tools
+from snell.system.mcp_tool_schemas import LearnedServer, LearnedTool, store_learned_tools
+from snell.system.paths import make_private, places
 
 LARGEST = 20_000_000  # Claude Code keeps its history of projects in the same file
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}|\{env:([A-Za-z_]\w*)\}")
@@ -93,3 +101,58 @@ def file_values(path: Path, form: str) -> Any:
         return JsonScanner(text, comments=True).document().value
     except (OSError, SnellError, ValueError, RecursionError):
         return {}
+
+
+LARGEST_SCHEMA_BYTES = 200_000
+
+
+class ServerResult(Struct, frozen=True):
+    """The result for one server: how many tools it has, or why it did not answer."""
+
+    server: ConfiguredServer
+    tools: int = 0
+    problem: str = ""
+
+
+def configured_servers(env: Mapping[str, str], cwd: Path, client: str = "") -> list[ConfiguredServer]:
+    """Return the MCP servers of one client, or of all clients on this machine."""
+    project = project_at(cwd).root
+    site = Site.here(env, project)
+    is_trusted = load(places(env), cwd, env).is_trusted
+    installs = [client_named(client).install] if client else find_installed_clients(site)
+    return [each for install in installs for each in servers_of(install, site, is_trusted=is_trusted)]
+
+
+def learn(env: Mapping[str, str], servers: list[ConfiguredServer], seconds: float) -> Iterator[ServerResult]:
+    """Ask the servers one after the other, and store each answer at once."""
+    state = places(env).state
+    make_private(state)
+    answers: dict[str, ServerResult | LearnedServer] = {}
+    for each in servers:
+        # Several clients often have the same server; it is started only once.
+        key = repr(each.server)
+        if key not in answers:
+            answers[key] = _ask(each, env, seconds)
+        answer = answers[key]
+        if isinstance(answer, ServerResult):
+            yield ServerResult(each, problem=answer.problem)
+            continue
+        row = LearnedServer(each.client, each.name, each.project, time.time(), answer.tools)
+        store_learned_tools(state, [row])
+        yield ServerResult(each, len(row.tools))
+
+
+def _ask(each: ConfiguredServer, env: Mapping[str, str], seconds: float) -> ServerResult | LearnedServer:
+    try:
+        found = list_tools(each.server, env, Deadline(seconds))
+    except McpError as error:
+        return ServerResult(each, problem=str(error))
+    except (DeadlineExceededError, CancelledError):
+        return ServerResult(each, problem=f"did not answer within {seconds:g} s")
+    return LearnedServer(each.client, each.name, tools={str(tool["name"]): _tool(tool) for tool in found})
+
+
+def _tool(answer: Mapping[str, Any]) -> LearnedTool:
+    schema, hints = answer.get("inputSchema"), answer.get("annotations")
+    fits = isinstance(schema, dict) and len(repr(schema)) <= LARGEST_SCHEMA_BYTES
+    return LearnedTool(schema if fits and isinstance(schema, dict) else {}, hints if isinstance(hints, dict) else {})

@@ -150,6 +150,12 @@ def remember_settings(loaded: Loaded) -> Mapping[str, object]:
     return found if isinstance(found, Mapping) else {}
 
 
+def is_memory_on(loaded: Loaded) -> bool:
+    """Return whether sessions are captured with these settings."""
+    settings = remember_settings(loaded)
+    return settings.get("enabled") is True and settings.get("capture", True) is True
+
+
 def mcp_problem() -> str:
     """Return why Snell's MCP server cannot start, and what to do; empty if it can."""
     return "" if is_installed("mcp") else f"{missing_message('mcp')}; {install_advice('mcp')}"

@@ -13,12 +13,13 @@ import msgspec
 
 from snell.cli.call_operation import call_operation
 from snell.cli.command_table import ROWS, add_verbs_of
-from snell.cli.memory_state import is_on
 from snell.cli.progress import Progress
 from snell.cli.terminal import Colours, print_json, visible_lines
 from snell.cli.verbs import add_verbs, answer_of
 from snell.cli.views import show
 from snell.model.errors import SnellError
+from snell.settings.load import load
+from snell.setup.status import is_memory_on
 from snell.system.paths import places
 
 _FINE = ("stored", "rejected_exact", "healthy")  # statuses of answers for which the command succeeds
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         return own(args)
     answer = answer_of(args)
     if args.verb == "stats":
-        answer = {**answer, "capturing": is_on(places(os.environ), Path.cwd(), os.environ)}
+        answer = {**answer, "capturing": is_memory_on(load(places(os.environ), Path.cwd(), os.environ))}
     show(args.operation.name, answer, as_json=args.json)
     return 1 if answer.get("missing") or answer.get("status", "stored") not in _FINE else 0
 

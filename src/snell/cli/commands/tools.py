@@ -10,7 +10,7 @@ from snell.cli.confirmation import confirm, require_person
 from snell.cli.terminal import plural, print_json
 from snell.model.errors import SnellError
 from snell.redact import redact
-from snell.setup.learn_tool_schemas import configured_servers, learn
+from snell.setup.client_mcp_servers import configured_servers, learn
 from snell.system.mcp_tool_schemas import LearnedServer, all_learned, forget
 from snell.system.paths import places
 

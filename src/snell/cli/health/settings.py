@@ -5,12 +5,12 @@ from pathlib import Path
 
 from snell.cli.active_hooks import active_hooks, folder_context
 from snell.cli.health import Check, Installation, Status
-from snell.cli.memory_state import is_on
 from snell.model.context import Context
 from snell.model.hooks import Broken, Scope
 from snell.runtime.context import missing_packages
 from snell.settings.load import Loaded, load
 from snell.settings.pause import PAUSE_FILE
+from snell.setup.status import is_memory_on
 
 SHOWN = 20
 
@@ -21,7 +21,7 @@ def settings_checks(installation: Installation) -> Iterator[Check]:
     yield from _switches(loaded)
     yield from _problems(loaded, context)
     yield from _hooks(loaded, context)
-    if is_on(installation.where, installation.cwd, installation.env):
+    if is_memory_on(loaded):
         yield Check("memory", "ok", f"on: sessions in this folder are captured, in {installation.where.state}")
     else:
         yield Check("memory", "ok", "off: sessions in this folder are not captured; `snell setup --memory` enables it")

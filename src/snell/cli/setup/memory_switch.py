@@ -11,11 +11,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from snell.cli.confirmation import confirm
-from snell.cli.memory_state import is_on
 from snell.cli.write_settings import write_settings
 from snell.settings.load import load
 from snell.settings.locate import FOLDER
-from snell.setup.status import remember_settings
+from snell.setup.status import is_memory_on, remember_settings
 from snell.store import display_address
 from snell.system.paths import Places
 
@@ -35,9 +34,8 @@ def file_for(scope: str, where: Places, project: Path) -> Path:
 
 def disabling_file(where: Places, cwd: Path, env: Mapping[str, str]) -> str:
     """Return the settings file that disables memory in this folder; empty if memory is on."""
-    if is_on(where, cwd, env):
-        return ""
-    return next(value.file for value in load(where, cwd, env).values if value.name == "pack")
+    loaded = load(where, cwd, env)
+    return "" if is_memory_on(loaded) else next(value.file for value in loaded.values if value.name == "pack")
 
 
 def ask_to_enable(scope: str, where: Places, project: Path, env: Mapping[str, str]) -> bool | None:

@@ -1,12 +1,15 @@
 """Serve one MCP client: its requests are answered by the operations."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any, TypeVar, cast
 
 import mcp_types as types
+import msgspec
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
@@ -15,7 +18,6 @@ from snell.model.errors import SnellError
 from snell.operations import find
 from snell.operations.declaration import Operation
 from snell.operations.mcp import resources
-from snell.operations.mcp.message_lines import Lines
 from snell.operations.mcp.tools import find_tool, input_schema, output_schema, tools
 from snell.runtime.app import Runtime
 from snell.system.crash_report import write_report
@@ -33,6 +35,9 @@ Snell remembers across sessions and explains what its hooks decided.
 """
 AT_ONCE = 4  # concurrent calls; maps of many memories must not occupy the daemon
 NOT_FOUND, INVALID = -32002, -32602
+NO_JSON, NO_MESSAGE = -32700, -32600
+_ID = re.compile(rb'"id"[ \t]*:[ \t]*(\d{1,18}|"[^"\\\x00-\x1f]{1,200}")')
+_ENDS = 4_096  # bytes at each end of an overlong line in which its id is searched
 
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="snell-mcp")
 _LISTS: dict[tuple[str, str], dict[str, Any]] = {}  # by method and version of the protocol
@@ -42,7 +47,7 @@ async def serve(runtime: Runtime, cwd: str, reader: asyncio.StreamReader, writer
     """Serve MCP on these streams, in the client's version of it, until the client closes them."""
     server = Session(runtime, cwd).server()
     # The library frames the lines; it accepts any object that can be read and written like its files.
-    streams = stdio_server(stdin=cast(Any, Lines(reader, writer)), stdout=cast(Any, _Out(writer)))
+    streams = stdio_server(stdin=cast(Any, _Lines(reader, writer)), stdout=cast(Any, _Out(writer)))
     async with streams as (read_stream, write_stream):
         await server.run(read_stream, write_stream, server.create_initialization_options())
 
@@ -165,3 +170,71 @@ def _described_tools() -> list[types.Tool]:
         )
         for tool in tools()
     ]
+
+
+class _Lines:
+    """
+    A byte stream that the library can read like a text file, line by line.
+
+    A line that is not a message gets an error answer, since the client waits for one; the library would ignore it.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        try:
+            while line := await self._line():
+                if text := self._message(line):
+                    yield text
+        except ConnectionError:
+            return
+
+    async def _line(self) -> bytes:
+        """Return the next line; a line that is too long is dropped, and answered with an error."""
+        dropped = b""
+        while True:
+            try:
+                line = await self._reader.readuntil()
+            except asyncio.IncompleteReadError as error:
+                return b"" if dropped else error.partial
+            except asyncio.LimitOverrunError as error:
+                part = await self._reader.readexactly(error.consumed)
+                dropped = (dropped or part[:_ENDS]) + part[-_ENDS:]
+                dropped = dropped[:_ENDS] + dropped[_ENDS:][-_ENDS:]
+                continue
+            if not dropped:
+                return line
+            found = _ID.search(dropped + line[-_ENDS:])
+            self._refuse(NO_MESSAGE, "the message is too long", json.loads(found.group(1)) if found else None)
+            dropped = b""
+
+    def _message(self, line: bytes) -> str:
+        """Return the line if it is a message, else an empty text."""
+        if not line.strip():
+            return ""
+        text = line.decode("utf-8", "replace")
+        try:
+            if "\\ud" in text or "\\uD" in text:  # perhaps a lone surrogate, which cannot be passed on
+                text = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode() + "\n"
+            fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        except msgspec.ValidationError:
+            return self._refuse(NO_MESSAGE, "a message is a JSON object", None)
+        except (ValueError, RecursionError) as error:
+            return self._refuse(NO_JSON, f"this is not JSON: {str(error)[:200]}", None)
+        if not fields.keys() & {"method", "result", "error"}:
+            return self._refuse(NO_MESSAGE, "a message has a `method`, a `result` or an `error`", _id_in(fields))
+        return text
+
+    def _refuse(self, code: int, message: str, id_: Any) -> str:
+        answer = {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": message}}
+        self._writer.write(msgspec.json.encode(answer) + b"\n")
+        return ""
+
+
+def _id_in(fields: dict[str, msgspec.Raw]) -> str | int | None:
+    try:
+        return msgspec.json.decode(fields["id"], type=str | int | None)
+    except (KeyError, msgspec.DecodeError):
+        return None
