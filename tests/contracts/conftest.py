@@ -9,7 +9,7 @@ from snell.store.sqlite import SqliteDatabase
 from tests.contracts.work_project import WorkProject
 from tests.postgres_server import PostgresServer, ServerMissingError, TestDatabase, shared_server
 
-pytest.register_assert_rewrite("tests.store_contract")
+pytest.register_assert_rewrite("snell.testing.store_contract")
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from snell.store.postgres import PostgresDatabase, ServerAwayError
 from snell.store.replication.decisions import Decisions
 from snell.store.replication.replicator import Replicator
 from snell.store.sqlite import SqliteDatabase
+from snell.testing.store_contract import do
 from tests.postgres_server import TestDatabase
-from tests.store_contract import do
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process

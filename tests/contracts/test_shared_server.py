@@ -15,10 +15,10 @@ from snell.records import decisions, ledger
 from snell.records.ledger import Call
 from snell.store.postgres import PostgresDatabase
 from snell.store.sqlite import SqliteDatabase
+from snell.testing.store_contract import do
 from tests.fork_server import run_module
 from tests.postgres_server import TestDatabase
 from tests.process.machine import HOOK, Machine
-from tests.store_contract import do
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process

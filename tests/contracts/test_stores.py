@@ -14,7 +14,7 @@ from snell.store.in_memory import InMemoryStore
 from snell.store.migrate import Step, steps
 from snell.store.postgres import PostgresDatabase
 from snell.store.sqlite import SqliteDatabase
-from tests.store_contract import DATABASE_CHECKS, check_database, check_store, store_contract
+from snell.testing.store_contract import DATABASE_CHECKS, check_database, check_store, store_contract
 
 LATEST = steps("sqlite")[-1].number
 

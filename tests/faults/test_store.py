@@ -17,11 +17,11 @@ from snell.records import decisions, marks
 from snell.runtime.database_journal import StoreJournal
 from snell.store.migrate import steps
 from snell.store.sqlite import SqliteDatabase
+from snell.testing.store_contract import do
 from tests.faults.counts import Figure, times
 from tests.faults.namespaces import HANG_BOUND, ROOT, alone, json_output_of
 from tests.faults.store_children import EVENT, SECOND, command, id_of
 from tests.seeds import draw_seed
-from tests.store_contract import do
 
 
 @times("kills", 3, 50)

@@ -15,7 +15,7 @@ How to add a column to a table, for example to the ledger (`tool_calls`):
 
 How to add a backend: write a module with a function `open_database(address, low_latency)` that returns a
 `snell.model.protocols.Database`, and add a line to `BACKENDS`; another distribution names its module in the entry-point
-group `snell.stores` instead. `tests/store_contract.py` checks a backend.
+group `snell.stores` instead. `snell.testing.store_contract` checks a backend.
 """
 
 from importlib import import_module

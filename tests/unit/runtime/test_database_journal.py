@@ -16,8 +16,8 @@ from snell.runtime.database_journal import StoreJournal
 from snell.runtime.stored_marks import StoredMarks
 from snell.runtime.trace_json import LONGEST_BODY
 from snell.store.sqlite import SqliteDatabase
+from snell.testing.store_contract import do
 from tests.helpers import call, hook
-from tests.store_contract import do
 
 TOKEN = "gh" + "p_q7Rz2Lw9Xk4Tn8Vb3Hd6Jm1Pc5Yg0Fsq7Rz"
 

@@ -14,8 +14,8 @@ from snell.runtime import stored_marks as stored
 from snell.runtime.app import Runtime
 from snell.runtime.stored_marks import StoredMarks
 from snell.store.sqlite import SqliteDatabase
+from snell.testing.store_contract import do
 from tests.helpers import call, event, hook
-from tests.store_contract import do
 from tests.waiting import wait_until
 
 

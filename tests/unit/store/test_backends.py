@@ -13,7 +13,7 @@ from snell.runtime.database_journal import StoreJournal
 from snell.runtime.stored_marks import StoredMarks
 from snell.store import BACKENDS, open_database
 from snell.store.sqlite import SqliteDatabase
-from tests.store_contract import check_store, store_contract
+from snell.testing.store_contract import check_store, store_contract
 
 # The complete backend: a rollback journal, one writer at a time.
 BACKEND = """

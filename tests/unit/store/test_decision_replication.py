@@ -10,7 +10,7 @@ from snell.records.decisions import Row
 from snell.store.replication.decisions import Decisions, ReplicationPosition, position
 from snell.store.replication.replicator import Replicator
 from snell.store.sqlite import SqliteDatabase
-from tests.store_contract import do
+from snell.testing.store_contract import do
 
 
 @pytest.fixture

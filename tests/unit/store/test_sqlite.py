@@ -14,7 +14,7 @@ from snell.records.decisions import Row
 from snell.store import sqlite_files
 from snell.store.migrate import Step, steps
 from snell.store.sqlite import Durability, SqliteDatabase
-from tests.store_contract import do
+from snell.testing.store_contract import do
 
 LATEST = steps("sqlite")[-1].number
 SECOND = Step(
