@@ -14,13 +14,14 @@ from snell.model.tables import get_meta, put_meta
 from snell.records.decisions import Record
 from snell.system.json_output import json_value
 
-QUIET_BYTES = 300_000  # of runs and rounds without an effect, remembered in the form in which they are written
+QUIET_BYTES = 300_000  # of runs and rounds without an effect, and of parts without secrets, remembered as written
 TIMED = 512  # runs that are remembered without their time
 LONGEST_TEXT = 65_536
 LONGEST_BODY = 1_000_000
 
 # Fields of every record that hold no free text.
 PLAIN_FIELDS = ("id", "client", "event", "session_id", "tool", "kind", "verdict")
+_VALUES = ("value", "changes")  # fields that hold what a tool was given
 SIDES = ("before", "after")  # of a change
 NOT_REDACTED = "the details could not be redacted, so they were not kept"
 
@@ -40,14 +41,13 @@ class TraceEncoder:
         self._hash_key = b""
         self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
         self._quiet_bytes = 0
-        self._timed: dict[tuple[Any, ...], Record] = {}  # runs that took a while, without secrets and time
+        self._known: set[bytes] = set()  # parts of records that have no secret
+        self._known_bytes = 0
+        self._timed: dict[tuple[Any, ...], bytes] = {}  # runs that took a while, as written, up to their time
 
     def encode(self, record: Record) -> str:
         """Return a record as it is kept; only its plain fields where it is too long or cannot be redacted."""
-        # The id is our own. Every one is new, and would push out what the redactor remembers to be clean.
-        clean = self.redact({**record, "id": "", "rounds": []})
-        if clean is not None:
-            clean["id"] = record["id"]
+        clean = self._without_secrets(record)
         if clean and "changes" in record:
             pairs = zip(clean["changes"], record["changes"], strict=True)
             # With hashes of both values: a user who has a redacted value can still recognise it.
@@ -61,6 +61,32 @@ class TraceEncoder:
         why = f"the details took {len(body):,} bytes, so they were not kept" if body else NOT_REDACTED
         kept = {name: str(record[name]) for name in PLAIN_FIELDS if name in record}
         return msgspec.json.encode(redact_for_storage({**kept, "problems": [why]})).decode()
+
+    def _without_secrets(self, record: Record) -> Record | None:
+        """Return all but the rounds without secrets. Events of a session differ in little but their values."""
+        parts: tuple[Record, Record] = ({}, {})
+        for name, value in record.items():
+            if name not in ("id", "rounds"):  # the id is our own, and every one is new
+                parts[name in _VALUES][name] = value
+        rest, values = map(self._redact_once, parts)
+        return None if rest is None or values is None else {"id": record["id"], **rest, **values}
+
+    def _redact_once(self, part: Record) -> Record | None:
+        """Return a part without secrets; one that is known to have none as it is."""
+        try:
+            written = msgspec.json.encode(part)
+        except Exception:  # noqa: BLE001 whatever fails here, it is redacted in another way, or not kept
+            return self.redact(part)
+        if written in self._known:
+            return part
+        clean = self.redact(part)
+        if clean is not None and msgspec.json.encode(clean) == written:
+            self._known_bytes += len(written)
+            if self._known_bytes > QUIET_BYTES:
+                self._known.clear()
+                self._known_bytes = len(written)
+            self._known.add(written)
+        return clean
 
     def redact(self, record: Record) -> Record | None:
         """Return the record without secrets; None when that cannot be made sure."""
@@ -87,7 +113,6 @@ class TraceEncoder:
         rounds = [self._round(each) for each in record.get("rounds", ())]
         if not all(rounds):
             return b""
-        del clean["rounds"]
         return msgspec.json.encode({**clean, "rounds": rounds} if rounds else clean)
 
     def _round(self, each: Record) -> msgspec.Raw | None:
@@ -106,21 +131,25 @@ class TraceEncoder:
         known = self._quiet.get(id(run))
         if known and known[0] is run:
             return known[1]
-        clean = self._redact_timed(run) if _has_only_a_time(run) else self.redact(run)
+        if _has_only_a_time(run):
+            return self._timed_run(run)
+        clean = self.redact(run)
         written = None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
         return self._remember(run, written) if written and _is_quiet(run) else written
 
-    def _redact_timed(self, run: Record) -> Record | None:
-        """Return a run without effects: all but its time is the same for every run of this hook."""
-        rest = {name: value for name, value in run.items() if name != "ms"}
+    def _timed_run(self, run: Record) -> msgspec.Raw | None:
+        """Return a run without effects as JSON: all but its time is the same for every run of this hook."""
+        rest = run.copy()
+        ms = rest.pop("ms")
         key = tuple(rest.values())
-        clean = self._timed.get(key) or self.redact(rest)
-        if clean is None:
-            return None
-        if len(self._timed) >= TIMED:
-            self._timed.clear()
-        self._timed[key] = clean
-        return {**clean, "ms": run["ms"]}
+        if (begun := self._timed.get(key)) is None:
+            clean = self.redact(rest)
+            if clean is None:
+                return None
+            if len(self._timed) >= TIMED:
+                self._timed.clear()
+            begun = self._timed[key] = msgspec.json.encode(clean)[:-1]
+        return msgspec.Raw(b'%b,"ms":%b}' % (begun, msgspec.json.encode(ms)))
 
     def _remember(self, about: Record, written: msgspec.Raw) -> msgspec.Raw:
         if self._quiet_bytes > QUIET_BYTES:
