@@ -197,7 +197,7 @@ def _growth(rows: int, rounds: int) -> Measured:
 
 
 def _look(database: SqliteDatabase) -> None:
-    database.run(lambda tx: ledger.recent(tx, session="s7"))
+    database.run(lambda tx: ledger.recent(tx, {"session_id": "s7"}))
     database.run(lambda tx: ledger.find_by_prefix(tx, "t7"))
     database.run(lambda tx: ledger.stats(tx, session="s7"))
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.shell.arguments import gives
 from snell.shell.wrappers import UNCLEAR, layer_starts, program_of
+
+
+@lru_cache(maxsize=256)  # several hooks ask about each command of a line
+def _known_starts(words: tuple[str, ...], literal: tuple[bool, ...]) -> tuple[int, ...]:
+    return tuple(start for start in layer_starts(words, literal) if start != UNCLEAR)
 
 
 class Redirect(Struct, frozen=True):
@@ -65,7 +71,7 @@ class Command(Struct, frozen=True):
 
     @property
     def _starts(self) -> tuple[int, ...]:
-        return tuple(start for start in layer_starts(self.words, self.literal) if start != UNCLEAR)
+        return _known_starts(self.words, self.literal)
 
     def _from_word(self, index: int) -> Command:
         cut = self.spans[index][0]
