@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -12,10 +12,11 @@ from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
 from snell.model.tables import get_meta, put_meta
 from snell.records.decisions import Record
-from snell.system.json_output import json_value
+from snell.system.json_output import json_bytes, json_value
 
-QUIET_BYTES = 300_000  # of runs and rounds without an effect, and of parts without secrets, remembered as written
-TIMED = 512  # runs that are remembered without their time
+QUIET_BYTES = 300_000  # of rounds without an effect, remembered in the form in which they are written
+TIMED = 512  # runs that are remembered without their time, and parts of records without secrets
+LONGEST_KNOWN = 4_000  # bytes of such a part
 LONGEST_TEXT = 65_536
 LONGEST_BODY = 1_000_000
 
@@ -42,7 +43,6 @@ class TraceEncoder:
         self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
         self._quiet_bytes = 0
         self._known: set[bytes] = set()  # parts of records that have no secret
-        self._known_bytes = 0
         self._timed: dict[tuple[Any, ...], bytes] = {}  # runs that took a while, as written, up to their time
 
     def encode(self, record: Record) -> str:
@@ -68,31 +68,20 @@ class TraceEncoder:
         for name, value in record.items():
             if name not in ("id", "rounds"):  # the id is our own, and every one is new
                 parts[name in _VALUES][name] = value
-        rest, values = map(self._redact_once, parts)
+        rest, values = map(self.redact, parts)
         return None if rest is None or values is None else {"id": record["id"], **rest, **values}
 
-    def _redact_once(self, part: Record) -> Record | None:
-        """Return a part without secrets; one that is known to have none as it is."""
-        try:
-            written = msgspec.json.encode(part)
-        except Exception:  # noqa: BLE001 whatever fails here, it is redacted in another way, or not kept
-            return self.redact(part)
-        if written in self._known:
-            return part
-        clean = self.redact(part)
-        if clean is not None and msgspec.json.encode(clean) == written:
-            self._known_bytes += len(written)
-            if self._known_bytes > QUIET_BYTES:
-                self._known.clear()
-                self._known_bytes = len(written)
-            self._known.add(written)
-        return clean
-
     def redact(self, record: Record) -> Record | None:
-        """Return the record without secrets; None when that cannot be made sure."""
+        """Return the record without secrets; None when that cannot be made sure. A clean one is known next time."""
         try:
+            written = json_bytes(record)
+            if written in self._known:
+                return cast(Record, msgspec.json.decode(written))
             clean: Record = self._redactor(json_value(record))
-            msgspec.json.encode(clean)
+            if msgspec.json.encode(clean) == written and len(written) <= LONGEST_KNOWN:
+                if len(self._known) >= TIMED:
+                    self._known.clear()
+                self._known.add(written)
         except Exception:  # noqa: BLE001 whatever fails here, what was not redacted must not be written
             return None
         return clean
@@ -124,18 +113,14 @@ class TraceEncoder:
         if not all(runs):
             return None
         written = msgspec.Raw(msgspec.json.encode({"pass": each["pass"], "runs": runs}))
-        return self._remember(each, written) if all(map(_is_quiet, each["runs"])) else written
+        is_quiet = all(_has_only_a_time(run) and not run["ms"] for run in each["runs"])
+        return self._remember(each, written) if is_quiet else written
 
     def _run(self, run: Record) -> msgspec.Raw | None:
-        """Return one run as JSON; a run without effects is encoded once and cached."""
-        known = self._quiet.get(id(run))
-        if known and known[0] is run:
-            return known[1]
         if _has_only_a_time(run):
             return self._timed_run(run)
         clean = self.redact(run)
-        written = None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
-        return self._remember(run, written) if written and _is_quiet(run) else written
+        return None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
 
     def _timed_run(self, run: Record) -> msgspec.Raw | None:
         """Return a run without effects as JSON: all but its time is the same for every run of this hook."""
@@ -158,10 +143,6 @@ class TraceEncoder:
         self._quiet[id(about)] = (about, written)
         self._quiet_bytes += memoryview(written).nbytes
         return written
-
-
-def _is_quiet(run: Record) -> bool:
-    return not run.get("ms") and run.keys().isdisjoint(_EFFECTS)
 
 
 def _has_only_a_time(run: Record) -> bool:

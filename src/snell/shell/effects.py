@@ -33,8 +33,6 @@ SHORT = 2_000  # characters of a line that is worth remembering
 
 _TO_THE_NET = ("/dev/tcp/", "/dev/udp/")  # what bash makes of these names
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", "<>"))
-
-
 _SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk", "nawk"))
 
 

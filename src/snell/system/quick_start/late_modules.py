@@ -14,20 +14,7 @@ from types import ModuleType
 from typing import Any, cast
 
 # Modules that are only used by attribute, as in `json.loads`, in what the first answer imports.
-NAMES = (
-    "base64",
-    "glob",
-    "json",
-    "selectors",
-    "shlex",
-    "signal",
-    "socket",
-    "subprocess",
-    "tomllib",
-    "unicodedata",
-)
-
-
+NAMES = ["base64", "glob", "json", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib", "unicodedata"]
 ABSENT = cast("ModuleType", None)  # in `sys.modules`: importing this one fails, as on a machine without it
 
 
@@ -67,10 +54,8 @@ def import_common_modules() -> None:
 def import_asyncio() -> None:
     """Import asyncio without its TLS, which would load OpenSSL: what the daemon sends over TLS has its own."""
     put = _put({"ssl": ABSENT})
-    try:
-        importlib.import_module("asyncio")
-    finally:
-        _remove(put)
+    importlib.import_module("asyncio")
+    _remove(put)
 
 
 def forget() -> None:
