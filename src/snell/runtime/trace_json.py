@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -12,15 +12,17 @@ from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
 from snell.model.tables import get_meta, put_meta
 from snell.records.decisions import Record
-from snell.system.json_output import json_value
+from snell.system.json_output import json_bytes, json_value
 
-QUIET_BYTES = 300_000  # of runs and rounds without an effect, remembered in the form in which they are written
-TIMED = 512  # runs that are remembered without their time
+QUIET_BYTES = 300_000  # of rounds without an effect, remembered in the form in which they are written
+TIMED = 512  # runs that are remembered without their time, and parts of records without secrets
+LONGEST_KNOWN = 4_000  # bytes of such a part
 LONGEST_TEXT = 65_536
 LONGEST_BODY = 1_000_000
 
 # Fields of every record that hold no free text.
 PLAIN_FIELDS = ("id", "client", "event", "session_id", "tool", "kind", "verdict")
+_VALUES = ("value", "changes")  # fields that hold what a tool was given
 SIDES = ("before", "after")  # of a change
 NOT_REDACTED = "the details could not be redacted, so they were not kept"
 
@@ -40,14 +42,12 @@ class TraceEncoder:
         self._hash_key = b""
         self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
         self._quiet_bytes = 0
-        self._timed: dict[tuple[Any, ...], Record] = {}  # runs that took a while, without secrets and time
+        self._known: set[bytes] = set()  # parts of records that have no secret
+        self._timed: dict[tuple[Any, ...], bytes] = {}  # runs that took a while, as written, up to their time
 
     def encode(self, record: Record) -> str:
         """Return a record as it is kept; only its plain fields where it is too long or cannot be redacted."""
-        # The id is our own. Every one is new, and would push out what the redactor remembers to be clean.
-        clean = self.redact({**record, "id": "", "rounds": []})
-        if clean is not None:
-            clean["id"] = record["id"]
+        clean = self._without_secrets(record)
         if clean and "changes" in record:
             pairs = zip(clean["changes"], record["changes"], strict=True)
             # With hashes of both values: a user who has a redacted value can still recognise it.
@@ -62,11 +62,26 @@ class TraceEncoder:
         kept = {name: str(record[name]) for name in PLAIN_FIELDS if name in record}
         return msgspec.json.encode(redact_for_storage({**kept, "problems": [why]})).decode()
 
+    def _without_secrets(self, record: Record) -> Record | None:
+        """Return all but the rounds without secrets. Events of a session differ in little but their values."""
+        parts: tuple[Record, Record] = ({}, {})
+        for name, value in record.items():
+            if name not in ("id", "rounds"):  # the id is our own, and every one is new
+                parts[name in _VALUES][name] = value
+        rest, values = map(self.redact, parts)
+        return None if rest is None or values is None else {"id": record["id"], **rest, **values}
+
     def redact(self, record: Record) -> Record | None:
-        """Return the record without secrets; None when that cannot be made sure."""
+        """Return the record without secrets; None when that cannot be made sure. A clean one is known next time."""
         try:
+            written = json_bytes(record)
+            if written in self._known:
+                return cast(Record, msgspec.json.decode(written))
             clean: Record = self._redactor(json_value(record))
-            msgspec.json.encode(clean)
+            if msgspec.json.encode(clean) == written and len(written) <= LONGEST_KNOWN:
+                if len(self._known) >= TIMED:
+                    self._known.clear()
+                self._known.add(written)
         except Exception:  # noqa: BLE001 whatever fails here, what was not redacted must not be written
             return None
         return clean
@@ -87,7 +102,6 @@ class TraceEncoder:
         rounds = [self._round(each) for each in record.get("rounds", ())]
         if not all(rounds):
             return b""
-        del clean["rounds"]
         return msgspec.json.encode({**clean, "rounds": rounds} if rounds else clean)
 
     def _round(self, each: Record) -> msgspec.Raw | None:
@@ -99,28 +113,28 @@ class TraceEncoder:
         if not all(runs):
             return None
         written = msgspec.Raw(msgspec.json.encode({"pass": each["pass"], "runs": runs}))
-        return self._remember(each, written) if all(map(_is_quiet, each["runs"])) else written
+        is_quiet = all(_has_only_a_time(run) and not run["ms"] for run in each["runs"])
+        return self._remember(each, written) if is_quiet else written
 
     def _run(self, run: Record) -> msgspec.Raw | None:
-        """Return one run as JSON; a run without effects is encoded once and cached."""
-        known = self._quiet.get(id(run))
-        if known and known[0] is run:
-            return known[1]
-        clean = self._redact_timed(run) if _has_only_a_time(run) else self.redact(run)
-        written = None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
-        return self._remember(run, written) if written and _is_quiet(run) else written
+        if _has_only_a_time(run):
+            return self._timed_run(run)
+        clean = self.redact(run)
+        return None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
 
-    def _redact_timed(self, run: Record) -> Record | None:
-        """Return a run without effects: all but its time is the same for every run of this hook."""
-        rest = {name: value for name, value in run.items() if name != "ms"}
+    def _timed_run(self, run: Record) -> msgspec.Raw | None:
+        """Return a run without effects as JSON: all but its time is the same for every run of this hook."""
+        rest = run.copy()
+        ms = rest.pop("ms")
         key = tuple(rest.values())
-        clean = self._timed.get(key) or self.redact(rest)
-        if clean is None:
-            return None
-        if len(self._timed) >= TIMED:
-            self._timed.clear()
-        self._timed[key] = clean
-        return {**clean, "ms": run["ms"]}
+        if (begun := self._timed.get(key)) is None:
+            clean = self.redact(rest)
+            if clean is None:
+                return None
+            if len(self._timed) >= TIMED:
+                self._timed.clear()
+            begun = self._timed[key] = msgspec.json.encode(clean)[:-1]
+        return msgspec.Raw(b'%b,"ms":%b}' % (begun, msgspec.json.encode(ms)))
 
     def _remember(self, about: Record, written: msgspec.Raw) -> msgspec.Raw:
         if self._quiet_bytes > QUIET_BYTES:
@@ -129,10 +143,6 @@ class TraceEncoder:
         self._quiet[id(about)] = (about, written)
         self._quiet_bytes += memoryview(written).nbytes
         return written
-
-
-def _is_quiet(run: Record) -> bool:
-    return not run.get("ms") and run.keys().isdisjoint(_EFFECTS)
 
 
 def _has_only_a_time(run: Record) -> bool:

@@ -23,7 +23,7 @@ from snell.shell.nested_commands import (
 from snell.shell.programs import program_row
 from snell.shell.reader import Command, read
 from snell.shell.remote_effects import is_known_to_send, remote
-from snell.shell.working_folders import with_folders
+from snell.shell.working_folders import MOVES, with_folders
 from snell.shell.wrappers import program_of
 from snell.shell.written_files import is_file, runs_something, touched_files, written_files
 
@@ -33,8 +33,6 @@ SHORT = 2_000  # characters of a line that is worth remembering
 
 _TO_THE_NET = ("/dev/tcp/", "/dev/udp/")  # what bash makes of these names
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", "<>"))
-
-
 _SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk", "nawk"))
 
 
@@ -56,7 +54,8 @@ def _effects(line: str) -> Effects:
     reach: Reach = "read_only" if known.understood and not known.dynamic else "local"
     paths: dict[str, None] = {}
     why: dict[str, None] = {}
-    folders = {id(command): folder for command, folder in with_folders(known, "")}
+    moves = any(command.program in MOVES for command in known.commands)
+    folders = {id(command): folder for command, folder in with_folders(known, "")} if moves else {}
     for command in known.commands:
         inner = command.inner_command
         given = arguments_of(inner.program, inner.arguments)

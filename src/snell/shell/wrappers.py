@@ -6,6 +6,7 @@ line unclear. The guard takes such an option for one without a value.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ _ASSIGNMENT = lazy_regex(r"[A-Za-z_]\w*=")
 _FOLDERS = ("-C", "--chdir", "-D")
 
 
+@lru_cache(maxsize=512)
 def program_of(word: str) -> str:
     """The program that a command word names, whatever folder it is in."""
     return word.rpartition("/")[2].removesuffix(".exe")

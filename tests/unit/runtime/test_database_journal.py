@@ -149,6 +149,17 @@ def test_no_secret_reaches_the_disk(database: SqliteDatabase) -> None:
     assert (TOKEN[:20].encode() in found, b"plain" in found) == (False, False)
 
 
+def test_a_secret_is_found_in_records_that_are_like_earlier_ones(database: SqliteDatabase) -> None:
+    runtime = runtime_on(database)
+    commands = ["login now", f"login {TOKEN}", "login now", f"login {TOKEN}"]
+    ids = [runtime.decide(call(command, tool_use_id=f"t{number}")).id for number, command in enumerate(commands)]
+    runtime.close()
+    values = [StoreJournal(database).find(each)["value"] for each in ids]
+    assert values[0] == values[2] == {"command": "login now"}
+    assert values[1] == values[3]
+    assert TOKEN not in str(values)
+
+
 @pytest.mark.parametrize("broken", [ZeroDivisionError("oops"), RecursionError(), StoreError("odd")])
 def test_a_redactor_that_fails_costs_the_body_and_keeps_the_rest(database: SqliteDatabase, broken: Exception) -> None:
     def fails(value: Any) -> Any:

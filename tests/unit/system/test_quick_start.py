@@ -1,5 +1,6 @@
 """What makes the first answer of a daemon quick, in a Python of its own: the modules behave as they always do."""
 
+import hmac
 import os
 import subprocess
 import sys
@@ -25,11 +26,22 @@ def package(tmp_path: Path) -> Path:
 def test_parts_of_the_standard_library_are_loaded_when_they_are_used() -> None:
     code = (
         "import json, hashlib\n"
-        "print('json.decoder' in sys.modules, '_hashlib' in sys.modules)\n"
-        "print(json.loads('[1]'), hashlib.blake2b(b'').hexdigest()[:4], '_hashlib' in sys.modules)\n"
+        "print('json.decoder' in sys.modules, type(hashlib).__name__)\n"
+        "print(json.loads('[1]'), hashlib.blake2b(b'').hexdigest()[:4], 'sha256' in vars(hashlib))\n"
         "print(hashlib.sha256(b'').hexdigest()[:4], json is not sys.modules['json'])\n"
     )
-    assert run(BEGIN + code) == "False False\n[1] 786a False\ne3b0 True\n"
+    assert run(BEGIN + code) == "False LateModule\n[1] 786a False\ne3b0 True\n"
+
+
+def test_openssl_is_loaded_only_for_tls() -> None:
+    code = (
+        "quick_start.end()\nimport asyncio, hashlib, hmac\n"
+        "print(hmac.digest(b'key', b'text', 'sha256').hex()[:8], hashlib.new('sha256', b'x').hexdigest()[:4])\n"
+        "print('libcrypto' in open('/proc/self/maps').read(), 'asyncio' in sys.modules)\n"
+        "import ssl\nprint(ssl.create_default_context().check_hostname)\n"
+    )
+    expected = hmac.digest(b"key", b"text", "sha256").hex()[:8]
+    assert run(BEGIN + code) == f"{expected} 2d71\nFalse True\nTrue\n"
 
 
 def test_after_the_first_answer_modules_are_the_real_ones() -> None:

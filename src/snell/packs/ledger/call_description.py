@@ -18,7 +18,7 @@ from snell.records.side_effects import Classification, Rule, classify
 from snell.redact import redact, redact_data
 from snell.shell.effects import effects_of
 from snell.system.json_input import json_or_none
-from snell.system.json_output import json_value
+from snell.system.json_output import json_bytes, json_value
 from snell.system.mcp_tool_schemas import annotations_of
 from snell.system.wall_clock import now_ms
 from snell.work.runs import MARK
@@ -184,7 +184,7 @@ def body_of(value: Any, longest: int) -> Body:
     if value is None:
         return Body("", 0)
     complete = json_value(value)
-    size = len(complete) if isinstance(complete, str) else len(msgspec.json.encode(_encodable(complete)))
+    size = len(complete) if isinstance(complete, str) else len(json_bytes(complete))
     clean = redact_data(complete, longest)
     text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
     return Body(text if len(text) <= 2 * longest else f"{text[:longest]}… [cut]", size)
@@ -220,15 +220,6 @@ def _short(value: Any, longest: int) -> str:
         return clean
     text = "" if clean is None else msgspec.json.encode(clean).decode()
     return redact(text[:longest])
-
-
-def _encodable(value: Any) -> Any:
-    """Return None for a value with half a surrogate pair, which cannot be encoded; its size does not matter then."""
-    try:
-        msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        return None
-    return value
 
 
 ENOUGH = 20_000  # characters: a secret that begins in what is shown ends well within these

@@ -9,5 +9,6 @@ late_modules.import_common_modules()
 
 
 def end() -> None:
-    """Let later imports load at once; threads and the code of users follow."""
+    """Let later imports load at once: threads follow, and the loop."""
     late_modules.forget()
+    late_modules.import_asyncio()

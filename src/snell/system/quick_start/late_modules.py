@@ -11,21 +11,11 @@ import sys
 from _blake2 import blake2b
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 # Modules that are only used by attribute, as in `json.loads`, in what the first answer imports.
-NAMES = (
-    "base64",
-    "glob",
-    "json",
-    "selectors",
-    "shlex",
-    "signal",
-    "socket",
-    "subprocess",
-    "tomllib",
-    "unicodedata",
-)
+NAMES = ["base64", "glob", "json", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib", "unicodedata"]
+ABSENT = cast("ModuleType", None)  # in `sys.modules`: importing this one fails, as on a machine without it
 
 
 class LateModule(ModuleType):
@@ -51,6 +41,7 @@ def import_common_modules() -> None:
         "urllib.parse": LateModule("urllib.parse", {"quote_from_bytes": _later("urllib.parse", "quote_from_bytes")}),
         "msgspec.inspect": LateModule("msgspec.inspect"),
     }
+    _put({"_hashlib": ABSENT})  # a library of 4 MB; Python has the same hashes itself
     put = _put(with_stand_ins)
     try:
         importlib.import_module("pathlib")
@@ -58,6 +49,13 @@ def import_common_modules() -> None:
     finally:
         _remove(put)
     _put({"hashlib": LateModule("hashlib", {"blake2b": blake2b}), **{name: LateModule(name) for name in NAMES}})
+
+
+def import_asyncio() -> None:
+    """Import asyncio without its TLS, which would load OpenSSL: what the daemon sends over TLS has its own."""
+    put = _put({"ssl": ABSENT})
+    importlib.import_module("asyncio")
+    _remove(put)
 
 
 def forget() -> None:
