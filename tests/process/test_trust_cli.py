@@ -6,7 +6,10 @@ import json
 def test_a_project_with_instructions_for_clients_only_needs_no_approval(snell):
     (snell.project / "AGENTS.md").write_text("Use tabs.\n", encoding="utf-8")
     code, _, err = snell("trust")
-    told = "snell: nothing here needs approval; clients read AGENTS.md themselves, and Snell does not; a project has"
+    told = (
+        "snell: nothing here needs approval; clients read AGENTS.md themselves, Snell only in a project you approved; "
+        "a project has"
+    )
     assert (code, told in " ".join(err.split())) == (1, True), err
 
 

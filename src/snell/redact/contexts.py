@@ -10,7 +10,7 @@ from snell.redact.format_rules import Span, known_format
 from snell.redact.named_values import LONGEST, end_of_quote, is_plain, name_at, name_before, value_at, value_before
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, kind_of_name, strength_of
-from snell.redact.value_shape import is_blank, is_fingerprint, is_mixed, is_random, is_wordy
+from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_mixed, is_random, is_wordy
 
 Match = Callable[[str, int], Span | None]
 _SHORTEST_STATED = 5  # characters of a password in prose
@@ -44,8 +44,8 @@ def _assignment(text: str, at: int) -> Span | None:
         return _value_after_space(text, sign.end(), name, strength)
     if sign[4] and (span := config_values.argument(text, at, name, strength)):
         return span
-    if sign[4] or sign[2] in ("->", "|"):
-        strength = "weak"  # arguments of a call, cells of a table: only what looks like a secret
+    if sign[4] or sign[2] in ("->", "|", "<<<"):
+        strength = "weak"  # arguments of a call, cells of a table, input of a program: only what looks like a secret
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     return value_at(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
 
@@ -82,7 +82,7 @@ def _stated_value(text: str, at: int) -> Span | None:
     """Match `the password is x`: prose, so only a random value."""
     found = PATTERNS.stated_value.match(text, at)
     value = found[1].rstrip(".,;:") if found else ""
-    if not found or is_blank(value) or is_wordy(value) or PATTERNS.call.match(value) or not is_random(value, 8):
+    if not found or is_plain(value) or not (is_random(value, 8) or is_jumbled(value)) or is_wordy(value):
         return None
     return found.start(1), found.start(1) + len(value), kind_of_name(found[0].split()[0])
 
@@ -219,7 +219,7 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_bearer, ("bearer",)),
     (config_values.setter_argument, _STRONG),
     (config_values.typed_assignment, (*_STRONG, "psk", "key", "api")),
-    (_assignment, (*_STRONG, "psk", "key", "cred", "auth", "salt", "api")),
+    (_assignment, (*_STRONG, "psk", "key", "cred", "auth", "salt", "api", "_pat", "pw")),
     (_stated_value, ("password", "passphrase", "secret", "token", "key")),
 )
 _MATCHES: list[tuple[str, Match]] = [

@@ -36,6 +36,7 @@ def run_at(text: str, at: int) -> int:
 
 def decode_run(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """Yield the texts that the run may encode, and where each begins: a path may directly precede the run."""
+    start += 2 if text[start : start + 2].lower() == "0x" else 0
     if _HEX_OF_TEXT.match(text, start, end) and (decoded := _from_hex(text[start:end])):
         yield start, decoded
     if _BASE64_OF_TEXT.match(text, start, end) and (decoded := _from_base64(text[start:end])):

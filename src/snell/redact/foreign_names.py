@@ -37,7 +37,12 @@ def names(flags: int = 0) -> re.Pattern[str]:
 def name_patterns() -> list[str]:
     """Return the pattern of passwords and that of other secrets."""
     tables = PATTERNS.tables["foreign_names"].values()
-    return [any_of(sorted(words.split())).replace("_", "[ _-]?") for words in tables]
+    return [any_of(sorted(words.split())).replace("_", "[ _'’-]?") for words in tables]
+
+
+def is_name(value: str) -> bool:
+    """Whether a value is only such a name: a translation, as in `"password": "Passwort"`."""
+    return names(re.IGNORECASE).fullmatch(value) is not None
 
 
 def has_name(text: str) -> bool:
@@ -52,5 +57,5 @@ def has_name(text: str) -> bool:
 def _by_longest_word() -> dict[str, re.Pattern[str]]:
     table: dict[str, list[str]] = {}
     for name in filter(str.isascii, " ".join(PATTERNS.tables["foreign_names"].values()).split()):
-        table.setdefault(max(name.split("_"), key=len), []).append(name.replace("_", "[ _-]?"))
+        table.setdefault(max(name.split("_"), key=len), []).append(name.replace("_", "[ _'’-]?"))
     return {word: re.compile("|".join(each)) for word, each in table.items()}

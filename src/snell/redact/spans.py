@@ -12,11 +12,13 @@ from snell.redact.format_rules import Span, known_around, known_format
 from snell.redact.line_breaks import secrets_across_lines
 from snell.redact.normalise import View, unescape, without_zero_width
 
+_WIDE_SIGNS = str.maketrans("：＝", ":=")  # as they are typed between Chinese and Japanese characters
 _DEPTH = 2  # an encoding inside an encoding is decoded, a deeper one is not
 
 
 def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
     """Return the positions of all secrets; linear in the length of the text."""
+    text = text.translate(_WIDE_SIGNS) if "：" in text or "＝" in text else text
     found = _find(text, depth)
     if view := without_zero_width(text):
         found += _map_back(view, _find(view.text, depth))

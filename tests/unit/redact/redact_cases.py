@@ -60,6 +60,7 @@ DISGUISES: dict[str, Disguise] = {
     "wrapped base64": lambda secret: base64.encodebytes(f"# settings\nthing: {secret}\n".encode() * 3).decode(),
     "url-safe base64": lambda secret: "?d=" + base64.urlsafe_b64encode(f"a?{secret}".encode()).decode() + "&x=1",
     "hex": lambda secret: "dump " + secret.encode().hex(),
+    "hex number": lambda secret: "payload 0x" + secret.encode().hex().upper(),
     "base64 twice": lambda secret: base64.b64encode(base64.b64encode(f"a thing {secret}".encode())).decode(),
     "added strings": lambda secret: _joined(secret, 't = "', '" + "'),
     "strings side by side": lambda secret: _joined(secret, "t = '", "' '"),

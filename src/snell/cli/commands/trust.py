@@ -95,7 +95,7 @@ def _root(path: str | None, where: Places, env: dict[str, str]) -> Path:
     if root is None:
         advice = "a project has a `.snell` folder, skills or agents of a client, a LOCAL.md or a mission.json"
         if Path("AGENTS.md").is_file():
-            advice = f"clients read AGENTS.md themselves, and Snell does not; {advice}"
+            advice = f"clients read AGENTS.md themselves, Snell only in a project you approved; {advice}"
             raise TrustError("nothing here needs approval", advice=advice)
         raise TrustError("no project was found in this folder or above it", advice=advice)
     return root
