@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from snell.model.decision import Decision
 from snell.model.events import event_from
@@ -32,7 +33,7 @@ def decided(folder: Path, name: str, instead: dict[str, str], env: dict[str, str
     (where.config / "snell.toml").write_text(text, encoding="utf-8")
     runtime = Runtime.for_user({"PATH": "/usr/bin:/bin", "HOME": str(folder), **env}, where)
     event = event_from({"session_id": "s", "cwd": str(folder), **payload}, on)
-    assert runtime.problems_for(event) == ()
+    assert runtime.context_for(replace(event, name="SessionStart")).problems == ()
     try:
         return runtime.decide(event)
     finally:

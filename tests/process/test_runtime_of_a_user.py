@@ -43,7 +43,7 @@ class Home:
         return self.runtime.decide(event)
 
     def problems(self) -> list[str]:
-        return self.runtime.problems_for(event_from({"cwd": str(self.project)}, "Stop"))
+        return self.runtime.context_for(event_from({"cwd": str(self.project)}, "SessionStart")).problems
 
 
 @pytest.fixture

@@ -111,6 +111,13 @@ def test_status_names_each_problem_and_what_to_do(snell):
     assert "snell.toml:2" in out
 
 
+def test_status_lists_no_pack_that_is_off_although_it_has_hooks_for_that_time(snell):
+    snell.settings("[pack.remember]\nenabled = false\n")
+    assert "remember" not in json.loads(snell("status", "--json")[1])["packs"]
+    snell.settings("[pack.remember]\nenabled = true\n")
+    assert "remember" in json.loads(snell("status", "--json")[1])["packs"]
+
+
 def test_status_starts_no_daemon(snell):
     snell("status")
     assert json.loads(snell("status", "--json")[1])["daemon"] is None
@@ -123,6 +130,7 @@ def test_help_lists_the_pages_and_shows_one(snell):
     code, out, _ = snell("help", "test-a-hook")
     assert (code, out.splitlines()[0]) == (0, "# Test a hook")
     assert ESCAPE not in out
+    assert "<!--" not in snell("help", "guard")[1]
 
 
 def test_help_on_a_command_shows_its_options_and_a_typing_error_gets_a_suggestion(snell):

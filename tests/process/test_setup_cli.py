@@ -60,7 +60,8 @@ def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> Non
     assert settings["hooks"]["PreToolUse"][0]["hooks"][0]["args"] == ["--client", "claude-code"]
     assert owner.snell("setup", "claude-code", "--check")[:2] == (0, "Claude Code: installed and up to date\n")
     assert owner.snell("setup", "claude-code", "--yes")[1].endswith("everything is installed and up to date\n")
-    assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
+    code, shown, _ = owner.snell("setup", "claude-code", "--uninstall", "--yes")
+    assert (code, "-> snell-hook" in shown) == (0, False)
     assert snapshot(owner.user_home) == before
     assert owner.snell("setup", "claude-code", "--no-session-start", "--yes")[0] == 0
     assert set(settings["hooks"]) - set(json.loads(owner.settings.read_bytes())["hooks"]) == {"SessionStart"}

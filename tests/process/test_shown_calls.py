@@ -50,11 +50,20 @@ def test_ledger_list_shows_each_call_its_client_and_project_but_no_secret(used):
     for line, (tool, (_, shown)) in zip(out.splitlines(), CALLS.items(), strict=True):
         assert tool in line
         assert f" {shown}" in line
-        assert "  project  s1/t" in line
+        assert "  project       s1/t" in line
     assert SECRET not in out
     found = [json.loads(line) for line in used("ledger", "list", "--json")[1].splitlines()]
     assert {(each["project"], each["cwd"]) for each in found} == {("project", str(used.project))}
     assert all(shown in each["call"] for each, (_, shown) in zip(found, CALLS.values(), strict=True))
+
+
+def test_the_columns_of_ledger_list_stay_in_line_across_clients_and_projects(snell):
+    for client, folder in (("claude-code", "web-shop"), ("codex", "api"), ("gemini", "docs-site")):
+        about = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": folder}
+        payload = {"hook_event_name": "PreToolUse", "cwd": str(snell.project / folder), **about}
+        snell("hook", "--client", client, given=payload)
+    lines = snell("ledger", "list")[1].splitlines()
+    assert (len(lines), len({line.index(" s1/") for line in lines})) == (3, 1)
 
 
 def test_empty_lists_say_what_would_be_there(snell):

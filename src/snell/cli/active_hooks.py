@@ -1,6 +1,6 @@
 """Load the hooks that are active in a folder, as an event there would find them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from snell.model.context import Context
@@ -8,6 +8,7 @@ from snell.model.events import Event
 from snell.model.hooks import Hook
 from snell.runtime.app import Runtime
 from snell.settings.load import Loaded, load
+from snell.settings.packs import OFF
 from snell.setup.plan import Options
 from snell.setup.status import with_needed_options
 from snell.system.paths import Places
@@ -25,6 +26,12 @@ def active_hooks(context: Context, loaded: Loaded) -> list[Hook]:
     """Return the hooks that an event can run: enabled, approved, and disabled by no switch."""
     hooks = context.registry.hooks()
     return [hook for hook in hooks if hook.enabled and not hook.untrusted and not loaded.switches.why_disabled(hook)]
+
+
+def packs_of(hooks: Iterable[Hook]) -> list[str]:
+    """Return the packs that are on; one that is off may have hooks for that time."""
+    sources = [hook.source for hook in hooks if hook.source.layer.startswith("pack:")]
+    return sorted({each.layer[5:] for each in sources if not each.file.endswith(f"/{OFF}.py")})
 
 
 def needed_options(options: Options, where: Places, cwd: Path, env: Mapping[str, str]) -> Options:

@@ -44,9 +44,8 @@ def has_unicode(stream: TextIO) -> bool:
 
 def visible_lines(text: object) -> str:
     """Replace control characters except newline and tab; surrogates stay, since the stream escapes them."""
-    kept = ("\n", "\t")
     return "".join(
-        char if char.isprintable() or char in kept or "\ud800" <= char <= "\udfff" else "\ufffd" for char in str(text)
+        char if char.isprintable() or char in "\n\t" or "\ud800" <= char <= "\udfff" else "\ufffd" for char in str(text)
     )
 
 

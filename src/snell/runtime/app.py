@@ -179,10 +179,6 @@ class Runtime(EventFlow):
         """Return the id of the decision that a process made about this event and could not send; else nothing."""
         return self.journal.id_of_delivery(delivery_key(event, request_id)[0]) if self.journal else ""
 
-    def problems_for(self, event: Event) -> tuple[str, ...]:
-        """Return what is wrong with the settings and hooks that are active for this event."""
-        return self.context_for(replace(event, name="SessionStart")).problems
-
     def fails_closed(self, cwd: str = "", env: Mapping[str, str] | None = None) -> bool:
         """Return whether a payload that cannot be read is refused: a guard is active that blocks when it fails."""
         registry = self.context_for(Event(name="PreToolUse", payload={"cwd": cwd}), env=env).registry

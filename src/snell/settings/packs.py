@@ -105,9 +105,9 @@ def builtin_hooks(settings: Mapping[str, Options], problems: list[str]) -> list[
     hooks: list[Hook] = []
     for name, pack in packs.items():
         options = settings.get(name, {})
-        if options.get("enabled", pack.enabled):
+        if _is_enabled(pack, options, problems):
             hooks += pack_hooks(name, _check_options(pack, options, problems))
-        elif "enabled" in options and any(path.stem == OFF for path in pack.files):
+        elif options.get("enabled") is False and any(path.stem == OFF for path in pack.files):
             hooks += _load_hooks(name, b"{}", is_on=False)
     return hooks
 
@@ -115,9 +115,16 @@ def builtin_hooks(settings: Mapping[str, Options], problems: list[str]) -> list[
 def start_services(settings: Mapping[str, Options], database: Database) -> None:
     """Start what enabled packs do in the daemon beside hooks."""
     for name, pack in builtin_packs().items():
-        is_enabled = settings.get(name, {}).get("enabled", pack.enabled)
-        if is_enabled and any(path.stem == SERVICE for path in pack.files):
+        if _is_enabled(pack, settings.get(name, {}), []) and any(path.stem == SERVICE for path in pack.files):
             import_module(f"snell.packs.{name}.{SERVICE}").serve(database, options_in(name, settings, []))
+
+
+def _is_enabled(pack: Pack, options: Options, problems: list[str]) -> bool:
+    """Return whether a pack is on; a value that is neither true nor false is reported and left out."""
+    given = options.get("enabled", pack.enabled)
+    if not isinstance(given, bool):
+        problems.append(f"[pack.{pack.name}]: `enabled` must be true or false; the default is used")
+    return given if isinstance(given, bool) else pack.enabled
 
 
 @cache
@@ -216,20 +223,18 @@ def _hooks_of(module: Any, pack: str, options: Options) -> Iterable[Hook]:
 
 def _check_options(pack: Pack, given: Options, problems: list[str]) -> dict[str, Any]:
     """Return the options that the pack has and whose type is right; other options are reported and left out."""
-    good, found = {}, []
-    for name, value in given.items():
-        if name == "enabled":
-            continue
-        if name not in pack.options:
-            found.append(f"`{name}` is not an option of this pack; {did_you_mean(name, pack.options, 'remove it')}")
-            continue
-        wanted = type(pack.options[name]).__name__
-        if (choices := pack.choices.get(name)) and value not in choices:
+    good, found, known = {}, [], ("enabled", *pack.options)
+    for name, value in ((name, value) for name, value in given.items() if name != "enabled"):
+        default = pack.options.get(name)
+        if name not in known:
+            found.append(f"`{name}` is not an option of this pack; {did_you_mean(name, known, 'remove it')}")
+        elif (choices := pack.choices.get(name)) and value not in choices:
             found.append(f"`{name}` must be one of {', '.join(choices)}; `{choices[-1]}` is used")
-        elif not _fits(value, pack.options[name]):
+        elif not _fits(value, default):
+            wanted = type(default).__name__
             found.append(f"`{name}` must be {wanted}, not {type(value).__name__}; the default is used")
-            continue
-        good[name] = value
+        if name in pack.choices or (name in known and _fits(value, default)):
+            good[name] = value
     if good and any(path.stem == OPTION_PROBLEMS for path in pack.files):
         found += import_module(f"snell.packs.{pack.name}.{OPTION_PROBLEMS}").option_problems(good)
     problems += [f"[pack.{pack.name}]: {each}" for each in found]
@@ -237,6 +242,4 @@ def _check_options(pack: Pack, given: Options, problems: list[str]) -> dict[str,
 
 
 def _fits(value: Any, default: Any) -> bool:
-    if isinstance(default, float):
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    return type(value) is type(default)
+    return type(value) is type(default) or (isinstance(default, float) and type(value) is int)

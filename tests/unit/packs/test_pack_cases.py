@@ -39,6 +39,22 @@ def test_an_unknown_name_in_a_pack_is_reported_with_what_was_probably_meant():
     ]
 
 
+@pytest.mark.parametrize("wrong", ["maybe", "", 0])
+def test_a_pack_that_is_neither_on_nor_off_is_reported_and_stays_as_it_comes(wrong: Any):
+    problems: list[str] = []
+    hooks = builtin_hooks({"guard": {"enabled": wrong}, "remember": {"enabled": wrong}}, problems)
+    assert hooks == builtin_hooks({}, [])
+    assert problems == [
+        f"[pack.{name}]: `enabled` must be true or false; the default is used" for name in ("guard", "remember")
+    ]
+
+
+def test_a_misspelt_enabled_is_reported_with_what_was_meant():
+    problems: list[str] = []
+    builtin_hooks({"guard": {"enabeld": False}}, problems)
+    assert problems == ["[pack.guard]: `enabeld` is not an option of this pack; did you mean `enabled`?"]
+
+
 @pytest.mark.parametrize(
     ("pack", "wrong", "strictest"),
     [("ledger", "durabel", "durable"), ("ledger", True, "durable"), ("tool_inputs", "strickt", "strict")],

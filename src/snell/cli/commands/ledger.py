@@ -111,10 +111,9 @@ def _stats(args: argparse.Namespace, database: Database) -> int:
     if not stats and not args.json and not args.svg:
         print(_NO_CALLS)
         return 0
-    failing = [each for each in stats if each.failed]
     charts = [
         _chart("calls by tool", stats, lambda each: each.calls, _calls_bar),
-        _chart("failures by tool", failing, lambda each: each.failed, _failures_bar),
+        _chart("failures by tool", [each for each in stats if each.failed], lambda each: each.failed, _failures_bar),
         _chart("time by tool", stats, lambda each: each.total_ms, _time_bar),
     ]
     if args.svg:
@@ -161,10 +160,9 @@ def _time_bar(each: ToolStats) -> Bar:
 
 def _line(call: Call, its: Mapping[str, str], paint: Colours) -> str:
     colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
-    status = colour(f"{call.status:<20}")
-    took = f"{_seconds(call.duration_ms):>9}"
+    status, took = colour(f"{call.status:<20}"), f"{_seconds(call.duration_ms):>9}"
     what = f"{shorten_middle(call.raw_tool_name, LONGEST_NAME):<10} {its['call']:<40}"
-    place = f"{call.client}  {visible(its['project'])}  {call.tool_call_id}"
+    place = f"{call.client:<11}  {visible(its['project']):<12}  {call.tool_call_id}"
     return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}  {place}"
 
 

@@ -88,8 +88,7 @@ def _refuse_other_owner(folder: Path, shown: Path) -> None:
 
 
 def _filter(text: str, file: Path) -> Callable[[Case], bool]:
-    in_file = text.lower() in file.name.lower()
-    return lambda case: in_file or text.lower() in case.name.lower()
+    return lambda case: text.lower() in file.name.lower() or text.lower() in case.name.lower()
 
 
 class _Report:
@@ -148,11 +147,9 @@ class _Report:
         if not result.passed:
             differences = "; ".join(result.differences) + (f" ({result.hint})" if result.hint else "")
             self._print(f"{self._paint.red('FAIL')}  {case.file}:{case.line}  {case.name}: {differences}")
-            for problem in result.problems:
-                text = f"      {problem}"
-                if text not in self._shown:
-                    self._shown.add(text)
-                    self._print(text)
+            for problem in (each for each in result.problems if each not in self._shown):
+                self._shown.add(problem)
+                self._print(f"      {problem}")
             if self._verbose:
                 self._print(indent(explain(record_of(result.decision, result.not_run)), " " * 6))
         elif self._verbose:

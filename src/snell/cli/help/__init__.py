@@ -1,6 +1,7 @@
 """Show a page of the documentation that comes with Snell, or the help of a command."""
 
 import argparse
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,6 +52,7 @@ def _title(page: Path) -> str:
 
 
 def _paint_headings(text: str, paint: Colours) -> str:
-    """Return a page with its headings highlighted; it is plain text as it stands."""
-    lines = (paint.bold(line.lstrip("# ")) if line.startswith("#") else line for line in text.splitlines())
-    return "\n".join(lines) if sys.stdout.isatty() else text.rstrip("\n")
+    """Return a page with its headings highlighted, without comments for editors; it is plain text as it stands."""
+    lines = re.sub(r"<!--.*?-->\n\n?", "", text, flags=re.DOTALL).splitlines()
+    is_terminal = sys.stdout.isatty()
+    return "\n".join(paint.bold(line.lstrip("# ")) if is_terminal and line.startswith("#") else line for line in lines)

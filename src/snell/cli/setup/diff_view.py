@@ -35,7 +35,7 @@ def fold_change(change: Change) -> str:
     before, after = _lines(change.before), _lines(change.after)
     diff = list(unified_diff(before, after, lineterm="", n=0))[2:]
     events = sum(len(edit.lists) for edit in change.file.edits if isinstance(edit, ListEntries))
-    hooks = f"{plural(events, 'event')} -> snell-hook; " if events and change.after else ""
+    hooks = f"{plural(events, 'event')} -> snell-hook; " if events and b"snell-hook" in (change.after or b"") else ""
     new = "new file, " if change.before is None else "removed, " if change.after is None else ""
     added, gone = (sum(line.startswith(sign) for line in diff) for sign in "+-")
     return f"{change.file.path}  ({change.file.purpose}): {new}{hooks}+{added:,} -{gone:,} lines"

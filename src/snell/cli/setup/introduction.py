@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from snell.cli.active_hooks import active_hooks, folder_context
+from snell.cli.active_hooks import active_hooks, folder_context, packs_of
 from snell.cli.setup.memory_switch import file_for
 from snell.cli.terminal import Colours, plural
 from snell.cli.write_settings import write_settings
@@ -30,7 +30,7 @@ def introduction(where: Places, cwd: Path, env: Mapping[str, str], preset: str) 
     """Yield a heading and five lines: what runs, what is denied, what is asked, what is stored, and the preset."""
     loaded, paint = load(where, cwd, env), Colours.for_stdout()
     hooks = active_hooks(folder_context(where, cwd, env), loaded)
-    packs = sorted({hook.source.layer[5:] for hook in hooks if hook.source.layer.startswith("pack:")})
+    packs = packs_of(hooks)
     guards = "guard" in packs
     is_sent = loaded.value("database") or "traces" in packs
     sent = ", and where your settings send it" if is_sent else "; nothing leaves this machine"

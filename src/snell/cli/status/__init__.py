@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from snell.cli.active_hooks import active_hooks, folder_context, needed_options
+from snell.cli.active_hooks import active_hooks, folder_context, needed_options, packs_of
 from snell.cli.call_operation import running_status
 from snell.cli.health import PARTS, Check, Installation, examine
 from snell.cli.health.activity import events_by_client
@@ -78,7 +78,7 @@ def read_status(installation: Installation) -> Status:
         clients=[*clients, *(Client(name, "", *found) for name, found in seen.items())],
         daemon=running_status(where.run),
         preset=str(loaded.value("profile")),
-        packs=sorted({hook.source.layer[5:] for hook in hooks if hook.source.layer.startswith("pack:")}),
+        packs=packs_of(hooks),
         hooks=len(hooks),
         last_day=last_day,
         pause=str(current_pause(where) or ""),

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from snell.cli.active_hooks import folder_context
+from snell.cli.active_hooks import active_hooks, folder_context, packs_of
 from snell.model.hooks import Hook
 from snell.model.protocols import Transaction
 from snell.settings.load import Loaded, load
@@ -30,7 +30,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
         "project": loaded.project_root,
         "is_trusted": loaded.is_trusted,
         "layers": _by_layer(hooks),
-        "packs": _packs(hooks),
+        "packs": _packs(packs_of(active_hooks(context, loaded))),
         "number": sum(not each["off"] for each in hooks),
         "problems": [*map(str, loaded.problems), *(each for each in context.problems if each not in known)],
         "values": [_value(each) for each in loaded.values],
@@ -75,9 +75,8 @@ def _by_layer(hooks: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _packs(hooks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the built-in packs, and whether their hooks are active here."""
-    active = {hook["layer"].removeprefix("pack:") for hook in hooks if not hook["off"]}
+def _packs(active: list[str]) -> list[dict[str, Any]]:
+    """Return the built-in packs, and whether they are on here."""
     packs = [read_pack(path.parent) for path in sorted(FOLDER.glob(f"*/{MANIFEST}"))]
     return [{"name": each.name, "purpose": each.purpose, "is_on": each.name in active} for each in packs]
 
