@@ -73,6 +73,7 @@ def _anthropic_events(said: Said, number: int) -> list[dict[str, Any]]:
 
 
 CHAT_USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+CHAT_USAGE |= {"prompt_tokens_details": {"cached_tokens": 40}}
 
 
 def _chat_calls(said: Said, number: int) -> list[dict[str, Any]]:
@@ -116,7 +117,7 @@ def _responses_events(said: Said, number: int) -> list[dict[str, Any]]:
         call = {"call_id": f"call_{number}_{place}", "name": tool, "arguments": json.dumps(given)}
         items.append({"type": "function_call", **call, **({"namespace": group} if group else {})})
     usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
-    usage |= {"input_tokens_details": None, "output_tokens_details": None}
+    usage |= {"input_tokens_details": {"cached_tokens": 40}, "output_tokens_details": None}
     return [
         {"type": "response.created", "response": {"id": f"resp_{number}"}},
         *({"type": "response.output_item.done", "item": item} for item in items),
@@ -129,5 +130,5 @@ def _gemini(said: Said, number: int) -> dict[str, Any]:
     for place, (name, given) in enumerate(said.calls):
         parts.append({"functionCall": {"id": f"call_{number}_{place}", "name": name, "args": given}})
     candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
-    usage = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
+    usage = {"cachedContentTokenCount": 40, "promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
     return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted"}

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +10,6 @@ import pytest
 from snell.system.paths import places
 from tests.fork_server import run_snell
 from tests.process.recorded_conversations import SESSIONS, Recorded, results
-from tests.seeds import draw_seed
 
 CLIENTS = tuple(SESSIONS)
 CLAUDE = ".claude/projects/-home-dev-project/e4252ad2-43da-469a-b583-5d13e5652915.jsonl"
@@ -282,34 +280,6 @@ def test_junit_has_a_failure_for_each_hole_and_skips_what_cannot_be_known(home: 
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("5", "2", "3")
     assert len(suite.findall("testcase/failure")) == 2
     assert len(suite.findall("testcase/skipped")) == 3
-
-
-@pytest.mark.parametrize("client", [each for each in CLIENTS if each != "opencode"])
-def test_a_damaged_record_stops_nothing(home: Recorded, client: str):
-    draw = random.Random(draw_seed())
-
-    def damage(text: str) -> str:
-        for _ in range(12):
-            place = draw.randrange(len(text))
-            text = text[:place] + draw.choice(["", '"', "}", "[1]", "null", "\n", "\\ud800", "\0"]) + text[place + 3 :]
-        return text + '\n[]\n"text"\n{"type":"assistant","message":7}\n{"payload":[],"data":3,"event":"x"}\n{"type":'
-
-    home.set_up(client)
-    home.record(client, damage)
-    home.coverage("--client", client)
-
-
-def test_a_link_is_not_followed_and_another_database_is_reported(home: Recorded, tmp_path: Path):
-    home.set_up("claude-code")
-    home.record("claude_code")
-    path = home.user_home / CLAUDE
-    path.rename(tmp_path / "elsewhere.jsonl")
-    path.symlink_to(tmp_path / "elsewhere.jsonl")
-    assert home.coverage("--client", "claude-code")[1]["calls"] == []
-    other = home.user_home / ".local/share/opencode/opencode.db"
-    other.parent.mkdir(parents=True)
-    other.write_bytes(b"not a database")
-    assert "not compared" in home.coverage("--client", "opencode")[1]["remarks"][0]
 
 
 def test_the_next_session_and_the_doctor_say_what_was_found(home: Recorded):

@@ -152,6 +152,45 @@ def test_a_denial_of_a_command_hook_cannot_be_replayed_unless_it_runs(home: Reco
     assert counts(replay(home, "--run-commands")) == {"unchanged": 1}
 
 
+SILENT = '[[hooks]]\nevent = "PreToolUse"\ncommand = "true"\nid = "silent"\n'
+SHOUTS = '[[hooks]]\nevent = "PreToolUse"\ncommand = "echo no >&2; exit 2"\nid = "shouts"\n'
+CONNECTS = """
+import socket
+from snell import Deny, judges
+
+@judges("PreToolUse", kind="shell", on_failure="%s")
+def connects(call):
+    socket.create_connection(("127.0.0.1", 9), 5)
+    return Deny("the server says no")
+"""
+
+
+def test_what_a_hook_that_was_not_run_would_say_is_not_counted_as_unchanged(home: Recorded):
+    decide(home, "ls", "rm -rf /")
+    added = ("--with", write(home, "shouts.toml", SHOUTS))
+    report = replay(home, *added)
+    assert counts(report) == {"unchanged": 1, "cannot_be_replayed": 1}  # the guard refuses the second by itself
+    why = "shouts is a command hook, which a replay does not run; add --run-commands"
+    assert report["cannot_be_replayed"] == {why: 1}
+    assert counts(replay(home, *added, "--run-commands")) == {"unchanged": 1, "newly_denied": 1}
+
+
+def test_a_command_hook_that_was_silent_then_is_taken_to_be_silent_again(home: Recorded):
+    settings = home.home / "config" / "snell.toml"
+    settings.write_text(settings.read_text("utf-8") + SILENT, encoding="utf-8")
+    decide(home, "ls")
+    assert counts(replay(home)) == {"unchanged": 1}
+
+
+@pytest.mark.parametrize("on_failure", ["allow", "block"])
+def test_a_hook_that_fails_only_in_the_replay_leaves_the_verdict_unknown(home: Recorded, on_failure: str):
+    decide(home, "ls", "rm -rf /")
+    report = replay(home, "--with", write(home, "connects.py", CONNECTS % on_failure))
+    assert counts(report) == {"unchanged": 1, "cannot_be_replayed": 1}
+    why = "connects/connects fails in a replay: it may need a file or a connection"
+    assert report["cannot_be_replayed"] == {why: 1}
+
+
 def test_hooks_can_neither_write_nor_connect_and_see_the_time_of_the_event(home: Recorded, tmp_path: Path):
     decide(home, "ls")
     (tmp_path / "kept").write_text("kept", encoding="utf-8")
@@ -199,6 +238,14 @@ def test_transcripts_of_a_folder_are_decided(home: Recorded):
     home.record("codex")
     report = replay(home, "--transcripts", str(home.user_home))
     assert (report["sessions"], report["results"]["newly_denied"]) == (2, 2)
+
+
+def test_parts_of_a_transcript_that_cannot_be_read_are_counted(home: Recorded):
+    home.record("claude_code", lambda text: text.replace('"command":"echo harmless"', '"command":"echo'))
+    report = replay(home, "--transcripts")
+    assert counts(report) == {"unchanged": 1, "newly_denied": 1, "cannot_be_replayed": 1}
+    [why] = report["cannot_be_replayed"]
+    assert why.startswith("a part of the transcript is damaged")
 
 
 def test_nothing_to_replay_is_said(home: Recorded):

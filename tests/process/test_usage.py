@@ -211,6 +211,15 @@ GEMINI = {"input": 90, "output": 10, "cached": 80, "thoughts": 5, "total": 105}
             "(10, 10, 80, 0, 20) 100 0 None q",
         ),
         (
+            [
+                {
+                    "type": "session.usage_record",
+                    "data": {"usage": {"model": "c", "inputTokens": 90, "outputTokens": 10, "cacheReadTokens": 80}},
+                }
+            ],
+            "(10, 10, 80, 0, 20) 100 0 None c",
+        ),
+        (
             [{"role": "assistant", "usage": {"prompt_tokens": 90, "completion_tokens": 10}}],
             "(90, 10, 0, 0, 100) 100 0 None -",
         ),

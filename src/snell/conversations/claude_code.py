@@ -50,7 +50,7 @@ def _add_row(found: Conversation, row: Mapping[str, Any], agent: str, failures: 
         for part in tables(content):
             if part.get("type") in ("tool_use", "server_tool_use"):
                 side = agent or (str(row.get("agentId") or "sub-agent") if row.get("isSidechain") else "")
-                call = found.call(str(part.get("id")), str(part.get("name")), part.get("input"), at, side)
+                call = found.call(str(part.get("id") or ""), str(part.get("name")), part.get("input"), at, side)
                 call.unreported = _SERVER if part["type"] == "server_tool_use" else ""
     elif kind == "user":
         found.prompts += _is_prompt(row, content, agent)

@@ -22,7 +22,7 @@ def read(path: Path) -> Iterator[Conversation]:
             for each in tables(message.get("toolCalls")):
                 _add_call(found, each, at_of(message.get("timestamp")))
     found.prompts = len(prompts)
-    if found.session_id:
+    if found.session_id or found.unread_lines:
         yield found
 
 
@@ -32,7 +32,7 @@ def _is_typed(message: Mapping[str, Any]) -> bool:
 
 
 def _add_call(found: Conversation, each: Mapping[str, Any], at: int) -> None:
-    call = found.call(str(each.get("id")), str(each.get("name")), each.get("args"), at)
+    call = found.call(str(each.get("id") or ""), str(each.get("name")), each.get("args"), at)
     if each.get("status") not in ("success", "error", "cancelled"):
         return
     call.ended = at_of(each.get("timestamp"))

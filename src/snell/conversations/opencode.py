@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, table
+from snell.conversations.record import Conversation, at_of, table
 from snell.system.files import is_own_file
 from snell.system.json_input import json_or_none
 
@@ -19,22 +19,24 @@ def read(path: Path) -> Iterator[Conversation]:
     import apsw
 
     if not is_own_file(str(path)):
+        yield Conversation(client="opencode", session_id="", path=os.fspath(path), unread_lines=1)
         return
     try:
         database = apsw.Connection(f"file:{path}?mode=ro", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         database.set_busy_timeout(2_000)
         yield from _sessions(database, path)
-    except apsw.Error:  # another version of the client, with other tables
+    except (apsw.Error, UnicodeDecodeError):  # another version of the client, with other tables; or a damaged file
         yield Conversation(client="opencode", session_id="", path=os.fspath(path), unread_lines=1)
 
 
 def _sessions(database: Any, path: Path) -> Iterator[Conversation]:
     for session, parent, folder, version in list(database.execute(_SESSIONS)):
-        found = Conversation(client="opencode", session_id=session, path=str(path), cwd=folder, version=version)
+        found = Conversation(client="opencode", session_id=session, path=str(path))
+        found.cwd, found.version = str(folder or ""), str(version or "")
         found.agents = {session} if parent else set()
         found.prompts = 0 if parent else database.execute(_PROMPTS, (session,)).fetchone()[0]
         for at, data in database.execute(_PARTS, (session,)):
-            _add_part(found, table(json_or_none(data.encode())), at, session if parent else "")
+            _add_part(found, table(json_or_none(data)), at_of(at), session if parent else "")
         yield found
 
 
@@ -42,8 +44,8 @@ def _add_part(found: Conversation, part: Any, at: int, agent: str) -> None:
     if part.get("type") != "tool":
         return
     state = table(part.get("state"))
-    call = found.call(str(part.get("callID")), str(part.get("tool")), state.get("input"), at, agent)
-    call.ended = int(table(state.get("time")).get("end") or 0)
+    call = found.call(str(part.get("callID") or ""), str(part.get("tool")), state.get("input"), at, agent)
+    call.ended = at_of(table(state.get("time")).get("end"))
     if state.get("status") == "completed":
         call.ran = True
     elif state.get("status") == "error":

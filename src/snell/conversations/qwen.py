@@ -19,7 +19,7 @@ def read(path: Path) -> Iterator[Conversation]:
             for part in tables(table(row.get("message")).get("parts")):
                 each = table(part.get("functionCall"))
                 if each:
-                    found.call(str(each.get("id")), str(each.get("name")), each.get("args"), at)
+                    found.call(str(each.get("id") or ""), str(each.get("name")), each.get("args"), at)
         elif row.get("type") == "tool_result":
             _end_call(found, table(row.get("toolCallResult")), at)
         elif row.get("type") == "user" and row.get("provenance", "user_input") != "system":

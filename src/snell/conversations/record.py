@@ -18,6 +18,7 @@ from snell.system.transcripts import is_readable, lines_since
 
 MOST_BYTES = 4 * 1024**3  # of one file
 LONGEST_LINE = 32 * 1024**2  # a result with a picture takes a few megabytes
+LATEST = 253_402_300_800_000  # the year 10000, which no date has
 _DURATION = re.compile(r"(\d{1,5})([mhdw])")
 _MINUTES = {"m": 1, "h": 60, "d": 1_440, "w": 10_080}
 
@@ -66,25 +67,28 @@ class Conversation(Struct, kw_only=True):
 
 
 def rows_in(conversation: Conversation, path: Path, *markers: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the objects in the lines of a transcript that contain one of the markers."""
-    if not is_readable(str(path)):
-        return
-    for line, _ in lines_since(str(path), 0, MOST_BYTES, LONGEST_LINE):
-        conversation.unread_lines += not line
-        if any(marker in line for marker in markers):
-            row = json_or_none(line)
+    """Yield the objects in the lines of a transcript that contain one of the markers; count what cannot be read."""
+    try:
+        lines = lines_since(str(path), 0, MOST_BYTES, LONGEST_LINE) if is_readable(str(path)) else iter([(b"", 0)])
+        for line, _ in lines:
+            is_wanted = any(marker in line for marker in markers)
+            row = json_or_none(line) if is_wanted else None
+            conversation.unread_lines += not line or (is_wanted and row is None)
             if isinstance(row, dict):
                 yield row
+    except OSError:  # it may not be read, or was deleted just now
+        conversation.unread_lines += 1
 
 
 def at_of(value: object) -> int:
     """Return a time of a client, a number or a text, in milliseconds; 0 if it is none."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return int(value)
     try:
-        return int(datetime.fromisoformat(str(value)).timestamp() * 1000)
-    except ValueError:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            value = datetime.fromisoformat(str(value)).timestamp() * 1000
+        at = int(value)
+    except (ValueError, OverflowError):
         return 0
+    return at if 0 < at < LATEST else 0
 
 
 def table(value: object) -> Mapping[str, Any]:

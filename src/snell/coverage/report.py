@@ -22,6 +22,7 @@ from snell.model.protocols import Database
 from snell.records.retention import DAY_MS, DECISION_DAYS
 from snell.redact import redact
 from snell.setup.plan import Site, find_client
+from snell.system.files import is_own_file
 from snell.system.paths import Places
 
 Result = Literal["seen", "missed", "ran_anyway", "not_run", "unreported", "unknown"]
@@ -96,7 +97,7 @@ def _client_report(client: str, asked: Asked, site: Site, where: Places, databas
     found: list[Conversation] = []
     known: set[tuple[str, int]] = set()
     for conversation in conversations_of(client, site, asked.since):
-        calls = [call for call in conversation.calls if call.at >= asked.since and not _is_copy(call, known)]
+        calls = [each for each in conversation.calls if _is_of_then(each, asked.since) and not _is_copy(each, known)]
         is_wanted = conversation.session_id.startswith(asked.session)
         if is_wanted and (calls or conversation.unread_lines):
             conversation = msgspec.structs.replace(conversation, calls=calls)
@@ -114,6 +115,10 @@ def _client_report(client: str, asked: Asked, site: Site, where: Places, databas
         cause=set_up.cause if is_shown else "",
         advice=set_up.advice if is_shown else "",
     )
+
+
+def _is_of_then(call: RecordedCall, since: int) -> bool:
+    return call.at >= since or not call.at  # one without a time is counted as unknown
 
 
 def _is_copy(call: RecordedCall, known: set[tuple[str, int]]) -> bool:
@@ -151,16 +156,23 @@ def _judge(call: RecordedCall, saw: SeenCall, begins: int | None, now: int) -> t
         return "not_run", call.why
     if call.unreported:
         return "unreported", call.unreported
-    if begins is None:
-        return "unknown", NOT_SET_UP
-    if call.at < begins:
-        return "unknown", "it was before Snell was set up in this client"
-    if call.at < now - DECISION_DAYS * DAY_MS:
-        return "unknown", f"decisions are kept for {DECISION_DAYS} days"
+    if why := _why_unknown(call, begins, now):
+        return "unknown", why
     if call.ran is None and not saw.is_end_seen:
         return "unknown", call.why or "the record has no result: it is still running, or was interrupted"
     usual = "hooks saw only its end" if saw.is_end_seen else "it ran, and no hook was asked"
     return "missed", call.hook_failure or usual
+
+
+def _why_unknown(call: RecordedCall, begins: int | None, now: int) -> str:
+    """Return why a call cannot have a decision that is still there; empty if it can."""
+    if begins is None:
+        return NOT_SET_UP
+    if not call.at:
+        return "the record does not say when it was"
+    if call.at < begins:
+        return "it was before Snell was set up in this client"
+    return f"decisions are kept for {DECISION_DAYS} days" if call.at < now - DECISION_DAYS * DAY_MS else ""
 
 
 def _judge_seen(call: RecordedCall, saw: SeenCall) -> tuple[Result, str]:
@@ -185,9 +197,11 @@ def _shown_input(call: RecordedCall) -> str:
 
 def _unread(found: Iterable[Conversation]) -> Iterator[str]:
     for each in found:
-        if each.unread_lines:
+        if each.unread_lines and not is_own_file(each.path):
+            yield f"`{each.path}` is a link, or not a file of this user: not compared"
+        elif each.unread_lines:
             parts = plural(each.unread_lines, "part")
-            yield f"{parts} of `{each.path}` too long or of an unknown form: not compared"
+            yield f"{parts} of `{each.path}` too long, damaged or of an unknown form: not compared"
 
 
 def _sub_agents(judged: Iterable[JudgedCall]) -> Iterator[str]:

@@ -62,6 +62,7 @@ class _Trace(Struct):
     reasons: list[_Reason] = []
     changes: list[_Change] = []
     problems: list[str] = []
+    rounds: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 _decode = msgspec.json.Decoder(_Trace).decode
@@ -126,6 +127,7 @@ def _event(session: str, row: tuple[Any, ...], kept: Mapping[str, Kept], inputs:
         flags=trace.flags,
         verdict="no_opinion" if verdict == "silent" else verdict,
         hooks=tuple(each.hook for each in trace.reasons),
+        rounds=bytes(trace.rounds),
         is_counted=name in COUNTED or id_ in kept,
     )
     if whole := kept.get(id_):

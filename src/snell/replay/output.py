@@ -146,7 +146,7 @@ def _remarks(report: Report, paint: Colours) -> Iterator[str]:
     for hook, number in report.failed.items():
         yield f"{note}  `{visible(hook)}` failed {plural(number, 'time')}: it may need a file or a connection"
     if report.not_denied:
-        yield f"{note}  this system could not keep hooks from {' and '.join(report.not_denied)}"
+        yield f"{note}  this system could not keep hooks from {', '.join(report.not_denied)}"
 
 
 def _paint(paint: Colours, name: str, number: int) -> Any:

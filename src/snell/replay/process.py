@@ -25,6 +25,7 @@ from snell.replay.clock import RecordedClock
 from snell.replay.compare import compare, is_looser, is_stricter
 from snell.replay.recorded_event import RecordedEvent, Replayed, SessionResult, pack_events, unpack_events
 from snell.replay.sandbox import enter_sandbox
+from snell.replay.unheard import not_run, why_unheard
 from snell.runtime.app import Runtime, Storage
 from snell.runtime.event_flow import EventRun, run_decision
 from snell.runtime.executor import Executor
@@ -60,6 +61,7 @@ class ReplayExecutor:
         # Of the event that is decided now: the hooks that ran, and the kinds of those that were skipped.
         self.ran: set[str] = set()
         self.kinds: dict[str, str] = {}
+        self.judges: set[str] = set()  # of those, the ones that could have changed the verdict
         self._executor, self._variant, self._clock = executor, variant, clock
         self._plans: dict[int, tuple[Sequence[Hook], tuple[Hook, ...], tuple[Hook, ...]]] = {}
 
@@ -71,6 +73,7 @@ class ReplayExecutor:
         for hook in skipped:
             self.skipped[f"{hook.handler.kind} hook `{hook.id}`"] += 1
             self.kinds[hook.id] = hook.handler.kind
+            self.judges |= {hook.id} if hook.can_judge or hook.role == "rewrites" else set()
         self.ran.update(hook.id for hook in kept)
         if not kept:
             return [QUIET] * len(hooks)
@@ -142,11 +145,12 @@ class Replayer:
             self.marks._scopes[f"session:{recorded.session}"] = dict(recorded.marks)
         if not recorded.is_counted:
             return None
-        why = recorded.unknown
-        if decision is not None and is_looser(recorded.verdict, decision):
+        why = recorded.unknown or why_unheard(recorded, decision, self.executor.judges, self.executor.kinds)
+        if decision is not None and not why and is_looser(recorded.verdict, decision):
             why = self._why_unknown(recorded, is_whole=is_whole)
         elif (
             decision is not None
+            and not why
             and is_stricter(recorded.verdict, decision)
             and decision.reasons[0].hook not in self.added
         ):
@@ -161,6 +165,7 @@ class Replayer:
             context = replace(context, database=database)
         self.executor.at = recorded.at
         self.executor.kinds.clear()
+        self.executor.judges.clear()
         self.executor.ran.clear()
         deciding = decide(event, context.registry, context.marks, self.runtime.validate)
         decision = run_decision(deciding, self.executor, context)
@@ -170,8 +175,7 @@ class Replayer:
         """Return what the hooks of the earlier verdict would need that is gone; empty if nothing is known to be."""
         for hook in recorded.hooks:
             if kind := self.executor.kinds.get(hook):
-                more = "; add `--run-commands`" if kind == "command" else ""
-                return f"`{hook}` is a {kind} hook, which a replay does not run{more}"
+                return not_run(hook, kind)
         if self.executor.ran.isdisjoint(recorded.hooks):
             return ""  # none of them is active any more
         cwd = str(recorded.payload.get("cwd", ""))

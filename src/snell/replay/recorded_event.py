@@ -27,6 +27,7 @@ class RecordedEvent(Struct, kw_only=True):
     flags: tuple[str, ...] = ()
     verdict: str = "no_opinion"
     hooks: tuple[str, ...] = ()  # that gave this verdict
+    rounds: bytes = b""  # of its trace: which hooks ran, as JSON
     unknown: str = ""  # why it cannot be decided again
     home: str = ""  # the home folder of its user, if that is another one
     files: dict[str, str] = {}  # kind of each file that it names, as it was then

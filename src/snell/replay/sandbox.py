@@ -17,6 +17,7 @@ _REFER, _TRUNCATE = 1 << 13, 1 << 14  # from version 2 and 3 of Landlock on
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every machine
 _NO_NEW_PRIVILEGES, _SET_SECCOMP = 38, 22
 _ALLOW, _DENY = 0x7FFF0000, 0x00050000 | 13  # EACCES
+_BY_CALLS = ("changing modes of files", "opening connections")  # what the filter of calls denies
 # By machine: its number, and the calls to deny: socket, chmod, chown, utime, xattr, ptrace, io_uring.
 _CALLS = {
     "x86_64": (0xC000003E, (41, 90, 91, 92, 93, 94, 101, 132, 188, 189, 190, 235, 260, 261, 268, 280, 425, 452)),
@@ -27,11 +28,11 @@ _CALLS = {
 def enter_sandbox(writable: str) -> list[str]:
     """Give up the rights of this thread and of all that it starts; returns what this system cannot deny."""
     if sys.platform != "linux":
-        return ["writing files", "opening connections"]
+        return ["writing files", *_BY_CALLS]
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     failed = [] if _restrict_files(libc, writable) else ["writing files"]
-    return failed if _restrict_calls(libc) else [*failed, "opening connections"]
+    return failed if _restrict_calls(libc) else [*failed, *_BY_CALLS]
 
 
 def _restrict_files(libc: ctypes.CDLL, writable: str) -> bool:

@@ -25,8 +25,17 @@ def transcript_sessions(asked: Asked, site: Site, folder: str = "") -> Iterator[
     for conversation in _conversations(asked, site, folder):
         calls = [call for call in conversation.calls if not call.at or call.at >= asked.since or folder]
         events = [each for call in calls if not call.unreported for each in _events(conversation, call)]
+        events += [_unread_part(conversation)] * conversation.unread_lines
         if events and asked.wants(conversation.session_id, conversation.client):
             yield events
+
+
+def _unread_part(conversation: Conversation) -> RecordedEvent:
+    """Return an event in place of what cannot be read, so that it is counted."""
+    unknown = "a part of the transcript is damaged or too long, or the file is a link or not of this user"
+    return RecordedEvent(
+        name="PreToolUse", payload={}, client=conversation.client, session=conversation.session_id, unknown=unknown
+    )
 
 
 def _conversations(asked: Asked, site: Site, folder: str) -> Iterator[Conversation]:

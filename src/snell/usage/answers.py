@@ -71,6 +71,7 @@ def _answer(row: Mapping[str, Any], inner: Mapping[str, Any]) -> Answer | None:
     if counted is None:
         return None
     tokens, context = counted
+    model = model or str(usage.get("model") or "")  # Copilot has it there
     return Answer(key=_key(row, inner), tokens=tokens, context=context, model=model, at=at, is_side=side)
 
 
@@ -96,12 +97,12 @@ def _key(row: Mapping[str, Any], inner: Mapping[str, Any]) -> str:
 
 
 # The names of each number in one client or another; those of the second line count cached tokens as input.
-_INPUT = ("input_tokens", "input", "inputOther", "input_other")
+_INPUT = ("input_tokens", "input", "inputOther", "input_other", "inputTokens")
 _WHOLE_INPUT = ("prompt_tokens", "promptTokenCount")
-_OUTPUT = ("output_tokens", "completion_tokens", "output", "candidatesTokenCount")
+_OUTPUT = ("output_tokens", "completion_tokens", "output", "candidatesTokenCount", "outputTokens")
 _THOUGHTS = ("thoughts", "thoughtsTokenCount")
 _TOTALS = ("total_tokens", "total", "totalTokenCount")
-_CACHED = ("cached_input_tokens", "cached", "cachedContentTokenCount")  # a part of the input
+_CACHED = ("cached_input_tokens", "cached", "cachedContentTokenCount", "cacheReadTokens")  # a part of the input
 _CACHE_READ = ("cache_read_input_tokens", "inputCacheRead", "input_cache_read")  # beside it
 _CACHE_WRITTEN = ("cache_creation_input_tokens", "inputCacheCreation", "input_cache_creation")
 

@@ -63,7 +63,16 @@ def _session(client: str, path: Path, known: set[str]) -> SessionUsage:
         for key in known & counted.answers.keys():
             tokens = tokens.plus(counted.answers[key], -1)
         known.update(counted.answers)
-    return SessionUsage(client, path.stem, model, tokens)
+    return SessionUsage(client, _session_id(client, path), model, tokens)
+
+
+def _session_id(client: str, path: Path) -> str:
+    """Return the id of a session: mostly the name of its file, for some clients that of its folder."""
+    if client == "copilot":
+        return path.parent.name
+    if client == "kimi":
+        return path.parents[2].name
+    return path.stem[-36:] if client == "codex" else path.stem
 
 
 def total_of(sessions: Sequence[SessionUsage]) -> Tokens:
