@@ -67,7 +67,7 @@ class Word(Struct, frozen=True, gc=False):
 
     @property
     def is_quoted(self) -> bool:
-        return any(part.quoted for part in self.parts if not isinstance(part, Arithmetic))
+        return any([part.quoted for part in self.parts if type(part) is not Arithmetic])  # noqa: C419 - one or two
 
 
 class Redirect(Struct, gc=False):

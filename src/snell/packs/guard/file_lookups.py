@@ -11,6 +11,9 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+
+from snell.packs.guard.known_values import UNKNOWN
 
 MISSING, PLAIN, LINK = "missing", "plain", "link"
 MOST_LOOKUPS = 100
@@ -24,6 +27,7 @@ class Lookups:
         self.kinds: dict[str, str] = {}
         self.stamps: dict[str, tuple[int, ...]] = {}  # of files that were read: size, time of the change, number
         self.contents: dict[str, bytes] | None = None  # what else was read, which cannot be compared cheaply
+        self.unlinked: set[str] = set()  # absolute paths with no link on their way
         self.unread: dict[str, str] = {}  # scripts that would run and were not read completely, with the reason
 
     @property
@@ -56,6 +60,12 @@ def record_lookups() -> Iterator[Lookups]:
         _thread.is_recording = False
 
 
+@lru_cache(maxsize=4096)  # the walk and most rules ask about the same words
+def absolute_path(path: str, folder: str) -> str:
+    """Return the path from the root; one that starts with an unknown part stays as it is."""
+    return normal_path(path if path.startswith(("/", UNKNOWN)) else f"{folder}/{path}")
+
+
 def normal_path(path: str) -> str:
     """Return the path without `.`, `..` and double slashes."""
     if is_normal(path):
@@ -75,6 +85,11 @@ def path_kind(path: str) -> str:
     if kind is None:
         kind = kinds[path] = _kind(path)
     return kind
+
+
+def unlinked_paths() -> set[str]:
+    """Return the paths that were found to have no link on their way, while this line is judged."""
+    return _thread.lookups.unlinked
 
 
 def read_script(path: str) -> str:

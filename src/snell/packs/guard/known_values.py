@@ -40,7 +40,10 @@ class Value(Struct, frozen=True, gc=False):
         return Value(self.text, self.labels.union(labels))
 
     def concat(self, other: "Value") -> "Value":
-        return Value((self.text + other.text)[:LONGEST_VALUE], self.labels | other.labels)
+        if not other.text and not other.labels:
+            return self
+        labels = self.labels | other.labels if other.labels else self.labels
+        return Value((self.text + other.text)[:LONGEST_VALUE], labels)
 
 
 EMPTY = Value("")

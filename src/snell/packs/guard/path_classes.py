@@ -4,7 +4,7 @@ import posixpath
 import re
 from collections.abc import Container
 
-from snell.packs.guard.file_lookups import MISSING, normal_path, path_kind
+from snell.packs.guard.file_lookups import MISSING, absolute_path, path_kind
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.sensitive_files import is_snell_file
@@ -71,8 +71,7 @@ class Workspace:
 
     def absolute(self, path: str) -> str:
         """Return the path from the root; one that starts with an unknown part stays as it is."""
-        text = path if path.startswith(("/", UNKNOWN)) else f"{self.cwd}/{path}"
-        return normal_path(text)
+        return absolute_path(path, self.cwd)
 
 
 def classify_path(path: str, workspace: Workspace) -> str:

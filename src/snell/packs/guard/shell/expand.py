@@ -3,6 +3,7 @@
 import fnmatch
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import BREAK, EMPTY, UNKNOWN, UNKNOWN_VALUE, Value
@@ -147,6 +148,7 @@ def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value
     return [Value(_apply_operator(value.text, part.operator, argument), value.labels) for value in known]
 
 
+@lru_cache(maxsize=1024)
 def _unset(name: str) -> Value:
     """A variable that the line does not set; its name may show that it holds a secret."""
     upper = name.upper()

@@ -1,6 +1,7 @@
 """Files that a program names, reads and writes, redirections aside."""
 
 import re
+from functools import lru_cache
 
 from snell.model.call_contents import patched_text
 from snell.packs.guard.known_values import NETWORK, PRIVATE, PROCESS, SECRET, UNKNOWN, UNKNOWN_VALUE, Value
@@ -31,15 +32,18 @@ _ELSEWHERE = lazy_regex(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)")  # on another machine
 
 def named_file(path: str, scene: ShellState) -> str:
     """What an open descriptor that is named as a file stands for."""
-    found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\w+)", path)
+    found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\w+)", path) if "/fd/" in path else None
     return scene.fds.get(found[1], path) if found else path
 
 
 def labels_of_named_files(args: tuple[str, ...], scene: ShellState) -> frozenset[str]:
     """The labels of the files that these words name."""
     labels = frozenset[str]()
+    if not any([value.labels for value in scene.files.values()]):  # noqa: C419 - few, and asked for every command
+        return labels
     for arg in args:
-        for name in {arg, arg.removesuffix("/*"), *(arg.rpartition(mark)[2] for mark in "@=:")}:
+        names = {arg, arg.removesuffix("/*"), *[arg.rpartition(mark)[2] for mark in "@=:" if mark in arg]}
+        for name in names:
             content = scene.content(name) if name and len(name) < 1000 else None
             labels |= content.labels if content else frozenset()
     return labels
@@ -48,12 +52,17 @@ def labels_of_named_files(args: tuple[str, ...], scene: ShellState) -> frozenset
 def file_value(path: str, scene: ShellState) -> Value:
     """What reading this file yields."""
     real = leads_to(path, scene.links, scene.home, scene.project) if scene.where == HERE else path
-    secret = secret_name(path, scene.home) or secret_name(real, scene.home)
+    return _value_by_name(path, real, scene.home, scene.guarded)
+
+
+@lru_cache(maxsize=1024)
+def _value_by_name(path: str, real: str, home: str, guarded: tuple[str, ...]) -> Value:
+    secret = secret_name(path, home) or secret_name(real, home)
     if secret:
         return Value(UNKNOWN, frozenset((f"{SECRET} {secret}",)))
     if is_secret_folder(path) or is_secret_folder(path.rpartition("/")[0]):
         return Value(UNKNOWN, frozenset((f"{SECRET} {path}",)))
-    if is_snell_file(path) or path.startswith(scene.guarded):
+    if is_snell_file(path) or path.startswith(guarded):
         return Value(UNKNOWN, frozenset((f"{PROCESS} snell",)))
     if is_private(path):
         return Value(UNKNOWN, frozenset((f"{PRIVATE} {path}",)))

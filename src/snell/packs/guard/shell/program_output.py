@@ -2,7 +2,6 @@
 
 import itertools
 import posixpath
-import re
 from collections.abc import Callable
 
 from snell.model.tool_names import name_set
@@ -157,9 +156,12 @@ def _argument(specifier: str, rest: list[str]) -> str:
     return text
 
 
+_ECHO_OPTION = lazy_regex("-[neE]+")
+
+
 def _echo(call: Call, args: list[str], _scene: ShellState) -> Value:
     words, escapes, newline = list(call.words[1:]), False, True
-    while words and re.fullmatch("-[neE]+", words[0].text):
+    while words and words[0].text[:1] == "-" and _ECHO_OPTION.fullmatch(words[0].text):
         option = words.pop(0).text
         escapes = escapes or "e" in option
         newline = newline and "n" not in option

@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.packs.guard.file_lookups import normal_path, note_unread, read_script
+from snell.packs.guard.file_lookups import absolute_path, note_unread, read_script
 from snell.packs.guard.known_values import EMPTY, ON_DISK, UNKNOWN, Value
 from snell.shell.cursor import Budget, TooMuchError
 from snell.shell.tree import Node
@@ -107,11 +107,8 @@ class ShellState:
 
     def absolute(self, path: str) -> str:
         """The path from the root; one that starts with something unknown stays as it is."""
-        if path.startswith(("/", UNKNOWN)):
-            return normal_path(path)
-        if path == "~" or path.startswith("~/"):
-            return normal_path(self.home + path[1:])
-        return normal_path(f"{self.cwd}/{path}")
+        is_home = path[:1] == "~" and path[1:2] in ("", "/")
+        return absolute_path(self.home + path[1:] if is_home else path, self.cwd)
 
     def assign(self, name: str, values: tuple[Value, ...]) -> None:
         if self.conditional and name in self.variables:
@@ -129,13 +126,15 @@ class ShellState:
         found = self.files.get(path)
         if found is not None or not self.files:
             return found
-        for folder in _folders(path):
-            if f"{folder}/{UNKNOWN}" in self.files:  # all that was unpacked there
-                return self.files[f"{folder}/{UNKNOWN}"]
-        lead = path.rstrip("/") + "/"
-        inside = [value for name, value in self.files.items() if name.startswith(lead)]
-        labels = frozenset(label for value in inside for label in value.labels)
-        return Value(UNKNOWN, labels) if inside else None
+        lead, inside, around = path.rstrip("/") + "/", list[Value](), ""
+        for name, value in self.files.items():
+            if name.startswith(lead):
+                inside.append(value)
+            elif name[-1:] == UNKNOWN and path.startswith(name[:-1]) and name[-2:-1] == "/" and len(name) > len(around):
+                around = name  # all that was unpacked there
+        if len(around) > len("/?"):
+            return self.files[around]
+        return Value(UNKNOWN, frozenset(label for value in inside for label in value.labels)) if inside else None
 
     def script_text(self, path: str) -> Value | None:
         """The text of a script: what this line or session wrote, or what is on the disk of a project or a home."""
@@ -196,11 +195,6 @@ def _first_variables(cwd: str, home: str, project: str) -> dict[str, tuple[Value
         "XDG_STATE_HOME": f"{home}/.local/state",
     }
     return {name: (Value(text),) for name, text in known.items()}
-
-
-def _folders(path: str) -> list[str]:
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]
 
 
 class Walk(Protocol):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.file_lookups import LINK, PLAIN, is_normal, path_kind
+from snell.packs.guard.file_lookups import LINK, PLAIN, is_normal, path_kind, unlinked_paths
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
@@ -51,6 +51,9 @@ def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) 
 
 def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> str:
     """The absolute path without links, as seen from the home and the project, which may lie behind links themselves."""
+    unlinked = unlinked_paths()
+    if not links and path in unlinked:
+        return path
     for link, target in links.items():
         if f"{path}/".startswith(f"{link}/"):
             path = posixpath.normpath(target + path[len(link) :])
@@ -58,6 +61,7 @@ def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> st
         return path
     head, tail = _before_pattern(path)
     if not _is_linked(head, project if f"{head}/".startswith(f"{project}/") else ""):
+        unlinked.add(path)
         return path
     real = _on_disk(head)
     for place in (project, home):
