@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import mark_unrepeatable
@@ -48,7 +49,8 @@ _VALUED = (
     "--prefix --root -p --python --python-version --platform --index --default-index --with --from -e --editable "
     "--directory --project"
 )
-_INDEXES = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--index", "--default-index")
+_INDEXES = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--index", "--default-index", "--pip-args")
+_INDEX_VARIABLE = lazy_regex(r"(?:PIP|UV)_\w*(?:INDEX|FIND_LINKS|CONFIG)")
 _TARGETS = ("--target", "-t", "--prefix", "--root")
 _LISTS = ("-r", "--requirement", "--requirements")
 _LOADS_PIP = lazy_regex(r"\b(?:import|from)\s+(?:[\w., ]*\b)?pip\b|run_module\(\s*[\"']pip|import_module\(\s*[\"']pip")
@@ -65,6 +67,7 @@ class _Call(Struct, frozen=True):
     given: Arguments
     python: str = ""
     active: str = ""  # from `VIRTUAL_ENV`, which `pip` itself does not read
+    has_other_index: bool = False  # by a variable
 
 
 TRIGGER = Trigger(programs=_OTHERS | {"uv", "virtualenv", "py"}, prefixes=("pip", "python", "pypy", "py2", "py3"))
@@ -83,9 +86,9 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if call.tool == "venv":
         yield from _judge_environment(call, workspace)
     elif call.tool in ("pipx", "uv tool"):
-        yield from _judge_tool(call, workspace)
+        yield from _judge_tool(_with_index(call, step), workspace)
     elif not _is_elsewhere(call, workspace):
-        yield from _judge_package(call, workspace, takes_all=any(map(_is_of_pip, step.words)))
+        yield from _judge_package(_with_index(call, step), workspace, takes_all=any(map(_is_of_pip, step.words)))
 
 
 def _call(step: Step) -> _Call | None:
@@ -194,7 +197,15 @@ def _judge_package(call: _Call, workspace: Workspace, *, takes_all: bool) -> Ite
 def _is_upgrade(call: _Call, named: list[str]) -> bool:
     """Tell whether Snell is installed by its name alone, from the usual index: at most a newer version of it."""
     forced = [name for name in _REPLACES if name not in ("-U", "--upgrade", "-f", "--force")]
-    return all(map(_is_name_only, named)) and not call.given.has(*forced) and not call.given.values(*_INDEXES)
+    return all(map(_is_name_only, named)) and not call.given.has(*forced) and not _uses_other_index(call)
+
+
+def _with_index(call: _Call, step: Step) -> _Call:
+    return replace(call, has_other_index=any(_INDEX_VARIABLE.match(name) for name, _value in step.env))
+
+
+def _uses_other_index(call: _Call) -> bool:
+    return call.has_other_index or bool(call.given.values(*_INDEXES))
 
 
 def _judge_uninstall(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
@@ -246,7 +257,7 @@ def _judge_tool(call: _Call, workspace: Workspace) -> Iterator[Finding]:
     everything = verb in ("uninstall-all", "reinstall-all") or (verb == "uninstall" and given.has("--all"))
     replaces = verb == "install" and (given.has(*_REPLACES, "--from") or not all(map(_is_name_only, named)))
     changes = verb in ("uninstall", "reinstall", "uninject") or replaces
-    changes = changes or (verb == "upgrade" and bool(given.values(*_INDEXES)))
+    changes = changes or (verb == "upgrade" and _uses_other_index(call))
     if everything or (named and changes):
         yield RULE.deny(f"`{call.tool} {verb}` removes or replaces Snell")
     elif verb == "upgrade-all" or (verb == "upgrade" and given.has("--all")) or (named and verb == "inject"):

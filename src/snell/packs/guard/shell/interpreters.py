@@ -232,9 +232,6 @@ def run_language(walk: Walk, call: Call, scene: ShellState) -> Value:
     name = _SAME.get(name, name)
     attached, options = _code_options(name)
     words = call.words[1:]
-    if not _CHECKS.get(name, frozenset()).isdisjoint([word.text for word in words]):
-        walk.record(call, scene, UNKNOWN_VALUE)
-        return UNKNOWN_VALUE  # the code is read and not run
     codes, script, module = list[Value](), None, False
     index = 0
     while index < len(words):
@@ -244,6 +241,9 @@ def run_language(walk: Walk, call: Call, scene: ShellState) -> Value:
             index += 1
         elif found := attached.fullmatch(text):
             codes.append(Value(found[1], words[index].labels))
+        elif text in _CHECKS.get(name, ()) and not codes:
+            walk.record(call, scene, UNKNOWN_VALUE)
+            return UNKNOWN_VALUE  # the script behind this option is read and not run
         elif text == "-m" and name == "python":
             module = True
             codes += _module_code(words[index + 1 :], scene)
