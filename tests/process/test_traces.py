@@ -20,6 +20,7 @@ from tests.process.machine import HOOK, Machine
 from tests.waiting import wait_until
 
 SECRET = "sk-ant-api03-" + "a1B2" * 20
+TOKEN = "ghp_" + "a1B2c3D4e5" * 4  # known by its form alone
 SESSION = "invoke_agent Claude Code"
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -121,6 +122,16 @@ def test_nothing_unredacted_is_sent(machine: Machine, receiver: Server):
     assert "curl" in found["execute_tool Bash"]["gen_ai.tool.call.arguments"]
     assert "curl" in str(found["hook p/echo"]["snell.hook.effects"])
     assert not any(b"a1B2a1B2" in sent.body for sent in receiver.sent)
+
+
+@pytest.mark.parametrize("field", ["session_id", "tool_use_id", "tool_name", "agent_id", "cwd"])
+def test_a_secret_in_a_name_is_not_sent(machine: Machine, receiver: Server, field: str):
+    enable(machine, receiver.url, "inputs = true", "all_hooks = true")
+    call = {"session_id": "s1", "tool_use_id": "t1", "tool_input": {"command": "ls"}, field: TOKEN}
+    machine.hook(call)
+    machine.hook({**call, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "x"}})
+    wait_until(lambda: any(name.startswith("execute_tool") for name in spans(receiver)))
+    assert not any(b"a1B2c3D4" in sent.body for sent in receiver.sent)
 
 
 _ECHOES = """

@@ -10,7 +10,6 @@ from snell.traces.otlp import Table, attributes
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
 MOST_SERIES = 500  # combinations of event, client and verdict; further ones are counted as `other`
 _CUMULATIVE = 2
-
 Series = tuple[str, str, str]
 
 

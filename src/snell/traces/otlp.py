@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from snell.packs.traces.options import Options
+from snell.redact import redact
 from snell.system.address_policy import RefusedError, check_url
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.http_client import Call, HttpError, resolver, send_request
@@ -49,12 +50,12 @@ def make_span(
     """Return a span. `ids`: of the trace, the span and its parent; `times`: its start and end in milliseconds."""
     return {
         **dict(zip(("trace_id", "span_id", "parent_span_id"), ids, strict=True)),
-        "name": name,
+        "name": _text(name),
         "kind": 1,  # internal
         "start_time_unix_nano": round(times[0] * 1e6),
         "end_time_unix_nano": round(max(times) * 1e6),
         "attributes": attributes(values),
-        "status": {"code": 2, "message": error} if error else {},
+        "status": {"code": 2, "message": _text(error)} if error else {},
     }
 
 
@@ -72,7 +73,12 @@ def _value(value: Any) -> Table:
     if isinstance(value, list):
         return {"array_value": {"values": [_value(each) for each in value]}}
     kind = {bool: "bool_value", int: "int_value", float: "double_value"}.get(type(value))
-    return {kind: value} if kind else {"string_value": str(value).encode("utf-8", "replace").decode()}
+    return {kind: value} if kind else {"string_value": _text(value)}
+
+
+def _text(value: object) -> str:
+    """Return a text without secrets: also a session, a tool or an agent may be named after one."""
+    return redact(str(value))[:2_000].encode("utf-8", "replace").decode()
 
 
 def _post(path: str, body: bytes, options: Options, deadline: Deadline) -> bytes:

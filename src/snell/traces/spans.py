@@ -126,7 +126,7 @@ class SpanBuilder:
             took, failure = float(run.get("ms", 0.0)), run.get("failure") or {}
             if self._options.all_hooks or took or failure or run.get("effects"):
                 ids = (self._trace(row.session_id), id_of(8, "hook", row.id, part, str(number)), _own_id(row))
-                error = _text(failure.get("message", "failed")) if failure else ""
+                error = str(failure.get("message", "failed")) if failure else ""
                 values = {
                     "snell.hook.id": run["hook"],
                     "snell.event": row.event,
@@ -134,7 +134,7 @@ class SpanBuilder:
                         f"snell.hook.{name}": run.get(name, "")
                         for name in ("role", "scope", "layer", "handler", "status")
                     },
-                    "snell.hook.effects": [_text(each) for each in run.get("effects", ())],
+                    "snell.hook.effects": [str(each) for each in run.get("effects", ())],
                     "error.type": failure.get("kind", ""),
                 }
                 self.spans.append(make_span(ids, f"hook {run['hook']}", (at, at + took), values, error))
@@ -143,9 +143,9 @@ class SpanBuilder:
     def _decision(self, row: Row, record: Table) -> Table:
         shown: Table = {f"snell.{name}": getattr(row, name) for name in ("event", "verdict", "failures")}
         shown |= {"snell.decision.id": row.id, "snell.decision.ms": row.ms, "snell.rewritten": bool(row.rewritten)}
-        shown["snell.reason"] = _text(record.get("reason", ""))
+        shown["snell.reason"] = str(record.get("reason", ""))
         if self._options.inputs and row.tool and "value" in record:
-            shown["gen_ai.tool.call.arguments"] = _text(msgspec.json.encode(redact_data(record["value"])).decode())
+            shown["gen_ai.tool.call.arguments"] = str(msgspec.json.encode(redact_data(record["value"])).decode())
         return shown
 
     def _trace(self, session_id: str) -> bytes:
@@ -174,8 +174,3 @@ def _agent(session_id: str, client: str, agent_id: str = "") -> Table:
 
 def _title(client: str) -> str:
     return client_named(client).title if client in CLIENTS else client or "unknown"
-
-
-def _text(text: object) -> str:
-    """Return a text without secrets; the store has none, and what leaves the machine is checked again."""
-    return str(redact_data(str(text)))[:2_000]
