@@ -119,6 +119,8 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     named = ("heartbeatCounter", "loadedFiles", "preloadedFiles", "pendingInjections", "dehydrationPayload")
     assert [fresh[name] for name in named] == [0, [], [], [], None]
     assert (fresh["contextUsage"], fresh["discoveredDirectives"], fresh["discoveredDirectories"]) == (None, [], ["/p"])
+    counts = [desk.data("db.session.heartbeat", id=fresh["id"], reset=reset) for reset in (False, False, True)]
+    assert [each["heartbeatCounter"] for each in counts] == [1, 2, 0]
     for over in (2, -1):
         assert (
             desk.data("db.session.updateContextUsage", id=fresh["id"], usage=over)["contextUsage"] == max(over, 0) / 2
