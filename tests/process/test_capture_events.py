@@ -220,8 +220,12 @@ def test_a_session_is_told_to_recall_first_once_memory_is_on(notes: Notes):
     def is_told(source: str) -> bool:
         return "recall" in notes.desk.told("SessionStart", source=source, session_id=source)
 
+    def marks() -> list[tuple[Any, ...]]:
+        return notes.desk.rows("SELECT scope, name FROM marks WHERE name LIKE 'remember%'")
+
     found = {source: is_told(source) for source in ("startup", "resume", "clear", "compact", "other")}
     assert found == {"startup": True, "resume": True, "clear": False, "compact": False, "other": False}
+    assert marks() == []  # the note leaves nothing behind
     notes.desk.machine.write("snell.toml", "# nothing is switched on\n")
     assert notes.desk.told("SessionStart", source="startup", session_id="off") == ""
     notes.run(DECIDED)

@@ -20,6 +20,7 @@ LATER = (
     "invoices refunds reports exports yearly statements customers move together accounts printers warehouses couriers"
     " shops queues dashboards alerts nightly summaries telephone mail chat channels shared calendars holiday rules"
 )
+SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 FIX = "The fix was to raise the limit in `nginx.conf` because uploads failed"
 
 
@@ -113,9 +114,12 @@ def test_the_inbox_is_taken_in_by_a_recall_a_remember_and_the_timer_through_the_
     desk.machine.hook()  # a daemon; its timer takes in what waits, without a request
     wait_until(lambda: not os.listdir(state / "new"))
     assert desk.snell("memory", "stats", "--json").json["memories"] == 4
-    deliver(desk, "6.json", entry(desk, "We decided to keep the monolith for another year, because of the team"))
+    kept = "We decided to keep the monolith for another year, because of the team"
+    deliver(desk, "6.json", entry(desk, f"{kept}, and its token was {SECRET}"))
     answer = desk.data("memory.recall", query="monolith")
     assert "stored" in json.dumps(answer.get("notices", answer))
+    stored = "\n".join(text for (text,) in desk.rows("SELECT content FROM memories"))
+    assert (kept in stored, SECRET in stored) == (True, False)
     deliver(desk, "7.json", entry(desk, "We decided to name the queue after its team, because it was hard to find"))
     desk.machine.stop()  # long before its timer is due again
     assert (os.listdir(state / "new"), desk.snell("memory", "stats", "--json").json["memories"]) == ([], 6)

@@ -72,6 +72,8 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
     machine.write("snell.toml", '[pack.toolchain]\nmode = "careful"\n')
     long = "test:\n\ttrue\n" + "#" * 1_000_000  # too long to be read
     assert runs(machine, "pytest", lay_out(machine.project / "b", {"Makefile": long, **UV})) == "uv run pytest"
+    both = lay_out(machine.project / "c", {"package.json": SCRIPTS, "package-lock.json": "", **UV})
+    assert runs(machine, "npm run smoke", both) == "npm run smoke"  # npm has no such script, and uv is not asked
 
 
 @pytest.mark.proves("S0-02", "S0-21", "S0-24", "S0-25", "S0-26", "S0-29", "S0-31", "S0-32", "S0-33", "S0-70")
@@ -96,7 +98,8 @@ def test_a_shell_command_becomes_the_projects_and_no_other_call_does(machine: Ma
         (npm, "pytest"): "pytest",
     }
     assert {asked: runs(machine, asked[1], asked[0]) for asked in becomes} == becomes
-    assert runs(machine, "pytest", make, tool="Grep") == "pytest"
+    for other in ("Grep", "mcp__remote__run_command"):  # a server's command may run on another machine
+        assert runs(machine, "pytest", make, tool=other) == "pytest"
     for odd in (None, 3, {}, ["pytest"], True, ""):
         assert runs(machine, odd, make) == odd
     assert answer(machine, "PreToolUse", tool_name="Bash", tool_use_id="x", cwd=str(make)) == {}

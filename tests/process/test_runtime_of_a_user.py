@@ -184,13 +184,15 @@ def test_a_watcher_that_fails_is_in_the_record_of_its_decision(home):
 
 
 @pytest.mark.proves("S1-25")
-def test_the_json_that_a_command_gets_holds_nothing_of_the_environment(home):
+def test_the_json_that_a_command_gets_holds_nothing_of_the_environment(home, monkeypatch):
+    monkeypatch.setenv("OF_THE_DAEMON", "hush-too")
     home.runtime.close()
     home.runtime = Runtime.for_user(home.env | {"MY_TOKEN": "hush-hush", "LD_PRELOAD": "/evil.so"}, home.where)
     command = 'cat > seen; echo "$MY_TOKEN/$LD_PRELOAD" > inherited'
     home.write("~/hooks.toml", f"[[hooks]]\nevent='PreToolUse'\n[hooks.command]\ncommand='{command}'\n")
     home.call()
-    assert "hush-hush" not in (home.project / "seen").read_text(encoding="utf-8")
+    seen = (home.project / "seen").read_text(encoding="utf-8")
+    assert ("PreToolUse" in seen, "hush-hush" in seen, "hush-too" in seen) == (True, False, False)
     assert (home.project / "inherited").read_text(encoding="utf-8") == "hush-hush/\n"
 
 

@@ -94,7 +94,9 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     desk.fire("SessionStart", source="startup", session_id="w1", transcript_path=transcript)
     desk.snell("statusline", given={"session_id": "w1", "context_window": {"used_percentage": 42}})
     read = {"tool_name": "Read", "tool_input": {"file_path": "/p/a.py"}, "transcript_path": transcript}
-    for number in range(2):
+    for number in range(3):
+        if number == 1:
+            assert desk.snell("effort", "log", "the first call was a look").returncode == 0  # it counts from zero again
         desk.fire("PreToolUse", **read, session_id="w1", tool_use_id=f"{number}")
         desk.fire("PostToolUse", **read, session_id="w1", tool_use_id=f"{number}", tool_response="x")
     left = {"summary": "s", "lastAction": "l", "nextSteps": ["n"], "requiredFiles": []}
@@ -117,6 +119,8 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     named = ("heartbeatCounter", "loadedFiles", "preloadedFiles", "pendingInjections", "dehydrationPayload")
     assert [fresh[name] for name in named] == [0, [], [], [], None]
     assert (fresh["contextUsage"], fresh["discoveredDirectives"], fresh["discoveredDirectories"]) == (None, [], ["/p"])
+    counts = [desk.data("db.session.heartbeat", id=fresh["id"], reset=reset) for reset in (False, False, True)]
+    assert [each["heartbeatCounter"] for each in counts] == [1, 2, 0]
     for over in (2, -1):
         assert (
             desk.data("db.session.updateContextUsage", id=fresh["id"], usage=over)["contextUsage"] == max(over, 0) / 2
@@ -261,5 +265,6 @@ def test_where_no_effort_is_found_every_hook_lets_the_agent_go_on(desk: Desk):
     with desk.database() as database:
         database.execute("ALTER TABLE sessions RENAME TO lost")
     assert [desk.verdict(number) for number in range(20, 32)] == [""] * 12
+    assert desk.fire("UserPromptSubmit", session_id="w2", prompt="p") == {}  # no hook fails, so no user is warned
     before = desk.data("hooks.preToolUse", **common, toolName="Bash", toolInput={"command": "ls"}, toolUseId="1")
     assert before["allow"] is True

@@ -67,6 +67,7 @@ def test_a_failed_call_reaches_hooks_with_its_error_and_becomes_a_message(desk: 
     wait_until(lambda: desk.rows("SELECT status FROM agents") == [("error",)])
     (role, content), *_ = wait_until(lambda: desk.rows("SELECT role, content FROM messages ORDER BY id"))
     assert (role, "make: no target" in content, "Bash" in content) == ("system", True, True)
+    assert json.loads(content)["interrupt"] is True
 
 
 @pytest.mark.proves("S2-58", "S2-59")

@@ -62,12 +62,15 @@ def test_the_note_to_recall_needs_nothing_but_the_event_and_leaves_nothing(tmp_p
         ("default exports", True),
         ("what does the new registry interface require?", True),  # two words, and half of them in some form
         ("what does the new printer interface require?", False),
+        ("how do I export my two drawings?", False),  # a number says how many, not what
+        ("how many workers does the export job need?", True),
     ],
 )
 def test_a_memory_comes_with_a_prompt_whose_words_it_has(remembering, prompt: str, comes: bool) -> None:
     remembering = remembering()
     for text in (
         "Our TypeScript style: no default exports, and types are named after what they hold.",
+        "The export job needs two workers, and retries three times.",
         "The old SOAP interface of the registry dies on 1 March; the REST one needs a client certificate.",
     ):
         memories_of(remembering.runtime).remember(Draft(content=text, project=str(remembering.folder)))

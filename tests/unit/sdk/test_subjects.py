@@ -103,7 +103,7 @@ PAYLOADS = {
         {"notification_type": "idle_prompt", "message": "m", "title": "t"},
         s.Notification("idle_prompt", "m", "t"),
     ),
-    "PreCompact": ({"trigger": "auto", "custom_instructions": None}, s.Compaction("auto")),
+    "PreCompact": ({"trigger": "manual", "custom_instructions": "the plan"}, s.Compaction("manual", "the plan")),
     "PostCompact": ({"trigger": "manual", "compact_summary": "sum"}, s.Compaction("manual", "", "sum")),
     "TaskCreated": ({"task_id": "1", "task_subject": "s", "task_description": "d"}, s.Task("1", "s", "d")),
     "FileChanged": ({"file_path": "/a", "event": "change"}, s.FileEvent("/a", "change")),
@@ -114,6 +114,7 @@ PAYLOADS = {
 }
 
 
+@pytest.mark.proves("S2-62")
 @pytest.mark.parametrize(("name", "payload", "subject"), [(name, *pair) for name, pair in PAYLOADS.items()])
 def test_each_event_has_the_subject_that_its_row_names(name: str, payload: dict[str, Any], subject: Any) -> None:
     assert subject_of(event(name, **payload)) == subject

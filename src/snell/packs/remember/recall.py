@@ -38,6 +38,7 @@ LONGEST = 700  # characters of one memory, about
 NEARLY_BEST = 0.8  # a memory that matches less, compared with the best one, is about something else
 FEWEST_TERMS = 2  # a shorter prompt, such as `go on`, asks for nothing
 FOR_A_QUESTION = 0.76  # of `least`, if two of its words are in a memory as they stand, and half of them in some form
+COUNTS = {"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}  # they say how many, not what
 SURE = 0.53  # a memory that lacks words of the prompt has to match this well, and to have two of them as they stand
 _ASKS = re.compile(
     r"\s*(how|what|when|where|which|who|whose|why|may|can|do|does|did|is|are|should|must)\b", re.IGNORECASE
@@ -128,7 +129,7 @@ def _is_about(found: Found, question: Question, least: float) -> bool:
     """
     if question.dense:
         return found.similarity >= least
-    wanted, words = set(content_terms(question.text)), terms(found.memory.content)
+    wanted, words = set(content_terms(question.text)) - COUNTS, terms(found.memory.content)
     said = {*words, *expressions(words)}
     missing = [term for term in wanted - said if not synonyms(term).keys() & said]
     shared, is_sure = len(wanted & said), found.similarity >= SURE
