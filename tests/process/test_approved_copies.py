@@ -242,6 +242,33 @@ def test_an_approval_covers_the_target_of_another_folder(machine: Machine) -> No
     assert inactive() == set(commands)
 
 
+@pytest.mark.parametrize(
+    ("command", "name", "text"),
+    [
+        ("make -s lint", "tools/x.sh", "echo other\n"),
+        ("make -s lint", "tools/y.sh", "echo other\n"),
+        ("make -s lint", "GNUmakefile", "lint:\n\t@echo other\n"),
+        ("npm run -s check", "tools/x.sh", "echo other\n"),
+        ("npm run -s check", ".npmrc", "script-shell=./other\n"),
+    ],
+)
+def test_an_approval_covers_what_a_target_or_script_runs(machine: Machine, command: str, name: str, text: str) -> None:
+    files = {
+        "Makefile": "Y := $(shell sh tools/y.sh)\nlint:\n\t@sh tools/x.sh $(Y)\n",
+        "package.json": json.dumps({"scripts": {"check": "npm run -s more", "more": "sh tools/x.sh"}}),
+        "tools/x.sh": "echo one\n",
+        "tools/y.sh": "echo two\n",
+    }
+    (machine.project / "tools").mkdir()
+    for each, content in files.items():
+        (machine.project / each).write_text(content, encoding="utf-8")
+    approve(machine, {"hook": command})
+    assert "one" in told(machine)
+    (machine.project / name).write_text(text, encoding="utf-8")
+    assert "has no effect" in machine.snell("settings", "--json")
+    assert "other" not in told(machine)
+
+
 def test_a_review_names_what_the_approval_does_not_cover(machine: Machine, scripts: Path) -> None:
     (scripts / "far.py").write_text("import json, yaml\n", encoding="utf-8")
     (scripts / "far.sh").write_text('. "$SOME_FOLDER/$name"\n. "$HERE/lib.sh"\n', encoding="utf-8")

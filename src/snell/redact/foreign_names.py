@@ -40,11 +40,6 @@ def name_patterns() -> list[str]:
     return [any_of(sorted(words.split())).replace("_", "[ _'’-]?") for words in tables]
 
 
-def is_name(value: str) -> bool:
-    """Whether a value is only such a name: a translation, as in `"password": "Passwort"`."""
-    return names(re.IGNORECASE).fullmatch(value) is not None
-
-
 def has_name(text: str) -> bool:
     """Whether a text has one of the names, without google-re2: to search for a word is faster than for a pattern."""
     small = text.lower()

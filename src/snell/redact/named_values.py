@@ -2,7 +2,7 @@
 
 import re
 
-from snell.redact.foreign_names import is_name
+from snell.redact.foreign_names import names
 from snell.redact.format_rules import Span, known_format
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, kind_of_name
@@ -76,7 +76,8 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     if is_blank(value) or PATTERNS.path.match(value) or value[0].isspace() or PATTERNS.validation_rules.match(value):
         return False
     if strength == "password":
-        return len(value) >= 3 and not PATTERNS.label.match(value) and not is_name(value)
+        is_translation = names(re.IGNORECASE).fullmatch(value)  # `"password": "Passwort"`
+        return len(value) >= 3 and not PATTERNS.label.match(value) and not is_translation
     if strength == "weak":
         return _looks_secret(value, name)
     return len(value) >= 6 and not any(map(str.isspace, value)) and not _is_wordy_under(value, name)

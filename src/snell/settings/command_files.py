@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from snell.model.hooks import Handler
 from snell.settings.handler_types import handler_module
-from snell.settings.script_files import files_of_script
+from snell.settings.script_files import files_of_recipe, files_of_script
 from snell.settings.target_texts import TargetText, target_texts
 
 MOST_FILES = 200
@@ -62,11 +62,13 @@ def files_of_command(
     files = dict.fromkeys(path for word in words for path in _files(word, bases))
     programs = dict.fromkeys(path for word in words if word.is_program for path in _program(word, root, env))
     files.update(dict.fromkeys(path for path in programs if Path(path).is_relative_to(root)))
+    targets = target_texts(command, root) if args is None else target_texts(shlex.join([command, *args]), root)
+    for each in targets:
+        files.update(dict.fromkeys(files_of_recipe(each.text, [os.path.dirname(each.files[0]), str(root)])))
     unknown = _add_used_files(files, root)
     found = tuple(files)[:MOST_FILES]
     programs.update(dict.fromkeys(path for file in found for path in _interpreter(file, env)))
     relative = dict.fromkeys(text for word in words for text in word.texts if not os.path.isabs(text))
-    targets = target_texts(command, root) if args is None else target_texts(shlex.join([command, *args]), root)
     return NamedFiles(tuple(programs), found, tuple(relative), len(files) > MOST_FILES, unknown, tuple(targets))
 
 
@@ -108,7 +110,7 @@ def outside_files(named: NamedFiles, root: Path, cwd: Path) -> list[str]:
     return [
         word
         for word in named.relative
-        if _is_file(path := os.path.join(cwd, word)) and os.path.realpath(path) not in known
+        if os.path.isfile(path := os.path.join(cwd, word)) and os.path.realpath(path) not in known
     ]
 
 
@@ -194,7 +196,7 @@ def _files(word: _Word, bases: Sequence[Path]) -> Iterator[str]:
             continue
         for base in bases:
             path = os.path.join(base, text)
-            if _is_file(path):
+            if os.path.isfile(path):
                 yield os.path.normpath(path)
             elif glob.has_magic(text):
                 yield from _glob_files(text, base)
@@ -206,7 +208,7 @@ def _glob_files(pattern: str, base: Path) -> Iterator[str]:
     if os.path.isabs(pattern) or ".." in parts or sum(map(glob.has_magic, parts)) > 1:
         return
     found = glob.iglob(os.path.join(glob.escape(str(base)), pattern))
-    yield from sorted(each for each in islice(found, MOST_FILES + 1) if _is_file(each))
+    yield from sorted(each for each in islice(found, MOST_FILES + 1) if os.path.isfile(each))
 
 
 def _program(word: _Word, root: Path, env: Mapping[str, str]) -> Iterator[str]:
@@ -214,7 +216,7 @@ def _program(word: _Word, root: Path, env: Mapping[str, str]) -> Iterator[str]:
     if not text or not _is_short(text):
         return
     found = os.path.join(root, text) if "/" in text else shutil.which(text, path=env.get("PATH", os.defpath))
-    if found and _is_file(found):
+    if found and os.path.isfile(found):
         yield os.path.realpath(found)
 
 
@@ -237,10 +239,3 @@ def _interpreter(path: str, env: Mapping[str, str]) -> Iterator[str]:
 
 def _is_short(text: str) -> bool:
     return len(text) < 1024 and "\0" not in text
-
-
-def _is_file(path: str) -> bool:
-    try:
-        return os.path.isfile(path)
-    except ValueError:
-        return False

@@ -27,6 +27,7 @@ _ENDS = {".py": "python", ".sh": "shell", ".bash": "shell", ".zsh": "shell"}
 _ENDS |= dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), "javascript")
 _NAMED_IN_JAVASCRIPT = re.compile(r"""(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*["'](\.{1,2}/[^"'\n]+)["']""")
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
+_NO_COMMAND = re.compile(r"^(?:[\w:.-]+: |[ \t]*[@+-]*[ \t]*)", re.MULTILINE)  # `lint: ` of a script, `@` of a recipe
 _LAST_EXPANSION = re.compile(r".*(?:\$\{[^}]*\}|\$\([^()]*(?:\([^()]*\))*[^()]*\)|`[^`]*`|\$\w+)", re.DOTALL)
 
 
@@ -52,6 +53,13 @@ def files_of_script(path: str, root: Path) -> ScriptFiles:
             _add(found, name, (os.path.join(os.path.dirname(path), name + end) for end in ends))
     found.unknown = list(dict.fromkeys(found.unknown))[:MOST_UNKNOWN]
     return found
+
+
+def files_of_recipe(text: str, folders: list[str]) -> list[str]:
+    """Return the local files that the text of a target or of a package's script runs."""
+    found = ScriptFiles([], [])
+    _read_shell(_NO_COMMAND.sub("", text).replace("$(shell ", "$("), folders, found)
+    return found.files
 
 
 def _language(path: str, text: str) -> str:

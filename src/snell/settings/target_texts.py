@@ -12,32 +12,23 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from snell.shell import build_targets
 from snell.shell.arguments import arguments_of
-from snell.shell.build_targets import (
-    BUILD_FILES,
-    JUSTFILES,
-    SCRIPT_RUNNERS,
-    TASKFILES,
-    Targets,
-    read_justfile,
-    read_makefile,
-    read_taskfile,
-    recipe_lines,
-)
 from snell.shell.command_line import Command
 from snell.shell.reader import read
 from snell.shell.working_folders import with_folders
 from snell.system.files import text_or_nothing
 
 LONGEST = 512 * 1024
-_OTHER_SCRIPT = re.compile(rf"\b(?:{'|'.join(SCRIPT_RUNNERS)})\s+(?:run(?:-script)?\s+)?([\w:.-]+)")
-_RUN_WORDS = ("run", "run-script")
+_OTHER_SCRIPT = re.compile(
+    rf"\b(?:{'|'.join(build_targets.SCRIPT_RUNNERS)})\s+(?:(?:-[\w=-]+|run(?:-script)?)\s+)*([\w:.-]+)"
+)
 
 
 class TargetText(Struct, frozen=True):
     command: str  # `make lint`
     text: str
-    files: tuple[str, ...]  # that the text is from
+    files: tuple[str, ...]  # that the text is from, or would be from if they were added
 
 
 def target_texts(line: str, root: Path) -> list[TargetText]:
@@ -62,31 +53,36 @@ def _texts(command: Command, start: Path) -> Iterator[TargetText]:
     folders = [folder for folder in given.values(*_FOLDERS) if folder]
     root = start.joinpath(*folders)
     label = " ".join([command.program, *(f"-C {folder}" for folder in folders), *names])
-    if command.program in BUILD_FILES:
+    if usual := build_targets.BUILD_FILES.get(command.program):
         named = given.values("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile")
-        file = next((root / name for name in (*named, *BUILD_FILES[command.program]) if (root / name).is_file()), None)
-        if file:
-            yield _target_text(label, names, file)
-    elif command.program in SCRIPT_RUNNERS and (root / "package.json").is_file():
-        wanted = names[1:2] if names[:1] and names[0] in _RUN_WORDS else names[:1]
-        text = _script_text(wanted, root / "package.json")
-        if text:
-            yield TargetText(label, text, (str(root / "package.json"),))
+        places = [root / name for name in (*named, *usual)]
+        if file := next(filter(Path.is_file, places), None):
+            yield _target_text(label, names, file, places)
+    elif command.program in build_targets.SCRIPT_RUNNERS and (root / "package.json").is_file():
+        wanted = names[1:2] if names[:1] and names[0] in ("run", "run-script") else names[:1]
+        if text := _script_text(wanted, root / "package.json"):
+            settings = text_or_nothing(root / ".npmrc", LONGEST).splitlines()  # they may name the shell that runs it
+            text = "\n".join([text, *(line for line in settings if "shell" in line)])
+            yield TargetText(label, text, (str(root / "package.json"), str(root / ".npmrc")))
 
 
-def _target_text(label: str, names: list[str], file: Path) -> TargetText:
+def _target_text(label: str, names: list[str], file: Path, places: list[Path]) -> TargetText:
     """Return the recipes that run, and every line that is no recipe: it may set a variable that a recipe uses."""
-    files, targets, common = [str(file)], Targets(), list[str]()
+    files, targets, common = [str(file)], build_targets.Targets(), list[str]()
     for path in files:
         text = text_or_nothing(Path(path), LONGEST)
         common += [each for each in text.splitlines() if each[:1] not in ("\t", " ", "", "#")]
-        if file.name in JUSTFILES or file.name in TASKFILES:
-            targets.update(read_justfile(text) if file.name in JUSTFILES else read_taskfile(text))
+        if file.name in build_targets.JUSTFILES or file.name in build_targets.TASKFILES:
+            targets.update(
+                build_targets.read_justfile(text)
+                if file.name in build_targets.JUSTFILES
+                else build_targets.read_taskfile(text)
+            )
             continue
-        included = (os.path.join(file.parent, name) for name in read_makefile(text, targets))
+        included = (os.path.join(file.parent, name) for name in build_targets.read_makefile(text, targets))
         files += [each for each in included if each not in files][: 20 - len(files)]
-    lines = recipe_lines(names or list(targets)[:1], targets)
-    return TargetText(label, "\n".join([*common, *lines]), tuple(files))
+    lines = build_targets.recipe_lines(names or list(targets)[:1], targets)
+    return TargetText(label, "\n".join([*common, *lines]), (*files, *map(str, places)))
 
 
 def _script_text(names: list[str], file: Path) -> str:
