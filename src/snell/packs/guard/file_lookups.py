@@ -16,6 +16,7 @@ from functools import lru_cache
 from snell.packs.guard.known_values import UNKNOWN
 
 MISSING, PLAIN, LINK = "missing", "plain", "link"
+LONG_PATH = 1_000  # characters; longer ones are words of any kind, and are not remembered
 MOST_LOOKUPS = 100
 MOST_SCRIPTS, LARGEST_SCRIPT = 6, 65_536
 
@@ -60,9 +61,13 @@ def record_lookups() -> Iterator[Lookups]:
         _thread.is_recording = False
 
 
-@lru_cache(maxsize=4096)  # the walk and most rules ask about the same words
 def absolute_path(path: str, folder: str) -> str:
     """Return the path from the root; one that starts with an unknown part stays as it is."""
+    return _absolute_path(path, folder) if len(path) < LONG_PATH else _absolute_path.__wrapped__(path, folder)
+
+
+@lru_cache(maxsize=4096)  # the walk and most rules ask about the same words
+def _absolute_path(path: str, folder: str) -> str:
     return normal_path(path if path.startswith(("/", UNKNOWN)) else f"{folder}/{path}")
 
 

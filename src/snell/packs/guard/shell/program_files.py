@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from snell.model.call_contents import patched_text
+from snell.packs.guard.file_lookups import LONG_PATH
 from snell.packs.guard.known_values import NETWORK, PRIVATE, PROCESS, SECRET, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.sensitive_files import is_private, is_secret_folder, is_snell_file, secret_name
 from snell.packs.guard.shell.shell_state import HERE, ShellState
@@ -52,7 +53,8 @@ def labels_of_named_files(args: tuple[str, ...], scene: ShellState) -> frozenset
 def file_value(path: str, scene: ShellState) -> Value:
     """What reading this file yields."""
     real = leads_to(path, scene.links, scene.home, scene.project) if scene.where == HERE else path
-    return _value_by_name(path, real, scene.home, scene.guarded)
+    read = _value_by_name if len(path) < LONG_PATH else _value_by_name.__wrapped__
+    return read(path, real, scene.home, scene.guarded)
 
 
 @lru_cache(maxsize=1024)
