@@ -278,6 +278,50 @@ def test_a_review_names_what_the_approval_does_not_cover(machine: Machine, scrip
     )
     (machine.project / ".snell" / "snell.toml").write_text(rows, encoding="utf-8")
     found = json.loads(machine.snell("trust", "--json"))["items"]
-    assert [each["not_pinned"] for each in found] == [["module yaml"], ["$SOME_FOLDER/$name"]]
+    assert [each["not_pinned"] for each in found] == [
+        ["modules that are added beside it", "module yaml"],
+        ["$SOME_FOLDER/$name"],
+    ]
     assert "hooks/lib.sh" in found[1]["pins"]
-    assert "not covered by the approval: module yaml" in machine.snell("trust", "--list")
+    shown = machine.snell("trust", "--list")
+    assert "not covered by the approval: modules that are added beside it, module yaml" in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "pinned", "not_pinned"),
+    [
+        (
+            "python3 hooks/a.py",
+            {"hooks/a.py": "import subprocess\nsubprocess.run(['sh', 'hooks/x.sh'])\n", "hooks/x.sh": "echo one\n"},
+            "hooks/x.sh",
+            ["modules that are added beside it", "what it loads or runs by `subprocess`"],
+        ),
+        (
+            "perl hooks/a.pl",
+            {"hooks/a.pl": "require './hooks/b.pl';\n", "hooks/b.pl": "print 'one';\n"},
+            "hooks/b.pl",
+            [],
+        ),
+        (
+            "npm run -s check",
+            {"package.json": '{"scripts": {"check": "lint-it"}}'},
+            "check: lint-it",
+            ["programs in `node_modules/.bin`"],
+        ),
+        (
+            "make -s lint",
+            {"Makefile": "include mk/*.mk\nlint:\n\t@$(MAKE) -C sub it\n"},
+            "Makefile",
+            ["Makefiles that the target calls", "files that it includes by a pattern or variable"],
+        ),
+    ],
+)
+def test_a_review_names_code_in_strings_and_what_is_found_at_run_time(
+    machine: Machine, command: str, files: dict[str, str], pinned: str, not_pinned: list[str]
+) -> None:
+    for name, text in {**files, ".snell/snell.toml": f"[[hooks]]\nevent = 'Stop'\ncommand = '{command}'\n"}.items():
+        (machine.project / name).parent.mkdir(exist_ok=True)
+        (machine.project / name).write_text(text, encoding="utf-8")
+    (item,) = json.loads(machine.snell("trust", "--json"))["items"]
+    assert item["not_pinned"] == not_pinned
+    assert pinned in str(item)

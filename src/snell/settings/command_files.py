@@ -6,6 +6,7 @@ pinned could be replaced unnoticed. The files that a script sources, imports or 
 """
 
 import glob
+import itertools
 import os
 import re
 import shlex
@@ -19,7 +20,7 @@ from msgspec import Struct
 from snell.model.hooks import Handler
 from snell.settings.handler_types import handler_module
 from snell.settings.script_files import files_of_recipe, files_of_script
-from snell.settings.target_texts import TargetText, target_texts
+from snell.settings.target_texts import TargetText, not_read, target_texts
 
 MOST_FILES = 200
 MOST_WORDS = 2000
@@ -65,7 +66,7 @@ def files_of_command(
     targets = target_texts(command, root) if args is None else target_texts(shlex.join([command, *args]), root)
     for each in targets:
         files.update(dict.fromkeys(files_of_recipe(each.text, [os.path.dirname(each.files[0]), str(root)])))
-    unknown = _add_used_files(files, root)
+    unknown = (*_add_used_files(files, root), *dict.fromkeys(itertools.chain(*map(not_read, targets))))
     found = tuple(files)[:MOST_FILES]
     programs.update(dict.fromkeys(path for file in found for path in _interpreter(file, env)))
     relative = dict.fromkeys(text for word in words for text in word.texts if not os.path.isabs(text))

@@ -31,6 +31,13 @@ _NO_COMMAND = re.compile(r"^(?:[\w:.-]+: |[ \t]*[@+-]*[ \t]*)", re.MULTILINE)  #
 _LAST_EXPANSION = re.compile(r".*(?:\$\{[^}]*\}|\$\([^()]*(?:\([^()]*\))*[^()]*\)|`[^`]*`|\$\w+)", re.DOTALL)
 
 
+# Other files of code that a script names in a string, to load or run them. Data may change from one run to the next.
+_NAMED_CODE = re.compile(r"""["']([\w./-]+\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|pl|pm|rb|php|awk|lua))["']""")
+_LOADS = re.compile(
+    r"\b(importlib|runpy|__import__|exec|eval|subprocess|os\.system|os\.popen|sys\.path|child_process|popen)\b"
+)
+
+
 class ScriptFiles(Struct):
     """What one script uses."""
 
@@ -51,6 +58,8 @@ def files_of_script(path: str, root: Path) -> ScriptFiles:
         for name in _NAMED_IN_JAVASCRIPT.findall(text):
             ends = ("", *_ENDS, ".json", "/index.js", "/index.ts")
             _add(found, name, (os.path.join(os.path.dirname(path), name + end) for end in ends))
+    if language != "shell":
+        _read_strings(text, [os.path.dirname(path), str(root)], found)
     found.unknown = list(dict.fromkeys(found.unknown))[:MOST_UNKNOWN]
     return found
 
@@ -60,6 +69,14 @@ def files_of_recipe(text: str, folders: list[str]) -> list[str]:
     found = ScriptFiles([], [])
     _read_shell(_NO_COMMAND.sub("", text).replace("$(shell ", "$("), folders, found)
     return found.files
+
+
+def _read_strings(text: str, folders: list[str], found: ScriptFiles) -> None:
+    """Add code that a script names in a string; say by which means it loads or runs something else."""
+    for name in _NAMED_CODE.findall(text):
+        paths = [os.path.normpath(os.path.join(folder, name)) for folder in folders]
+        found.files += [path for path in paths if os.path.isfile(path)]
+    found.unknown += [f"what it loads or runs by `{name}`" for name in dict.fromkeys(_LOADS.findall(text))]
 
 
 def _language(path: str, text: str) -> str:
@@ -82,7 +99,10 @@ def _add(found: ScriptFiles, name: str, candidates: Iterator[str]) -> None:
 
 
 def _read_python(text: str, folder: str, found: ScriptFiles) -> None:
-    for level, module in _imports(text):
+    imports = list(_imports(text))
+    if imports:
+        found.unknown.append("modules that are added beside it")
+    for level, module in imports:
         start = os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1))) if level else folder
         parts = module.split(".") if module else []
         local = [path for path in _module_files(start, parts) if os.path.isfile(path)]

@@ -43,6 +43,20 @@ def target_texts(line: str, root: Path) -> list[TargetText]:
     ]
 
 
+_CALLS_MAKE = re.compile(r"\$[({]MAKE[)}]|\bmake\s+-\w*C")
+_INCLUDES_PATTERN = re.compile(r"^\s*-?s?include\s.*[*?$]", re.MULTILINE)
+
+
+def not_read(target: TargetText) -> Iterator[str]:
+    """Yield what a target may run and an approval does not cover."""
+    if target.files[0].endswith("package.json"):
+        yield "programs in `node_modules/.bin`"
+    if _CALLS_MAKE.search(target.text):
+        yield "Makefiles that the target calls"
+    if _INCLUDES_PATTERN.search(target.text):
+        yield "files that it includes by a pattern or variable"
+
+
 # Options with which a build tool runs in another folder: `make -C sub lint`, `npm --prefix sub run lint`.
 _FOLDERS = ("-C", "-d", "--directory", "--dir", "--prefix", "--cwd", "--working-directory")
 
