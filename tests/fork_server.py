@@ -101,7 +101,7 @@ class Forked:
     def __init__(self, connection: socket.socket, command: str) -> None:
         self._connection, self._command = connection, command
         self._answers = connection.makefile("rb")
-        self.pid = int(self._answers.readline())
+        self._process = int(self._answers.readline())
 
     def wait(self, timeout: float) -> int:
         """Return the exit code; negative for a signal, as subprocess has it."""
@@ -121,7 +121,7 @@ class Forked:
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):  # it has ended by itself
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self._process, signal.SIGKILL)
         self._connection.close()
 
 

@@ -98,7 +98,7 @@ DANGEROUS = [
     "ENV/bin/pip install msgspec==0.1",
     "source ENV/bin/activate && pip uninstall -y $(pip freeze)",
     "pip install --target SITE other",
-    "uv pip install --python ENV/bin/python --upgrade snell",
+    "uv pip install --python ENV/bin/python --upgrade --find-links /tmp/dist snell",
     "pipx uninstall-all",
     "uv tool uninstall snell",
     "kill PID",

@@ -30,6 +30,7 @@ TABLES = {
 FREE = {  # what is not a record: the name, or the name and a column
     "schema of SQLite": ("sqlite_sequence",),
     "state of hooks": ("marks",),
+    "sums of sealed rows": ("call_totals",),
     "work in progress": ("projects", "skills", "tasks", "efforts", "sessions", "phase_history", "messages", "agents"),
     "sharing with a team": ("sharing", "unshared", "memory_forgotten"),
     "an index": (
