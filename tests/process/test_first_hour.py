@@ -48,6 +48,13 @@ def test_problems_are_the_first_lines_of_the_settings_with_what_was_meant(snell:
     assert (lines[0], "did you mean `pack`?" in lines[1]) == ("problems", True)
 
 
+def test_a_wrong_option_of_a_pack_is_reported_with_its_file_and_line(snell: Any):
+    snell.settings('profile = "balanced"\n[pack.guard]\npreset = "strict"\npresett = 1\n[pack.gaurd]\nx = 1\n')
+    first, second = snell("settings")[1].splitlines()[1:3]
+    assert "snell.toml:4: [pack.guard]: `presett` is not an option" in f"{first}{second}"
+    assert "snell.toml:5: [pack.gaurd]: there is no such pack" in f"{first}{second}"
+
+
 def test_clients_are_listed_with_a_legend(snell: Any):
     out = snell("clients")[1]
     assert [word for word in ("tier", "found", "block", "mcp", "installed") if f"\n{word}" not in out] == []

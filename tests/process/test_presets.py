@@ -112,3 +112,11 @@ def test_a_policy_denies_while_its_user_only_observes_and_its_preset_wins(machin
     assert "no" in denied
     policy.write_text('profile = "strict"\n')
     assert "environment" in machine.reason({"tool_input": {"command": DOUBTFUL}}, SNELL_POLICY=str(policy))
+
+
+def test_set_up_names_the_packs_of_the_preset_that_is_chosen(machine: Machine):
+    assert "redact_output" not in machine.snell("setup", "claude-code", "--print").partition("denies")[0]
+    assert (
+        "redact_output" in machine.snell("setup", "claude-code", "--preset", "strict", "--print").partition("denies")[0]
+    )
+    assert json.loads(machine.snell("status", "--json"))["preset"] == "balanced"  # nothing is written before the answer

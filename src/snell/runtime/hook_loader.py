@@ -23,7 +23,7 @@ from snell.model.hooks import Broken, Hook, PythonFile, Scope
 from snell.sdk.decorators import hook_for
 from snell.settings.file_digests import FileDigests
 from snell.settings.load import Loaded, load
-from snell.settings.packs import builtin_hooks, read_pack
+from snell.settings.packs import builtin_hooks, read_pack, with_place
 from snell.settings.parse_types import PackSource, Parsed
 from snell.system.files import read_capped
 from snell.system.paths import POLICY_FILE, Places
@@ -102,7 +102,7 @@ class HookLoader:
             )
             hooks += _hooks_of(found, problems)
         hooks += built_in
-        problems += pack_problems
+        problems += [with_place(each, [file.path for file in loaded.files]) for each in pack_problems]
         for pack in (*loaded.packs, *self._entry_point_packs):
             hooks += self._pack_hooks(Path(pack.folder), problems)
         settings = loaded.handler_settings(self._where)

@@ -7,7 +7,9 @@ Read packs, which are folders of hooks with a `pack.toml`, and load the built-in
     [options]                      # the options of its hooks
 """
 
+import itertools
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
@@ -29,7 +31,7 @@ from snell.settings.read_toml import read_toml
 from snell.settings.schema import TABLES, Spellings
 from snell.settings.value_check import read_keys
 from snell.settings.value_tree import InvalidValueError, Node, text_of
-from snell.system.files import FileError, read_capped
+from snell.system.files import FileError, read_capped, text_or_nothing
 from snell.system.lazy_regex import lazy_regex
 
 MANIFEST = "pack.toml"
@@ -110,6 +112,19 @@ def builtin_hooks(settings: Mapping[str, Options], problems: list[str]) -> list[
         elif options.get("enabled") is False and any(path.stem == OFF for path in pack.files):
             hooks += _load_hooks(name, b"{}", is_on=False)
     return hooks
+
+
+def with_place(problem: str, files: Iterable[str]) -> str:
+    """Return a problem of an option with the file and line of that option, or else of the pack's table."""
+    table, option = problem.partition(":")[0], re.search(r"`(\w+)`", problem)
+    for path in (each for each in files if each.endswith(".toml")):
+        lines = [line.strip() for line in text_or_nothing(Path(path), LONGEST_MANIFEST).splitlines()]
+        start = next((number for number, line in enumerate(lines, 1) if line.startswith(table[:-1])), 0)
+        inside = itertools.takewhile(lambda line: not line.startswith("["), lines[start:]) if start else ()
+        named = (start + number for number, line in enumerate(inside, 1) if option and line.startswith(option[1]))
+        if start:
+            return f"{path}:{next(named, start)}: {problem}"
+    return problem
 
 
 def start_services(settings: Mapping[str, Options], database: Database) -> None:

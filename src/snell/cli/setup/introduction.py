@@ -1,8 +1,13 @@
 """Say in five lines what Snell will do once it is set up, and let a person choose a preset."""
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from snell.cli.active_hooks import active_hooks, folder_context, packs_of
 from snell.cli.setup.memory_switch import file_for
@@ -28,8 +33,9 @@ _STORED = "each call, without its secrets, and what was decided, in {state}{sent
 
 def introduction(where: Places, cwd: Path, env: Mapping[str, str], preset: str) -> Iterator[str]:
     """Yield a heading and five lines: what runs, what is denied, what is asked, what is stored, and the preset."""
-    loaded, paint = load(where, cwd, env), Colours.for_stdout()
-    hooks = active_hooks(folder_context(where, cwd, env), loaded)
+    with _places_with(preset, where, cwd, env) as chosen:
+        loaded, paint = load(chosen, cwd, env), Colours.for_stdout()
+        hooks = active_hooks(folder_context(chosen, cwd, env), loaded)
     packs = packs_of(hooks)
     guards = "guard" in packs
     is_sent = loaded.value("database") or "traces" in packs
@@ -46,6 +52,20 @@ def introduction(where: Places, cwd: Path, env: Mapping[str, str], preset: str) 
         first, *rest = wrap(f"{name:<8} {text}")
         yield from (first.replace(name, paint.bold(name), 1), *(f"       {line}" for line in rest))
     yield ""
+
+
+@contextmanager
+def _places_with(preset: str, where: Places, cwd: Path, env: Mapping[str, str]) -> Iterator[Places]:
+    """Yield the folders as they will be: with a copy of the settings that names another preset than now."""
+    if preset == effective_preset(where, cwd, env):
+        yield where
+        return
+    with tempfile.TemporaryDirectory(prefix="snell-setup-") as folder:
+        chosen = replace(where, config=Path(folder, "config"))
+        if where.config.is_dir():
+            shutil.copytree(where.config, chosen.config, symlinks=True, ignore_dangling_symlinks=True)
+        write_settings(file_for("user", chosen, cwd), (), {"profile": preset})
+        yield chosen
 
 
 def effective_preset(where: Places, cwd: Path, env: Mapping[str, str]) -> str:
