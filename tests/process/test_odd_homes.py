@@ -6,11 +6,14 @@ import pwd
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from snell.daemon.client import ask
+from snell.model.errors import SnellError
 from snell.system.paths import HomeInProjectError, approve_home, drop_unusable_homes, places
 from tests.faults.namespaces import alone
 from tests.process.author import Author
@@ -19,9 +22,21 @@ from tests.process.machine import CALL, HOOK
 DENIED = {**CALL, "tool_input": {"command": "rm -rf /"}}
 GUARD = '[[hooks]]\nname = "mine"\nevent = "PreToolUse"\ncommand = "echo usual settings >&2; exit 2"\n'
 OPEN = "disable_all_hooks = true\n"
+_USED: list[dict[str, str]] = []  # the environments in which a test ran `snell-hook`, which may start a daemon
+
+
+@pytest.fixture(autouse=True)
+def daemons_end_with_their_test() -> Iterator[None]:
+    yield
+    while _USED:
+        env = _USED.pop()
+        drop_unusable_homes(env)
+        with suppress(SnellError):
+            ask(places(env).run, "stop")
 
 
 def answer(cwd: Path, payload: dict[str, object], **env: str) -> tuple[int, str, str]:
+    _USED.append(dict(env))
     done = subprocess.run(
         [HOOK, "--client", "claude-code"],
         input=json.dumps({**payload, "cwd": str(cwd)}).encode(),
@@ -122,6 +137,7 @@ def test_a_home_too_long_for_a_socket_has_a_daemon_all_the_same(tmp_path: Path):
 READ_ONLY = """
 import json, subprocess, sys
 from snell.daemon.client import ask
+from snell.model.errors import SnellError
 from snell.system.paths import places
 home, hook, snell = sys.argv[1:]
 subprocess.run(["mount", "--bind", home, home], check=True)

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Iterator
 
-from snell.cli.checks import Row, text_in
 from snell.cli.terminal import visible
 from snell.model.context import Context
 from snell.packs.guard.judge import Judgement, judge
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.snell_paths import find_snell_paths
+from snell.settings.check_rows import Row, text_in
 from snell.system.paths import places
 
 

@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import Iterator
 
-from snell.cli.checks import Row, text_in
 from snell.engine.match import compile_matcher, guess_type, value_targets
 from snell.model.catalogue import CATALOGUE, EventRow, canonical, did_you_mean
 from snell.model.errors import PatternError
+from snell.settings.check_rows import Row, text_in
 
 
 def check_row(row: Row) -> Row:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from snell.cli.checks import Row, text_in
 from snell.redact import find, is_too_secret, redact
+from snell.settings.check_rows import Row, text_in
 
 
 def check_row(row: Row) -> Row:

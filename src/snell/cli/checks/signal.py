@@ -1,7 +1,7 @@
 """Test whether a text is worth remembering."""
 
-from snell.cli.checks import Row, text_in
 from snell.memory.signals import classify
+from snell.settings.check_rows import Row, text_in
 
 _LABELS = {1: "worth remembering", 2: "may be worth remembering", 3: "not worth remembering"}
 

@@ -3,17 +3,13 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from snell.model.context import Context
-from snell.model.errors import SnellError
 from snell.packs.skills.ranking import Ranked, rank_skills, select_skills
+from snell.settings.check_rows import Row, options_of_pack, text_in
 from snell.settings.load import load
-from snell.settings.packs import options_in
 from snell.settings.skill_files import known_skills
 from snell.system.paths import places
-
-Row = dict[str, Any]
 
 
 def check_row(row: Row) -> Row:
@@ -36,10 +32,9 @@ def lines(row: Row, _answer: Row) -> Iterator[str]:
 
 def _ranking(row: Row) -> tuple[list[Ranked], list[Ranked], bool]:
     """Rank the skills for a prompt in this folder, with the user's settings, and the project's skills if trusted."""
-    if not isinstance(prompt := row.get("prompt"), str):
-        raise SnellError("`prompt` is missing or not text")
+    prompt = text_in(row, "prompt")
     loaded = load(places(os.environ), Path.cwd(), os.environ)
-    options = options_in("skills", loaded.value("pack") or {}, [])
+    options = options_of_pack("skills")
     context = Context(env=os.environ, project_dir=loaded.project_root, is_trusted=loaded.is_trusted)
     more = [*row.get("folder", ()), *(options.get("folders") or [])]
     found = rank_skills(prompt, known_skills(context, os.getcwd(), more=more), options.get("triggers"))

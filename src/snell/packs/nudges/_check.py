@@ -1,7 +1,7 @@
 """Show what the nudges pack would add to a prompt."""
 
-from snell.cli.checks import Row, options_of_pack, text_in
 from snell.packs.nudges.prompts import keyword_for, parts_for
+from snell.settings.check_rows import Row, options_of_pack, text_in
 
 
 def check_row(row: Row) -> Row:

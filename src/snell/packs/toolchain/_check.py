@@ -5,9 +5,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from snell.cli.checks import Row, options_of_pack, text_in
 from snell.model.errors import SnellError
 from snell.packs.toolchain.rewrite_line import redirect_command
+from snell.settings.check_rows import Row, options_of_pack, text_in
 
 
 def check_row(row: Row) -> Row:
