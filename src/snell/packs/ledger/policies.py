@@ -74,14 +74,19 @@ def read_rules(path: Path) -> PolicyFile:
         found = msgspec.convert(table or {}, PolicyFile)
     except (OSError, FileError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise _error(path, str(error)) from None
-    import regex  # slow to import, and not needed before the first reply
+    if path != BASE:
+        _check_patterns(path, found)
+    return found
+
+
+def _check_patterns(path: Path, found: PolicyFile) -> None:
+    import regex  # slow to import, and not needed for the base policy
 
     for id_, pattern in [*((rule.id, rule.tool) for rule in found.rule), *((r.id, r.command) for r in found.renewed)]:
         try:
             regex.compile(pattern)
         except regex.error as error:
             raise _error(path, f"rule `{id_}`: `{pattern}` is not a pattern: {error}") from None
-    return found
 
 
 def _paths(context: Context) -> tuple[str, ...]:
