@@ -126,13 +126,14 @@ def test_a_file_that_is_added_beside_the_script_later_is_found(machine: Machine,
 
 
 @times("events", 60, 1000)
-@pytest.mark.parametrize("manner", ["write", "rename", "folder"])
+@pytest.mark.parametrize("manner", ["write", "rename", "folder", "sourced"])
 def test_bytes_that_replace_an_approved_script_never_run(
     machine: Machine, scripts: Path, manner: str, events: int
 ) -> None:
     good, evil, ran = "echo approved\n", 'touch "$CLAUDE_PROJECT_DIR/ran"\n', machine.project / "ran"
     (scripts / "script.sh").write_text(good, encoding="utf-8")
-    approve(machine, {"script": "sh hooks/script.sh"})
+    (scripts / "sources.sh").write_text('. "$(dirname "$0")/script.sh"\n', encoding="utf-8")
+    approve(machine, {"script": "sh hooks/sources.sh" if manner == "sourced" else "sh hooks/script.sh"})
     assert "approved" in told(machine)
     is_over = threading.Event()
 
@@ -156,7 +157,7 @@ def replace_script(folder: Path, text: str, manner: str) -> None:
     script = folder / "script.sh"
     if manner == "write":
         script.write_text(text, encoding="utf-8")
-    elif manner == "rename":
+    elif manner in ("rename", "sourced"):
         (folder / "next").write_text(text, encoding="utf-8")
         os.rename(folder / "next", script)
     else:
@@ -187,6 +188,46 @@ def test_a_module_that_replaces_an_approved_one_never_runs(machine: Machine, scr
     data[8:16] = int(found.st_mtime).to_bytes(4, "little") + found.st_size.to_bytes(4, "little")
     strange.write_bytes(data)
     assert "strange" not in told(machine)
+
+
+# What an interpreter would run instead of an approved file, or of a module of its own that one imports.
+PREFERRED = {
+    "json.py": "python3 hooks/a.py",
+    "signal.py": "python3 hooks/a.py",  # which `subprocess` imports
+    "json/__init__.py": "python3 hooks/a.py",
+    "helper/__init__.py": "python3 hooks/a.py",
+    "package/part/__init__.py": "python3 hooks/a.py",
+    "helper.so": "python3 hooks/a.py",
+    "b": "node hooks/a.js",
+}
+
+
+@pytest.mark.parametrize("name", PREFERRED)
+def test_what_is_added_beside_an_approved_script_does_not_run_instead(
+    machine: Machine, scripts: Path, name: str
+) -> None:
+    if PREFERRED[name].startswith("node") and not shutil.which("node"):
+        pytest.skip("node is not installed")
+    texts = {
+        "a.py": (
+            "import json, subprocess\nimport helper\nfrom package import part\n"
+            "print('approved', helper.NAME, part.PART)\n"
+        ),
+        "a.js": "console.log('approved', require('./b').name)\n",
+        "b.js": "exports.name = 'b'\n",
+    }
+    for each, text in texts.items():
+        (scripts / each).write_text(text, encoding="utf-8")
+    approve(machine, {"script": PREFERRED[name]})
+    before = told(machine)
+    assert "approved" in before
+    (scripts / name).parent.mkdir(exist_ok=True)
+    evil = "exports.name = 'evil'\n" if name == "b" else "NAME = PART = 'evil'\nprint(NAME)\n"
+    (scripts / name).write_text(evil, encoding="utf-8")
+    assert told(machine) == before
+    # Read anew, it is found to belong to the script, or still does not run.
+    machine.snell("daemon", "stop")
+    assert told(machine) in ("", before)
 
 
 def test_a_script_that_was_replaced_is_named_with_what_to_do(machine: Machine, scripts: Path) -> None:
@@ -295,6 +336,10 @@ def test_a_review_names_what_the_approval_does_not_cover(machine: Machine, scrip
             {"hooks/a.py": "import subprocess\nsubprocess.run(['sh', 'hooks/x.sh'])\n", "hooks/x.sh": "echo one\n"},
             "hooks/x.sh",
             ["modules that are added beside it", "what it loads or runs by `subprocess`"],
+        ),
+        *(
+            ("sh hooks/a.sh", {"hooks/a.sh": f'. "{place}/b.sh"\n', "hooks/b.sh": "echo one\n"}, "hooks/b.sh", [])
+            for place in ('$(dirname "$0")', '$(cd "$(dirname "$0")" && pwd)', '`dirname "$0"`', "${X:-$(pwd)}/hooks")
         ),
         (
             "perl hooks/a.pl",

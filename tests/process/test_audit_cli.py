@@ -51,6 +51,13 @@ class Store:
             connection.execute(statement)
         connection.close()
 
+    def rows(self, query: str) -> list[tuple]:
+        connection = apsw.Connection(str(self.home / "state/snell.db"))
+        try:
+            return connection.execute(query).fetchall()
+        finally:
+            connection.close()
+
     def copy(self, to: Path) -> "Store":
         shutil.copytree(self.home, to)
         return Store(to)
@@ -169,6 +176,44 @@ def test_a_forged_record_is_found_also_after_snell_went_on(store: Store, forged:
     store.call(7)
     found = store.findings()
     assert found.integrity or found.completeness
+
+
+SCHEMA = {
+    "the column `seal` of `decisions` was removed": (
+        "ALTER TABLE decisions DROP COLUMN seal",
+        "UPDATE memories SET content = content || 'x'",
+    ),
+    "the column `seal` of `memories` was removed": ("ALTER TABLE memories DROP COLUMN seal",),
+    "the column `error_code` of `tool_calls` was removed": (
+        "ALTER TABLE tool_calls RENAME COLUMN error_code TO other",
+    ),
+    "the table `runs` was removed": ("ALTER TABLE runs RENAME TO r", "CREATE VIEW runs AS SELECT * FROM r"),
+    "the view `mine` was added": ("CREATE VIEW mine AS SELECT 1",),
+    "the index `once` was added": ("CREATE UNIQUE INDEX once ON tool_calls (raw_tool_name, tool_call_id)",),
+    "the trigger `memories_forgotten` was added or changed": (
+        "DROP TRIGGER memories_forgotten",
+        "CREATE TRIGGER memories_forgotten AFTER DELETE ON memories BEGIN SELECT 1; END",
+    ),
+}
+
+
+@pytest.mark.parametrize("problem", SCHEMA)
+def test_a_changed_schema_is_found(store: Store, problem: str):
+    store.edit(*SCHEMA[problem])
+    code, out, err = store.snell("audit", "verify")
+    assert (code, problem in out, err) == (1, True, "")
+
+
+def test_a_trigger_of_another_program_neither_changes_nor_hides_what_snell_writes(store: Store):
+    hides = "CREATE TRIGGER hide BEFORE INSERT ON {} BEGIN SELECT RAISE(IGNORE); END"
+    alters = "CREATE TRIGGER alter_it AFTER INSERT ON {0} BEGIN UPDATE {0} SET {1} = 'x' WHERE rowid = NEW.rowid; END"
+    store.edit(hides.format("traces"), hides.format("audit_chain").replace("hide", "hide_links"))
+    store.edit(alters.format("decisions", "verdict"))
+    store.call(9)
+    store.edit("DROP TRIGGER hide", "DROP TRIGGER hide_links", "DROP TRIGGER alter_it")
+    rows = store.rows("SELECT verdict, t.decision_id = d.id FROM decisions d JOIN traces t ON t.decision_id = d.id")
+    assert rows == [("no_opinion", 1)] * 4
+    assert store.findings().is_good
 
 
 def test_a_chain_that_was_removed_is_missed_after_another_one_was_begun(store: Store):

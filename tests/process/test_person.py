@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from snell.cli.confirmation import AGENT_MARKERS
-from snell.cli.person.caller import runs_only_system_code
+from snell.cli.person.caller import Caller, at_terminal, runs_only_system_code
 from snell.cli.person.codes import LIFE, Request, accept, issue, last_refusal, remember_refusal
 from snell.cli.person.process_chain import Link
 from snell.cli.person.ssh import is_connected_to_itself
@@ -257,6 +257,45 @@ def test_an_ssh_to_this_machine_is_seen_whatever_the_variables_say() -> None:
             with accepted:
                 assert is_connected_to_itself({port})
                 assert not is_connected_to_itself({port + 1})
+
+
+def on(terminal: str, *, pid: int, **fields: object) -> Link:
+    """A process of the user 1000 in a session of its own on this terminal; those of the host are of root."""
+    ours = {
+        "parent": 0,
+        "name": "x",
+        "session": pid,
+        "terminal": terminal,
+        "user": 1000,
+        "is_pseudo": terminal == "pts",
+    }
+    return Link(pid=pid, **(ours | fields))  # type: ignore[arg-type]  # the fields of one
+
+
+FIRST = on("", pid=1, user=0, name="systemd")
+OWN, LOGIN = {"name": "bash"}, {"user": 0, "name": "login"}
+
+
+@pytest.mark.parametrize(
+    ("chain", "expected"),
+    [
+        # A console: `login` stays its leader, or leaves it to the shell.
+        ([on("tty1", pid=2**22 + 1, session=2**22 + 2, **OWN), on("tty1", pid=2**22 + 2, **LOGIN), FIRST], Caller.PERSON),
+        ([on("tty1", pid=2**22 + 1, **OWN), on("", pid=2**22 + 2, **LOGIN), FIRST], Caller.PERSON),
+        ([on("pts", pid=2**22 + 1, **OWN), on("", pid=2**22 + 2, **LOGIN), FIRST], Caller.UNKNOWN),
+        # A process of the user without its parent that opened a serial line.
+        ([on("ttyUSB0", pid=2**22 + 1, **OWN), FIRST], Caller.UNKNOWN),
+        # Servers of terminals to which any process can connect.
+        *(
+            ([on("pts", pid=2**22 + 1, **OWN), on("", pid=2**22 + 2, name=name, program=f"/usr/bin/{name}"), FIRST],
+             Caller.UNKNOWN)
+            for name in ("mosh-server", "wezterm-mux-server", "flatpak-session-helper", "screen", "zellij")
+        ),
+    ],
+)  # fmt: skip
+def test_who_opened_a_terminal_decides(chain: list[Link], expected: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    assert at_terminal(chain) is expected
 
 
 @needs_root

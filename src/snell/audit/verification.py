@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from snell.audit import compare
 from snell.audit.findings import Findings
 from snell.audit.progress import Progress, no_progress
+from snell.audit.schema import schema_problems
 from snell.audit.verified_point import NOTHING, VerifiedPoint, point_at, read_point, write_point
 from snell.model.protocols import Database, Transaction
-from snell.records import audit_chain, row_seals
+from snell.records import audit_chain
 from snell.records.audit_anchors import ANCHOR_FILE, AnchorFile
 from snell.records.audit_key import KEY_FILE, read_key
 from snell.records.audit_log import AuditLog
@@ -32,7 +33,7 @@ class Verification:
 
     def run(self, *, everything: bool = False, progress: Callable[[int], Progress] = lambda _: no_progress) -> Findings:
         """Verify what came since the last verified point, or everything. Raises SnellError if that fails."""
-        if damage := self._database.run(_missing_tables, only_reads=True):
+        if damage := self._database.run(schema_problems, only_reads=True):
             return Findings(integrity=damage)
         try:
             return self._verify(everything, progress)
@@ -98,14 +99,6 @@ class Verification:
 
     def _lost_chain(self) -> tuple[str, ...]:
         return ("the chain and its key are missing",) if (self._folder / ANCHOR_FILE).exists() else ()
-
-
-def _missing_tables(tx: Transaction) -> tuple[str, ...]:
-    if tx.dialect != "sqlite":
-        return ()
-    known = {str(name) for (name,) in tx.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    needed = (*row_seals.TABLES, "tool_bodies", "audit_chain", "row_tallies")
-    return tuple(f"the table `{name}` was removed" for name in needed if name not in known)
 
 
 def _rows_without_chain(tx: Transaction) -> int:

@@ -9,7 +9,7 @@ seals. Bodies have no seal: their key is the hash of their text.
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -36,6 +36,7 @@ _TALLY = 24  # bytes of a tally before its MAC: the number of rows, and the sum 
 _MOST_STATEMENTS = 2_000
 
 _encode = msgspec.json.Encoder().encode
+_trigger = re.compile(r"CREATE TRIGGER (.*? ON (\w+) .*)", re.DOTALL).match
 _writes = re.compile(r"\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+(\w+)", re.IGNORECASE).match
 
 
@@ -49,8 +50,12 @@ class Connection(Protocol):
 class RowSeals:
     """Adds the triggers to one connection, each table's when it is first written: that takes a millisecond for all."""
 
-    def __init__(self, connection: Connection, folder: Path, innocuous: int) -> None:
+    def __init__(self, connection: Connection, folder: Path, innocuous: int, statements: Iterable[str] = ()) -> None:
+        """`statements` made the schema. Its triggers are added too: those of the file itself do not run."""
         self._connection, self._folder = connection, folder
+        self._own: dict[str, list[str]] = {}
+        for found in filter(None, map(_trigger, statements)):
+            self._own.setdefault(found[2], []).append(f"CREATE TEMP TRIGGER IF NOT EXISTS {found[1]}")
         self._key = b""
         self._end: bytes | None = None
         self._seen: set[str] = set()  # statements whose table has its triggers
@@ -62,7 +67,10 @@ class RowSeals:
         if sql in self._seen:
             return
         found = _writes(sql)
-        if found and found[1] in TABLES and not self._add_triggers(found[1]):
+        table = found[1] if found else ""
+        for each in self._own.get(table, ()):
+            self._connection.execute(each)
+        if table in TABLES and not self._add_triggers(table):
             return  # a database that has no seals yet
         if len(self._seen) > _MOST_STATEMENTS:
             self._seen.clear()

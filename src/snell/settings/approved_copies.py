@@ -2,17 +2,18 @@
 Run approved files from private copies: what was hashed is what is executed, even if the file is replaced meanwhile.
 
 The copies are in a folder of the user's with the shape of the project. Beside a copy stand links to what is beside the
-original, so `$0`, `BASH_SOURCE`, `__file__` and `sys.path[0]` lead to the same files as before. Compiled Python files
-are not linked: a copy would run their code instead of its own. What a program writes beside its copy is moved to the
-original's folder after the run.
+original, so `$0`, `BASH_SOURCE`, `__file__` and `sys.path[0]` lead to the same files as before. Not linked
+is what would run instead of an approved file or of Python's own modules: compiled files, a `json.py` that was added.
+What a program writes beside its copy is moved to the original's folder after the run.
 """
 
 import hashlib
 import os
 import shlex
 import shutil
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,6 +30,8 @@ from snell.system.paths import make_private
 FOLDER = "approved"
 KEPT_DAYS = 30  # after the last use
 _COMPILED = "__pycache__"
+_COMPILED_MODULES = (".so", ".pyd", ".pyc")
+_JAVASCRIPT = (".js", ".cjs", ".mjs", ".ts")
 _digests = FileDigests()
 
 
@@ -141,7 +144,7 @@ class Copies:
 
     def _link(self, inner: str, own: set[str]) -> None:
         there = os.path.join(self._base, inner)
-        wanted = set(names_in(there)) - own - {_COMPILED}
+        wanted = {each for each in names_in(there) if each not in own and not _is_preferred(there, each, own)}
         have = {entry.name: entry.is_symlink() for entry in _entries(self.folder / inner)}
         for name in wanted - have.keys():
             with suppress(FileExistsError):  # another run of the hook has just made it
@@ -176,6 +179,20 @@ def _replace_in_line(line: str, copy_of: Callable[[str], str | None]) -> str:
     for start, end, copy in sorted(set(places), reverse=True):
         line = line[:start] + copy + line[end:]
     return line
+
+
+def _is_preferred(folder: str, name: str, own: Set[str]) -> bool:
+    """Return whether an interpreter would run this file or package instead of an approved file or of its own module."""
+    stem, _, end = name.partition(".")
+    is_own = f"{stem}.py" in own or (stem in sys.stdlib_module_names and any(each.endswith(".py") for each in own))
+    if name == _COMPILED or (is_own and (end == "py" or name.endswith(_COMPILED_MODULES))):
+        return True
+    if end:
+        return False
+    path = os.path.join(folder, name)
+    if is_own and any(each.startswith("__init__.") for each in names_in(path)):
+        return True
+    return any(f"{name}{each}" in own for each in _JAVASCRIPT) and not os.path.isdir(path)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

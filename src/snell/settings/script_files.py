@@ -28,7 +28,7 @@ _ENDS |= dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), "javascri
 _NAMED_IN_JAVASCRIPT = re.compile(r"""(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*["'](\.{1,2}/[^"'\n]+)["']""")
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
 _NO_COMMAND = re.compile(r"^(?:[\w:.-]+: |[ \t]*[@+-]*[ \t]*)", re.MULTILINE)  # `lint: ` of a script, `@` of a recipe
-_LAST_EXPANSION = re.compile(r".*(?:\$\{[^}]*\}|\$\([^()]*(?:\([^()]*\))*[^()]*\)|`[^`]*`|\$\w+)", re.DOTALL)
+_EXPANSION = re.compile(r"\$\([^()]*\)|\$\{[^{}]*\}|`[^`]*`|\$[\w*@#?-]+")  # without another one in parentheses
 
 
 # Other files of code that a script names in a string, to load or run them. Data may change from one run to the next.
@@ -160,4 +160,6 @@ def _used_word(command: Command) -> str:
 
 def _end_of(raw: str) -> str:
     """Return what follows the last value that only run time knows, such as `/lib.sh` of `$folder/lib.sh`."""
-    return _LAST_EXPANSION.sub("", raw)
+    while (shorter := _EXPANSION.sub("\0", raw)) != raw:  # from the inside out: `$(cd $(dirname $0) && pwd)/lib.sh`
+        raw = shorter
+    return raw.rpartition("\0")[2]

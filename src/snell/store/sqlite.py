@@ -226,7 +226,8 @@ class SqliteDatabase(Database):
         connection = apsw.Connection(sqlite_files.resolve_folder(self.path), flags=flags)
         try:
             self._configure(connection)
-            self._seals = RowSeals(connection, self.path.parent, apsw.SQLITE_INNOCUOUS)
+            statements = (each for step in self._wanted for each in step.statements)
+            self._seals = RowSeals(connection, self.path.parent, apsw.SQLITE_INNOCUOUS, statements)
             self._update_schema(connection)
         except BaseException:
             with contextlib.suppress(apsw.Error):
@@ -241,6 +242,7 @@ class SqliteDatabase(Database):
             connection.pragma("auto_vacuum", 2)  # incremental: only a new file takes it, and an old one would be locked
         # Closing would remove the log by its name, and that may be the log of another program's new file by then.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)  # another program may have added one
         if connection.pragma("journal_mode", "wal") != "wal":
             problem, advice = "the file system does not support a write-ahead log", "set SNELL_HOME to a local disk"
             raise StoreError(problem, where=f"`{self.path}`", advice=advice)

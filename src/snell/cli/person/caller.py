@@ -62,7 +62,7 @@ def caller_of(pid: int, env: Mapping[str, str]) -> Caller:
     chain = chain_of(pid)
     if is_agent(env) or any(is_agent(link.env) or is_client(link) for link in chain):
         return Caller.AGENT
-    found = _at_terminal(chain)
+    found = at_terminal(chain)
     return min(found, Caller.EDITOR) if _is_in_editor(chain, env) else found
 
 
@@ -78,7 +78,7 @@ def is_client(link: Link) -> bool:
     return bool(parts & table.clients)
 
 
-def _at_terminal(chain: Sequence[Link]) -> Caller:
+def at_terminal(chain: Sequence[Link]) -> Caller:
     """Return what the terminal tells: who opened it, and with an unbroken chain to there."""
     if not chain or not chain[0].terminal:
         return Caller.UNKNOWN
@@ -94,10 +94,13 @@ def _at_terminal(chain: Sequence[Link]) -> Caller:
 def _opened_by(above: Sequence[Link], leader: Link) -> Caller:
     host, table = above[0], programs()
     names = _names_of_host(host)
-    if host.pid == 1:
-        return Caller.UNKNOWN if leader.is_pseudo else Caller.PERSON  # a console, or a process without its parent
+    if host.pid == 1 or ("login" in names and host.user == 0 and not host.terminal):
+        # A console, on which root's `login` is the leader or has left it to the shell; or a process without its parent,
+        # which may have opened a serial line.
+        is_of_root = host.pid != 1 or leader.user != os.getuid() or os.getuid() == 0
+        return Caller.PERSON if is_of_root and not leader.is_pseudo else Caller.UNKNOWN
     if names & table.relays and _is_installed(host, above):
-        return _at_terminal(above) if host.terminal else Caller.UNKNOWN
+        return at_terminal(above) if host.terminal else Caller.UNKNOWN
     if "tmux" in names and _is_installed(host, above):
         seen = (min(Caller.EDITOR, caller_of(pid, {})) for pid in viewers_of(host, leader))
         return max(seen, default=Caller.UNKNOWN)

@@ -49,7 +49,9 @@ _CLIENT_FOLDER = lazy_regex(
 _FOLDER_CHANGERS = name_set("rm mv shred trash cp rsync ditto tar bsdtar unzip")
 _NO_PROMPTS = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
-_STARTERS = _CLIENTS | {"export", "unset", "declare"}
+# What sets variables for later commands, services or windows.
+_SETTERS = name_set("export unset declare typeset setenv systemctl launchctl tmux dbus-update-activation-environment")
+_STARTERS = _CLIENTS | _SETTERS
 TRIGGER = Trigger(
     programs=_STARTERS | _FOLDER_CHANGERS,
     prefixes=("python",),
@@ -58,14 +60,14 @@ TRIGGER = Trigger(
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    if step.program == "snell" or step.program.startswith("python"):
+        yield from _snell_command(step)  # elsewhere, too: `ssh localhost snell pause`
     if step.where != HERE:
         return
     for path in (*step.writes, *step.appends):
         if _is_guarded(path, workspace):
             yield RULE.deny(f"it changes `{path}`, which Snell or a client's hooks depend on")
             return
-    if step.program == "snell" or step.program.startswith("python"):
-        yield from _snell_command(step)
     if step.program in _STARTERS:
         yield from _client(step)
     if step.program in _FOLDER_CHANGERS:
@@ -125,7 +127,7 @@ def _snell_command(step: Step) -> Iterator[Finding]:
 
 def _client(step: Step) -> Iterator[Finding]:
     """Judge starting Snell or a client with other settings, or a client that asks no user for permission."""
-    if step.program in ("export", "unset", "declare") and any(map(_VARIABLES.match, step.args)):
+    if step.program in _SETTERS and any(map(_VARIABLES.match, step.args)):
         yield RULE.ask("it changes where Snell reads its settings")
     if step.program not in _CLIENTS:
         return

@@ -1,5 +1,5 @@
 """
-Stop commands that end or suspend Snell's processes.
+Stop commands that end, suspend or slow Snell's processes.
 
 This covers the daemon, its children and `snell-hook`: by process id, by name, by a pattern that matches them, or by an
 id that another command prints. Listing processes and signalling other processes is fine.
@@ -24,7 +24,8 @@ RULE = Rule(
 )
 
 _BY_NAME = frozenset(("pkill", "killall", "skill"))
-_ENDERS = _BY_NAME | {"kill", "fuser", "tskill", "xkill", "gdb", "lldb"}
+_SLOWERS = frozenset(("prlimit", "renice", "chrt", "ionice", "taskset", "cpulimit"))
+_ENDERS = _BY_NAME | _SLOWERS | {"kill", "fuser", "tskill", "xkill", "gdb", "lldb"}
 _WHOLE = lazy_regex(r"-\w*f\w*|--full")
 _HARMLESS = lazy_regex(r"-(?:s\s*)?(?:0|CONT|SIGCONT|18|WINCH|SIGWINCH|l|L)|--list|--table|--help")
 
@@ -38,7 +39,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if any(word.has(PROCESS) for word in step.words) or any(
         is_snell_process(each, workspace.snell_paths) for each in _numbers(args)
     ):
-        yield RULE.deny("it ends or suspends a process of Snell")
+        yield RULE.deny(f"it {'slows' if program in _SLOWERS else 'ends or suspends'} a process of Snell")
     elif program in _BY_NAME:
         named = finds_snell(args, is_whole=any(map(_WHOLE.fullmatch, args)))
         if named:

@@ -55,6 +55,22 @@ def signals(masked: str, strings: list[str]) -> Iterator[tuple[str, ...]]:
         yield from (("kill", "-TERM", number) for number in re.findall(r"(?<![\w«-])-?\d{2,9}(?![\w»])", found[1]))
 
 
+# Functions of Snell that do what a command does which needs a person.
+_COMMANDS = {
+    "begin_pause": "pause",
+    "allow_once": "allow",
+    "approve": "trust",
+    "approve_home": "trust",
+    "issue": "code",
+}
+_IMPORTS = lazy_regex(rf"\bfrom\s+snell\.[\w.]+\s+import\s+[^;\n]*?\b({'|'.join(_COMMANDS)})\b")
+
+
+def snell_commands(masked: str) -> Iterator[tuple[str, ...]]:
+    """As commands, what code imports from Snell to do without them."""
+    yield from (("snell", _COMMANDS[found[1]]) for found in _IMPORTS.finditer(masked))
+
+
 def signals_of_awk(code: str) -> Iterator[tuple[str, ...]]:
     """`awk '/snell/ {system("kill " $2)}'` ends what its pattern finds."""
     if "kill" in code and finds_snell(_AWK_PATTERN.findall(code[:4_000])):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from snell.packs.guard.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell.loaded_modules import loaded_files, with_own_files
-from snell.packs.guard.shell.process_signals import signals, signals_of_awk
+from snell.packs.guard.shell.process_signals import signals, signals_of_awk, snell_commands
 from snell.packs.guard.shell.program_constants import fold_constants, plain_text
 from snell.packs.guard.shell.program_patterns import DASHES, HASH, SLASHED, SLASHES, S, Searcher, pattern
 from snell.packs.guard.shell.program_services import service_commands
@@ -90,11 +90,14 @@ class _Follower:
             self._command(found)
         for found in pattern("built").finditer(masked):
             self._words(self._at(found[1]), *self._all_strings(found[2]))
+        for found in pattern("arguments").finditer(masked):
+            self._words(*self._all_strings(found[1]))
         deletions = list(filter(pattern("deletion").match, self.strings[:50]))
         if deletions and pattern("calls_out").search(masked):
             for text in deletions:
                 self._shell(text)
-        for words in (*service_commands(masked, self.strings, self._at), *signals(masked, self.strings)):
+        own = (*signals(masked, self.strings), *snell_commands(masked))
+        for words in (*service_commands(masked, self.strings, self._at), *own):
             self._words(*words)
 
     def _inner_code(self, masked: str) -> None:
@@ -116,8 +119,8 @@ class _Follower:
             ):
                 self._shell(literal(text, self.scene.home))
             if found["word"] is not None:
-                inner = re.sub(r"^(?:%[xwW]|qx).|.$", "", text)
-                if not text.startswith(("%w", "%W")):
+                inner = re.sub(r"^(?:%[xwW]|q[xw]).|.$", "", text)
+                if not text.startswith(("%w", "%W", "qw")):
                     self._shell(inner)
                 text = f"'{inner}'"
             return self._keep(literal(text, self.scene.home))

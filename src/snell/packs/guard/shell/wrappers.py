@@ -19,7 +19,7 @@ _VERSION = lazy_regex(r"(?<=[\w-])@[\w.^~*-]+$")  # `rimraf@5`
 _RECORDED = frozenset(("nsenter", "su", "runuser", "script", "flock", "sg", "dokku"))  # that they are used counts, too
 _PASSWORD_OPTIONS = frozenset(("-S", "-kS", "-Sk", "-SE", "-ES", "--stdin"))
 _KEEPING = frozenset(("time", "command", "builtin"))  # the shell's own commands behind these act on the shell
-_RUN_VERBS = name_set("run exec x do start command cmd shell sh with call invoke wrap execute")
+_RUN_VERBS = name_set("run exec x do start command cmd shell sh with call invoke wrap execute send-text")
 
 
 def unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
