@@ -45,8 +45,8 @@ def _assignment(text: str, at: int) -> Span | None:
         return _value_after_space(text, sign.end(), name, strength)
     if sign[4] and (span := config_values.argument(text, at, name, strength)):
         return span
-    if sign[4] or sign[2] in ("->", "|", "<<<"):
-        strength = "weak"  # arguments of a call, cells of a table, input of a program: only what looks like a secret
+    if sign[4] or sign[2] in ("->", "|", "<<<") or (sign[2] in ("||", "??") and not name.rpartition(".")[2].isupper()):
+        strength = "weak"  # arguments, cells of a table, input of a program, defaults: only what looks like a secret
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     return value_at(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
 

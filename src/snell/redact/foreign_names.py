@@ -34,7 +34,7 @@ def _pieces(text: str) -> Iterator[Piece]:
 def names() -> re.Pattern[str]:
     """Return the pattern of all names, each with the words that follow it: `senha_banco`, `claveAcceso`."""
     passwords, others = name_patterns()
-    follows = r"(?:[_-][^\W\d_]{1,12}|(?<=[a-z])(?=[A-Z])[^\W\d_]{2,12})"
+    follows = r"(?:[_-][^\W\d_]{1,16}|(?<=[a-z])(?=[A-Z])[^\W\d_]{2,16})"
     return re.compile(rf"(?i:({passwords})|{others})({follows}{{1,2}})?(?![a-z])")
 
 
