@@ -11,20 +11,25 @@ _HIDDEN = (
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     "|[\ufe00-\ufe0f]{2,}"  # one of these chooses the form of an emoji, several spell a hidden text
 )
-# What clients and models put around their own text and that of tools.
+# What clients and models put around their own text and that of tools; `-` is any sign between words, or none.
 _NAMES = (
-    "system-(?:reminder|message|prompt|notification|notice|instructions) function-(?:calls?|results?) turn-aborted"
-    " tool-(?:uses?|calls?|results?|response|output) command-(?:name|message|args|contents) hook-(?:context|output)"
-    " local-command-(?:stdout|stderr|caveat) bash-(?:input|stdout|stderr) environment-(?:context|details)"
-    " user-(?:query|info|instructions|prompt-submit-hook|memory-input|message) session-context permissions-instructions"
-    " (?:task|subagent)-notification additional-(?:context|data|instructions)"
+    "system-(?:reminders?|message|prompt|notification|notice|instructions?) function-(?:calls?|results?) turn-aborted"
+    " tool-(?:uses?|calls?|results?|response|output|use-error) command-(?:name|message|args|contents) hook-output"
+    " local-command-(?:stdout|stderr|caveat) bash-(?:input|stdout|stderr) environment-(?:context|details|info)"
+    " user-(?:query|info|instructions?|prompt-submit-hook|memory-input|message|request|shell-command|rules)"
+    " (?:hook|session|editor|repo|workspace|project|extension|global|loaded)-context workspace-info"
+    " permissions?-instructions (?:task|subagent)-notification additional-(?:context|data|instructions)"
+    " (?:attached|recently-viewed|open-and-recently-viewed)-files conversation-summary state-snapshot project-memory"
+    " (?:available|activated)-skills? skills?-instructions (?:reminder|custom|explicit|developer)-instructions?"
+    " attempt-completion ask-followup-question extremely-important collaboration-mode (?:start|end)-of-turn"
 )
-_COMPOUND = "|".join(name.replace("-", "[-_ ]") for name in _NAMES.split())
+_COMPOUND = "|".join(name.replace("-", "[-_ ]?") for name in _NAMES.split())
+_SINGLE = "system|assistant|human|developer|instructions|reminder|thinking"
 _TAG = (
-    rf"[<＜﹤]([\s/]*(?:(?:{_COMPOUND})\b|(?:system|assistant|human|instructions)\s*[>＞]|antml:|data-[0-9a-f]{{12}}"
-    r"|(?:invoke|parameter)\s+name|\|[a-z_]{2,20}\||<SYS>))"
+    rf"[<＜﹤]([\s/]*(?:(?:{_COMPOUND})\b|(?:{_SINGLE})(?=\s*[/>＞﹥]|\s+[a-z_-]+=|\s*\Z)|antml:|data-[0-9a-f]{{12}}"
+    r"|(?:invoke|parameter)\s+name|[|｜][^\s|｜<>]{2,40}[|｜]|<SYS>))"
 )
-_TURN = r"\[(/?)(INST)\]"
+_TURN = r"\[(/?)(INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|SYSTEM_PROMPT)\]"
 
 
 def harmless(text: str) -> str:
@@ -33,4 +38,4 @@ def harmless(text: str) -> str:
         text = re.sub(_HIDDEN, "", re.sub(_LINE_ENDS, "\n", re.sub(_COLOURS, "", text)))
     if "<" in text or not text.isascii():
         text = re.sub(_TAG, r"‹\1", text, flags=re.IGNORECASE)
-    return re.sub(_TURN, r"(\1\2)", text) if "INST]" in text else text
+    return re.sub(_TURN, r"(\1\2)", text) if "[" in text else text

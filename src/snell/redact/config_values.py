@@ -40,23 +40,23 @@ def flag(text: str, at: int) -> Span | None:
     found = PATTERNS.flag.match(text, at)
     if not found or PATTERNS.prose_after_flag.match(text, found.end()):
         return None
-    return _value_after(text, found, found[0].strip(" \t-"))
+    return _value_after(text, found, found[0].strip())
 
 
 def set_variable(text: str, at: int) -> Span | None:
-    """Match `setx API_SECRET x`, `set -gx API_SECRET x`; any other `set` is weak evidence."""
+    """Match `setx API_SECRET x`, `set -gx API_SECRET x`, `set $secret "x"`; any other `set` is weak evidence."""
     found = PATTERNS.set_variable.match(text, at)
     if not found:
         return None
-    return _value_after(text, found, found[3], is_weak=not (found[3].isupper() and (found[1] or found[2])))
+    return _value_after(text, found, found[3], is_weak=not (found[1] or found[2] or found[3][0] == "$"))
 
 
 def env_line(text: str, at: int) -> Span | None:
     """Match `ENV DB_PASSWORD x` in a Dockerfile, `setenv DB_PASSWORD x` in a shell: alone on its line."""
     found = PATTERNS.env_line.match(text, at)
-    if not found or not found[1].isupper() or not PATTERNS.line_begins.search(text, max(0, at - 12), at):
+    if not found or not PATTERNS.line_begins.search(text, max(0, at - 12), at):
         return None
-    return _value_after(text, found, found[1])
+    return _value_after(text, found, found[1], is_weak=not found[1].isupper())
 
 
 def dash_flag(text: str, at: int) -> Span | None:

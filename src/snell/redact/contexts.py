@@ -29,14 +29,15 @@ def in_context(text: str, at: int) -> Span | None:
 def _assignment(text: str, at: int) -> Span | None:
     """Match `NAME_TOKEN=x`, `"password": "x"`, `<secret>x</secret>`: the value, if the name is that of a secret."""
     sign = PATTERNS.assignment.match(text, at)
-    if not sign or sign[4] or sign[5]:
+    if not sign or sign[4] or sign[5] or sign[2] == ">":
         span = config_values.value_of(text, at)
         if span or not sign:
             return span
     before = name_before(text, at)
-    name = name_at(text, at).strip("-.")
+    name = name_at(text, at).strip("." if before.startswith("--") else "-.")
     strength = strength_of(name)
-    if not strength or PATTERNS.no_name_before.search(text, max(0, at - len(before) - 80), at - len(before)):
+    is_partition = strength == "weak" and text[at - len(before) - 1 : at - len(before)] == "/"  # `s3://b/key=x/part`
+    if not strength or is_partition or PATTERNS.no_name_before.search(text, max(0, at - len(before) - 80), at - len(before)):
         return None
     if _is_not_value(text, sign, at - len(before)):
         return None
@@ -44,8 +45,8 @@ def _assignment(text: str, at: int) -> Span | None:
         return _value_after_space(text, sign.end(), name, strength)
     if sign[4] and (span := config_values.argument(text, at, name, strength)):
         return span
-    if sign[4] or sign[2] in ("->", "|", "<<<"):
-        strength = "weak"  # arguments of a call, cells of a table, input of a program: only what looks like a secret
+    if sign[4] or sign[2] in ("->", "|", "<<<") or (sign[2] in ("||", "??") and not name.rpartition(".")[2].isupper()):
+        strength = "weak"  # arguments, cells of a table, input of a program, defaults: only what looks like a secret
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     return value_at(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
 
@@ -161,6 +162,13 @@ def _end_of_key(text: str, at: int) -> Span | None:
     return (begins, last.end(), "private-key") if last and at - begins >= _SHORTEST_KEY else None
 
 
+def _jwk_value(text: str, at: int) -> Span | None:
+    """Match the private members of a JSON Web Key, whose names are single letters: `"d": "x"` beside a `"kty"`."""
+    found = PATTERNS.jwk_value.match(text, at)
+    is_key = found and 'kty' in text[max(0, at - LONGEST) : at + LONGEST]
+    return (found.start(1), found.end(1), "private-key") if found and is_key else None
+
+
 def _after(text: str, sign: str, at: int) -> int:
     found = text.rfind(sign, max(0, at - 200), max(0, at))
     return found + len(sign) if found >= 0 else 0
@@ -207,6 +215,7 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_address, ("://",)),
     (private_key, ("-----begin", "putty-user")),
     (_end_of_key, ("-----end",)),
+    (_jwk_value, ('"d', '"k', '"p', '"q')),
     (_with_password, ("with",)),
     (config_values.value_before_name, ("name", "key")),
     (config_values.flag, ("--",)),

@@ -3,9 +3,13 @@
 import re
 from collections.abc import Iterator
 from functools import cache
+from unicodedata import combining, normalize
 
 from snell.redact.normalise import Piece, View
 from snell.redact.pattern_file import PATTERNS, any_of
+
+_SHORT_WORD = 4  # characters of `_db`
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 def in_english(text: str) -> View:
@@ -15,42 +19,54 @@ def in_english(text: str) -> View:
 
 
 def _pieces(text: str) -> Iterator[Piece]:
-    small = text.lower()
-    is_aligned = len(small) == len(text)
     last = 0
-    for found in names(0 if is_aligned else re.IGNORECASE).finditer(small if is_aligned else text):
+    for found in names().finditer(text):
         start, end = found.span()
         yield text[last:start], last, start - last
         # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
-        yield "password" if found[1] and not found[2] else "secret_key", start, end - start
+        is_plain = not found[2] or len(found[2]) <= _SHORT_WORD or found[0].isupper()
+        yield "password" if found[1] and is_plain else "secretkey", start, end - start
         last = end
     yield text[last:], last, len(text) - last
 
 
 @cache
-def names(flags: int = 0) -> re.Pattern[str]:
-    """Return the pattern of all names in small letters, each with the words that follow it."""
+def names() -> re.Pattern[str]:
+    """Return the pattern of all names, each with the words that follow it: `senha_banco`, `claveAcceso`."""
     passwords, others = name_patterns()
-    return re.compile(rf"(?:({passwords})|{others})((?:_[^\W\d_]{{1,12}}){{1,2}})?(?![a-z])", flags)
+    follows = r"(?:[_-][^\W\d_]{1,16}|(?<=[a-z])(?=[A-Z])[^\W\d_]{2,16})"
+    return re.compile(rf"(?i:({passwords})|{others})({follows}{{1,2}})?(?![a-z])")
 
 
 def name_patterns() -> list[str]:
     """Return the pattern of passwords and that of other secrets."""
-    tables = PATTERNS.tables["foreign_names"].values()
-    return [any_of(sorted(words.split())).replace("_", "[ _'’-]?") for words in tables]
+    return [any_of(sorted(names)).replace("_", "[ _'’-]?") for names in _names()]
+
+
+@cache
+def _names() -> tuple[frozenset[str], ...]:
+    """Return the names of passwords and those of other secrets, in Latin letters also without accents."""
+    tables = (words.split() for words in PATTERNS.tables["foreign_names"].values())
+    return tuple(frozenset(form for word in words for form in _forms(word)) for words in tables)
+
+
+def _forms(word: str) -> set[str]:
+    plain = "".join(each for each in normalize("NFD", word) if not combining(each)).replace("ł", "l").replace("ı", "i")
+    umlauts = word.translate(_UMLAUTS)
+    return {word, *(each for each in (plain, umlauts) if each.isascii())}
 
 
 def has_name(text: str) -> bool:
     """Whether a text has one of the names, without google-re2: to search for a word is faster than for a pattern."""
     small = text.lower()
     if not text.isascii():
-        return names().search(small) is not None
+        return names().search(text) is not None
     return any(word in small and pattern.search(small) for word, pattern in _by_longest_word().items())
 
 
 @cache
 def _by_longest_word() -> dict[str, re.Pattern[str]]:
     table: dict[str, list[str]] = {}
-    for name in filter(str.isascii, " ".join(PATTERNS.tables["foreign_names"].values()).split()):
+    for name in filter(str.isascii, frozenset().union(*_names())):
         table.setdefault(max(name.split("_"), key=len), []).append(name.replace("_", "[ _'’-]?"))
     return {word: re.compile("|".join(each)) for word, each in table.items()}

@@ -45,6 +45,8 @@ class Format:
         for start in self._starts(text, at):
             is_free = is_word_start(text, start)
             found = self.pattern.match(text, start) if is_free or self.may_follow_word else None
+            if found and "/" in found[0] and PATTERNS.file_ending.match(text, found.end()):  # a folder, and a file in it
+                found = self.pattern.match(text, start, start + found[0].rindex("/"))
             if not found or found.end() <= at or not self._is_secret(text, start, found.end()):
                 continue
             if is_free or _is_secret_after_word(found[0][len(self.literal) :]):
@@ -69,7 +71,9 @@ class Format:
     def is_sample(self, secret: str) -> bool:
         """Whether it has this format but is a documentation example."""
         body = secret if self.before else secret[len(self.literal) :]
-        return is_sample_of(body) or (self.needs_random and (body.isdigit() or not is_random(body, 20)))
+        if self.needs_random and (body.isdigit() or not is_random(body, 20) or PATTERNS.no_secret.search(secret)):
+            return True
+        return is_sample_of(body)
 
     def _is_secret(self, text: str, start: int, end: int) -> bool:
         if self.is_sample(text[start:end]) or PATTERNS.file_ending.match(text, end):

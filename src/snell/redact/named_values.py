@@ -2,7 +2,6 @@
 
 import re
 
-from snell.redact.foreign_names import names
 from snell.redact.format_rules import Span, known_format
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, kind_of_name
@@ -76,8 +75,7 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     if is_blank(value) or PATTERNS.path.match(value) or value[0].isspace() or PATTERNS.validation_rules.match(value):
         return False
     if strength == "password":
-        is_translation = names(re.IGNORECASE).fullmatch(value)  # `"password": "Passwort"`
-        return len(value) >= 3 and not PATTERNS.label.match(value) and not is_translation
+        return len(value) >= 3 and not PATTERNS.label.match(value)
     if strength == "weak":
         return _looks_secret(value, name)
     return len(value) >= 6 and not any(map(str.isspace, value)) and not _is_wordy_under(value, name)
@@ -88,7 +86,8 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
     value = value.rstrip(",;")
     if is_plain(value) or PATTERNS.call.match(value.partition(",")[0]):
         return False
-    if strength != "password" and PATTERNS.type_name.match(value):
+    is_invented = tight and PATTERNS.word_and_number.match(value)
+    if strength != "password" and PATTERNS.type_name.match(value) and not is_invented:
         return False
     if strength == "weak":
         return _looks_secret(value, name)
@@ -117,4 +116,4 @@ def _is_wordy_under(value: str, name: str) -> bool:
 def _looks_secret(value: str, name: str) -> bool:
     """Judge a value under a weak name: a hash under `key` is a hash; under `acme_key` it is Acme's key."""
     is_hash = is_fingerprint(value) or is_fingerprint(value.rsplit("-", 1)[-1])
-    return is_random(value) and (len(name) > _PLAIN_NAME or not is_hash)
+    return is_random(value) and (len(name) > _PLAIN_NAME or name == "pass" or not is_hash)

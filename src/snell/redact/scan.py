@@ -76,7 +76,7 @@ def _fast() -> Scans:
         together.Add(pattern.encode())
     together.Compile()
 
-    foreign = re2.compile(f"(?i)(?:{'|'.join(name_patterns())})(?:[^a-z]|$)".encode())
+    foreign = re2.compile(f"(?i:{'|'.join(name_patterns())})(?:[^a-z]|$)".encode())
     known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
 
     def useful_scans(data: bytes) -> Sequence[int]:

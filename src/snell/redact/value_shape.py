@@ -5,6 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log2
 
+from snell.redact.foreign_names import names
 from snell.redact.pattern_file import PATTERNS
 
 PLACEHOLDER = "[redacted:"
@@ -17,7 +18,7 @@ def is_blank(value: str) -> bool:
         return True
     if PATTERNS.reference.match(value) or PATTERNS.sample.search(value) or is_mask(value):
         return True
-    return len(value) >= 12 and entropy(value[:256]) < 2.0
+    return bool(names().fullmatch(value)) or (len(value) >= 12 and entropy(value[:256]) < 2.0)  # `password: Passwort`
 
 
 def is_mask(value: str) -> bool:
