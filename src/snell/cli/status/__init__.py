@@ -14,7 +14,7 @@ from snell.cli.call_operation import running_status
 from snell.cli.health import PARTS, Check, Installation, examine
 from snell.cli.health.activity import events_by_client
 from snell.cli.read_journal import read_journal
-from snell.cli.terminal import Colours, align, plural, print_json, time_ago, visible
+from snell.cli.terminal import Colours, align, near_home, plural, print_json, time_ago, visible
 from snell.engine.explain import wrap
 from snell.model.protocols import Transaction
 from snell.records.decisions import SELF_TEST
@@ -156,5 +156,5 @@ def _decision_counts(counts: Mapping[str, int], paint: Colours) -> str:
 
 def _store(status: Status) -> str:
     if not status.store_bytes:
-        return f"{status.store} does not exist yet; the first event creates it"
-    return f"{status.store}, {status.store_bytes / 1e6:,.1f} of at most {status.store_megabytes:,} MB"
+        return f"{near_home(status.store)} does not exist yet; the first event creates it"
+    return f"{near_home(status.store)}, {status.store_bytes / 1e6:,.1f} of at most {status.store_megabytes:,} MB"
