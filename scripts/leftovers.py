@@ -33,12 +33,18 @@ def run_and_reap(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str
     """Run a command and collect orphans that end meanwhile, as init would; return the exit code."""
     if sys.platform != "linux":
         return subprocess.run(command, cwd=cwd, env=env).returncode
-    started = subprocess.Popen(command, cwd=cwd, env=env)
-    while True:
-        pid, status = os.wait()
-        if pid == started.pid:
-            started.returncode = os.waitstatus_to_exitcode(status)
-            return started.returncode
+    started, interrupts = subprocess.Popen(command, cwd=cwd, env=env), list[int]()
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))  # the command gets it, too
+    try:
+        while started.returncode is None:
+            pid, status = os.wait()
+            if pid == started.pid:
+                started.returncode = os.waitstatus_to_exitcode(status)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts and started.returncode:
+        raise KeyboardInterrupt
+    return started.returncode
 
 
 def end_leftovers() -> int:

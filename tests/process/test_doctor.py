@@ -115,7 +115,8 @@ def test_settings_that_cannot_be_meant_fail_and_unapproved_hooks_are_named(machi
     assert code == 1
     assert ("fail", f"{machine.config / 'snell.toml'}:2: `disable_all_hook` is not a setting") in found["settings"]
     assert found["trust"][0][0] == "warn"
-    assert "1 of this project's hooks are not approved" in found["trust"][0][1]
+    assert "1 hook of this project not approved, so without effect: " in found["trust"][0][1]
+    assert not [each for each in found["settings"] if "not approved" in each[1]]  # it is said once
 
 
 def test_a_hook_that_failed_last_is_a_warning(machine):

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -161,6 +162,30 @@ def test_no_color_prints_without_colours_at_a_terminal(tmp_path, words):
     assert ESCAPE not in without
 
 
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_screens_fit_the_terminal_and_break_between_words(tmp_path, width):
+    home = {"HOME": str(tmp_path), "SNELL_HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+    env = {**home, "TERM": "xterm", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "COLUMNS": str(width)}
+    fired = at_terminal("fire", "--command", "rm -rf ~/work && git push --force origin main", env=env)
+    screens = [fired, *(at_terminal(*words, env=env) for words in (("log",), ("ledger", "list"), ("audit", "--help")))]
+    screens += [at_terminal("help", topic, env=env) for topic in ("coverage", "test-a-hook")]
+    for screen in screens:
+        assert max(map(len, screen.splitlines())) <= width, screen
+    (decision,) = [json.loads(line) for line in run_snell("log", "--json", env=env, cwd=tmp_path)[1].splitlines()]
+    in_log, words_of_reason = screens[1], fired.partition("Instead: ")[2].partition("(")[0].split()
+    assert decision["id"] in in_log
+    assert "delete-tree" in in_log
+    assert [word for word in words_of_reason if word not in in_log.split() + fired.split()] == []
+    assert decision["id"] in screens[2]
+
+
+@pytest.mark.parametrize("name", ["memory", "ledger", "new", "check", "record", "runs", "audit"])
+def test_a_command_without_its_verb_lists_its_verbs(snell, name):
+    code, out, err = snell(name)
+    assert (code, out) == (1, snell(name, "--help")[1])
+    assert err.startswith("snell: the following arguments are required: ")
+
+
 def test_no_color_after_the_command_of_an_agent_belongs_to_the_agent(snell):
     code, out, _ = snell("run", "--", "echo", "--no-color")
     assert (code, out) == (0, "--no-color\n")
@@ -169,11 +194,14 @@ def test_no_color_after_the_command_of_an_agent_belongs_to_the_agent(snell):
 def at_terminal(*words: str, env: dict[str, str]) -> str:
     """What a command prints at a terminal."""
     ours, theirs = pty.openpty()
-    try:
-        command = [sys.executable, "-m", "snell", *words]
-        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=theirs, env=env, timeout=60, check=True)
-        os.set_blocking(ours, False)
-        return os.read(ours, 100_000).decode("utf-8", "replace")
-    finally:
+    shown = b""
+    with subprocess.Popen(
+        [sys.executable, "-m", "snell", *words], stdin=subprocess.DEVNULL, stdout=theirs, env=env
+    ) as command:
         os.close(theirs)
+        with suppress(OSError):  # the command has closed it
+            while part := os.read(ours, 65_536):
+                shown += part
         os.close(ours)
+    assert command.returncode == 0
+    return shown.decode("utf-8", "replace")

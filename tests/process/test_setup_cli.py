@@ -75,6 +75,8 @@ def test_set_up_offers_presets_and_writes_the_chosen_one_into_the_settings(owner
     settings = owner.home / "config" / "snell.toml"
     shown = owner.on_terminal("setup", "claude-code", typed="observe\n\n")
     assert "Write these changes? [y/N, or observe / strict]" in shown
+    said = [line.split()[:2] for line in shown.splitlines() if line.startswith(("  y ", "  observe ", "  strict "))]
+    assert said == [["y", "balanced:"], ["observe", "only"], ["strict", "denies"]]
     assert settings.read_text(encoding="utf-8").startswith('profile = "observe"\n')
     assert owner.snell("setup", "claude-code", "--check")[0] == 0
     settings.write_text('# mine\nprofile = "observe"  # for now\n[pack.notes]\nenabled = false\n', encoding="utf-8")
@@ -186,7 +188,8 @@ def test_a_hook_that_may_wake_the_agent_needs_a_second_entry_and_check_says_so(o
 def test_harness_is_a_command_of_every_client_that_has_commands_and_starts_the_loop(owner: Owner, client: str) -> None:
     before, path = snapshot(owner.user_home), Path()
     code, out, _ = owner.snell("setup", client, "--yes")
-    path = Path(next(each for each in out.split() if "/harness" in each))
+    shown = next(each for each in out.split() if "/harness" in each)
+    path = Path(shown.replace("~", str(owner.user_home), 1))
     assert (code, path.is_relative_to(owner.user_home)) == (0, True)
     text = path.read_text(encoding="utf-8")
     sent = tomllib.loads(text)["prompt"] if path.suffix == ".toml" else text.split("---\n")[2].strip()

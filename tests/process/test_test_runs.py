@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -128,3 +129,33 @@ def test_a_test_that_compares_times_runs_after_the_others_and_its_failure_fails_
     (tree / "quiet").touch()
     passed, _ = run_tests(tree, note + alone + others)
     assert (failed, passed) == (1, 0), text
+
+
+FINISHES_WORK = """
+import os, signal, sys
+def finish(*_):
+    os.write(1, b"ends what it began\\n")
+    os._exit(CODE)
+signal.signal(signal.SIGINT, finish)
+os.write(1, b"is ready\\n")
+signal.pause()
+"""
+WAITS = """
+import os, sys
+from pathlib import Path
+from scripts.leftovers import run_and_reap
+wait = os.wait
+os.wait = lambda: (os.write(1, b"waits\\n"), wait())[1]
+sys.exit(run_and_reap([sys.executable, "-c", sys.argv[1]], Path("."), {}))
+"""
+
+
+@pytest.mark.parametrize(("code", "expected"), [(0, 0), (2, -signal.SIGINT)])
+def test_control_c_waits_for_the_command_and_ends_the_run_if_it_ended_the_command(code: int, expected: int) -> None:
+    words = [sys.executable, "-c", WAITS, FINISHES_WORK.replace("CODE", str(code))]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(words, cwd=ROOT, start_new_session=True, **streams) as run:  # type: ignore[call-overload]
+        assert {run.stdout.readline() for _ in range(2)} == {b"waits\n", b"is ready\n"}
+        os.killpg(run.pid, signal.SIGINT)
+        assert b"ends what it began\n" in run.stdout.read()
+        assert run.wait(60) == expected

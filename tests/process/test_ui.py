@@ -106,6 +106,7 @@ def test_a_decision_is_listed_and_explained_as_why_does(ui: UiPage):
             "How the outcomes were combined",
             "What the client is told",
             "permissionDecision",
+            "The client does not run the call",
         ):
             assert wanted in shown
         assert ui.get("/decision/unknown").status == 404
@@ -150,6 +151,30 @@ def test_health_knows_the_preset_and_what_coverage_found(ui: UiPage):
         assert ("3 of 40 calls ran without hooks" in health, "observe" in health) == (True, True)
         body = {"Origin": f"http://{ui.address}", "Content-Type": "application/x-www-form-urlencoded"}
         assert "nothing to compare" in ui.ask("POST", "/health", body, "what=coverage").text
+
+
+def test_health_says_of_each_client_and_setting_what_status_says(ui: UiPage):
+    (ui.home / "config").mkdir(parents=True)
+    (ui.home / "config" / "snell.toml").write_text('[pakcs.guard]\nenabled = true\n', encoding="utf-8")
+    ui.fire("ls")
+    with ui.served():
+        ui.open()
+        health = " ".join(ui.get("/health").text.split())
+    (client,) = json.loads(ui.snell("status", "--json"))["clients"]
+    assert (client["name"], client["installed"]) == ("claude-code", "no")
+    assert '<td>claude-code</td><td><span class="tag ">not connected</span></td><td>last event' in health
+    assert "<code>snell setup claude-code</code> connects it" in health
+    assert ("snell.toml:1" in health, "did you mean `pack`?" in health) == (True, True)
+    assert "coverage, fleet, guard" in health
+
+
+def test_a_denied_call_is_shown_as_one_that_did_not_run(ui: UiPage):
+    ui.fire(DENIED)
+    (call,) = [json.loads(line) for line in ui.snell("ledger", "list", "--json").splitlines()]
+    with ui.served():
+        ui.open()
+        assert "so it did not run" in ui.get(f"/call?id={call['tool_call_id']}").text
+        assert '<td class="number">–</td>' in ui.get("/ledger").text
 
 
 def test_filters_are_in_the_address(ui: UiPage):

@@ -20,6 +20,16 @@ FOLDER = dirname(dirname(__file__))  # with the packages of Snell
 _TYPES = {"int": int, "float": float}
 
 
+class HelpText(argparse.HelpFormatter):
+    """Wrap each line of a description, and keep the lines of a list or an example as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = text.splitlines()
+        return "\n".join(
+            each if each[:1] in (" ", "") else super(HelpText, self)._fill_text(each, width, indent) for each in lines
+        )
+
+
 class CommandRow(Struct, frozen=True, forbid_unknown_fields=True):
     """One command, or one verb of a command."""
 
@@ -49,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser, row: CommandRow, known: Mappi
     """Add the arguments and the verbs of a row; `known` are the names that the command's module defines."""
     if row.example:
         parser.epilog = f"example:\n  {row.example}"
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.formatter_class = HelpText
     exclusive = None
     for names, given in row.arguments.items():
         fields = {"action": "store_true", "help": given} if isinstance(given, str) else dict(given)

@@ -18,7 +18,7 @@ from io import TextIOWrapper
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from snell.cli.command_table import ROWS, CommandRow, add_arguments
+from snell.cli.command_table import ROWS, CommandRow, HelpText, add_arguments
 from snell.cli.terminal import visible_lines
 from snell.model.catalogue import did_you_mean
 from snell.model.errors import SnellError
@@ -77,7 +77,7 @@ def _run(words: list[str]) -> int:
 def all_commands_parser() -> argparse.ArgumentParser:
     """Make the parser for `snell` without a command: its options, and the commands by group."""
     text = "\n".join(["One hook runtime for every AI coding agent.", *_listed_commands()])
-    usage, form = "snell COMMAND [options]", argparse.RawDescriptionHelpFormatter
+    usage, form = "snell COMMAND [options]", HelpText
     parser = _Parser(prog="snell", usage=usage, description=text, epilog=_EPILOG, formatter_class=form)
     parser.add_argument("--version", action=_Version)
     return parser
@@ -93,6 +93,8 @@ def _listed_commands() -> Iterator[str]:
 
 def _run_command(name: str, words: list[str]) -> int:
     command, parser = command_of(name), parser_of(name)
+    if not words and any(action.required for action in parser._actions):
+        parser.print_help()  # the error that follows names what is missing
     accepts_more = getattr(command, "ACCEPTS_MORE", False)
     args = parser.parse_known_args(words)[0] if accepts_more else _parse_args(parser, words)
     if args.no_color:

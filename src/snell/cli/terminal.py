@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 import msgspec
@@ -59,6 +59,30 @@ def escape(text: str) -> str:
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
+def columns() -> int:
+    """Return the width of the terminal; where there is none, more than any line has."""
+    if not sys.stdout.isatty():
+        return sys.maxsize
+    from shutil import get_terminal_size  # not at the start of every command
+
+    return max(get_terminal_size().columns, LONGEST)
+
+
+def fit(text: str, indent: int = 2) -> str:
+    """Return a text, at a terminal broken between words to its width, with all lines but the first indented."""
+    if (width := columns()) == sys.maxsize:
+        return text
+    from textwrap import fill
+
+    return fill(text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+
+
+def near_home(path: object) -> str:
+    """Return a path with `~` for the user's home folder."""
+    home = os.environ.get("HOME", "").rstrip("/")
+    return f"~{str(path).removeprefix(home)}" if home and f"{path}/".startswith(f"{home}/") else str(path)
+
+
 def print_json(value: Any, *, indent: int = 0) -> None:
     data = msgspec.json.encode(value)
     print((msgspec.json.format(data, indent=indent) if indent else data).decode())
@@ -72,6 +96,19 @@ def align(lines: Sequence[Sequence[str]]) -> list[str]:
     """Return lines whose cells have the same width in each column."""
     widths = [max(len(line[number]) for line in lines) for number in range(len(lines[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+def stack(rows: Sequence[Sequence[Sequence[str]]], indent: int = 16) -> Iterator[list[str]]:
+    """Yield the lines of each row: one with its parts in columns, and those that the terminal has no room for below."""
+    width, lines = columns(), list[str]()
+    for beside in range(len(rows[0]) if rows else 0, 0, -1):
+        lines = align([[cell for part in row[:beside] for cell in part] for row in rows])
+        if beside == 1 or max(map(len, lines)) <= width:
+            break
+    for line, row in zip(lines, rows, strict=True):
+        below = filter(None, ("  ".join(filter(None, part)) for part in row[beside:]))
+        first = line if len(line) <= width else f"{line[: width - 1]}…"
+        yield [first, *(fit(f"{' ' * indent}{text}", indent) for text in below)]
 
 
 def fields_of(answer: Any) -> str:

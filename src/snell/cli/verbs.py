@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, get_origin
 
 from snell.cli.call_operation import call_operation
+from snell.cli.command_table import HelpText
 from snell.cli.confirmation import CODE_HELP, require_person
 from snell.cli.progress import Progress
 from snell.cli.templates import template
@@ -24,7 +25,7 @@ _FILLED_IN = ("cwd", "agent_id", "client_session_id", "confirm")  # by the envir
 
 def add_verbs(parser: argparse.ArgumentParser, topic: str) -> "argparse._SubParsersAction[Any]":
     """Add one verb for each operation of a topic that names one."""
-    parser.epilog, parser.formatter_class = f"example:\n  {TOPICS[topic].example}", argparse.RawDescriptionHelpFormatter
+    parser.epilog, parser.formatter_class = f"example:\n  {TOPICS[topic].example}", HelpText
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", title="verbs")
     examples = json.loads(template("verb_examples.json"))  # by verb: the words after it, if any
     for operation in operations_of(topic):
@@ -33,7 +34,7 @@ def add_verbs(parser: argparse.ArgumentParser, topic: str) -> "argparse._SubPars
             brief = operation.summary.partition(". ")[0].rstrip(".")
             each = verbs.add_parser(verb, help=brief[0].lower() + brief[1:], description=operation.summary)
             each.epilog = f"example:\n  {_example(operation.verb, TOPICS[topic].example, examples)}"
-            each.formatter_class = argparse.RawDescriptionHelpFormatter
+            each.formatter_class = HelpText
             for parameter in shown_parameters(operation):
                 _add_argument(each, parameter)
             each.add_argument("--json", action="store_true", help="print JSON")

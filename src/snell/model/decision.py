@@ -125,4 +125,4 @@ class Decision(Struct, frozen=True, kw_only=True):
 def _with_advice(reason: Reason) -> str:
     if not reason.instead:
         return reason.text
-    return f"{reason.text}. Instead: {reason.instead}" if reason.text else reason.instead
+    return f"{reason.text.rstrip('.')}. Instead: {reason.instead}" if reason.text else reason.instead

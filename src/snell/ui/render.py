@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader
 from starlette.responses import HTMLResponse
 
+from snell.cli.terminal import plural
+
 FOLDER = Path(__file__).parent
 
 
@@ -48,12 +50,8 @@ def iso(ms: int) -> str:
 
 def ago(ms: int) -> str:
     """Return how long ago that was, in one unit."""
-    seconds = max(0, round(time.time() - ms / 1000))
-    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            number = seconds // size
-            return f"{number} {unit}{'' if number == 1 else 's'} ago"
-    return "just now" if seconds < 5 else f"{seconds} seconds ago"
+    passed = max(0, round(time.time() * 1000) - ms)
+    return "just now" if passed < 5_000 else f"{span(passed)} ago"
 
 
 def duration(ms: float) -> str:
@@ -64,6 +62,14 @@ def duration(ms: float) -> str:
     if ms < 600_000:
         return f"{ms / 1000:.1f} s"
     return f"{ms / 60_000:.0f} min" if ms < 36_000_000 else f"{ms / 3_600_000:,.1f} h"
+
+
+def span(ms: float) -> str:
+    """Return a length of time in one unit."""
+    for length, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")):
+        if ms >= length * 1000:
+            return plural(round(ms / 1000 / length), unit)
+    return "under a second"
 
 
 def size(number: float) -> str:
@@ -94,6 +100,7 @@ FILTERS = {
     "iso": iso,
     "ago": ago,
     "duration": duration,
+    "span": span,
     "size": size,
     "words": words,
     "link": link,

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from snell.cli.terminal import Colours, plural, print_json, visible
+from snell.cli.terminal import Colours, fit, plural, print_json, visible
 
 _NO_WINDOWS = "Snell needs the sockets and processes of Linux or macOS; use it inside WSL"
 
@@ -25,9 +25,10 @@ def run(args: argparse.Namespace) -> int:
         found.append(check)
         if not args.json and (args.all or check.status != "ok"):
             colour = {"ok": paint.green, "warn": paint.yellow, "fail": paint.red}[check.status]
-            print(f"{colour(f'{check.status:<4}')}  {check.name}: {visible(check.detail)}", flush=True)
+            shown = fit(f"{check.status:<4}  {check.name}: {visible(check.detail)}", 6)
+            print(shown.replace(check.status, colour(check.status), 1), flush=True)
             if check.advice and check.status != "ok":
-                print(f"      {visible(check.advice)}")
+                print(fit(f"      {visible(check.advice)}", 6))
     failed = any(check.status == "fail" for check in found)
     if args.json:
         print_json({"ok": not failed, "checks": found})

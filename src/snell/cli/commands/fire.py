@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.terminal import Colours, visible
+from snell.cli.terminal import Colours, fit, visible
 from snell.clients import client_named
 from snell.engine.explain import explain, headline
 from snell.model.catalogue import CATALOGUE, canonical, did_you_mean
@@ -119,7 +119,8 @@ def _value(text: str) -> Any:
 
 
 def _short(record: dict[str, Any]) -> None:
-    print(headline(record, Colours.for_stdout().of(record)))
+    verdict, colon, reason = fit(headline(record)).partition(":")
+    print(f"{Colours.for_stdout().of(record)(verdict)}{colon}{reason}")
     for change in record.get("changes", ()):
         print(f"  rewritten by {change['hook']}: {msgspec.json.encode(change['after']).decode()}")
     for note in record.get("notes", ()):

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -16,23 +16,13 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec.structs import asdict
 
+from snell.cli import charts
 from snell.cli.call_operation import call_operation
 from snell.cli.call_summary import about_call
-from snell.cli.charts import (
-    BLOCKS,
-    LETTERS,
-    LONGEST_NAME,
-    WIDEST,
-    Bar,
-    Chart,
-    shorten_middle,
-    svg_charts,
-    terminal_chart,
-)
 from snell.cli.confirmation import require_person
 from snell.cli.progress import Progress
 from snell.cli.read_journal import read_journal
-from snell.cli.terminal import Colours, has_unicode, print_json, visible, visible_lines
+from snell.cli.terminal import Colours, has_unicode, print_json, stack, visible, visible_lines
 from snell.model.errors import SnellError
 from snell.model.protocols import Database
 from snell.records import ledger, resume
@@ -71,8 +61,9 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     calls = sorted(calls, key=lambda call: (call.created_at, call.tool_call_id))[-args.limit :]
     paint = Colours.for_stdout()
     abouts = database.run(lambda tx: [about_call(tx, call) for call in calls], only_reads=True)
-    for call, its in zip(calls, abouts, strict=True):
-        print(msgspec.json.encode({**asdict(call), **its}).decode() if args.json else _line(call, its, paint))
+    as_json = (msgspec.json.encode({**asdict(call), **its}).decode() for call, its in zip(calls, abouts, strict=True))
+    for line in as_json if args.json else _lines(calls, abouts, paint):
+        print(line)
     if not calls and not args.json:
         print("no matching call" if any(asked.values()) else _NO_CALLS)
     return 0
@@ -111,19 +102,21 @@ def _stats(args: argparse.Namespace, database: Database) -> int:
     if not stats and not args.json and not args.svg:
         print(_NO_CALLS)
         return 0
-    charts = [
+    drawn = [
         _chart("calls by tool", stats, lambda each: each.calls, _calls_bar),
         _chart("failures by tool", [each for each in stats if each.failed], lambda each: each.failed, _failures_bar),
         _chart("time by tool", stats, lambda each: each.total_ms, _time_bar),
     ]
     if args.svg:
-        Path(args.svg).write_text(svg_charts(charts), encoding="utf-8")
+        Path(args.svg).write_text(charts.svg_charts(drawn), encoding="utf-8")
         print(f"written to {args.svg}", file=sys.stderr)
     if not args.json and not args.svg:
         # The bars get the width that names and labels leave.
-        paint, width = Colours.for_stdout(), max(10, min(WIDEST, shutil.get_terminal_size((120, 24)).columns - 76))
-        signs = BLOCKS if has_unicode(sys.stdout) else LETTERS
-        print("\n\n".join("\n".join(terminal_chart(chart, paint, width, signs)) for chart in charts))
+        width = max(10, min(charts.WIDEST, shutil.get_terminal_size((120, 24)).columns - 76))
+        signs = charts.BLOCKS if has_unicode(sys.stdout) else charts.LETTERS
+        print(
+            "\n\n".join("\n".join(charts.terminal_chart(chart, Colours.for_stdout(), width, signs)) for chart in drawn)
+        )
     return 0
 
 
@@ -135,35 +128,42 @@ def _export(args: argparse.Namespace, database: Database) -> int:
 
 
 def _chart(
-    title: str, stats: list[ToolStats], size: Callable[[ToolStats], int], bar: Callable[[ToolStats], Bar]
-) -> Chart:
+    title: str, stats: list[ToolStats], size: Callable[[ToolStats], int], bar: Callable[[ToolStats], charts.Bar]
+) -> charts.Chart:
     """Return a chart, largest bars first, with the number of bars left out."""
     ordered = sorted(stats, key=lambda each: (-size(each), each.tool))
     more = len(ordered) - TOOLS_SHOWN
-    return Chart(title, tuple(map(bar, ordered[:TOOLS_SHOWN])), f"and {more} more" if more > 0 else "")
+    return charts.Chart(title, tuple(map(bar, ordered[:TOOLS_SHOWN])), f"and {more} more" if more > 0 else "")
 
 
-def _calls_bar(each: ToolStats) -> Bar:
+def _calls_bar(each: ToolStats) -> charts.Bar:
     more = [f"{number:,} {word}" for number, word in ((each.failed, "failed"), (each.denied, "denied")) if number]
-    return Bar(each.tool, each.calls, each.failed, each.denied, ", ".join([f"{each.calls:,}", *more]))
+    return charts.Bar(each.tool, each.calls, each.failed, each.denied, ", ".join([f"{each.calls:,}", *more]))
 
 
-def _failures_bar(each: ToolStats) -> Bar:
-    return Bar(each.tool, each.failed, each.failed, 0, f"{each.failed:,} of {each.calls:,}")
+def _failures_bar(each: ToolStats) -> charts.Bar:
+    return charts.Bar(each.tool, each.failed, each.failed, 0, f"{each.failed:,} of {each.calls:,}")
 
 
-def _time_bar(each: ToolStats) -> Bar:
+def _time_bar(each: ToolStats) -> charts.Bar:
     mean, longest = _seconds(round(each.total_ms / each.calls)), _seconds(each.longest_ms)
     parts = f", mean {mean}, longest {longest}" if each.calls > 1 else ""
-    return Bar(each.tool, each.total_ms, label=f"{_seconds(each.total_ms)}{parts}")
+    return charts.Bar(each.tool, each.total_ms, label=f"{_seconds(each.total_ms)}{parts}")
 
 
-def _line(call: Call, its: Mapping[str, str], paint: Colours) -> str:
-    colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
-    status, took = colour(f"{call.status:<20}"), f"{_seconds(call.duration_ms):>9}"
-    what = f"{shorten_middle(call.raw_tool_name, LONGEST_NAME):<10} {its['call']:<40}"
-    place = f"{call.client:<11}  {visible(its['project']):<12}  {call.tool_call_id}"
-    return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}  {place}"
+def _lines(calls: Sequence[Call], abouts: Sequence[Mapping[str, str]], paint: Colours) -> Iterator[str]:
+    colours = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}
+    rows = stack([_cells(*each) for each in zip(calls, abouts, strict=True)])
+    for call, (line, *rest) in zip(calls, rows, strict=True):
+        yield line.replace(call.status, colours.get(call.status, paint.dim)(call.status), 1)
+        yield from rest
+
+
+def _cells(call: Call, its: Mapping[str, str]) -> tuple[list[str], ...]:
+    """Return what was called and how it ended, and where, with its id."""
+    took, tool = f"{_seconds(call.duration_ms):>9}", charts.shorten_middle(call.raw_tool_name, charts.LONGEST_NAME)
+    what = [_when(call.created_at), call.status, call.side_effect_class, took, tool, its["call"]]
+    return what, [call.client, visible(its["project"]), call.tool_call_id]
 
 
 def _when(ms: int) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from snell.cli.call_summary import About, about
 from snell.cli.read_journal import read_journal
-from snell.cli.terminal import COLOURS_OF_VERDICTS, Colours, align, visible
+from snell.cli.terminal import COLOURS_OF_VERDICTS, Colours, stack, visible
 from snell.clients import canonical_name, client_named
 from snell.engine.explain import explain
 from snell.model.decision import OBSERVED
@@ -101,15 +101,16 @@ def _reason(its: About, verdict: str) -> str:
 
 
 def _lines(found: Sequence[tuple[Row, About]], paint: Colours) -> Iterator[str]:
-    """Yield one line for each decision, in columns."""
-    for (row, _), line in zip(found, align([_cells(*each) for each in found]) if found else (), strict=True):
+    for (row, _), (line, *rest) in zip(found, stack([_cells(*each) for each in found]), strict=True):
         colour = getattr(paint, COLOURS_OF_VERDICTS.get(row.verdict, "dim"))
         yield line[:START] + colour(row.verdict) + line[START + len(row.verdict) :]
+        yield from rest
 
 
-def _cells(row: Row, its: About) -> list[str]:
+def _cells(row: Row, its: About) -> tuple[list[str], ...]:
+    """Return what was called and decided; where, with the id; and why."""
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(row.at / 1000))
     signs = ("rewritten " if row.rewritten else "") + (f"{row.failures} failed " if row.failures else "")
-    place = [row.client, visible(its.project), row.session_id[:8], row.id, f"{row.ms:.1f} ms"]
     call = its.call if len(its.call) <= CALL else f"{its.call[: CALL - 1]}…"
-    return [when, row.verdict, row.event, row.tool, call, *place, f"{signs}{_reason(its, row.verdict)[:LONGEST]}"]
+    place = [row.client, visible(its.project), row.session_id[:8], row.id, f"{row.ms:.1f} ms"]
+    return [when, row.verdict, row.event, row.tool, call], place, [f"{signs}{_reason(its, row.verdict)[:LONGEST]}"]

@@ -1,7 +1,8 @@
 """
 The checks of `snell doctor`: for each part a function `PART_checks(installation)` that yields `Check`s.
 
-PARTS lists them in order, with their modules: the daemon is asked after an event has been sent through it.
+PARTS lists them in order, with their modules: the daemon is asked after an event has been sent through it. Those of
+QUICK start nothing and send nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +30,8 @@ PARTS = {
     **({"coverage": "snell.coverage.health"} if find_spec("snell.coverage") else {}),
     **({"traces": "snell.traces.status"} if find_spec("snell.traces") else {}),
 }
+
+QUICK = [part for part in PARTS if part in ("shim", "folders", "settings", "activity", "clients", "traces")]
 
 Status = Literal["ok", "warn", "fail"]
 

@@ -1,13 +1,15 @@
 """Show a page of the documentation that comes with Snell, or the help of a command."""
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from snell.cli.main import COMMANDS, all_commands_parser, parser_of
-from snell.cli.terminal import Colours, align
+from snell.cli.terminal import align
 from snell.model.catalogue import did_you_mean
 from snell.model.errors import SnellError
 
@@ -20,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.topic:
         print(_list(found))
     elif args.topic in found:
-        print(_paint_headings(found[args.topic].read_text(encoding="utf-8"), Colours.for_stdout()))
+        _print_page(found[args.topic].read_text(encoding="utf-8"))
         if args.topic in COMMANDS:
             print(f"\n`snell {args.topic} --help` shows the options of the command")
     elif args.topic in COMMANDS:
@@ -42,8 +44,10 @@ def pages() -> Mapping[str, Path]:
 def _list(found: Mapping[str, Path]) -> str:
     if not found:
         return "this installation has no pages; `snell COMMAND --help` shows the options of a command"
-    rows = [[f"  {topic}", _title(page)] for topic, page in found.items()]
-    return "\n".join(["`snell help TOPIC` shows a page, `snell help COMMAND` the options of a command:", *align(rows)])
+    lines = align([[f"  {topic}", _title(page)] for topic, page in found.items()])
+    howtos = sum(page.parent.name == "howto" for page in found.values())
+    first = "`snell help TOPIC` shows a page, `snell help COMMAND` the options of a command."
+    return "\n".join([first, "\nhow to:", *lines[:howtos], "\nreference:", *lines[howtos:]])
 
 
 def _title(page: Path) -> str:
@@ -51,8 +55,14 @@ def _title(page: Path) -> str:
         return next((line.lstrip("# ").strip() for line in lines if line.startswith("# ")), page.stem)
 
 
-def _paint_headings(text: str, paint: Colours) -> str:
-    """Return a page with its headings highlighted, without comments for editors; it is plain text as it stands."""
-    lines = re.sub(r"<!--.*?-->\n\n?", "", text, flags=re.DOTALL).splitlines()
-    is_terminal = sys.stdout.isatty()
-    return "\n".join(paint.bold(line.lstrip("# ")) if is_terminal and line.startswith("#") else line for line in lines)
+def _print_page(text: str) -> None:
+    """Print a page without comments for editors: at a terminal as it is meant, else as it stands."""
+    text = re.sub(r"<!--.*?-->\n\n?", "", text, flags=re.DOTALL).rstrip("\n")
+    if sys.stdout.isatty():
+        with suppress(ImportError):  # an extra; a page can be read without it, too
+            from rich.console import Console
+            from rich.markdown import Markdown
+
+            Console(color_system=None if "NO_COLOR" in os.environ else "auto").print(Markdown(text, hyperlinks=False))
+            return
+    print(text)

@@ -15,7 +15,7 @@ from snell.cli.setup.diff_view import fold_change, render_change
 from snell.cli.setup.embedding_model import choose_model, offer_model
 from snell.cli.setup.introduction import confirm_with_preset, effective_preset, introduction, write_preset
 from snell.cli.setup.memory_switch import ask_to_enable, disabling_file, file_for, is_answered, switch
-from snell.cli.terminal import Colours, print_json
+from snell.cli.terminal import Colours, fit, near_home, print_json
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.settings.load import PRESETS  # noqa: F401 - commands.json names it
@@ -80,10 +80,9 @@ def _apply(args: argparse.Namespace, states: Sequence[ClientState], where: Place
     are_written = [_write(args, state, where, touched) for state in states]
     is_settled = _set_memory(args, where, site, states)
     if not args.uninstall and not _has_pack("redact_output", where, site):
-        print(
-            "secrets: the model is given those in the results of tools. To replace them, set `enabled = true` under"
-            f' `[pack.redact_output]`, or `profile = "strict"`, in `{file_for(args.scope, where, site.project)}`'
-        )
+        file = near_home(file_for(args.scope, where, site.project))
+        hides = f"`snell setup --preset strict` hides them, or `enabled = true` in `[pack.redact_output]` of `{file}`"
+        print(fit(f"secrets: the model sees those in the results of tools. {hides}"))
     return 0 if all(are_written) and is_settled and not _has_problems(states) else 1
 
 
@@ -148,10 +147,8 @@ def _set_memory(args: argparse.Namespace, where: Places, site: Site, states: Seq
             return not _apply(args, [state_of(each.install, options, site) for each in states], where, site)
     path = file_for(scope, where, site.project)
     if wanted is None:
-        print(
-            f"memory: off. To store decisions and findings of sessions (without secrets, in `{where.state}`), run"
-            f" `snell setup --memory`, or set `enabled = true` under `[pack.remember]` in `{path}`"
-        )
+        what = f"decisions and findings of sessions (without secrets, in `{near_home(where.state)}`)"
+        print(fit(f"memory: off. To store {what}, run `snell setup --memory`"))
         return offer_model(args, where, site)
     require_person(env, "changing the memory setting", args.code, policy=_POLICY)
     try:
@@ -160,7 +157,7 @@ def _set_memory(args: argparse.Namespace, where: Places, site: Site, states: Seq
         print(error)
         return False
     trust = " after you approve it with `snell trust`" if scope != "user" else ""
-    print(f"memory: {'on' if wanted else 'off'}{trust}, set in `{path}`")
+    print(f"memory: {'on' if wanted else 'off'}{trust}, set in `{near_home(path)}`")
     if wanted and not trust and (file := disabling_file(where, site.project, env)):
         print(f"memory: still off in `{site.project}`, because `{file}` disables it")
     return offer_model(args, where, site)
@@ -178,7 +175,7 @@ def _write(args: argparse.Namespace, state: ClientState, where: Places, touched:
         return False
     print(f"{state.install.title}: {'removed' if args.uninstall else 'installed'}")
     for step in () if args.uninstall else state.install.after:
-        print(f"  next: {step}")
+        print(fit(f"  next: {step}", 4))
     return True
 
 
@@ -245,18 +242,18 @@ def _changed_lines(state: ClientState, paint: Colours, *, is_folded: bool) -> It
 
 def _show(state: ClientState, *, is_folded: bool) -> None:
     paint = Colours.for_stdout()
-    signs = ", ".join((*state.found.programs, *state.found.folders)) or "not found on this machine"
+    signs = ", ".join(map(near_home, (*state.found.programs, *state.found.folders))) or "not found on this machine"
     print(f"{paint.bold(state.install.title)}  {paint.dim(signs)}")
     if state.problem:
         print(f"  {paint.red('not changed')}: {state.problem}")
     for line in _changed_lines(state, paint, is_folded=is_folded):
-        print(f"  {line}")
+        print(fit(f"  {line}", 6) if is_folded else f"  {line}")
     if state.changes and not _is_changed(state):
         print("  nothing to change")
     if gate := _gate(state):
         print(f"  {paint.red(gate)}")
     for remark in state.install.remarks if _is_changed(state) else ():
-        print(f"  note: {remark}")
+        print(fit(f"  note: {remark}", 4))
     if not state.changes and not state.problem:
         known = [scope for scope in SCOPES if scope in state.install.hooks]
         advice = f"its hooks are at --scope {' or '.join(known)}" if known else "; ".join(state.install.after)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from snell.cli.terminal import Colours, escape, plural
+from snell.cli.terminal import Colours, escape, near_home, plural
 from snell.model.installs import ListEntries
 from snell.setup.file_changes import Change
 
@@ -38,7 +38,7 @@ def fold_change(change: Change) -> str:
     hooks = f"{plural(events, 'event')} -> snell-hook; " if events and b"snell-hook" in (change.after or b"") else ""
     new = "new file, " if change.before is None else "removed, " if change.after is None else ""
     added, gone = (sum(line.startswith(sign) for line in diff) for sign in "+-")
-    return f"{change.file.path}  ({change.file.purpose}): {new}{hooks}+{added:,} -{gone:,} lines"
+    return f"{near_home(change.file.path)}  ({change.file.purpose}): {new}{hooks}+{added:,} -{gone:,} lines"
 
 
 def _lines(data: bytes | None) -> list[str]:

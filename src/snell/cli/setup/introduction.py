@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from snell.cli.active_hooks import active_hooks, folder_context, packs_of
 from snell.cli.setup.memory_switch import file_for
-from snell.cli.terminal import Colours, plural
+from snell.cli.terminal import Colours, fit, near_home, plural
 from snell.cli.write_settings import write_settings
 from snell.engine.explain import wrap
 from snell.settings.load import PRESETS, PROFILES, load
@@ -46,7 +46,7 @@ def introduction(where: Places, cwd: Path, env: Mapping[str, str], preset: str) 
         "runs": f"{plural(len(hooks), 'hook')} of {plural(len(packs), 'pack')}: {', '.join(packs)}",
         "denies": _DENIES.get(preset, _DENIES_USUALLY) if guards else "what your own hooks deny; the pack guard is off",
         "asks": _ASKS.get(preset, _ASKS_USUALLY) if guards else "about what your own hooks ask",
-        "stores": _STORED.format(state=_near_home(where.state, env), sent=sent),
+        "stores": _STORED.format(state=near_home(where.state), sent=sent),
         "preset": f"{preset}; `--preset` takes {others}; `snell settings` shows what is on",
     }.items():
         first, *rest = wrap(f"{name:<8} {text}")
@@ -77,9 +77,10 @@ def confirm_with_preset(question: str, preset: str) -> str | None:
     """Ask at the terminal; return the preset to use, which the answer may name, or None for no."""
     if not sys.stdin.isatty():
         return None
-    others = {name: describe_preset(name) for name in PRESETS if name != preset}
-    for name, text in others.items():
-        print(f"  {name:<9} {text}")
+    others = [name for name in PRESETS if name != preset]
+    for answer, name in {"y": preset, **{name: name for name in others}}.items():
+        shown = f"{name}: " if answer == "y" else ""
+        print(fit(f"  {answer:<9} {shown}{describe_preset(name)}", 12))
     try:
         answer = input(f"{question} [y/N, or {' / '.join(others)}] ").strip().lower()
     except EOFError:
@@ -96,9 +97,4 @@ def write_preset(where: Places, project: Path, name: str) -> None:
     """Write the preset into the person's own settings. Raises SetupError."""
     path = file_for("user", where, project)
     write_settings(path, (), {"profile": name})
-    print(f"preset: {name}, set in `{path}`; {describe_preset(name)}")
-
-
-def _near_home(path: Path, env: Mapping[str, str]) -> str:
-    home = env.get("HOME", "")
-    return f"~{str(path).removeprefix(home)}" if home and str(path).startswith(f"{home}/") else str(path)
+    print(fit(f"preset: {name}, set in `{near_home(path)}`: {describe_preset(name)}"))

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from snell.cli.confirmation import confirm
+from snell.cli.terminal import fit, near_home
 from snell.cli.write_settings import write_settings
 from snell.settings.load import load
 from snell.settings.locate import FOLDER
@@ -43,14 +44,19 @@ def ask_to_enable(scope: str, where: Places, project: Path, env: Mapping[str, st
     if not sys.stdin.isatty():
         return None
     whose = "all clients that are set up, in every project" if scope == "user" else f"`{project}` only"
+    stored, settings = near_home(where.state), near_home(file_for(scope, where, project))
     print(
-        "\nmemory: Snell can store decisions and findings of a session, for later sessions in the same project.\n"
-        "  what    excerpts of tool calls and agent messages that are worth keeping; secrets are removed\n"
-        f"  where   `{where.state / 'memory'}`, then `{where.state / 'snell.db'}`; {_recipients(where, env)}\n"
-        f"  scope   {whose}\n"
-        "  tools   Snell's MCP server is added to the clients' files; with it the agent recalls and remembers\n"
-        f"  later   your answer is saved in `{file_for(scope, where, project)}`; `snell memory` lists and deletes"
+        "\n"
+        + fit("memory: Snell can store decisions and findings of a session, for later sessions in the same project")
     )
+    for name, text in {
+        "what": "excerpts of tool calls and agent messages that are worth keeping; secrets are removed",
+        "where": f"`{stored}/memory`, then `{stored}/snell.db`; {_recipients(where, env)}",
+        "scope": whose,
+        "tools": "Snell's MCP server is added to the clients' files; with it the agent recalls and remembers",
+        "later": f"your answer is saved in `{settings}`; `snell memory list` and `snell memory forget` show and delete",
+    }.items():
+        print(fit(f"  {name:<7} {text}", 10))
     return confirm("Enable memory?")
 
 

@@ -11,10 +11,10 @@ from msgspec import Struct, to_builtins
 
 from snell.cli.active_hooks import active_hooks, folder_context, needed_options, packs_of
 from snell.cli.call_operation import running_status
-from snell.cli.health import PARTS, Check, Installation, examine
+from snell.cli.health import QUICK, Check, Installation, examine
 from snell.cli.health.activity import events_by_client
 from snell.cli.read_journal import read_journal
-from snell.cli.terminal import Colours, align, plural, print_json, time_ago, visible
+from snell.cli.terminal import Colours, align, near_home, plural, print_json, time_ago, visible
 from snell.engine.explain import wrap
 from snell.model.protocols import Transaction
 from snell.records.decisions import SELF_TEST
@@ -26,8 +26,6 @@ from snell.system.capabilities import capability
 from snell.system.paths import places
 
 DAY = 86_400_000  # milliseconds
-# The parts of `snell doctor` that are quick, start nothing and send nothing.
-_PARTS = [part for part in PARTS if part in ("shim", "folders", "settings", "activity", "clients", "traces")]
 _CONNECTED = {"yes": "connected", "no": "not connected"}
 _IDLE = "not running; the next event of a client starts it"
 _NO_CLIENTS = "none found on this machine; `snell clients` lists those that Snell knows"
@@ -86,7 +84,7 @@ def read_status(installation: Installation) -> Status:
         store=str(where.state / "snell.db"),
         store_bytes=size,
         store_megabytes=loaded.value("store_megabytes"),
-        problems=[check for check in examine(installation, _PARTS) if check.status != "ok"],
+        problems=[check for check in examine(installation, QUICK) if check.status != "ok"],
     )
 
 
@@ -156,5 +154,5 @@ def _decision_counts(counts: Mapping[str, int], paint: Colours) -> str:
 
 def _store(status: Status) -> str:
     if not status.store_bytes:
-        return f"{status.store} does not exist yet; the first event creates it"
-    return f"{status.store}, {status.store_bytes / 1e6:,.1f} of at most {status.store_megabytes:,} MB"
+        return f"{near_home(status.store)} does not exist yet; the first event creates it"
+    return f"{near_home(status.store)}, {status.store_bytes / 1e6:,.1f} of at most {status.store_megabytes:,} MB"

@@ -22,6 +22,14 @@ from snell.ui.decision_rows import Record, decode
 from snell.ui.replayed import can_replay, replay_decision
 from snell.ui.site import MissingError, Query, Site
 
+# What the client does with a verdict about a call.
+_MEANINGS = {
+    "deny": "The client does not run the call, and the agent is told the reason.",
+    "ask": "The client asks its user before it runs the call.",
+    "defer": "The call waits for the program that drives the session.",
+    "allow": "The client runs the call without asking its user.",
+    "no_opinion": "No hook objects, so the client's own permissions decide.",
+}
 MOST_WORDS = 4_000  # of a value that is compared word by word
 
 
@@ -43,6 +51,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
         "row": row,
         "record": whole,
         "headline": headline(whole),
+        "means": _MEANINGS.get(row.verdict, "") if record.get("value") is not None else "",
         "input": _pretty(record.get("value")),
         "rounds": rounds,
         "longest": max((run["ms"] for each in rounds for run in each["runs"]), default=0),

@@ -1,22 +1,55 @@
 """Health: the daemon, the store and the clients at a glance; and, when asked, every check of `snell doctor`."""
 
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from snell.cli.health import PARTS, Installation, examine
+from msgspec import Struct
+
+from snell.cli.active_hooks import active_hooks, folder_context, needed_options, packs_of
+from snell.cli.health import PARTS, QUICK, Check, Installation, examine
+from snell.cli.health.activity import events_by_client
+from snell.cli.terminal import near_home
 from snell.daemon.client import DaemonError, ask
-from snell.model.protocols import Transaction
 from snell.packs.coverage.notice import LARGEST, Found
-from snell.records.decisions import SELF_TEST
 from snell.settings.load import load
 from snell.settings.pause import current_pause
+from snell.setup.plan import Options
+from snell.setup.status import client_rows
 from snell.system.files import struct_or_none
+from snell.system.paths import Places
 from snell.system.version import our_version
-from snell.ui.decision_rows import WINDOW, counts_since
+from snell.ui.decision_rows import counts_since
 from snell.ui.pages.now import DAY_MS
 from snell.ui.site import Query, Site
+
+KEPT_SECONDS = 5.0
+_STATES = {"yes": ("ok", "connected"), "no": ("", "not connected"), "nothing to install": ("", "no set-up needed")}
+_STATES |= {"outdated": ("warn", "out of date"), "off": ("warn", "disabled")}
+
+
+class Client(Struct, frozen=True):
+    name: str
+    tag: str
+    state: str
+    last: int  # milliseconds since 1970; 0: it has sent no event
+    number: int
+
+
+class Known(Struct, frozen=True):
+    """What is read from settings and from the clients' files."""
+
+    at: float
+    clients: list[dict[str, Any]]
+    problems: list[Check]
+    packs: list[str]
+    preset: str
+    store_megabytes: int
+
+
+_LAST: dict[Places, Known] = {}
 
 
 def show(site: Site, query: Query) -> dict[str, Any]:
@@ -24,21 +57,25 @@ def show(site: Site, query: Query) -> dict[str, Any]:
     parts = ["coverage"] if query.get("what") == "coverage" else PARTS
     checks = list(examine(Installation(site.where, site.env, home), parts)) if query["is_sent"] else []
     since = round(time.time() * 1000) - DAY_MS
-    clients, counts = site.store.run(lambda tx: (_clients(tx), counts_since(tx, since)))
-    loaded = load(site.where, home, site.env)
+    seen, counts = site.store.run(lambda tx: (events_by_client(tx), counts_since(tx, since)))
+    known = _known(site, home)
     return {
         "checks": sorted(checks, key=lambda each: ("fail", "warn", "ok").index(each.status)),
         "is_checked": bool(query["is_sent"]),
         "coverage": struct_or_none(site.where.state / "coverage.json", Found, LARGEST),
         "has_coverage": "coverage" in PARTS,
-        "preset": str(loaded.value("profile")),
+        "preset": known.preset,
+        "packs": known.packs,
         "daemon": _daemon(site),
         "version": our_version(),
-        "clients": clients,
+        "clients": list(
+            _clients(known.clients, {name.replace("_", "-"): (last, number) for name, last, number in seen})
+        ),
         "counts": counts,
         "size": site.store.size(),
-        "path": str(site.store.path),
-        "problems": [str(each) for each in loaded.problems],
+        "limit": known.store_megabytes * 1_000_000,
+        "path": near_home(site.store.path),
+        "problems": known.problems,
         "pause": str(current_pause(site.where) or ""),
     }
 
@@ -52,10 +89,28 @@ def _daemon(site: Site) -> dict[str, Any]:
     return {"problem": "it does not answer; `snell daemon stop` ends it, and the next hook starts a new one"}
 
 
-def _clients(tx: Transaction) -> list[tuple[str, int, int]]:
-    sql = (
-        "SELECT client, MAX(at), COUNT(*) FROM decisions"
-        " WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM decisions) - ? AND event <> ? AND client NOT IN ('', 'person')"
-        " GROUP BY client ORDER BY 2 DESC"
-    )
-    return [(str(name), int(last), int(number)) for name, last, number in tx.rows(sql, WINDOW, SELF_TEST)]
+def _known(site: Site, home: Path) -> Known:
+    """Return what `snell status` reads from files; kept for a while, since every event makes the page read it again."""
+    last = _LAST.get(site.where)
+    if last is None or time.monotonic() - last.at > KEPT_SECONDS:
+        loaded = load(site.where, home, site.env)
+        last = _LAST[site.where] = Known(
+            at=time.monotonic(),
+            clients=client_rows(site.env, home, needed_options(Options(), site.where, home, site.env)),
+            problems=[each for each in examine(Installation(site.where, site.env, home), QUICK) if each.status != "ok"],
+            packs=packs_of(active_hooks(folder_context(site.where, home, site.env), loaded)),
+            preset=str(loaded.value("profile")),
+            store_megabytes=loaded.value("store_megabytes"),
+        )
+    return last
+
+
+def _clients(rows: list[dict[str, Any]], seen: dict[str, tuple[int, int]]) -> Iterator[Client]:
+    """Yield the clients of this machine, and others that have sent events, as set-up sees them."""
+    for row in rows:
+        last, number = seen.pop(row["client"], (0, 0))
+        tag, state = _STATES.get(row["installed"], ("warn", row["installed"]))
+        if row["found"] or last:
+            yield Client(row["client"], tag, state, last, number)
+    for name, (last, number) in seen.items():
+        yield Client(name, "", "no set-up needed", last, number)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from snell.cli.active_hooks import active_hooks, folder_context, packs_of
+from snell.cli.terminal import near_home
 from snell.model.hooks import Hook
 from snell.model.protocols import Transaction
 from snell.settings.load import Loaded, load
@@ -26,6 +27,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
     switches = loaded.switches
     return {
         "folder": str(cwd),
+        "settings_file": near_home(site.where.config / "snell.toml"),
         "folders": folders,
         "project": loaded.project_root,
         "is_trusted": loaded.is_trusted,

@@ -17,7 +17,7 @@ SHOWN = 25
 STRIP = 120  # newest decisions that a line of the list shows
 REFUSING = ("ask", "defer", "deny")
 TICKS = 400  # newest decisions of a session that its timeline shows
-WIDTH, LANE, MARGIN = 1000, 26, 130  # of the timeline, in its own units
+WIDTH, TICK = 1000, 4  # of the timeline, in its own units
 _AGENT = "CASE WHEN json_valid(t.body) THEN COALESCE(json_extract(t.body, '$.agent_type'), '') END"
 
 
@@ -111,10 +111,10 @@ def _timeline(tx: Transaction, session_id: str) -> dict[str, Any]:
     first, last = min((row[0] for row in rows), default=0), max((row[0] for row in rows), default=0)
     lanes: dict[str, list[Tick]] = {}
     for at, id_, verdict, event, tool, agent in rows:
-        place = MARGIN + (WIDTH - MARGIN - 12) * (at - first) / max(1, last - first)
+        place = (WIDTH - TICK) * (at - first) / max(1, last - first)
         lane = str(agent or "session")
         lanes.setdefault(lane, []).append(Tick(round(place, 1), id_, verdict, f"{tool or event}: {verdict}"))
-    return {"lanes": lanes, "lane": LANE, "width": WIDTH, "margin": MARGIN, "from": first, "to": last}
+    return {"lanes": lanes, "width": WIDTH, "from": first, "to": last}
 
 
 def _work(tx: Transaction, session_id: str) -> dict[str, Any]:
