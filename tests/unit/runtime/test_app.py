@@ -11,6 +11,7 @@ from snell.model.effects import Verdict
 from snell.model.errors import HookError
 from snell.model.events import event_from
 from snell.model.hooks import Hook, Inline, Scope, Source, Switches
+from snell.store.in_memory import InMemoryStore
 
 
 def call(command="ls", session="s", tool_use_id="", name="PreToolUse"):
@@ -211,6 +212,22 @@ def test_once_is_used_up_by_success_only_and_the_end_of_a_session_gives_it_back(
     texts = [runtime.decide(call()).note for _ in range(3)]
     runtime.decide(call(name="SessionEnd"))
     assert (texts, runtime.decide(call()).note) == (["", "first", ""], "second")
+
+
+@pytest.mark.proves("S1-96")
+def test_an_async_once_hook_is_used_up_by_its_first_success_and_not_by_being_started():
+    marks, ran = InMemoryStore(), []
+
+    def fails_first(event):
+        ran.append(event)
+        if len(ran) == 1:
+            raise ValueError
+
+    hook = Hook(id="o", event="PreToolUse", handler=Inline(fails_first), once=True, is_async=True)
+    for _ in range(3):
+        with Runtime.embed(hook, marks=marks) as runtime:  # whose end waits for it
+            runtime.decide(call())
+    assert len(ran) == 2
 
 
 @pytest.mark.proves("S1-102")
