@@ -124,7 +124,7 @@ def test_events_are_named_in_pascal_or_snake_case_and_an_unknown_one_is_an_error
     ran = sorted(seen.read_text(encoding="utf-8").split())
     assert ran == ["FromTomorrow", "PreToolUse", "PreToolUse", "pre_tool_use", "pre_tool_use"]
     (problem,) = problems(machine)
-    assert (problem["line"], problem["message"]) == (18, "`PreToolUze` is not an event")
+    assert (problem["severity"], problem["line"], problem["message"]) == ("error", 18, "`PreToolUze` is not an event")
     assert problem["advice"] == "did you mean `PreToolUse`?"
 
 

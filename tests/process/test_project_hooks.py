@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -274,7 +276,10 @@ def test_notes_come_with_the_first_prompt_a_compaction_and_on_request(machine: M
     assert keep.startswith("Keep these rules")
     (machine.home / ".claude/RECLAUDE.md").unlink()
     (machine.home / ".claude/LOCAL.md").write_text(" \n", encoding="utf-8")
-    assert notes_in(answer(machine, "PreCompact", trigger="auto")) == f"{THEIRS}\n\n{rules}"
+    assert notes_in(answer(machine, "PreCompact", trigger="manual")) == f"{THEIRS}\n\n{rules}"
+    (machine.project / "LOCAL.md").write_text("\n \n", encoding="utf-8")
+    trust(machine)
+    assert notes_in(answer(machine, "PreCompact", trigger="auto")) == rules
 
 
 @pytest.mark.proves("S0-51", "S0-53", "S0-55", "S0-57")
@@ -305,25 +310,36 @@ def test_triggers_rules_and_the_state_file_are_settings(machine: Machine):
     assert "mine" in context_in(answer(machine, "UserPromptSubmit", prompt="hi", session_id="b", cwd=str(blocked)))
 
 
-@pytest.mark.proves("S0-05", "S0-58", "S0-59", "S0-61", "S0-62", "S0-63")
+@pytest.mark.proves("S0-05", "S0-58", "S0-59", "S0-61", "S0-62", "S0-63", "S0-72")
 def test_the_end_of_a_session_and_a_compaction_leave_a_report(machine: Machine):
     machine.write("snell.toml", f"[pack.learn]\nenabled = true\nfolder = '{machine.home}/reports'\n")
+    write_notes(machine)
     answer(machine, "UserPromptSubmit", prompt="make it work")
-    ended = answer(machine, "SessionEnd", reason="other")["systemMessage"]
+    end = answer(machine, "SessionEnd", reason="other")
+    assert list(end) == ["systemMessage"]  # the notes have no part in it
+    ended = end["systemMessage"]
     rules = [answer(machine, "PreCompact", trigger="auto") for _ in range(2)]
     assert rules[0] == rules[1]
     nameless = json.loads(machine.hook(raw=b'{"hook_event_name": "SessionEnd"}')[1])["systemMessage"]
     folder = machine.home / "reports"
     reports = wait_until(lambda: len(found := sorted(folder.glob("*.md"))) == 4 and found)
     assert all(re.fullmatch(r"\d{8}-\d{6}-(SessionEnd|PreCompact)(-2)?\.md", each.name) for each in reports)
-    text = Path(ended.removeprefix("flow report: ")).read_text(encoding="utf-8")
+    report = Path(ended.removeprefix("flow report: "))
+    text = report.read_text(encoding="utf-8")
     for line in ("- event: SessionEnd", "- session: s", f"- working directory: {machine.project}", "make it work"):
         assert line in text
-    assert re.search(r"^- time: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text, re.MULTILINE)
+    (stated,) = re.findall(r"^- time: (\S+)$", text, re.MULTILINE)
+    at = datetime.fromisoformat(stated)
+    assert 0 <= time.time() - at.timestamp() < 600
+    named = datetime.strptime(report.name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=at.tzinfo)
+    assert 0 <= (at - named).total_seconds() + 60 < 120
     assert "Hand this to @learn" in text
     assert "- session: unknown" in Path(nameless.removeprefix("flow report: ")).read_text(encoding="utf-8")
     machine.write("snell.toml", f"[pack.learn]\nenabled = true\nfolder = '{machine.config}/snell.toml/x'\n")
     assert answer(machine, "SessionEnd", reason="other") == {}
+    machine.write("snell.toml", '[pack.learn]\nenabled = true\nfolder = "a\\u0000b"\n')  # an error in the hook itself
+    assert list(answer(machine, "SessionEnd", reason="other")) == ["systemMessage"]
+    assert answer(machine, "PreCompact", trigger="auto") == rules[0]
 
 
 @pytest.mark.proves("S0-03", "S0-68")

@@ -32,6 +32,7 @@ def said(prompt: Any, **options: Any) -> list[str]:
 @pytest.mark.proves("S0-35", "S0-38")
 @pytest.mark.parametrize(("keyword", "target"), ROUTES.items())
 def test_every_keyword_points_at_its_command_or_agent(keyword: str, target: str):
+    assert len(ROUTES) == 9
     parts = [DOCUMENT_RULES] if keyword == "readme" else []
     assert said(f"please {keyword} the parser") == ["\n\n".join([*parts, f"Invoke {target}."])]
 

@@ -296,6 +296,15 @@ def test_in_seed_mode_the_detectors_are_tried_in_order():
         "ls": "",
     }
     assert {command: action_of(command) for command in asked} == asked
+    typed = {
+        "test": ("npm test", "yarn run test", "pnpm test", "pytest", "go test", "cargo test", "python -m pytest"),
+        "build": ("npm run build", "yarn build", "pnpm build", "go build", "cargo build", "tsc"),
+        "lint": ("npm lint", "yarn run lint", "pnpm lint", "cargo clippy", "go vet", "ruff check"),
+        "e2e": ("x e2e", "x integration", "x playwright", "x cypress"),
+    }
+    for action, commands in typed.items():  # whatever a later detector would make of the same line
+        later = (f"{command} e2e smoke" for command in commands)
+        assert {command: action_of(command) for command in later} == {f"{each} e2e smoke": action for each in commands}
 
 
 @pytest.mark.proves("S0-30", "S0-31")
