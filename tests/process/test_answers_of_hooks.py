@@ -178,6 +178,7 @@ def test_a_prompt_hook_asks_a_model_and_its_answer_counts(machine: Machine):
         '"ok": false, "reason": "not that"}': ("deny", "not that", ""),  # it went on after the brace that it was given
         '{"ok": false}': ("deny", "refused", ""),
         'Well. {"ok": false, "reason": "not that"} So.': ("deny", "not that", ""),
+        'Well. {"ok": true} So.': ("", "", ""),
         "I would rather not say": ("", "", "failed and was ignored"),
     }
     found = {}

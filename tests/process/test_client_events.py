@@ -40,9 +40,28 @@ COMMON = {"permission_mode": "plan", "transcript_path": "/t/s.jsonl"}
 
 
 @pytest.mark.proves(
-    "S1-03", "S1-05", "S1-06", "S1-07", "S1-08", "S1-09", "S1-10", "S1-11", "S1-12", "S1-16", "S1-17", "S1-18", "S1-19",
-    "S1-20", "S1-21", "S1-22", "S1-24", "S1-26", "S1-63", "S1-113",
-)  # fmt: skip
+    "S1-02",
+    "S1-03",
+    "S1-05",
+    "S1-06",
+    "S1-07",
+    "S1-08",
+    "S1-09",
+    "S1-10",
+    "S1-11",
+    "S1-12",
+    "S1-16",
+    "S1-17",
+    "S1-18",
+    "S1-19",
+    "S1-20",
+    "S1-21",
+    "S1-22",
+    "S1-24",
+    "S1-26",
+    "S1-63",
+    "S1-113",
+)
 def test_every_event_reaches_the_commands_that_fit_with_the_fields_of_the_client(machine: Machine, tmp_path: Path):
     out = tmp_path / "out"
     out.mkdir()

@@ -74,6 +74,9 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
     machine.write("snell.toml", '[pack.toolchain]\nmode = "careful"\n')
     long = "test:\n\ttrue\n" + "#" * 1_000_000  # too long to be read
     assert runs(machine, "pytest", lay_out(machine.project / "b", {"Makefile": long, **UV})) == "uv run pytest"
+    broken = lay_out(machine.project / "d", UV)
+    (broken / "Makefile").symlink_to("/proc/self/mem")  # an error of the disk; root may read everything else
+    assert runs(machine, "pytest", broken) == "uv run pytest"
     both = lay_out(machine.project / "c", {"package.json": SCRIPTS, "package-lock.json": "", **UV})
     assert runs(machine, "npm run smoke", both) == "npm run smoke"  # npm has no such script, and uv is not asked
 
@@ -121,7 +124,7 @@ def test_a_toolchain_is_added_with_its_files_its_commands_and_its_place(machine:
     assert found == [["bazel test //...", "cargo build"], ["make test", "cargo build"]]
 
 
-@pytest.mark.proves("S0-27", "S0-28", "S0-30", "S0-31", "S0-33")
+@pytest.mark.proves("S0-26", "S0-27", "S0-28", "S0-29", "S0-30", "S0-31", "S0-33")
 def test_in_seed_mode_the_first_detector_decides_and_the_result_is_approved(machine: Machine):
     machine.write("snell.toml", '[pack.toolchain]\nmode = "seed"\n')
     targets = (f"{job}:\n\ttrue\n" for job in ("test", "build", "lint", "e2e", "smoke"))
@@ -184,6 +187,7 @@ def test_a_prompt_with_a_keyword_names_what_to_invoke(machine: Machine):
         prompt: f"Invoke {target}." for prompt, target in first.items()
     }
     silent = ["what is the time", "shop for a chip", "fix the hook that says ship", "improve settings.json", "do it"]
+    silent += ["improve the hook", "improve the nudges", "fix the agents, improve them"]
     assert {nudge(machine, prompt) for prompt in (*silent, None, 3, ["ship"], {"a": "ship"}, "")} == {""}
     assert answer(machine, "UserPromptSubmit") == {}
     documents, route = nudge(machine, "improve the readme").split("\n\n")
@@ -262,7 +266,7 @@ def test_notes_come_with_the_first_prompt_a_compaction_and_on_request(machine: M
     assert notes_in(answer(machine, "UserPromptSubmit", prompt="hi", session_id="other")) == first
     again = {
         prompt: notes_in(answer(machine, "UserPromptSubmit", prompt=prompt))
-        for prompt in ("please recap", "Continue!", "discontinue it", "don't continue", "never recap this")
+        for prompt in ("please recap", "Continue!", "discontinue it", "don't continue", "where were weeks")
     }
     asked = f"{first}\n\nRules of the user (~/.claude/RECLAUDE.md):\ntests first"
     assert list(again.values()) == [asked, asked, "", "", ""]

@@ -97,6 +97,7 @@ def test_seed_mode_has_the_bare_near_miss_rule(word: str, keyword: str):
     assert route(f"a {word} it", "seed") == keyword
 
 
+@pytest.mark.proves("S0-39")
 def test_distance_is_the_same_both_ways_and_stops_at_its_limit():
     words = ["ship", "shop", "sheep", "learn", "lean", "readme", "", "xylophone"]
     assert all(distance(a, b, 3) == distance(b, a, 3) for a in words for b in words)
@@ -107,10 +108,11 @@ def test_distance_is_the_same_both_ways_and_stops_at_its_limit():
 @pytest.mark.parametrize(
     "prompt",
     ["fix the hook that says ship", "why did the nudge say build?", "check the agents, improve them",
-     "improve settings.json", "refine my claude settings"],
+     "improve settings.json", "refine my claude settings", "improve the hook", "refine the nudges"],
 )  # fmt: skip
 def test_prompts_about_the_machinery_take_no_route(prompt: str):
     assert said(prompt) == []
+    assert said("improve the parser") == ["Invoke @improve."]
 
 
 @pytest.mark.proves("S0-42", "S0-43")

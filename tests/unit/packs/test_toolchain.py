@@ -154,6 +154,7 @@ def test_the_nearest_project_counts_and_make_is_told_where_its_file_is(tmp_path:
     assert becomes(tmp_path, files, "pytest", "docs") == "make -C .. test"
 
 
+@pytest.mark.proves("S0-13")
 def test_a_member_of_a_workspace_uses_the_manager_of_the_whole(tmp_path: Path):
     files = {"packages/a/package.json": SCRIPTS, "package.json": "{}", "pnpm-lock.yaml": "", ".git/HEAD": ""}
     files |= {"libs/x/pyproject.toml": "", "uv.lock": ""}
@@ -177,6 +178,7 @@ def test_a_project_with_a_wrapper_is_built_by_it(
     assert becomes(tmp_path, files, command) == expected
 
 
+@pytest.mark.proves("S0-10")
 def test_targets_of_included_files_count_patterns_too(tmp_path: Path):
     files = {"Makefile": "include mk/*.mk\ninclude ../x/*.mk\n", "mk/a.mk": "test lint: deps\n\tx\n"}
     assert becomes(tmp_path, files, "pytest") == "make test"
@@ -364,6 +366,7 @@ def test_seed_mode_reads_a_makefile_as_text(tmp_path: Path):
     assert project_command("smoke", Project(lay_out(tmp_path / "c", CARGO))) == ""
 
 
+@pytest.mark.proves("S0-10")
 def test_targets_are_read_as_rules():
     class Text(Project):
         def __init__(self, name: str, text: str) -> None:
