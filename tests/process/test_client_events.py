@@ -17,13 +17,14 @@ SHELL = {
     "tool_input": {"command": "é", "n": 2**70, "deep": [None, {"a": 1.5}]},
     "tool_use_id": "t",
 }
+READ = {"tool_name": "Read", "tool_input": {"file_path": "/a", "limit": None}, "tool_use_id": "r"}
 # By event: its own fields, a matcher that fits them, and one that does not; None where matchers are ignored.
 EVENTS: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "SessionStart": ({"source": "startup"}, "startup", "resume"),
     "UserPromptSubmit": ({"prompt": "hi"}, "nothing like it", None),
     "PreToolUse": (SHELL, "Bash", "Edit"),
     "PermissionRequest": (SHELL, "Bash", "Edit"),
-    "PostToolUse": ({**SHELL, "tool_response": {"stdout": "a", "code": 0}}, "Bash", "Edit"),
+    "PostToolUse": ({**READ, "tool_response": {"stdout": "a", "code": 0}}, "Read", "Edit"),
     "PostToolUseFailure": ({**SHELL, "error": "Exit code 3", "is_interrupt": True}, "Bash", "Edit"),
     "Notification": ({"message": "well?", "notification_type": "idle_prompt"}, "idle_prompt", "auth_success"),
     "SubagentStart": ({"agent_id": "a1", "agent_type": "Explore"}, "Explore", "Plan"),

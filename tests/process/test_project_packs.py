@@ -54,6 +54,8 @@ def test_the_events_name_is_understood_under_three_fields(snell: Any, field: str
         b'{"hook_event_name": 3}',
         b'{"hook_event_name": "UserPromptSubmit", "prompt": ["ship"]}',
         b'{"hook_event_name": "PreCompact", "session_id": {}}',
+        b'{"hook_event_name": "PreToolUse", "session_id": 7, "cwd": ["x"], "tool_name": "Bash", "tool_input": "ls"}',
+        b'{"hook_event_name": "UserPromptSubmit", "session_id": true, "cwd": 3, "prompt": {"a": "ship"}}',
         b'{"hook_event_name": "SessionEnd", "cwd": "/does/not/exist"}',
     ],
 )  # fmt: skip

@@ -41,6 +41,10 @@ def test_every_keyword_points_at_its_command_or_agent(keyword: str, target: str)
 def test_the_first_word_that_names_a_route_decides():
     assert route("improve it, then ship it") == "improve"
     assert route("don't forget to ship it") == "ship"
+    assert route("improve it, then ship it", "seed") == "improve"
+    short = {"qa": "/qa", "tag": "/tag"}  # a keyword of two letters is no word of a prompt
+    asked = [(prompt, matching) for prompt in ("qa it", "tag it") for matching in ("careful", "seed")]
+    assert [route_of(prompt, short, matching) for prompt, matching in asked] == ["", "", "tag", "tag"]
     assert route("what is the time") == ""
     assert said("what is the time") == []
 

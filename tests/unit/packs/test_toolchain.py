@@ -264,13 +264,16 @@ def test_the_escape_is_taken_off_and_judges_see_the_command(tmp_path: Path):
 
 
 @pytest.mark.proves("S0-21")
-def test_a_folder_may_be_written_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_may_be_written_with_a_tilde_and_an_empty_one_is_that_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     lay_out(tmp_path / "p", MAKE)
     monkeypatch.setenv("HOME", str(tmp_path))
-    hooks = pack_hooks("toolchain")
-    with Runtime.embed(*hooks) as runtime:
-        came = runtime.fire("PreToolUse", tool_name="Bash", tool_input={"command": "pytest"}, cwd="~/p")
-    assert came.event.tool_input == {"command": "make test"}
+    monkeypatch.chdir(tmp_path / "p")
+    call = {"tool_name": "Bash", "tool_input": {"command": "pytest"}}
+    with Runtime.embed(*pack_hooks("toolchain")) as runtime:
+        came = [runtime.fire("PreToolUse", **call, **cwd) for cwd in ({"cwd": "~/p"}, {"cwd": ""}, {}, {"cwd": "~"})]
+    assert [each.event.tool_input["command"] for each in came] == [*["make test"] * 3, "pytest"]
 
 
 @pytest.mark.proves("S0-34")
@@ -309,7 +312,7 @@ def test_in_seed_mode_the_detectors_are_tried_in_order():
         assert {command: action_of(command) for command in later} == {f"{each} e2e smoke": action for each in commands}
 
 
-@pytest.mark.proves("S0-30", "S0-31")
+@pytest.mark.proves("S0-29", "S0-30", "S0-31")
 def test_seed_mode_drops_arguments_crosses_languages_and_approves(tmp_path: Path):
     lay_out(tmp_path, CARGO)
     came = decided(tmp_path, "pytest -k foo", {"mode": "seed"})

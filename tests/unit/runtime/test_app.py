@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from snell import Allow, Deny, Note, Rewrite, Runtime, informs, judges, rewrites, watches
+from snell.handlers.command import Command
 from snell.model.effects import Verdict
 from snell.model.errors import HookError
 from snell.model.events import event_from
@@ -273,6 +274,15 @@ def test_plain_and_async_functions_both_run_under_both_drivers():
     runtime = Runtime.embed(later, now)
     together = [runtime.decide(call()), asyncio.run(runtime.decide_async(call()))]
     assert [(each.reason, each.note) for each in together] == [("async", "plain")] * 2
+
+
+@pytest.mark.proves("S1-99")
+def test_hooks_of_several_kinds_answer_in_their_order():
+    one, two = (Hook(id=n, event="PreToolUse", handler=Inline(lambda event, n=n: Note(n))) for n in "ac")
+    command = Hook(id="b", event="PreToolUse", handler=Command("""echo '{"additionalContext": "b"}'"""))
+    with Runtime.embed(one, command, two) as runtime:
+        together = [runtime.decide(call()).note, asyncio.run(runtime.decide_async(call("pwd"))).note]
+    assert together == ["a\nb\nc"] * 2
 
 
 def test_the_switches_of_an_embedded_runtime_are_active():
