@@ -25,7 +25,11 @@ EVENTS: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "PreToolUse": (SHELL, "Bash", "Edit"),
     "PermissionRequest": (SHELL, "Bash", "Edit"),
     "PostToolUse": ({**READ, "tool_response": {"stdout": "a", "code": 0}}, "Read", "Edit"),
-    "PostToolUseFailure": ({**SHELL, "error": "Exit code 3", "is_interrupt": True}, "Bash", "Edit"),
+    "PostToolUseFailure": (
+        {"tool_name": "Odd", "tool_input": [1, {"a": None}], "error": "Exit code 3", "is_interrupt": True},
+        "Odd",
+        "Edit",
+    ),
     "Notification": ({"message": "well?", "notification_type": "idle_prompt"}, "idle_prompt", "auth_success"),
     "SubagentStart": ({"agent_id": "a1", "agent_type": "Explore"}, "Explore", "Plan"),
     "SubagentStop": (
@@ -60,6 +64,7 @@ COMMON = {"permission_mode": "plan", "transcript_path": "/t/s.jsonl"}
     "S1-22",
     "S1-24",
     "S1-26",
+    "S1-36",
     "S1-63",
     "S1-113",
 )
@@ -68,7 +73,7 @@ def test_every_event_reaches_the_commands_that_fit_with_the_fields_of_the_client
     out.mkdir()
 
     def entry(matcher: str | None, name: str) -> dict[str, Any]:
-        return {"matcher": matcher, "hooks": [{"type": "command", "command": f"cat > {out}/{name}"}]}
+        return {"matcher": matcher, "hooks": [{"type": "command", "command": f"cat >> {out}/{name}"}]}
 
     hooks = {event: [entry(fits, f"{event}-fits")] for event, (_, fits, _) in EVENTS.items()}
     for event, (_, _, other) in EVENTS.items():

@@ -38,10 +38,11 @@ def test_a_tool_call_becomes_the_projects_own_command(snell: Any):
 
 
 @pytest.mark.proves("S0-73")
+@pytest.mark.parametrize("client", ["generic", "claude-code"])
 @pytest.mark.parametrize("field", ["hook_event", "hook_event_name", "hookEventName"])
-def test_the_events_name_is_understood_under_three_fields(snell: Any, field: str):
+def test_the_events_name_is_understood_under_three_fields(snell: Any, field: str, client: str):
     snell.settings(ON)
-    code, out, _ = snell("hook", "--client", "generic", given={field: "UserPromptSubmit", "prompt": "improve it"})
+    code, out, _ = snell("hook", "--client", client, given={field: "UserPromptSubmit", "prompt": "improve it"})
     assert (code, "Invoke @improve." in out) == (0, True)
 
 
