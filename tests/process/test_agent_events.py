@@ -129,6 +129,7 @@ def test_notes_come_once_for_a_conversation_and_in_order_with_a_compaction(machi
     fire(machine, "SessionStart", source="startup")
     assert "my notes" in context_in(fire(machine, "UserPromptSubmit", prompt="hello"))
     fire(machine, "SessionEnd", reason="prompt_input_exit")
+    machine.stop()  # which waits for what follows the end of a session
     fire(machine, "SessionStart", source="resume")
     assert "my notes" not in context_in(fire(machine, "UserPromptSubmit", prompt="hello again"))
     parts = ["my notes", "my rule", "restore this"]

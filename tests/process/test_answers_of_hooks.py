@@ -154,6 +154,11 @@ def test_a_webhook_sends_the_event_and_its_response_is_an_answer(machine: Machin
     for url, wanted in why.items():
         machine.write("snell.toml", f"{ENTRY}[hooks.webhook]\nurl = '{url}'\ntimeout = 30\n")
         assert wanted in fresh(machine)["systemMessage"]
+    listed = (
+        f"webhook_hosts = ['192.168.7.0/24']\n{ENTRY}[hooks.webhook]\nurl = 'https://192.168.7.7/'\ntimeout = 0.3\n"
+    )
+    machine.write("snell.toml", listed)
+    assert "is private or reserved" not in fresh(machine)["systemMessage"]  # it was called
     machine.write("snell.toml", f"{ENTRY}exit_code_mode = 'strict'\n[hooks.webhook]\nurl = '{server.url}'\n")
     assert verdict_of(fresh(machine)) == "deny"
 
@@ -173,6 +178,7 @@ def test_a_prompt_hook_asks_a_model_and_its_answer_counts(machine: Machine):
         '"ok": false, "reason": "not that"}': ("deny", "not that", ""),  # it went on after the brace that it was given
         '{"ok": false}': ("deny", "refused", ""),
         'Well. {"ok": false, "reason": "not that"} So.': ("deny", "not that", ""),
+        'Well. {"ok": true} So.': ("", "", ""),
         "I would rather not say": ("", "", "failed and was ignored"),
     }
     found = {}
@@ -235,12 +241,15 @@ def test_an_agent_hook_reads_and_searches_before_it_answers(machine: Machine):
         asked = server.asked
         assert {tool["name"] for tool in asked[0]["tools"]} == {"Read", "Glob", "Grep"}
         task = json.dumps(asked[0])
-        assert ("$ARGUMENTS" in task, str(transcript) in task, asked[0]["model"]) == (False, True, "own")
+        assert ("$ARGUMENTS" in task, str(transcript) in task) == (False, True)
+        assert [each["model"] for each in asked] == ["own"] * 3
         assert "pear" in json.dumps(asked[1]["messages"][-1])
         assert "count the plums" in json.dumps(asked[2]["messages"][-1])
         assert not (machine.project / "made").exists()
         failed = fresh(machine, {"KEY": "k"})
         assert (verdict_of(failed), "failed and was ignored" in failed["systemMessage"]) == ("", True)
-        machine.write("snell.toml", asking(server, entry.replace("timeout = 60", "timeout = 1")))
+        usual = entry.replace("timeout = 60", "timeout = 1").replace("model = 'own'\n", "")
+        machine.write("snell.toml", asking(server, usual))
         late = fresh(machine, {"KEY": "k"})
+        assert server.asked[-1]["model"] == "usual"
         assert (verdict_of(late), "did not" in late["systemMessage"], status(machine)) == ("", True, "cancelled")

@@ -17,14 +17,19 @@ SHELL = {
     "tool_input": {"command": "é", "n": 2**70, "deep": [None, {"a": 1.5}]},
     "tool_use_id": "t",
 }
+READ = {"tool_name": "Read", "tool_input": {"file_path": "/a", "limit": None}, "tool_use_id": "r"}
 # By event: its own fields, a matcher that fits them, and one that does not; None where matchers are ignored.
 EVENTS: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "SessionStart": ({"source": "startup"}, "startup", "resume"),
     "UserPromptSubmit": ({"prompt": "hi"}, "nothing like it", None),
     "PreToolUse": (SHELL, "Bash", "Edit"),
     "PermissionRequest": (SHELL, "Bash", "Edit"),
-    "PostToolUse": ({**SHELL, "tool_response": {"stdout": "a", "code": 0}}, "Bash", "Edit"),
-    "PostToolUseFailure": ({**SHELL, "error": "Exit code 3", "is_interrupt": True}, "Bash", "Edit"),
+    "PostToolUse": ({**READ, "tool_response": {"stdout": "a", "code": 0}}, "Read", "Edit"),
+    "PostToolUseFailure": (
+        {"tool_name": "Odd", "tool_input": [1, {"a": None}], "error": "Exit code 3", "is_interrupt": True},
+        "Odd",
+        "Edit",
+    ),
     "Notification": ({"message": "well?", "notification_type": "idle_prompt"}, "idle_prompt", "auth_success"),
     "SubagentStart": ({"agent_id": "a1", "agent_type": "Explore"}, "Explore", "Plan"),
     "SubagentStop": (
@@ -40,15 +45,35 @@ COMMON = {"permission_mode": "plan", "transcript_path": "/t/s.jsonl"}
 
 
 @pytest.mark.proves(
-    "S1-03", "S1-05", "S1-06", "S1-07", "S1-08", "S1-09", "S1-10", "S1-11", "S1-12", "S1-16", "S1-17", "S1-18", "S1-19",
-    "S1-20", "S1-21", "S1-22", "S1-24", "S1-26", "S1-63", "S1-113",
-)  # fmt: skip
+    "S1-02",
+    "S1-03",
+    "S1-05",
+    "S1-06",
+    "S1-07",
+    "S1-08",
+    "S1-09",
+    "S1-10",
+    "S1-11",
+    "S1-12",
+    "S1-16",
+    "S1-17",
+    "S1-18",
+    "S1-19",
+    "S1-20",
+    "S1-21",
+    "S1-22",
+    "S1-24",
+    "S1-26",
+    "S1-36",
+    "S1-63",
+    "S1-113",
+)
 def test_every_event_reaches_the_commands_that_fit_with_the_fields_of_the_client(machine: Machine, tmp_path: Path):
     out = tmp_path / "out"
     out.mkdir()
 
     def entry(matcher: str | None, name: str) -> dict[str, Any]:
-        return {"matcher": matcher, "hooks": [{"type": "command", "command": f"cat > {out}/{name}"}]}
+        return {"matcher": matcher, "hooks": [{"type": "command", "command": f"cat >> {out}/{name}"}]}
 
     hooks = {event: [entry(fits, f"{event}-fits")] for event, (_, fits, _) in EVENTS.items()}
     for event, (_, _, other) in EVENTS.items():
@@ -124,7 +149,7 @@ def test_events_are_named_in_pascal_or_snake_case_and_an_unknown_one_is_an_error
     ran = sorted(seen.read_text(encoding="utf-8").split())
     assert ran == ["FromTomorrow", "PreToolUse", "PreToolUse", "pre_tool_use", "pre_tool_use"]
     (problem,) = problems(machine)
-    assert (problem["line"], problem["message"]) == (18, "`PreToolUze` is not an event")
+    assert (problem["severity"], problem["line"], problem["message"]) == ("error", 18, "`PreToolUze` is not an event")
     assert problem["advice"] == "did you mean `PreToolUse`?"
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from snell.cli.commands.display import default_suggestions, lines_of
 from snell.daemon.client import ask
-from tests.fork_server import run_snell
+from tests.fork_server import ROOT, run_snell
 
 Run = Callable[..., list[str]]
 SESSION = {
@@ -68,10 +68,42 @@ def test_a_command_that_takes_too_long_shows_nothing_and_is_ended(tmp_path: Path
     assert time.monotonic() - begun < 60
 
 
+# A command in a process whose clock runs ten times as fast; it tells how many of these seconds it took.
+FAST = """
+import selectors, sys, time
+clock, select = time.monotonic, selectors.PollSelector.select
+start = clock()
+time.monotonic = lambda: start + (clock() - start) * 10
+selectors.PollSelector.select = lambda self, wait=None: select(self, wait and wait / 10)
+from snell.cli.commands import display
+from snell.cli.main import main
+start = clock()
+main(sys.argv[1:])
+print(time.monotonic() - start)
+"""
+
+
+@pytest.mark.proves("S1-152", "S1-153")
+@pytest.mark.parametrize("word", ["statusline", "suggest-files"])
+def test_a_display_command_has_five_seconds(tmp_path: Path, word: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FAST, word, "--then", "echo early; sleep 600"],
+        input=b"{}",
+        env={**_env(tmp_path), "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert 5 <= float(done.stdout) < 55
+
+
 @pytest.mark.proves("S1-153")
 def test_suggested_files_are_what_the_configured_command_prints_or_the_projects(run: Run) -> None:
     assert run("suggest-files", query="read") == ["README.md", "src/reader.py"]
     assert run("suggest-files", "--then", "echo a; echo; echo b", query="x") == ["a", "b"]
+    (given,) = run("suggest-files", "--then", "cat; echo", query="src/x")
+    assert json.loads(given)["query"] == "src/x"
+    assert run("suggest-files", "--then", "echo a", settings='file_suggestion = "echo mine"\n') == ["mine"]
     assert run("suggest-files", "--then", "echo a; exit 1", query="x") == []
     assert run("suggest-files", settings="disable_all_hooks = true\n", query="read") == []
     assert run("suggest-files", query="no such thing") == []

@@ -43,6 +43,7 @@ def test_a_hook_that_fails_open_warns_in_the_client_once_per_session(machine: Ma
     assert shown(machine, session="third") == ""
 
 
+@pytest.mark.proves("S1-87")
 def test_a_hook_that_fails_after_the_reply_warns_at_the_next_event(machine: Machine) -> None:
     for number, more in enumerate(("async = true", 'role = "watches"')):
         machine.write("snell.toml", HOOK.format(code=1, more=more))

@@ -95,7 +95,7 @@ def test_a_mistake_in_an_entry_is_named_with_its_place_and_the_others_run(machin
     assert (told(machine, "Grape"), problems(machine)) == (set(), [])
 
 
-@pytest.mark.proves("S1-36", "S1-38", "S1-40", "S1-43", "S1-96", "S1-97", "S1-114", "S1-116", "S1-161")
+@pytest.mark.proves("S1-36", "S1-38", "S1-39", "S1-40", "S1-43", "S1-96", "S1-97", "S1-114", "S1-116", "S1-161")
 def test_the_keys_of_an_entry(machine: Machine):
     picky = 'grep -q tool-1 && { echo no >&2; exit 2; }; echo ran >> "$SNELL_HOME/picky"'
     machine.write("snell.toml", "\n".join([
@@ -126,6 +126,10 @@ def test_the_keys_of_an_entry(machine: Machine):
         (600.0, False),
     ]
     assert "hooks.toml:1" in shown
+    machine.write("hooks.toml", says("from-hooks-toml", timeout="700"))
+    machine.write("snell.toml", f"[hook_defaults]\ntimeout = 7\n{says('short')}{says('long', timeout='8')}")
+    hooks = json.loads(machine.snell("settings", "--json"))["hooks"]
+    assert [hook["timeout"] for hook in hooks if hook["layer"] == "user"] == [7.0, 8.0, 600.0]
 
 
 @pytest.mark.proves("S1-103", "S1-104", "S1-105", "S1-110", "S1-112", "S1-139")

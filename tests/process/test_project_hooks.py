@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,9 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
     machine.write("snell.toml", '[pack.toolchain]\nmode = "careful"\n')
     long = "test:\n\ttrue\n" + "#" * 1_000_000  # too long to be read
     assert runs(machine, "pytest", lay_out(machine.project / "b", {"Makefile": long, **UV})) == "uv run pytest"
+    broken = lay_out(machine.project / "d", UV)
+    (broken / "Makefile").symlink_to("/proc/self/mem")  # an error of the disk; root may read everything else
+    assert runs(machine, "pytest", broken) == "uv run pytest"
     both = lay_out(machine.project / "c", {"package.json": SCRIPTS, "package-lock.json": "", **UV})
     assert runs(machine, "npm run smoke", both) == "npm run smoke"  # npm has no such script, and uv is not asked
 
@@ -119,7 +124,7 @@ def test_a_toolchain_is_added_with_its_files_its_commands_and_its_place(machine:
     assert found == [["bazel test //...", "cargo build"], ["make test", "cargo build"]]
 
 
-@pytest.mark.proves("S0-27", "S0-28", "S0-30", "S0-31", "S0-33")
+@pytest.mark.proves("S0-26", "S0-27", "S0-28", "S0-29", "S0-30", "S0-31", "S0-33")
 def test_in_seed_mode_the_first_detector_decides_and_the_result_is_approved(machine: Machine):
     machine.write("snell.toml", '[pack.toolchain]\nmode = "seed"\n')
     targets = (f"{job}:\n\ttrue\n" for job in ("test", "build", "lint", "e2e", "smoke"))
@@ -182,6 +187,7 @@ def test_a_prompt_with_a_keyword_names_what_to_invoke(machine: Machine):
         prompt: f"Invoke {target}." for prompt, target in first.items()
     }
     silent = ["what is the time", "shop for a chip", "fix the hook that says ship", "improve settings.json", "do it"]
+    silent += ["improve the hook", "improve the nudges", "fix the agents, improve them"]
     assert {nudge(machine, prompt) for prompt in (*silent, None, 3, ["ship"], {"a": "ship"}, "")} == {""}
     assert answer(machine, "UserPromptSubmit") == {}
     documents, route = nudge(machine, "improve the readme").split("\n\n")
@@ -260,7 +266,7 @@ def test_notes_come_with_the_first_prompt_a_compaction_and_on_request(machine: M
     assert notes_in(answer(machine, "UserPromptSubmit", prompt="hi", session_id="other")) == first
     again = {
         prompt: notes_in(answer(machine, "UserPromptSubmit", prompt=prompt))
-        for prompt in ("please recap", "Continue!", "discontinue it", "don't continue", "never recap this")
+        for prompt in ("please recap", "Continue!", "discontinue it", "don't continue", "where were weeks")
     }
     asked = f"{first}\n\nRules of the user (~/.claude/RECLAUDE.md):\ntests first"
     assert list(again.values()) == [asked, asked, "", "", ""]
@@ -274,7 +280,10 @@ def test_notes_come_with_the_first_prompt_a_compaction_and_on_request(machine: M
     assert keep.startswith("Keep these rules")
     (machine.home / ".claude/RECLAUDE.md").unlink()
     (machine.home / ".claude/LOCAL.md").write_text(" \n", encoding="utf-8")
-    assert notes_in(answer(machine, "PreCompact", trigger="auto")) == f"{THEIRS}\n\n{rules}"
+    assert notes_in(answer(machine, "PreCompact", trigger="manual")) == f"{THEIRS}\n\n{rules}"
+    (machine.project / "LOCAL.md").write_text("\n \n", encoding="utf-8")
+    trust(machine)
+    assert notes_in(answer(machine, "PreCompact", trigger="auto")) == rules
 
 
 @pytest.mark.proves("S0-51", "S0-53", "S0-55", "S0-57")
@@ -305,25 +314,36 @@ def test_triggers_rules_and_the_state_file_are_settings(machine: Machine):
     assert "mine" in context_in(answer(machine, "UserPromptSubmit", prompt="hi", session_id="b", cwd=str(blocked)))
 
 
-@pytest.mark.proves("S0-05", "S0-58", "S0-59", "S0-61", "S0-62", "S0-63")
+@pytest.mark.proves("S0-05", "S0-58", "S0-59", "S0-61", "S0-62", "S0-63", "S0-72")
 def test_the_end_of_a_session_and_a_compaction_leave_a_report(machine: Machine):
     machine.write("snell.toml", f"[pack.learn]\nenabled = true\nfolder = '{machine.home}/reports'\n")
+    write_notes(machine)
     answer(machine, "UserPromptSubmit", prompt="make it work")
-    ended = answer(machine, "SessionEnd", reason="other")["systemMessage"]
+    end = answer(machine, "SessionEnd", reason="other")
+    assert list(end) == ["systemMessage"]  # the notes have no part in it
+    ended = end["systemMessage"]
     rules = [answer(machine, "PreCompact", trigger="auto") for _ in range(2)]
     assert rules[0] == rules[1]
     nameless = json.loads(machine.hook(raw=b'{"hook_event_name": "SessionEnd"}')[1])["systemMessage"]
     folder = machine.home / "reports"
     reports = wait_until(lambda: len(found := sorted(folder.glob("*.md"))) == 4 and found)
     assert all(re.fullmatch(r"\d{8}-\d{6}-(SessionEnd|PreCompact)(-2)?\.md", each.name) for each in reports)
-    text = Path(ended.removeprefix("flow report: ")).read_text(encoding="utf-8")
+    report = Path(ended.removeprefix("flow report: "))
+    text = report.read_text(encoding="utf-8")
     for line in ("- event: SessionEnd", "- session: s", f"- working directory: {machine.project}", "make it work"):
         assert line in text
-    assert re.search(r"^- time: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text, re.MULTILINE)
+    (stated,) = re.findall(r"^- time: (\S+)$", text, re.MULTILINE)
+    at = datetime.fromisoformat(stated)
+    assert 0 <= time.time() - at.timestamp() < 600
+    named = datetime.strptime(report.name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=at.tzinfo)
+    assert 0 <= (at - named).total_seconds() + 60 < 120
     assert "Hand this to @learn" in text
     assert "- session: unknown" in Path(nameless.removeprefix("flow report: ")).read_text(encoding="utf-8")
     machine.write("snell.toml", f"[pack.learn]\nenabled = true\nfolder = '{machine.config}/snell.toml/x'\n")
     assert answer(machine, "SessionEnd", reason="other") == {}
+    machine.write("snell.toml", '[pack.learn]\nenabled = true\nfolder = "a\\u0000b"\n')  # an error in the hook itself
+    assert list(answer(machine, "SessionEnd", reason="other")) == ["systemMessage"]
+    assert answer(machine, "PreCompact", trigger="auto") == rules[0]
 
 
 @pytest.mark.proves("S0-03", "S0-68")

@@ -1,5 +1,6 @@
 """Every recipe of docs/howto/recipes.md works as it stands there."""
 
+import json
 import re
 from pathlib import Path
 
@@ -24,11 +25,31 @@ def blocks(language: str, kind: str) -> dict[str, str]:
     return dict(re.findall(rf"```{language} {kind}=(\w+)\n(.*?)```", PAGE, re.DOTALL))
 
 
+# What a recipe refuses beside its own cases.
+MORE = {
+    "disasters": [
+        {"kind": "shell", "command": line} for line in ("rm -fr /", "rm -r ./a /*", "sudo rm a", ":(){:|:&};:")
+    ],
+    "secrets": [
+        {"kind": "write", "path": ".env", "content": "A=1"},
+        {"kind": "edit", "path": "/srv/app/.env", "old": "a", "new": "b"},
+        {"kind": "write", "path": "credentials.json", "content": "{}"},
+    ],
+}
+
+
+def more_cases(name: str) -> str:
+    lists = (", ".join(f"{key} = {json.dumps(value)}" for key, value in each.items()) for each in MORE.get(name, ()))
+    written = (f'event = {{ on = "PreToolUse", {fields} }}\nexpect = "deny"\n' for fields in lists)
+    return "".join(f'\n[[case]]\nname = "more {number}"\n{each}' for number, each in enumerate(written))
+
+
 @pytest.mark.proves("S1-162", "S1-165")
 @pytest.mark.parametrize("name", ["disasters", "no_secret_in_code", "secrets", "thrift"])
 def test_a_recipe_passes_the_cases_beside_it(name, tmp_path):
     (tmp_path / f"{name}.py").write_text(blocks("python", "recipe")[name], encoding="utf-8")
-    (tmp_path / f"{name}.cases.toml").write_text(blocks("toml", "recipe")[name], encoding="utf-8")
+    cases = blocks("toml", "recipe")[name] + more_cases(name)
+    (tmp_path / f"{name}.cases.toml").write_text(cases, encoding="utf-8")
     results = run_path(tmp_path / f"{name}.py")
     assert [(result.case.name, result.differences) for result in results if not result.passed] == []
     assert len(results) >= 3

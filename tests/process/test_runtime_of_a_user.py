@@ -1,10 +1,12 @@
 """The runtime that settings describe, with real files, a real worker and real commands."""
 
+import itertools
 import os
 import textwrap
 from pathlib import Path
 
 import pytest
+import regex
 
 from snell import Note, informs
 from snell.engine.explain import explain
@@ -13,6 +15,7 @@ from snell.model.events import event_from
 from snell.runtime.app import Runtime
 from snell.settings.trust import approve, review
 from snell.system.paths import Places
+from tests.waiting import wait_until
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -85,6 +88,24 @@ def test_a_users_settings_are_read_again_when_they_change_and_marks_stay(home):
     assert [hook.id for _, hook, _ in second.runs()] != ["o"]
     assert "o" not in [hook.id for _, hook, _ in second.runs()]
     assert second.verdict is Verdict.DENY
+
+
+@pytest.mark.proves("S1-35")
+def test_a_pattern_is_compiled_when_the_settings_are_read_and_not_for_each_event(home, monkeypatch):
+    made, compile_pattern = [], regex.compile
+    monkeypatch.setattr(regex, "compile", lambda text, *flags: made.append(text) or compile_pattern(text, *flags))
+    home.write("~/snell.toml", '[[hooks]]\nevent = "PreToolUse"\nmatcher = "^mcp__.*"\ncommand = "true"\n')
+    home.call()
+    assert "^mcp__.*" in made
+
+    numbers = itertools.count()
+
+    def is_known() -> bool:
+        made.clear()
+        home.call(tool_name=f"Tool{next(numbers)}")
+        return made == []
+
+    assert wait_until(is_known, 20)  # a file that was just written is read again
 
 
 @pytest.mark.proves("S1-102", "S1-105")

@@ -43,6 +43,7 @@ def snell(machine: Machine, *words: str) -> str:
     return done.stdout.decode() + done.stderr.decode()
 
 
+@pytest.mark.proves("S0-30", "S0-32", "S0-51")
 def test_the_project_commands_document(seeds: Machine):
     """A typed command becomes the project's and is approved; a word near a keyword names its agent."""
     (seeds.project / "Makefile").write_text("test:\n\ttrue\n", encoding="utf-8")
@@ -84,6 +85,7 @@ command = "exit 3"
 """
 
 
+@pytest.mark.proves("S1-68", "S1-158")
 def test_the_engine_document(machine: Machine):
     """Every exit code but 0 denies, `continue: false` refuses the event, and a hook's own key wins."""
     machine.write("snell.toml", ENGINE)
@@ -95,6 +97,7 @@ def test_the_engine_document(machine: Machine):
     assert glob.get("permissionDecision") != "deny"
 
 
+@pytest.mark.proves("S1-118")
 def test_a_file_with_an_unknown_event_has_no_hooks(machine: Machine):
     machine.write("snell.toml", ENGINE + '\n[[hooks]]\nevent = "PreToolUze"\n[hooks.command]\ncommand = "true"\n')
     assert "permissionDecision" not in call(machine, "ls")
@@ -103,6 +106,7 @@ def test_a_file_with_an_unknown_event_has_no_hooks(machine: Machine):
     assert "3 other hooks of this file have no effect" in shown
 
 
+@pytest.mark.proves("S1-112")
 def test_in_an_unapproved_project_only_policy_hooks_run(machine: Machine):
     (machine.project / ".snell").mkdir()
     (machine.project / ".snell" / "snell.toml").write_text('description = "a project"\n', encoding="utf-8")

@@ -105,6 +105,7 @@ def test_a_skills_hooks_run_from_its_tool_call_until_the_turn_ends(machine, clie
     assert not user.runs()
 
 
+@pytest.mark.proves("S1-137")
 @pytest.mark.parametrize(
     ("client", "tool", "given", "starts"),
     [

@@ -22,7 +22,7 @@ from snell.model.context import Context
 from snell.model.decision import Decision, Failure, Outcome, Reason
 from snell.model.effects import Note, Tell
 from snell.model.errors import StoreError
-from snell.model.events import Event
+from snell.model.events import Event, session_scope
 from snell.model.hooks import Hook, Inline
 from snell.model.protocols import Database, Store
 from snell.records import decisions, orphaned_calls
@@ -169,13 +169,13 @@ class Watchers:
         for hook, outcome in zip(watchers, outcomes, strict=True):
             if outcome.failure and isinstance(hook.handler, Inline) and hook.handler.batches:
                 self.ledger.note_missing()
-            if hook.once and not hook.is_async and outcome.status == "success":
-                self._marks.put(f"session:{job.event.session_id}", once_mark(hook), True)
             job.context.late(hook, job.event, outcome)
 
     def enter_late(self, hook: Hook, event: Event, outcome: Outcome, decision_id: str, project: str) -> None:
         """Keep the notes of a hook in the background for the next event; its verdict comes too late to count."""
         is_wanted = self._background.finish(hook, event, outcome)
+        if hook.once and is_wanted and outcome.status == "success":
+            self._marks.put(session_scope(event), once_mark(hook), True)
         # Our own packs record for themselves; their run is worth a line only when it went wrong.
         is_worth_it = outcome.failure or outcome.effects or not hook.source.layer.startswith("pack:")
         if self._journal and is_worth_it:

@@ -157,6 +157,7 @@ def test_what_a_hook_rewrote_is_validated_permitted_and_executed(run):
     ]
 
 
+@pytest.mark.proves("S1-124")
 def test_a_rewrite_that_is_not_valid_is_an_error_and_the_tool_does_not_run(run):
     recorder = Recorder(PreToolUse=Rewrite(text=1))
     result = run(recorder.runner(), "echo", HI)

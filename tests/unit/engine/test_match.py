@@ -171,6 +171,7 @@ def test_a_list_of_names_may_be_much_longer() -> None:
         compile_matcher("a" * 50_001, None, TOOL)
 
 
+@pytest.mark.proves("S1-33")
 def test_a_deeply_nested_pattern_is_compiled_or_refused_but_does_not_crash() -> None:
     for pattern in ("(" * 400 + "a.*" + ")" * 400, "(" * 800 + "a"):
         with suppress(PatternError):

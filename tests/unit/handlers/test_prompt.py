@@ -143,6 +143,7 @@ def test_a_server_that_cannot_be_told_how_to_begin_is_asked_again_and_read_lenie
         ('Well:\n```json\n{"ok": false, "reason": "x"}\n```\nSo.', "PreToolUse", (Deny("x"),)),
         ('"ok": false, "reason": "has {\\"ok\\": true}"}', "PreToolUse", (Deny('has {"ok": true}'),)),
         ('{"ok": true, "decision": "allow", "updatedInput": {"command": "x"}}', "PreToolUse", ()),
+        ('Well:\n```json\n{"ok": true}\n```\nSo.', "PreToolUse", ()),
         ('{"pass": true}', "Stop", ()),
         ('{"nudge": "commit now"}', "Stop", (Note("commit now"), Tell("commit now"))),
         ('{"nudge": "mind the tests"}', "PreToolUse", (Note("mind the tests"),)),

@@ -322,9 +322,11 @@ def test_a_connection_that_breaks_off_is_a_failure():
 def test_loopback_is_for_hooks_of_the_user_and_the_policy(layer, scope, reaches):
     with serving(Answer()) as server:
         outcome = outcome_of(webhook(server), source=Source(layer), scope=scope)
+        allowed = Context(settings=HandlerSettings(webhook_hosts=("127.0.0.1",)))
+        assert outcome_of(webhook(server), context=allowed, source=Source(layer), scope=scope) == Outcome()
     why = "the address may not be called: `127.0.0.1` is loopback, which only your own and policy hooks call"
     assert outcome == (Outcome() if reaches else Outcome(failure=Failure("launch", why)))
-    assert len(server.sent) == reaches
+    assert len(server.sent) == reaches + 1
 
 
 def test_a_cancelled_webhook_is_cancelled():

@@ -105,6 +105,7 @@ def test_missing_objects_are_not_fetched_for_a_look(repository: Path, tmp_path_f
     assert not ran.exists()
 
 
+@pytest.mark.proves("S0-68")
 def test_a_repository_before_its_first_commit_counts_too(tmp_path: Path):
     git(tmp_path, "init", "-q")
     assert changed_files(str(tmp_path)) == ""

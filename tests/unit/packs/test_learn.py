@@ -110,6 +110,7 @@ def test_without_that_option_no_model_is_asked(runtime: Runtime, tmp_path: Path)
     assert "## Patterns" not in reports(tmp_path)[0].read_text(encoding="utf-8")
 
 
+@pytest.mark.proves("S0-58")
 def test_two_reports_in_one_second_are_two_files(runtime: Runtime, tmp_path: Path):
     for _ in range(3):
         runtime.fire("PreCompact", session_id="s", trigger="auto")

@@ -47,6 +47,8 @@ def test_the_first_prompt_of_a_session_brings_both_files_and_the_second_does_not
     )
     assert desk.fire("UserPromptSubmit", prompt="hi") == ""
     assert desk.fire("UserPromptSubmit", session="other", prompt="hi") == first
+    (desk.project / "LOCAL.md").write_text(" \n", encoding="utf-8")
+    assert desk.fire("UserPromptSubmit", session="third", prompt="hi") == first.partition("\n\n")[0]
 
 
 def test_a_project_cannot_close_its_own_fence(desk: Desk):
@@ -83,6 +85,8 @@ def test_a_project_that_no_user_trusts_says_nothing(desk: Desk):
         ("what's next", True),
         ("whats next", True),
         ("recap_session", False),
+        ("where were weeks lost?", False),
+        ("somewhere were we right", False),
         ("discontinue it", False),
         ("don't continue", False),
         ("do not just recap", False),
@@ -123,6 +127,7 @@ def test_reclaude_comes_with_a_compaction_and_on_request(desk: Desk):
     assert "tests first" not in desk.fire("UserPromptSubmit", prompt="don't continue")
 
 
+@pytest.mark.proves("S0-53", "S0-57")
 def test_rules_are_settings(tmp_path: Path):
     assert Desk(tmp_path, rules=[]).fire("PreCompact") == ""
     assert Desk(tmp_path, rules=["be brief"]).fire("PreCompact") == "Rules:\n- be brief"

@@ -32,6 +32,7 @@ def said(prompt: Any, **options: Any) -> list[str]:
 @pytest.mark.proves("S0-35", "S0-38")
 @pytest.mark.parametrize(("keyword", "target"), ROUTES.items())
 def test_every_keyword_points_at_its_command_or_agent(keyword: str, target: str):
+    assert len(ROUTES) == 9
     parts = [DOCUMENT_RULES] if keyword == "readme" else []
     assert said(f"please {keyword} the parser") == ["\n\n".join([*parts, f"Invoke {target}."])]
 
@@ -40,6 +41,10 @@ def test_every_keyword_points_at_its_command_or_agent(keyword: str, target: str)
 def test_the_first_word_that_names_a_route_decides():
     assert route("improve it, then ship it") == "improve"
     assert route("don't forget to ship it") == "ship"
+    assert route("improve it, then ship it", "seed") == "improve"
+    short = {"qa": "/qa", "tag": "/tag"}  # a keyword of two letters is no word of a prompt
+    asked = [(prompt, matching) for prompt in ("qa it", "tag it") for matching in ("careful", "seed")]
+    assert [route_of(prompt, short, matching) for prompt, matching in asked] == ["", "", "tag", "tag"]
     assert route("what is the time") == ""
     assert said("what is the time") == []
 
@@ -96,6 +101,7 @@ def test_seed_mode_has_the_bare_near_miss_rule(word: str, keyword: str):
     assert route(f"a {word} it", "seed") == keyword
 
 
+@pytest.mark.proves("S0-39")
 def test_distance_is_the_same_both_ways_and_stops_at_its_limit():
     words = ["ship", "shop", "sheep", "learn", "lean", "readme", "", "xylophone"]
     assert all(distance(a, b, 3) == distance(b, a, 3) for a in words for b in words)
@@ -106,10 +112,11 @@ def test_distance_is_the_same_both_ways_and_stops_at_its_limit():
 @pytest.mark.parametrize(
     "prompt",
     ["fix the hook that says ship", "why did the nudge say build?", "check the agents, improve them",
-     "improve settings.json", "refine my claude settings"],
+     "improve settings.json", "refine my claude settings", "improve the hook", "refine the nudges"],
 )  # fmt: skip
 def test_prompts_about_the_machinery_take_no_route(prompt: str):
     assert said(prompt) == []
+    assert said("improve the parser") == ["Invoke @improve."]
 
 
 @pytest.mark.proves("S0-42", "S0-43")

@@ -154,6 +154,7 @@ def test_the_nearest_project_counts_and_make_is_told_where_its_file_is(tmp_path:
     assert becomes(tmp_path, files, "pytest", "docs") == "make -C .. test"
 
 
+@pytest.mark.proves("S0-13")
 def test_a_member_of_a_workspace_uses_the_manager_of_the_whole(tmp_path: Path):
     files = {"packages/a/package.json": SCRIPTS, "package.json": "{}", "pnpm-lock.yaml": "", ".git/HEAD": ""}
     files |= {"libs/x/pyproject.toml": "", "uv.lock": ""}
@@ -177,6 +178,7 @@ def test_a_project_with_a_wrapper_is_built_by_it(
     assert becomes(tmp_path, files, command) == expected
 
 
+@pytest.mark.proves("S0-10")
 def test_targets_of_included_files_count_patterns_too(tmp_path: Path):
     files = {"Makefile": "include mk/*.mk\ninclude ../x/*.mk\n", "mk/a.mk": "test lint: deps\n\tx\n"}
     assert becomes(tmp_path, files, "pytest") == "make test"
@@ -262,13 +264,16 @@ def test_the_escape_is_taken_off_and_judges_see_the_command(tmp_path: Path):
 
 
 @pytest.mark.proves("S0-21")
-def test_a_folder_may_be_written_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_may_be_written_with_a_tilde_and_an_empty_one_is_that_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     lay_out(tmp_path / "p", MAKE)
     monkeypatch.setenv("HOME", str(tmp_path))
-    hooks = pack_hooks("toolchain")
-    with Runtime.embed(*hooks) as runtime:
-        came = runtime.fire("PreToolUse", tool_name="Bash", tool_input={"command": "pytest"}, cwd="~/p")
-    assert came.event.tool_input == {"command": "make test"}
+    monkeypatch.chdir(tmp_path / "p")
+    call = {"tool_name": "Bash", "tool_input": {"command": "pytest"}}
+    with Runtime.embed(*pack_hooks("toolchain")) as runtime:
+        came = [runtime.fire("PreToolUse", **call, **cwd) for cwd in ({"cwd": "~/p"}, {"cwd": ""}, {}, {"cwd": "~"})]
+    assert [each.event.tool_input["command"] for each in came] == [*["make test"] * 3, "pytest"]
 
 
 @pytest.mark.proves("S0-34")
@@ -296,9 +301,18 @@ def test_in_seed_mode_the_detectors_are_tried_in_order():
         "ls": "",
     }
     assert {command: action_of(command) for command in asked} == asked
+    typed = {
+        "test": ("npm test", "yarn run test", "pnpm test", "pytest", "go test", "cargo test", "python -m pytest"),
+        "build": ("npm run build", "yarn build", "pnpm build", "go build", "cargo build", "tsc"),
+        "lint": ("npm lint", "yarn run lint", "pnpm lint", "cargo clippy", "go vet", "ruff check"),
+        "e2e": ("x e2e", "x integration", "x playwright", "x cypress"),
+    }
+    for action, commands in typed.items():  # whatever a later detector would make of the same line
+        later = (f"{command} e2e smoke" for command in commands)
+        assert {command: action_of(command) for command in later} == {f"{each} e2e smoke": action for each in commands}
 
 
-@pytest.mark.proves("S0-30", "S0-31")
+@pytest.mark.proves("S0-29", "S0-30", "S0-31")
 def test_seed_mode_drops_arguments_crosses_languages_and_approves(tmp_path: Path):
     lay_out(tmp_path, CARGO)
     came = decided(tmp_path, "pytest -k foo", {"mode": "seed"})
@@ -355,6 +369,7 @@ def test_seed_mode_reads_a_makefile_as_text(tmp_path: Path):
     assert project_command("smoke", Project(lay_out(tmp_path / "c", CARGO))) == ""
 
 
+@pytest.mark.proves("S0-10")
 def test_targets_are_read_as_rules():
     class Text(Project):
         def __init__(self, name: str, text: str) -> None:

@@ -7,10 +7,12 @@ import pytest
 from msgspec.structs import replace
 
 from snell import Allow, Deny, Note, Rewrite, Runtime, informs, judges, rewrites, watches
+from snell.handlers.command import Command
 from snell.model.effects import Verdict
 from snell.model.errors import HookError
 from snell.model.events import event_from
 from snell.model.hooks import Hook, Inline, Scope, Source, Switches
+from snell.store.in_memory import InMemoryStore
 
 
 def call(command="ls", session="s", tool_use_id="", name="PreToolUse"):
@@ -213,6 +215,22 @@ def test_once_is_used_up_by_success_only_and_the_end_of_a_session_gives_it_back(
     assert (texts, runtime.decide(call()).note) == (["", "first", ""], "second")
 
 
+@pytest.mark.proves("S1-96")
+def test_an_async_once_hook_is_used_up_by_its_first_success_and_not_by_being_started():
+    marks, ran = InMemoryStore(), []
+
+    def fails_first(event):
+        ran.append(event)
+        if len(ran) == 1:
+            raise ValueError
+
+    hook = Hook(id="o", event="PreToolUse", handler=Inline(fails_first), once=True, is_async=True)
+    for _ in range(3):
+        with Runtime.embed(hook, marks=marks) as runtime:  # whose end waits for it
+            runtime.decide(call())
+    assert len(ran) == 2
+
+
 @pytest.mark.proves("S1-102")
 def test_registering_more_hooks_keeps_what_once_has_used_up():
     runtime = Runtime.embed(Hook(id="o", event="PreToolUse", handler=Inline(lambda event: Note("hi")), once=True))
@@ -256,6 +274,15 @@ def test_plain_and_async_functions_both_run_under_both_drivers():
     runtime = Runtime.embed(later, now)
     together = [runtime.decide(call()), asyncio.run(runtime.decide_async(call()))]
     assert [(each.reason, each.note) for each in together] == [("async", "plain")] * 2
+
+
+@pytest.mark.proves("S1-99")
+def test_hooks_of_several_kinds_answer_in_their_order():
+    one, two = (Hook(id=n, event="PreToolUse", handler=Inline(lambda event, n=n: Note(n))) for n in "ac")
+    command = Hook(id="b", event="PreToolUse", handler=Command("""echo '{"additionalContext": "b"}'"""))
+    with Runtime.embed(one, command, two) as runtime:
+        together = [runtime.decide(call()).note, asyncio.run(runtime.decide_async(call("pwd"))).note]
+    assert together == ["a\nb\nc"] * 2
 
 
 def test_the_switches_of_an_embedded_runtime_are_active():

@@ -81,14 +81,21 @@ def test_a_session_that_ends_stops_its_async_webhook():
         arrived.set()
         return Answer({"additionalContext": "late"}, before=HANG_BOUND)
 
+    release = threading.Event()
+    elsewhere = hook(
+        "elsewhere", Inline(lambda event: release.wait(HANG_BOUND) and None), is_async=True, matcher="Read"
+    )
     with serving(slow) as server:
-        runtime = Runtime.embed(hook("w", Webhook(server.url), is_async=True, async_timeout=HANG_BOUND))
+        webhook = hook("w", Webhook(server.url), is_async=True, async_timeout=HANG_BOUND, matcher="Bash")
+        runtime = Runtime.embed(webhook, elsewhere)
         runtime.decide(call())
+        runtime.decide(call(tool="Read", session_id="other"))
         assert arrived.wait(HANG_BOUND)
         runtime.decide(call(name="SessionEnd"))
+        release.set()
         runtime.close()
         states = [(each.hook.id, each.state) for each in runtime.background.all()]
-    assert states == [("w", "cancelled")]
+    assert states == [("w", "cancelled"), ("elsewhere", "completed")]
 
 
 def test_slow_background_hooks_hold_up_neither_each_other_nor_those_that_only_watch():
@@ -162,6 +169,7 @@ def eventually(look, wanted) -> bool:
     return found == wanted
 
 
+@pytest.mark.proves("S1-159")
 def test_notes_and_messages_of_a_background_hook_reach_the_next_event():
     release = threading.Event()
 

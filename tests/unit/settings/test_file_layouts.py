@@ -330,6 +330,12 @@ def test_a_huge_file_is_refused_at_once(file, text):
     assert found.problems[0].advice == "split it"
 
 
+@pytest.mark.proves("S1-100")
+def test_a_file_may_have_thousands_of_hooks():
+    found = parse_text('[[hooks]]\nevent = "Stop"\ncommand = "x"\n' * 5_000)
+    assert (len(found.declared), found.problems) == (5_000, ())
+
+
 def test_more_complaints_than_a_person_would_read_are_counted():
     found = parse_text("".join(f"nonsense_{number} = 1\n" for number in range(150)))
     assert len(found.problems) == 101

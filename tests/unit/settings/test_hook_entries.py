@@ -149,7 +149,7 @@ def test_fields_that_are_not_given_have_their_defaults():
     assert (hook.role, hook.on_failure, hook.kinds, hook.condition) == (None, None, (), None)
 
 
-@pytest.mark.proves("S1-38", "S1-43")
+@pytest.mark.proves("S1-38", "S1-43", "S1-44")
 @pytest.mark.parametrize(
     ("text", "table"),
     [

@@ -1,6 +1,7 @@
 """Everything that counts for one working directory."""
 
 import os
+import sys
 import time
 
 import pytest
@@ -171,6 +172,12 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_others_count(tmp_path):
     world.user('{"hooks": {"Stop": [{"command": "x"}]}}', "snell.json")
     loaded = world.load()
     assert len(loaded.hooks) == 1
+    if sys.platform == "linux":
+        (world.places.config / "snell.json").unlink()
+        (world.places.config / "snell.json").symlink_to("/proc/self/mem")
+        assert (
+            f"{world.places.config}/snell.json:1: the file cannot be read: " in messages_of(world.load().problems)[-1]
+        )
     assert messages_of(loaded.problems) == [
         f"{world.places.config}/snell.toml:1: the file is a directory, not a file; name a regular file",
         f"{world.places.config}/hooks.toml:1: the file is not valid UTF-8; save it as UTF-8",

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from msgspec.structs import asdict
 
 from snell.model.hooks import Hook, Inline
@@ -14,6 +15,7 @@ from snell.settings.pack_index import current_packs
 SOURCE = Path(packs.__file__).parents[2]
 
 
+@pytest.mark.proves("S0-34", "S0-46", "S0-56", "S0-64")
 def test_the_index_says_what_the_packs_declare() -> None:
     """Compared with what importing every module gives, in a Python that has no index."""
     indexed = current_packs(packs.FOLDER)
