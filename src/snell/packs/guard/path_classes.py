@@ -129,6 +129,7 @@ def _is_local_build_output(head: str, workspace: Workspace) -> bool:
 
 def is_rebuilt_name(name: str) -> bool:
     """Tell whether the name pattern matches only files that a build or an editor makes again."""
+    name = name.strip("^$").replace("\\", "")  # of a regular expression
     plain = name.strip("*/").lower().rstrip(".")
     return plain in _REBUILT_NAMES or {plain.lstrip("."), name.lower().rpartition(".")[2]} & _REBUILT_SUFFIXES != set()
 
@@ -154,7 +155,7 @@ def _elsewhere(path: str, head: str, workspace: Workspace) -> str:
     if workspace.project and (workspace.project + "/").startswith(head.rstrip("/") + "/"):
         return ABOVE
     if home and head.startswith(home + "/"):
-        return BUILD if head[len(home) + 1 :].startswith(_CACHES) or _is_built_in_home(head, home) else HOME_PART
+        return BUILD if f"{head[len(home) + 1 :]}/".startswith(_CACHES) or _is_built_in_home(head, home) else HOME_PART
     if _BUILD_MACHINE_TOOLS.match(head):
         return BUILD
     return SYSTEM if _SYSTEM.match(head) else OUTSIDE

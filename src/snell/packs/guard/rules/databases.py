@@ -26,7 +26,7 @@ _DROPS = lazy_regex(
         r"\s+[^\s;]+\s*(?:;|$|\"|'|returning|where\s+(?:1\s*=\s*1|true|1|'?a'?\s*=\s*'?a'?)\s*(?:;|$|\"|'))|detach\s+delete\s+\w+\s*(?:;|$)|"
         r"update\s+[^\s;]+\s+set\s+(?:(?!\bwhere\b)[^;])*$|"
         r"grant\s+all\b[^;]*\bto\s+(?:public|\S+@'?%|.*with\s+grant)|alter\s+(?:user|role)\s+(?:postgres|root|admin|sa)\b|"
-        r"xp_cmdshell\b|copy\s[^;]*\sprogram\s|into\s+(?:out|dump)file\b)"
+        r"redis\.p?call\(\s*['\"](?:flush|shutdown|script)|xp_cmdshell\b|copy\s[^;]*\sprogram\s|into\s+(?:out|dump)file\b)"
     ),
     re.IGNORECASE,
 )
@@ -89,7 +89,7 @@ def _deletes_data(statement: str, step: Step) -> bool:
     return is_mongo or _DROPS.search(statement) is not None
 
 
-_DELETING_FILE = lazy_regex(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
+_DELETING_FILE = lazy_regex(r"(?:^|[/@_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
 
 
 def _is_unknown(step: Step) -> bool:

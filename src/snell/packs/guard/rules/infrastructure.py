@@ -7,12 +7,13 @@ Reading, planning and dry runs are fine.
 import re
 from collections.abc import Iterator
 
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule, Trigger, given_to, only_asks
+from snell.packs.guard.rule import MAY_TAKE_DOWN, Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, matches_any
-from snell.shell.programs import program_row
+from snell.shell.programs import UNKNOWN_PROGRAM, program_row
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -40,7 +41,7 @@ _CLOUDS = frozenset(("aws", "az", "gcloud", "oci", "ibmcloud"))
 _ENGINES = frozenset(("docker", "podman", "nerdctl"))
 _REQUESTS = frozenset(("curl", "http", "https", "xh", "curlie", "wget"))
 
-TRIGGER = Trigger(rows=("deletes_by_verb", "destroys", "may_destroy"))
+TRIGGER = Trigger(traits=MAY_TAKE_DOWN, rows=("deletes_by_verb", "destroys", "may_destroy"))
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
@@ -64,6 +65,24 @@ def _deletions(step: Step, given: Arguments) -> Iterator[Finding]:
         yield RULE.ask(f"`{step.text[:80]}` deletes what other projects may use")
     elif step.program in _ENGINES and _deletes_all_listed(step):
         yield RULE.deny(f"`{step.program} {step.args[0]}` acts on everything that it lists, including other projects")
+    elif row is UNKNOWN_PROGRAM and "/" not in step.words[0].text and _insists(given):
+        yield RULE.ask(f"`{step.text[:80]}` deletes or empties something without a question")
+
+
+_INSISTS = name_set(
+    "-f --force -y --yes --assume-yes --auto-approve --confirm --no-input --no-prompt --skip-confirmation"
+)
+_TAKES_DOWN = lazy_regex(
+    r"(?:\w+[:_-])?(?:delete|destroy|erase|purge|wipe|nuke|terminate|teardown|drop|reset)(?:[:_-]\w+)?"
+)
+
+
+def _insists(given: Arguments) -> bool:
+    """Tell whether a program that the table does not have is told to delete without asking, or to delete all."""
+    if not any(map(_TAKES_DOWN.fullmatch, given.operands[:3])):
+        return False
+    is_all = "all" in given.operands[1:] or given.has("--all", "--recursive", "--cascade")
+    return is_all or any(name in _INSISTS for name, _value in given.options)
 
 
 def _only_looks(program: str, given: Arguments) -> bool:

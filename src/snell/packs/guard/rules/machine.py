@@ -15,11 +15,11 @@ RULE = Rule(name="machine", family="system", instead="stop one process by its id
 
 _POWER = frozenset(("shutdown", "reboot", "poweroff", "halt", "init", "telinit"))
 _GUARDS = lazy_regex(
-    r"(?:sshd?|auditd|firewalld|ufw|apparmor|fail2ban|falcon\S*|clamav\S*|rsyslog|systemd-\S+|dbus|network\S*)(?:\.|$)",
+    r"(?:sshd?|auditd|firewalld|ufw|apparmor|fail2ban|falcon\S*|clamav\S*|rsyslog|systemd-\S+|dbus|network\S*|rescue|emergency)(?:\.|$)",
     re.IGNORECASE,
 )
 _ESSENTIAL = lazy_regex(
-    r"^(?:libc6|libc-bin|glibc|bash|coreutils|systemd|kernel\S*|linux-image\S*|sudo|openssh-server|python3|dpkg|"
+    r"^\^?(?:libc6|libc-bin|glibc|bash|coreutils|systemd|kernel\S*|linux-(?:image|\W)\S*|sudo|openssh-server|python3|dpkg|"
     r"apt|init|udev|\.?\*)$"
 )
 _REMOVES = lazy_regex(
