@@ -24,7 +24,7 @@ _METADATA = lazy_regex(
     r"\[fd00:ec2::254\])(?:[:/]|$)"
 )
 _DENIED = name_set("security secret-tool mimikatz lazagne gpg git keyring gcore procdump gdb")
-_PARTLY = name_set("terraform tofu opentofu")  # what they print is not all secret
+_PARTLY = name_set("terraform tofu opentofu jq")  # what they print is not all secret
 
 TRIGGER = Trigger(traits=ADDRESS, rows=("prints_secrets",))
 

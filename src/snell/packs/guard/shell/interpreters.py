@@ -45,6 +45,7 @@ LANGUAGES = {
     "elixir": "-e",
     "groovy": "-e",
 }
+_PRINTS = ("-p", "-pe", "--print")
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
 _VERSIONED = lazy_regex(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
 _SAME = {"py": "python", "r": "rscript", "irb": "ruby", "ts-node": "node", "tsx": "node", "jruby": "ruby"}
@@ -166,7 +167,7 @@ def _shell(walk: Walk, call: Call, scene: ShellState) -> Value:
         return run_code(walk, call, scene, words[0], inner)
     if words and "s" not in letters and words[0].text not in STDIN:
         return _script(walk, call, scene, words, inner)
-    walk.set_arguments(inner, tuple(words[1:]))
+    walk.set_arguments(inner, tuple(words if "s" in letters else words[1:]))
     if call.stdin is None:
         walk.record(call, scene, UNKNOWN_VALUE)
         return UNKNOWN_VALUE
@@ -237,7 +238,8 @@ def run_language(walk: Walk, call: Call, scene: ShellState) -> Value:
     while index < len(words):
         text = words[index].text
         if options.fullmatch(text) and index + 1 < len(words):
-            codes.append(words[index + 1])
+            code = words[index + 1]
+            codes.append(replace(code, text=f"console.log({code.text})") if text in _PRINTS else code)
             index += 1
         elif found := attached.fullmatch(text):
             codes.append(Value(found[1], words[index].labels))
