@@ -100,6 +100,31 @@ def sendings(program: str, words: tuple[Value, ...]) -> Sending:
     return Sending(tuple(sent), tuple(files), host)
 
 
+# Keys of well-known services by the name of their variable, and the hosts that they are for.
+_OWNERS = lazy_regex(
+    r"\$\{?(?:(?P<github>GITHUB|GH)|(?P<gitlab>GITLAB|CI_JOB)|(?P<openai>OPENAI)|(?P<anthropic>ANTHROPIC|CLAUDE)|"
+    r"(?P<google>GEMINI|GOOGLE)|(?P<aws>AWS)|(?P<npm>NPM|NODE_AUTH)|(?P<slack>SLACK)|(?P<stripe>STRIPE)|"
+    r"(?P<cloudflare>CLOUDFLARE|CF)|(?P<hugg>HF|HUGGINGFACE)|(?P<digitalocean>DIGITALOCEAN|DO)|(?P<vercel>VERCEL))_"
+)
+_PROXIES = lazy_regex(
+    r"\$|" + UNKNOWN + r"|^(?:https?://)?(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.|\.(?:internal|local)\b"
+)
+
+
+def foreign_key(sending: Sending) -> str:
+    """Say which key of a well-known service goes to the host of another service."""
+    for value in sending.words:
+        owner = _OWNERS.search(value.detail(SECRET)) if value.has(SECRET) else None
+        if (
+            owner
+            and owner.lastgroup
+            and owner.lastgroup not in sending.host.lower()
+            and not _PROXIES.search(sending.host)
+        ):
+            return f"?`{value.detail(SECRET)}`, the key of another service,"
+    return ""
+
+
 def _sending_option(program: str, word: Value, rest: Iterator[Value]) -> tuple[str, Value]:
     """An option that sends something, and its value; no option where the word is none."""
     cluster = _CLUSTER.match(word.text) if program == "curl" else None
