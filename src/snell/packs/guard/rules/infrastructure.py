@@ -13,7 +13,7 @@ from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import MAY_TAKE_DOWN, Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, matches_any
-from snell.shell.programs import UNKNOWN_PROGRAM, program_row
+from snell.shell.programs import Program, program_row
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -24,7 +24,7 @@ RULE = Rule(
 
 # These verbs delete any kind of resource.
 _VERB = lazy_regex(
-    r"(?:\w+:reset|(?:--)?(?:[\w]+[:.])*(?:batch-|force-|bulk-)?(?:delete|destroy|terminate|deregister|purge|"
+    r"(?:\w+:reset|(?:--)?(?:[\w]+[:.])*(?:batch-|force-|bulk-|admin-)?(?:delete|destroy|terminate|deregister|purge|"
     r"unpublish|teardown|"
     r"undeploy|uninstall|deprovision|decommission|repo-delete|wipe|nuke|flush|truncate|removenode|drop|remove-all|"
     r"unsubscribe|revoke|detach|dissociate|schedule-key-deletion|empty-bucket)(?:[-_:]\w[\w-]*)?)$",
@@ -65,7 +65,7 @@ def _deletions(step: Step, given: Arguments) -> Iterator[Finding]:
         yield RULE.ask(f"`{step.text[:80]}` deletes what other projects may use")
     elif step.program in _ENGINES and _deletes_all_listed(step):
         yield RULE.deny(f"`{step.program} {step.args[0]}` acts on everything that it lists, including other projects")
-    elif row is UNKNOWN_PROGRAM and "/" not in step.words[0].text and _insists(given):
+    elif not (_tells_losses(row) or "/" in step.words[0].text) and _insists(given):
         yield RULE.ask(f"`{step.text[:80]}` deletes or empties something without a question")
 
 
@@ -77,11 +77,21 @@ _TAKES_DOWN = lazy_regex(
 )
 
 
+_SCRIPT = lazy_regex(r"[./]")
+
+
+def _tells_losses(row: Program) -> bool:
+    """Tell whether the table says what is lost by this program, or it only runs what others wrote."""
+    losses = (row.deletes_by_verb, row.destroys, row.may_destroy, row.drops, row.erases, row.changes, row.discards)
+    return any(losses) or row.only_reads or row.no_command or row.wraps or bool(row.sends_tasks)
+
+
 def _insists(given: Arguments) -> bool:
     """Tell whether a program that the table does not have is told to delete without asking, or to delete all."""
-    if not any(map(_TAKES_DOWN.fullmatch, given.operands[:3])):
+    at = next((at for at, word in enumerate(given.operands[:3]) if _TAKES_DOWN.fullmatch(word)), -1)
+    if at < 0 or any(map(_SCRIPT.search, given.operands[:at])):
         return False
-    is_all = "all" in given.operands[1:] or given.has("--all", "--recursive", "--cascade")
+    is_all = given.operands[at].endswith("all") or "all" in given.operands[at:] or given.has("--all", "--cascade")
     return is_all or any(name in _INSISTS for name, _value in given.options)
 
 
@@ -135,7 +145,9 @@ def _is_one_pod(program: str, given: Arguments) -> bool:
 _LIVE = lazy_regex(r"prod|live|kube-system", re.IGNORECASE)
 
 # Ports of data stores, secret stores and clusters, on this machine or another.
-_STORES = lazy_regex(r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b")
+_STORES = lazy_regex(
+    r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b(?!/test)"
+)
 _LOCAL = lazy_regex(r"(?:.*[\s/@])?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/\s]|$)")
 
 

@@ -15,7 +15,7 @@ RULE = Rule(name="machine", family="system", instead="stop one process by its id
 
 _POWER = frozenset(("shutdown", "reboot", "poweroff", "halt", "init", "telinit"))
 _GUARDS = lazy_regex(
-    r"(?:sshd?|auditd|firewalld|ufw|apparmor|fail2ban|falcon\S*|clamav\S*|rsyslog|systemd-\S+|dbus|network\S*|rescue|emergency)(?:\.|$)",
+    r"(?:sshd?|auditd|firewalld|ufw|apparmor|fail2ban|falcon\S*|clamav\S*|rsyslog|systemd(?:-\S+)?|launchd|dbus|network\S*|rescue|emergency)(?:\.|$)",
     re.IGNORECASE,
 )
 _ESSENTIAL = lazy_regex(

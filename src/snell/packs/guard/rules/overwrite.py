@@ -26,6 +26,7 @@ from snell.packs.guard.path_classes import (
     Workspace,
     classify_path,
     is_build_output,
+    is_in_user_folder,
 )
 from snell.packs.guard.rule import DENY, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import HERE, Step
@@ -127,7 +128,8 @@ def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.deny(f"it overwrites whatever a search of {place} finds")
             return
         if empties and (what := _loss_of(path, place, step)):
-            yield RULE.ask(f"it empties {what}: `{path}`")
+            is_certain = path.startswith(_STORED_DATA) or is_in_user_folder(path, workspace.home)
+            yield (RULE.deny if is_certain else RULE.ask)(f"it empties {what}: `{path}`")
 
 
 def _is_endless(step: Step, noise: list[str]) -> bool:

@@ -118,8 +118,8 @@ class _Follower:
             ):
                 self._shell(literal(text, self.scene.home))
             if found["word"] is not None:
-                inner = re.sub(r"^(?:%[xwW]|qx).|.$", "", text)
-                if not text.startswith(("%w", "%W")):
+                inner = re.sub(r"^(?:%[xwW]|q[xw]).|.$", "", text)
+                if not text.startswith(("%w", "%W", "qw")):
                     self._shell(inner)
                 text = f"'{inner}'"
             return self._keep(literal(text, self.scene.home))

@@ -13,7 +13,7 @@ from snell.system.lazy_regex import lazy_regex
 TOKENS = (
     r'''(?P<triple>[rbfRBF]{0,2}(?:"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'))'''
     r"""|(?P<plain>[rbfuRBFU]{0,2}(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))|(?P<tick>`(?:[^`\\]|\\.)*`)"""
-    r"""|(?P<word>%[xwW]\(([^)]*)\)|qx(?:\{[^}]*\}|\([^)]*\)|/[^/]*/))"""
+    r"""|(?P<word>%[xwW]\(([^)]*)\)|q[xw](?:\{[^}]*\}|\([^)]*\)|/[^/]*/))"""
 )
 FLAGS = re.DOTALL | re.MULTILINE
 HASH = lazy_regex(TOKENS + r"|(?P<comment>(?:(?<=\s)|^)\#[^\n]*)", FLAGS)
