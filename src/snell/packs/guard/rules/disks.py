@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import Value, is_unset_variable
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger, given_to
@@ -13,11 +14,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="disks", family="disks", instead="work on an image file; the user can write it to a disk")
 
-# Devices that may hold data: all except these.
-_DEVICE = lazy_regex(
-    r"^/dev/(?!(?:null|zero|full|u?random|stdin|stdout|stderr|tty\w*|console|ptmx|log|kmsg|kvm|fuse)$"
-    r"|(?:fd|pts|shm|tcp|udp|net|dri|snd|input|bus|cpu|hugepages|mqueue|video\d*|cu\.\w+|tty\.\w+)(?:/|$)).+"
-)
+_DEVICE = pattern("devices_with_data")
 _COPIERS = frozenset(("dd", "gdd", "dcfldd", "dc3dd", "sdd"))
 _MAKERS = ("mkfs", "mke2fs", "mkdosfs", "mkntfs", "mkswap")
 _OVERWRITERS = frozenset(("cp", "tee", "mv", "truncate", "shred"))

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import MAY_TAKE_DOWN, Finding, Rule, Trigger, given_to, only_asks
+from snell.packs.guard.rule import MAY_TAKE_DOWN, TAKES_DOWN, Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, matches_any
 from snell.shell.programs import Program, program_row
@@ -22,14 +23,7 @@ RULE = Rule(
     instead="show the plan (`plan`, `--dry-run`), and let the user run it",
 )
 
-# These verbs delete any kind of resource.
-_VERB = lazy_regex(
-    r"(?:\w+:reset|(?:--)?(?:[\w]+[:.])*(?:batch-|force-|bulk-|admin-)?(?:delete|destroy|terminate|deregister|purge|"
-    r"unpublish|teardown|"
-    r"undeploy|uninstall|deprovision|decommission|repo-delete|wipe|nuke|flush|truncate|removenode|drop|remove-all|"
-    r"unsubscribe|revoke|detach|dissociate|schedule-key-deletion|empty-bucket)(?:[-_:]\w[\w-]*)?)$",
-    re.IGNORECASE,
-)
+_VERB = pattern("taking_down_verbs")
 # Verbs that only look; what follows them names what is read.
 _LOOKS = lazy_regex(r"(?:list|describe|show|view|get|read|help|ls|can-i)(?:-[\w-]+)?$")
 _LOOKS_FIRST = frozenset(("explain", "logs", "top", "wait", "diff", "completion", "search", "status", "version"))
@@ -72,11 +66,6 @@ def _deletions(step: Step, given: Arguments) -> Iterator[Finding]:
 _INSISTS = name_set(
     "-f --force -y --yes --assume-yes --auto-approve --confirm --no-input --no-prompt --skip-confirmation"
 )
-_TAKES_DOWN = lazy_regex(
-    r"(?:\w+[:_-])?(?:delete|destroy|erase|purge|wipe|nuke|terminate|teardown|drop|reset)(?:[:_-]\w+)?"
-)
-
-
 _SCRIPT = lazy_regex(r"[./]")
 
 
@@ -88,7 +77,7 @@ def _tells_losses(row: Program) -> bool:
 
 def _insists(given: Arguments) -> bool:
     """Tell whether a program that the table does not have is told to delete without asking, or to delete all."""
-    at = next((at for at, word in enumerate(given.operands[:3]) if _TAKES_DOWN.fullmatch(word)), -1)
+    at = next((at for at, word in enumerate(given.operands[:3]) if TAKES_DOWN.search(word)), -1)
     if at < 0 or any(map(_SCRIPT.search, given.operands[:at])):
         return False
     is_all = given.operands[at].endswith("all") or "all" in given.operands[at:] or given.has("--all", "--cascade")

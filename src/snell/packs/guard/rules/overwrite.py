@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import (
     ABOVE,
@@ -38,11 +39,7 @@ RULE = Rule(name="overwrite", family="files", instead="write inside the project,
 _SYSTEM = lazy_regex(
     r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)"
 )
-_FINE = lazy_regex(
-    r"^/etc/(?:apt/|udev/rules\.d/|docker/daemon\.json|fuse\.conf|gai\.conf|profile\.d/\w+-ci)|"
-    r"^/usr/share/keyrings/|^/sys/fs/cgroup|^/proc/sys/(?:vm/|fs/inotify/|kernel/(?:apparmor_restrict|"
-    r"unprivileged_userns|perf_event)\w*$)|^/usr/local/"
-)
+_FINE = pattern("changeable_system_files")
 
 TRIGGER = Trigger(programs=name_set("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"), traits=WRITES)
 
@@ -86,12 +83,7 @@ def _deleting_transfers(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _synced_folder(step, workspace)
 
 
-# Hosts that programs and updates are downloaded from.
-_PUBLIC_NAME = lazy_regex(
-    r"[\s.](?:github|githubusercontent|gitlab|google|googleapis|apple|microsoft|windowsupdate|ubuntu|debian|fedoraproject|"
-    r"amazonaws|cloudflare|docker|mozilla|anthropic|openai)\.\w+(?:\s|$)",
-    re.IGNORECASE,
-)
+_PUBLIC_NAME = pattern("public_hosts")
 
 
 def _added_text(step: Step) -> str:

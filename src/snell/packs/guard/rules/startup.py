@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import ENV, WRITES, Finding, Rule, Trigger
@@ -77,11 +78,7 @@ def _ssh_settings(step: Step) -> Iterator[Finding]:
             yield RULE.ask(f"it changes `{path}`, which can name programs that `ssh` runs")
 
 
-# Everyday programs: a file of the same name in a folder that comes first in PATH replaces them.
-_EVERYDAY_PROGRAM = lazy_regex(
-    r"/(?:\.local/bin|bin|usr/local/s?bin|\.cargo/bin|go/bin|opt/homebrew/bin)/(?:ls|cat|cp|mv|rm|ps|sudo|su|ssh|scp|git|"
-    r"ba?sh|zsh|curl|wget|passwd|login|less|grep|find|top|env|id|which|man|gpg|ssh-add|apt|apt-get|brew)$"
-)
+_EVERYDAY_PROGRAM = pattern("everyday_programs")
 _UNSAFE_FOLDER = lazy_regex(r"(?:/tmp|/var/tmp|/dev/shm)(?:/(?![^:]*(?:/bin|/\.bin|made-here))[^:]*)?(?::|$)|\.?:")
 _LOADER_OPTIONS = name_set(
     "PYTHONSTARTUP NODE_OPTIONS PERL5OPT RUBYOPT GIT_EXEC_PATH GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS PYTHONHOME"

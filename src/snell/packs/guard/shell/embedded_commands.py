@@ -8,13 +8,13 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import DECODED, EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.build_recipes import of_make
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import Program
-from snell.system.lazy_regex import lazy_regex
 
 # Variables that name the program which another one starts.
 _PROGRAM_VARIABLES = frozenset(("PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "SUDO_ASKPASS"))
@@ -56,11 +56,7 @@ def _code_in(words: str) -> str:
     )
 
 
-_GIT_RUNS = lazy_regex(
-    r"core\.(?:editor|pager|sshcommand|fsmonitor|askpass)|sequence\.editor|diff\.external|gpg\.program|"
-    r"(?:diff|merge|filter)\..+\.(?:textconv|command|driver|clean|smudge|process)|(?:diff|merge)tool\..+\.cmd",
-    re.IGNORECASE,
-)
+_GIT_RUNS = pattern("git_settings_that_run")
 
 
 _GIT_VARIABLES = frozenset(

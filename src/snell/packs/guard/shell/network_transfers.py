@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import NETWORK, SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import ShellState
@@ -31,12 +32,7 @@ _CLUSTER = lazy_regex(r"^-[a-zA-Z]*([dFTbHuA])$")
 _FIELD_FILE = lazy_regex(r"^[\w.-]*=?@(.+)")
 _URL_FILE = lazy_regex(r"^file://(?:localhost)?(/.*)")
 
-# Where repositories are kept; whose they are cannot be told from the name.
-_FORGE = lazy_regex(
-    r"(?:^|[@/.])(?:github\.com|gitlab\.(?:com|[\w.-]+)|bitbucket\.org|codeberg\.org|dev\.azure\.com|visualstudio\.com|"
-    r"git\.sr\.ht|gitea\.[\w.-]+|git-codecommit\.[\w.-]+|heroku\.com|huggingface\.co|localhost|127\.0\.0\.1)(?=[:/]|$)",
-    re.IGNORECASE,
-)
+_FORGE = pattern("forges")
 
 CLONE = "a clone of "
 
@@ -100,12 +96,7 @@ def sendings(program: str, words: tuple[Value, ...]) -> Sending:
     return Sending(tuple(sent), tuple(files), host)
 
 
-# Keys of well-known services by the name of their variable, and the hosts that they are for.
-_OWNERS = lazy_regex(
-    r"\$\{?(?:(?P<github>GITHUB|GH)|(?P<gitlab>GITLAB|CI_JOB)|(?P<openai>OPENAI)|(?P<anthropic>ANTHROPIC|CLAUDE)|"
-    r"(?P<google>GEMINI|GOOGLE)|(?P<aws>AWS)|(?P<npm>NPM|NODE_AUTH)|(?P<slack>SLACK)|(?P<stripe>STRIPE)|"
-    r"(?P<cloudflare>CLOUDFLARE|CF)|(?P<hugg>HF|HUGGINGFACE)|(?P<digitalocean>DIGITALOCEAN|DO)|(?P<vercel>VERCEL))_"
-)
+_OWNERS = pattern("key_owners")
 _PROXIES = lazy_regex(
     r"\$|" + UNKNOWN + r"|^(?:https?://)?(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.|\.(?:internal|local)\b"
 )
