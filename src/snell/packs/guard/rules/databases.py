@@ -74,6 +74,8 @@ _RUNS_SHELL = lazy_regex(r"^\s*\\!|\.shell\b|\.system\b|\b(?i:copy)\b.*\b(?i:pro
 
 
 def _deletes_data(statement: str, step: Step) -> bool:
+    if _DROPS_TEST.fullmatch(statement.strip()) and _is_here(step):
+        return False
     if not step.piped and _READS_ONLY.match(statement):
         statement = _QUOTED.sub("''", statement)
     is_mongo = step.program.startswith("mongo") and _MONGO.search(statement) is not None
@@ -102,6 +104,9 @@ def _deletes_listed(step: Step) -> bool:
 
 
 _TEST_NAME = lazy_regex(r"test(?:ing|s|db)?(?:[_-]\w+)?|\w+[_-]test(?:ing|s|db)?(?:[_-]?\d+)?", re.IGNORECASE)
+_DROPS_TEST = lazy_regex(
+    rf"(?i)drop\s+(?:database|schema)\s+(?:if\s+exists\s+)?[\"`]?(?:{_TEST_NAME.pattern})[\"`]?(?:\s+cascade)?"
+)
 
 
 def _is_test(step: Step) -> bool:

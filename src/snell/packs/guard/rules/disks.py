@@ -16,7 +16,7 @@ RULE = Rule(name="disks", family="disks", instead="work on an image file; the us
 
 _DEVICE = pattern("devices_with_data")
 _COPIERS = frozenset(("dd", "gdd", "dcfldd", "dc3dd", "sdd"))
-_MAKERS = ("mkfs", "mke2fs", "mkdosfs", "mkntfs", "mkswap")
+_MAKERS = ("mkfs", "mke2fs", "mkdosfs", "mkntfs", "mkswap", "newfs")
 _OVERWRITERS = frozenset(("cp", "tee", "mv", "truncate", "shred"))
 _IMAGERS = frozenset(("ddrescue", "flashcp", "bmaptool"))
 
@@ -35,7 +35,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
 
 def _disk_tool(step: Step) -> Iterator[Finding]:
     named = next(filter(_DEVICE.match, step.args), "")
-    if step.program.startswith(_MAKERS) and named:
+    tries = step.program.startswith(("mkfs.ext", "mke2fs")) and given_to(step).has("-n")
+    if step.program.startswith(_MAKERS) and named and not tries:
         yield RULE.deny(f"it makes a new file system on `{step.args[-1]}` and deletes what was there")
     elif (named and step.program in _OVERWRITERS and step.args[-1] == named) or (
         named and step.program in _IMAGERS and named in step.args[1:]

@@ -157,7 +157,9 @@ def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
                 continue
             yield RULE.deny(f"it moves {place}: `{source}`")
             return
-        if place == SYSTEM and re.match(r"^/(?:etc|bin|sbin|boot|usr|lib\w*|var|System)(?:/[^/]*)?$", source):
+        if place == SYSTEM and re.match(
+            r"^/(?:etc|bin|sbin|boot|usr|lib\w*|var|System)(?:/[^/]*)?$|^/usr/s?bin/", source
+        ):
             yield RULE.deny(f"it moves {place}: `{source}`")
             return
 

@@ -104,7 +104,7 @@ def _over_http(step: Step, workspace: Workspace) -> str:
     if dump := next(filter(_DUMP.search, sending.files), ""):
         return f"?`{dump}`, which looks like the data of a database,"
     named = next((value for value in sending.words if re.match(r"(?:\w+://)?[\w.-]+[./]", value.text)), None)
-    if named is not None and named.detail("output") in ("whoami", "id", *_ENCODERS):
+    if named is not None and named.detail("output") in ("whoami", "id", "hostname", "uname", *_ENCODERS):
         return f"?the output of `{named.detail('output')}`, as part of an address,"
     settings = step.stdin.text if step.stdin is not None and "-" in sending.files else ""  # `curl -K -`
     if found := _secret_file(tuple(_NAMED_FILE.findall(settings)), workspace):

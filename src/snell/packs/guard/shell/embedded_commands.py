@@ -15,6 +15,7 @@ from snell.packs.guard.shell.build_recipes import of_make
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import Program
+from snell.system.lazy_regex import lazy_regex
 
 # Variables that name the program which another one starts.
 _PROGRAM_VARIABLES = frozenset(("PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "SUDO_ASKPASS"))
@@ -103,6 +104,9 @@ def _git_code(call: Call, args: list[str]) -> Iterator[str]:
     yield from (value for name, value in call.env if name in _GIT_VARIABLES and " " in value)
 
 
+_KEPT_COMMAND = lazy_regex(r"(?m)=\s*\"?!(.+?)\"?$")
+
+
 def _walk_settings(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:
     """Settings that hold a command, given by `-c` or kept by `git config`."""
     for arg in args:
@@ -110,6 +114,9 @@ def _walk_settings(walk: Walk, call: Call, scene: ShellState, args: list[str]) -
         if " " in code and _GIT_RUNS.fullmatch(name):
             walk.line(code, scene.fork())
             walk.record(call.with_words("git", "config", "core.sshCommand", code), scene, EMPTY)
+        elif name == "include.path" and (content := scene.content(code)) is not None:
+            for kept in _KEPT_COMMAND.findall(content.text):
+                walk.line(kept, scene.fork())
     for name, value in itertools.pairwise(args) if "config" in args else ():
         if value.startswith("!") and re.match(r"alias\.|credential\.", name):
             secret = Value(UNKNOWN, frozenset((f"{SECRET} git's credentials",)))
