@@ -15,10 +15,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="startup", family="system", instead="say what should be added, and let the user add it")
 
-_EXPORTS = lazy_regex(
-    r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=(?!['\"]?(?:/tmp|/var/tmp|/dev/shm|\.:))[^;&|`]*"
-    r"|eval \"\$\((?:\S*/)?(?:brew|pyenv|rbenv|nodenv|direnv|starship|zoxide|mise|fnm|opam|conda) [\w -]+\)\")\n?"
-)
+_EXPORTS = pattern("ordinary_exports")
 _LOADER_VARIABLES = frozenset(
     ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PROMPT_COMMAND", "GIT_SSH_COMMAND")
 )

@@ -41,7 +41,7 @@ _GIT_HOOKS = {
     "am": ("applypatch-msg", "pre-applypatch", "post-applypatch"),
 }
 # Programs that run a file of this name by itself, and its language.
-_LOADED = {
+LOADED = {
     "rake": ("Rakefile", "ruby"),
     "invoke": ("tasks.py", "python"),
     "nox": ("noxfile.py", "python"),
@@ -64,7 +64,7 @@ _HOST_RIGHTS = {
     "-v /:/host": lazy_regex(r"\bhostPath:[\s{]*path:\s*[\"']?/(?:[\"'\s},]|etc|root|var/run|$)"),
 }
 _ADMIN = lazy_regex(r"(?s)\bkind:\s*[\"']?(?:Cluster)?RoleBinding\b.*\bname:\s*[\"']?cluster-admin\b")
-_KNOWN = frozenset(("pytest", "py.test", "git", *_CONFIGURED, *_PLANS, *SCRIPT_RUNNERS, *_LOADED, *BUILD_FILES))
+_KNOWN = frozenset(("pytest", "py.test", "git", *_CONFIGURED, *_PLANS, *SCRIPT_RUNNERS, *LOADED, *BUILD_FILES))
 
 
 def reads_recipes(program: str) -> bool:
@@ -95,7 +95,7 @@ def _loaded(program: str, args: list[str], here: dict[str, str]) -> Iterator[tup
     if program in _CONFIGURED:
         starts = (f"{program}.config.", f".{program}rc.", f"{program}file.")
         yield from (("node", text) for name, text in here.items() if name.lower().startswith(starts))
-    name, language = _LOADED.get(program, ("", ""))
+    name, language = LOADED.get(program, ("", ""))
     if name in here and (not program.startswith("pip") or any(arg.startswith((".", "-e")) for arg in args)):
         yield language, here[name]
 

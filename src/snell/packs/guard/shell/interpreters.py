@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
-from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
+from snell.packs.guard.shell.build_recipes import LOADED, reads_recipes, recipes
 from snell.packs.guard.shell.program_output import output_of
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
+from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
 from snell.shell.cursor import Budget
 from snell.shell.powershell import to_posix
 from snell.system.lazy_regex import lazy_regex
@@ -75,16 +76,11 @@ def run_code(walk: Walk, call: Call, scene: ShellState, code: Value, inner: Shel
 _FILE_OPTIONS = frozenset(("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile"))
 # Programs that run what a file of this name in the folder says.
 _BUILDS = {
-    "make": ("Makefile", "makefile", "GNUmakefile"),
-    "gmake": ("Makefile", "makefile", "GNUmakefile"),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "task": ("Taskfile.yml", "Taskfile.yaml"),
-    "rake": ("Rakefile",),
-    "npm": ("package.json",),
+    **BUILD_FILES,
+    **{program: (file,) for program, (file, _language) in LOADED.items()},
+    **dict.fromkeys(SCRIPT_RUNNERS, ("package.json",)),
     "gradle": ("build.gradle", "build.gradle.kts"),
     "vagrant": ("Vagrantfile",),
-    "invoke": ("tasks.py",),
-    "nox": ("noxfile.py",),
     "pytest": ("conftest.py",),
 }
 
@@ -118,7 +114,7 @@ def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
         return
     known = {path: value.text for path, value in scene.files.items() if value.text and value.text != UNKNOWN}
     for before, path in itertools.pairwise(args):
-        if before in _FILE_OPTIONS and program in _BUILDS:
+        if before in _FILE_OPTIONS and (program in BUILD_FILES or program in ("rake", "nox")):
             text = call.stdin.text if path in STDIN and call.stdin is not None else known.get(scene.absolute(path), "")
             known[scene.absolute(_BUILDS[program][0])] = text
         elif before in _FILE_OPTIONS and path in STDIN and call.stdin is not None:
