@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from snell.model.call_contents import CallContents
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import lazy_regex
 
 LARGEST = 65_536
 MOST_READ = 8
@@ -39,11 +39,7 @@ def edited_text(path: str, named: str, contents: CallContents) -> str:
     return before
 
 
-# Only scripts and build files: secrets and program output must not be recorded.
-_RUN = lazy_regex(
-    r"(?:.+\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|lua|mk|go|rs|c)|(?:GNU)?[Mm]akefile|\.?[Jj]ustfile|Rakefile|"
-    r"package\.json|Taskfile\.ya?ml|pre-\w+|post-\w+|commit-msg)"
-)
+_RUN = pattern("files_that_are_run")
 
 
 def _is_run(path: str) -> bool:

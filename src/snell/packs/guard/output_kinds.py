@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 
+from snell.packs.guard.known_names import pattern
 from snell.shell.arguments import arguments_of, matches_any
 from snell.shell.programs import Phrases, program_row
-from snell.system.lazy_regex import lazy_regex
 
-_INIT_WORD = lazy_regex(
-    r"(?:completions?|shellenv|init|hook|env|docker-env|podman-env|print-dev-env|activate|"
-    r"generate-shell-completion|alias"
-    r"|show-environment|-Mlocal::lib.*|-I.*|export-credentials|--completion.*|shell-hook)$"
-)
+_INIT_WORD = pattern("prints_code_for_shells")
 
 
 def prints_secret(program: str, args: Sequence[str]) -> bool:

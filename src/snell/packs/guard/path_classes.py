@@ -129,6 +129,7 @@ def _is_local_build_output(head: str, workspace: Workspace) -> bool:
 
 def is_rebuilt_name(name: str) -> bool:
     """Tell whether the name pattern matches only files that a build or an editor makes again."""
+    name = name.strip("^$").replace("\\", "")  # of a regular expression
     plain = name.strip("*/").lower().rstrip(".")
     return plain in _REBUILT_NAMES or {plain.lstrip("."), name.lower().rpartition(".")[2]} & _REBUILT_SUFFIXES != set()
 
@@ -154,22 +155,27 @@ def _elsewhere(path: str, head: str, workspace: Workspace) -> str:
     if workspace.project and (workspace.project + "/").startswith(head.rstrip("/") + "/"):
         return ABOVE
     if home and head.startswith(home + "/"):
-        return BUILD if head[len(home) + 1 :].startswith(_CACHES) or _is_built_in_home(head, home) else HOME_PART
+        return BUILD if f"{head[len(home) + 1 :]}/".startswith(_CACHES) or _is_built_in_home(head, home) else HOME_PART
     if _BUILD_MACHINE_TOOLS.match(head):
         return BUILD
     return SYSTEM if _SYSTEM.match(head) else OUTSIDE
 
 
+def is_in_user_folder(path: str, home: str) -> bool:
+    """Tell whether the path is in a folder where people keep their own files: `~/Documents`."""
+    first = path[len(home) + 1 :].partition("/")[0].lower()
+    return path.startswith(f"{home}/") and first in _PERSONAL and not first.startswith(".")
+
+
 def _is_built_in_home(head: str, home: str) -> bool:
     """Tell whether a folder of a home is build output: beside a project file, or by a name that only builds use."""
     folder, _, name = head.rpartition("/")
-    first = head[len(home) + 1 :].partition("/")[0].lower()
     if folder == home or not is_build_output(name):
         return False
     if any(path_kind(f"{folder}/{file}") != MISSING for file in _PROJECT_FILES):
         return True
-    is_user_folder = first in _PERSONAL and not first.startswith(".")
-    return not is_user_folder and name.lower() not in _AMBIGUOUS and (name[:1] in "._" or path_kind(folder) == MISSING)
+    is_users = is_in_user_folder(head, home)
+    return not is_users and name.lower() not in _AMBIGUOUS and (name[:1] in "._" or path_kind(folder) == MISSING)
 
 
 def _unknown_place(path: str) -> str:

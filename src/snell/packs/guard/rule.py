@@ -52,9 +52,13 @@ ADDRESS = 32  # a word holds the address of another machine
 FETCHED = 64  # the program, its input or a file that it names comes from the network
 MAY_CHANGE_PATH = 128  # a program that does not only read names a path
 MAY_CHANGE_SNELL = 256  # such a program names Snell, or the setting that disables hooks
-IN_SNELL_FOLDER = 512  # it runs in a folder of Snell's own files, where plain names are paths of those
+MAY_TAKE_DOWN = 512  # a word is a verb that deletes or empties
+IN_SNELL_FOLDER = 1_024  # it runs in a folder of Snell's own files, where plain names are paths of those
 
 _ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
+TAKES_DOWN = lazy_regex(
+    r"(?:^|[\0:_-])(?:delete|destroy|erase|purge|wipe|nuke|terminate|teardown|drop|reset)(?:[\0:_-]|$)"
+)
 _HIDDEN = lazy_regex(r"(?:^|[\0=])\.")
 
 
@@ -117,6 +121,7 @@ def traits_of(step: Step) -> int:
     )
     if text and not only_reads(step):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)
+        traits |= MAY_TAKE_DOWN * (TAKES_DOWN.search(text) is not None)
         traits |= MAY_CHANGE_SNELL * ("snell" in text or "disableAllHooks" in text)
     return traits
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from snell.model.protocols import Store
 from snell.packs.guard.judge import Judgement
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import AFTER_SECRET
@@ -34,10 +35,7 @@ _OTHER_NETWORK_PROGRAMS = frozenset(
 )
 _NETWORK_PROGRAMS = _SENDING_PROGRAMS | _OTHER_NETWORK_PROGRAMS
 _HEADER = lazy_regex(r"(?i:authorization|x-api-key|-token)\s*:|\s-u\s|--user\b")
-_UPLOADS = lazy_regex(
-    r"gh gist create|(?:mail|mailx|mutt|sendmail|swaks)\b|(?:aws s3|gsutil(?: -m)?|gcloud storage|rclone|mc|s3cmd|b2|"
-    r"azcopy) (?:cp|sync|copy|copyto|mv|put|upload)\b"
-)
+_UPLOADS = pattern("uploads")
 
 
 def known_files(marks: Store, session_id: str) -> dict[str, Value]:

@@ -11,7 +11,7 @@ from snell.model.command_lines import CommandField, command_fields
 from snell.model.tool_names import has_code, is_powershell, runs_other_code, words_of
 from snell.packs.guard.edited_text import edited_text
 from snell.packs.guard.judge import Judgement, judge, judge_steps, merge_judgements, strictest_verdict
-from snell.packs.guard.known_names import names
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.mcp_tools import check_tool, equivalent_commands, split_notebook_cell
 from snell.packs.guard.not_shell_text import drop_misread, is_shell_tool
@@ -25,10 +25,7 @@ from snell.sdk.subjects import ReadCall, SearchCall, ToolCall
 from snell.system.lazy_regex import lazy_regex
 
 _CHANGES_DATA = lazy_regex(r"(?is)\b(?:drop|truncate|delete|update|alter|grant|exec(?:ute)?|program|outfile)\s")
-_SENDING = lazy_regex(
-    r"(?:^|_)(?:post|send|publish|upload|share|email|mail|tweet|gist|comment|reply|message|webhook|notify|submit|"
-    r"create_(?:issue|pull_request|page|ticket|discussion)|push_files|http_request)(?:_|$)"
-)
+_SENDING = pattern("tools_that_send")
 _LONG_PART = lazy_regex(r"/(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w+=%~-]{24,}(?:/|$)")  # a value, not the name of a page
 _REMOTE = lazy_regex(r"github|gitlab|gitea|forgejo|bitbucket", re.IGNORECASE)
 MOST_SENT, LONGEST_SENT = 50, 20_000

@@ -52,6 +52,8 @@ _PROGRAM_SETTING = lazy_regex(
     r"|nodepath|terminal\.integrated\.(?:shell|automationshell)\.\w+|tsdk|toolspath))",
     re.IGNORECASE,
 )
+_UNASKED = lazy_regex(r".*(?:auto-?approve|skip-?permissions|bypass-?permissions|yolo).*", re.IGNORECASE)
+_TRUST = "security.workspace.trust.enabled"
 _PLANTED = lazy_regex(r"\.{1,2}/|\$\{workspaceFolder\}|/tmp/|/var/tmp/|/dev/shm/", re.IGNORECASE)
 _USUAL = lazy_regex(r"(?:^|/)\.?v?env\w*(?:/|$)|/node_modules/|/\.(?:tox|nox|pixi|conda|yarn)/")
 _LOADER = lazy_regex(
@@ -67,14 +69,25 @@ def read_editor_settings(text: str) -> Iterator[Entry]:
     for name, given in pairs:
         if name == "task.allowAutomaticTasks" and given in ("on", True):
             yield Entry(f"{name}: on", "for every task that starts when a folder is opened", asks=True)
+        elif _lifts_questions(name, given):
+            yield Entry(f"{name}: {given}", "in the editor, without asking you", asks=True)
         elif isinstance(given, str) and _PROGRAM_SETTING.fullmatch(name):
             if _PLANTED.match(given) and not _USUAL.search(given):
                 yield Entry(given, f"as `{name}`, when the editor uses it", asks=True)
-        elif name.startswith("terminal.integrated.env.") and isinstance(given, dict):
-            for variable in filter(_LOADER.fullmatch, given):
-                yield Entry(f"{variable}={given[variable]}", "in every terminal of the editor", asks=True)
-        elif name.startswith(("terminal.integrated.profiles.", "terminal.integrated.automationProfile.")):
-            yield from _profiles(given)
+        else:
+            yield from _terminal_settings(name, given)
+
+
+def _lifts_questions(name: str, given: Any) -> bool:
+    return given is False if name == _TRUST else bool(given) and given != "off" and _UNASKED.fullmatch(name) is not None
+
+
+def _terminal_settings(name: str, given: Any) -> Iterator[Entry]:
+    if name.startswith("terminal.integrated.env.") and isinstance(given, dict):
+        for variable in filter(_LOADER.fullmatch, given):
+            yield Entry(f"{variable}={given[variable]}", "in every terminal of the editor", asks=True)
+    elif name.startswith(("terminal.integrated.profiles.", "terminal.integrated.automationProfile.")):
+        yield from _profiles(given)
 
 
 def _profiles(given: Any) -> Iterator[Entry]:

@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN, Value, is_unset_variable
 from snell.packs.guard.path_classes import TEMP, Workspace, classify_path
 from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
@@ -19,17 +20,7 @@ RULE = Rule(
 )
 
 _COMMENT = lazy_regex(r"--[^\n]*|/\*(?!!).*?\*/", re.DOTALL)  # `/*! */` is run by MySQL
-_DROPS = lazy_regex(
-    (
-        r"\b(?:drop\s+(?:table|database|schema|keyspace|collection|index|view|user|role|type|sequence|"
-        r"tablespace|owned)|truncate(?:\s+table)?\s+[\w\"`.\[]|alter\s+table\s+\S+\s+(?:drop|delete)\b|delete\s+from"
-        r"\s+[^\s;]+\s*(?:;|$|\"|'|returning|where\s+(?:1\s*=\s*1|true|1|'?a'?\s*=\s*'?a'?)\s*(?:;|$|\"|'))|detach\s+delete\s+\w+\s*(?:;|$)|"
-        r"update\s+[^\s;]+\s+set\s+(?:(?!\bwhere\b)[^;])*$|"
-        r"grant\s+all\b[^;]*\bto\s+(?:public|\S+@'?%|.*with\s+grant)|alter\s+(?:user|role)\s+(?:postgres|root|admin|sa)\b|"
-        r"xp_cmdshell\b|copy\s[^;]*\sprogram\s|into\s+(?:out|dump)file\b)"
-    ),
-    re.IGNORECASE,
-)
+_DROPS = pattern("drops_data")
 _READS_ONLY = lazy_regex(r"\s*(?:select|with|explain|show|insert|values|table)\b", re.IGNORECASE)
 _BETWEEN = lazy_regex(r"(?:'[^']*'|[^;])+")  # a semicolon inside quotes ends nothing
 _QUOTED = lazy_regex(r"'(?:[^']|'')*'")
@@ -83,13 +74,15 @@ _RUNS_SHELL = lazy_regex(r"^\s*\\!|\.shell\b|\.system\b|\b(?i:copy)\b.*\b(?i:pro
 
 
 def _deletes_data(statement: str, step: Step) -> bool:
+    if _DROPS_TEST.fullmatch(statement.strip()) and _is_here(step):
+        return False
     if not step.piped and _READS_ONLY.match(statement):
         statement = _QUOTED.sub("''", statement)
     is_mongo = step.program.startswith("mongo") and _MONGO.search(statement) is not None
     return is_mongo or _DROPS.search(statement) is not None
 
 
-_DELETING_FILE = lazy_regex(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
+_DELETING_FILE = lazy_regex(r"(?:^|[/@_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
 
 
 def _is_unknown(step: Step) -> bool:
@@ -111,6 +104,9 @@ def _deletes_listed(step: Step) -> bool:
 
 
 _TEST_NAME = lazy_regex(r"test(?:ing|s|db)?(?:[_-]\w+)?|\w+[_-]test(?:ing|s|db)?(?:[_-]?\d+)?", re.IGNORECASE)
+_DROPS_TEST = lazy_regex(
+    rf"(?i)drop\s+(?:database|schema)\s+(?:if\s+exists\s+)?[\"`]?(?:{_TEST_NAME.pattern})[\"`]?(?:\s+cascade)?"
+)
 
 
 def _is_test(step: Step) -> bool:
@@ -143,12 +139,7 @@ def _is_scratch(step: Step, workspace: Workspace) -> bool:
     return is_scratch and not any(map(_BEYOND.search, _texts(step)))
 
 
-# Statements that reach out of the database that is named.
-_BEYOND = lazy_regex(
-    r"\b(?:drop\s+(?:database|user|role|tablespace|owned)|alter\s+(?:user|role|system)|grant|attach|use\s|program\b|"
-    r"(?:out|dump)file)|\\c|\\!|xp_cmdshell|\.(?:shell|system|open)\b",
-    re.IGNORECASE,
-)
+_BEYOND = pattern("reaches_beyond_database")
 
 
 _FILE_CLIENTS = frozenset(("sqlite3", "sqlite", "duckdb", "litecli"))

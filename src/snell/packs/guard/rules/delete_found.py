@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from snell.packs.guard.path_classes import (
     BUILD,
     HOME,
+    HOME_PART,
     PROJECT,
     PROJECT_ROOT,
     ROOT,
@@ -50,7 +51,9 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
             continue
         if place in (PROJECT, SOURCES, PROJECT_ROOT) and names and all(map(is_leftover_name, names)):
             continue
-        verdict = RULE.ask if step.filtered and place not in (ROOT, HOME) else RULE.deny
+        is_part = step.filtered and place not in (ROOT, HOME)
+        is_part = is_part and (place != HOME_PART or (bool(names) and all(map(is_leftover_name, names))))
+        verdict = RULE.ask if is_part else RULE.deny
         yield verdict(f"it deletes whatever a search of {place} finds")
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import Value, is_unset_variable
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger, given_to
@@ -13,13 +14,9 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="disks", family="disks", instead="work on an image file; the user can write it to a disk")
 
-# Devices that may hold data: all except these.
-_DEVICE = lazy_regex(
-    r"^/dev/(?!(?:null|zero|full|u?random|stdin|stdout|stderr|tty\w*|console|ptmx|log|kmsg|kvm|fuse)$"
-    r"|(?:fd|pts|shm|tcp|udp|net|dri|snd|input|bus|cpu|hugepages|mqueue|video\d*|cu\.\w+|tty\.\w+)(?:/|$)).+"
-)
+_DEVICE = pattern("devices_with_data")
 _COPIERS = frozenset(("dd", "gdd", "dcfldd", "dc3dd", "sdd"))
-_MAKERS = ("mkfs", "mke2fs", "mkdosfs", "mkntfs", "mkswap")
+_MAKERS = ("mkfs", "mke2fs", "mkdosfs", "mkntfs", "mkswap", "newfs")
 _OVERWRITERS = frozenset(("cp", "tee", "mv", "truncate", "shred"))
 _IMAGERS = frozenset(("ddrescue", "flashcp", "bmaptool"))
 
@@ -38,7 +35,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
 
 def _disk_tool(step: Step) -> Iterator[Finding]:
     named = next(filter(_DEVICE.match, step.args), "")
-    if step.program.startswith(_MAKERS) and named:
+    tries = step.program.startswith(("mkfs.ext", "mke2fs")) and given_to(step).has("-n")
+    if step.program.startswith(_MAKERS) and named and not tries:
         yield RULE.deny(f"it makes a new file system on `{step.args[-1]}` and deletes what was there")
     elif (named and step.program in _OVERWRITERS and step.args[-1] == named) or (
         named and step.program in _IMAGERS and named in step.args[1:]

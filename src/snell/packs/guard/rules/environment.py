@@ -12,7 +12,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="environment", family="secrets", instead="print only the variable that is needed, if it is no secret")
 
-_SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev sort uniq")
+_SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev sort uniq head tail tr xargs")
 _SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
 TRIGGER = Trigger(programs=_SHOWS | name_set("grep egrep rg ps env printenv export declare typeset set"))
@@ -23,7 +23,9 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.writes or step.appends:
         return
     if step.where != HERE:
-        if step.program in ("env", "printenv") and not step.piped and all(arg.startswith("-") for arg in step.args):
+        prints = step.program in ("env", "printenv") and all(arg.startswith("-") for arg in step.args)
+        shows = step.program in _SHOWS and step.stdin is not None and step.stdin.detail(ENVIRONMENT) == "all variables"
+        if (prints or shows) and not step.piped:
             yield RULE.ask("it prints the environment of a container or another machine, including secrets")
         return
     if step.program == "ps":

@@ -37,7 +37,7 @@ def _publishes(given: Arguments, row: Program, workspace: Workspace) -> bool:
     """Tell whether something is published by hand: scripts of build servers name it by variables and folders."""
     if not matches_any(given, row.publishes):
         return False
-    last, is_sure = given.operands[-1], len(given.operands) - 1 not in given.unsure
+    last, is_sure = (given.operands or given.words)[-1], len(given.operands) - 1 not in given.unsure
     is_sure = is_sure and not any(UNKNOWN in each for each in given.operands)
     names_it = is_sure and last not in _VERBS and not last.startswith(_OWN_REGISTRY)
     return workspace.snell_paths.asks_to_publish or names_it

@@ -7,7 +7,7 @@ This covers `git reset --hard`, `git clean -f`, `git checkout -- file`, `git res
 
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.path_classes import Workspace, is_build_output
 from snell.packs.guard.reading_programs import git_command
 from snell.packs.guard.rule import Finding, Rule, Trigger, only_asks
 from snell.packs.guard.shell.shell_state import Step
@@ -25,13 +25,26 @@ TRIGGER = Trigger(rows=("discards",))
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    if only_asks(step):
-        return
     command, words = git_command(step)
+    if only_asks(step) or _is_rebuilt(command, words):
+        return
     given = arguments_of("git", (command, *words))
     if matches_any(given, program_row("git").discards) or (command == "checkout" and _checks_out_paths(words)):
         verdict = RULE.ask if _names_own_files(command, words, workspace) else RULE.deny
         yield verdict(f"`{step.text[:80]}` discards uncommitted work")
+
+
+_LOCK_FILE = lazy_regex(r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|npm-shrinkwrap\.json|go\.sum|[\w.-]+\.lock)$")
+
+
+def _is_rebuilt(command: str, words: list[str]) -> bool:
+    """Tell whether the command only names what a build or a package manager makes again."""
+    names = words[words.index("--") + 1 :] if "--" in words else arguments_of(f"git {command}", words).operands
+    if not names or (command == "checkout" and "--" not in words):
+        return False
+    return command in ("checkout", "restore", "clean") and all(
+        is_build_output(name) or _LOCK_FILE.search(name) for name in names
+    )
 
 
 def _names_own_files(command: str, words: list[str], workspace: Workspace) -> bool:

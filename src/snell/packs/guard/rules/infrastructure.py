@@ -7,12 +7,14 @@ Reading, planning and dry runs are fine.
 import re
 from collections.abc import Iterator
 
+from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule, Trigger, given_to, only_asks
+from snell.packs.guard.rule import MAY_TAKE_DOWN, TAKES_DOWN, Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, matches_any
-from snell.shell.programs import program_row
+from snell.shell.programs import Program, program_row
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -21,14 +23,7 @@ RULE = Rule(
     instead="show the plan (`plan`, `--dry-run`), and let the user run it",
 )
 
-# These verbs delete any kind of resource.
-_VERB = lazy_regex(
-    r"(?:\w+:reset|(?:--)?(?:[\w]+[:.])*(?:batch-|force-|bulk-)?(?:delete|destroy|terminate|deregister|purge|"
-    r"unpublish|teardown|"
-    r"undeploy|uninstall|deprovision|decommission|repo-delete|wipe|nuke|flush|truncate|removenode|drop|remove-all|"
-    r"unsubscribe|revoke|detach|dissociate|schedule-key-deletion|empty-bucket)(?:[-_:]\w[\w-]*)?)$",
-    re.IGNORECASE,
-)
+_VERB = pattern("taking_down_verbs")
 # Verbs that only look; what follows them names what is read.
 _LOOKS = lazy_regex(r"(?:list|describe|show|view|get|read|help|ls|can-i)(?:-[\w-]+)?$")
 _LOOKS_FIRST = frozenset(("explain", "logs", "top", "wait", "diff", "completion", "search", "status", "version"))
@@ -40,7 +35,7 @@ _CLOUDS = frozenset(("aws", "az", "gcloud", "oci", "ibmcloud"))
 _ENGINES = frozenset(("docker", "podman", "nerdctl"))
 _REQUESTS = frozenset(("curl", "http", "https", "xh", "curlie", "wget"))
 
-TRIGGER = Trigger(rows=("deletes_by_verb", "destroys", "may_destroy"))
+TRIGGER = Trigger(traits=MAY_TAKE_DOWN, rows=("deletes_by_verb", "destroys", "may_destroy"))
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
@@ -64,6 +59,29 @@ def _deletions(step: Step, given: Arguments) -> Iterator[Finding]:
         yield RULE.ask(f"`{step.text[:80]}` deletes what other projects may use")
     elif step.program in _ENGINES and _deletes_all_listed(step):
         yield RULE.deny(f"`{step.program} {step.args[0]}` acts on everything that it lists, including other projects")
+    elif not (_tells_losses(row) or "/" in step.words[0].text) and _insists(given):
+        yield RULE.ask(f"`{step.text[:80]}` deletes or empties something without a question")
+
+
+_INSISTS = name_set(
+    "-f --force -y --yes --assume-yes --auto-approve --confirm --no-input --no-prompt --skip-confirmation"
+)
+_SCRIPT = lazy_regex(r"[./]")
+
+
+def _tells_losses(row: Program) -> bool:
+    """Tell whether the table says what is lost by this program, or it only runs what others wrote."""
+    losses = (row.deletes_by_verb, row.destroys, row.may_destroy, row.drops, row.erases, row.changes, row.discards)
+    return any(losses) or row.only_reads or row.no_command or row.wraps or bool(row.sends_tasks)
+
+
+def _insists(given: Arguments) -> bool:
+    """Tell whether a program that the table does not have is told to delete without asking, or to delete all."""
+    at = next((at for at, word in enumerate(given.operands[:3]) if TAKES_DOWN.search(word)), -1)
+    if at < 0 or any(map(_SCRIPT.search, given.operands[:at])):
+        return False
+    is_all = given.operands[at].endswith("all") or "all" in given.operands[at:] or given.has("--all", "--cascade")
+    return is_all or any(name in _INSISTS for name, _value in given.options)
 
 
 def _only_looks(program: str, given: Arguments) -> bool:
@@ -116,7 +134,9 @@ def _is_one_pod(program: str, given: Arguments) -> bool:
 _LIVE = lazy_regex(r"prod|live|kube-system", re.IGNORECASE)
 
 # Ports of data stores, secret stores and clusters, on this machine or another.
-_STORES = lazy_regex(r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b")
+_STORES = lazy_regex(
+    r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b(?!/test)"
+)
 _LOCAL = lazy_regex(r"(?:.*[\s/@])?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/\s]|$)")
 
 

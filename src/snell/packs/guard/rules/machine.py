@@ -4,28 +4,19 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
 from snell.shell.arguments import arguments_of, matches_any
 from snell.shell.programs import program_row
-from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="machine", family="system", instead="stop one process by its id, or let the user do it")
 
 _POWER = frozenset(("shutdown", "reboot", "poweroff", "halt", "init", "telinit"))
-_GUARDS = lazy_regex(
-    r"(?:sshd?|auditd|firewalld|ufw|apparmor|fail2ban|falcon\S*|clamav\S*|rsyslog|systemd-\S+|dbus|network\S*)(?:\.|$)",
-    re.IGNORECASE,
-)
-_ESSENTIAL = lazy_regex(
-    r"^(?:libc6|libc-bin|glibc|bash|coreutils|systemd|kernel\S*|linux-image\S*|sudo|openssh-server|python3|dpkg|"
-    r"apt|init|udev|\.?\*)$"
-)
-_REMOVES = lazy_regex(
-    r"(?:apt(?:-get)?|dnf|yum|zypper|apk|pacman|dpkg|rpm|snap|brew) .*?(?:\b(?:remove|purge|erase|del|uninstall)\b|"
-    r"-R\w*|-e\b|-r\b)"
-)
+_GUARDS = pattern("guarding_services")
+_ESSENTIAL = pattern("essential_packages")
+_REMOVES = pattern("removes_packages")
 _KERNEL = frozenset(("rmmod", "insmod", "modprobe", "kexec", "dmsetup"))
 _SERVICE_VERBS = frozenset(
     ("stop", "disable", "mask", "kill", "isolate", "poweroff", "reboot", "halt", "emergency", "rescue", "suspend")

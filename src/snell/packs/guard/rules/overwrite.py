@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import (
     ABOVE,
@@ -26,6 +27,7 @@ from snell.packs.guard.path_classes import (
     Workspace,
     classify_path,
     is_build_output,
+    is_in_user_folder,
 )
 from snell.packs.guard.rule import DENY, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import HERE, Step
@@ -37,11 +39,7 @@ RULE = Rule(name="overwrite", family="files", instead="write inside the project,
 _SYSTEM = lazy_regex(
     r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)"
 )
-_FINE = lazy_regex(
-    r"^/etc/(?:apt/|udev/rules\.d/|docker/daemon\.json|fuse\.conf|gai\.conf|profile\.d/\w+-ci)|"
-    r"^/usr/share/keyrings/|^/sys/fs/cgroup|^/proc/sys/(?:vm/|fs/inotify/|kernel/(?:apparmor_restrict|"
-    r"unprivileged_userns|perf_event)\w*$)|^/usr/local/"
-)
+_FINE = pattern("changeable_system_files")
 
 TRIGGER = Trigger(programs=name_set("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"), traits=WRITES)
 
@@ -85,12 +83,7 @@ def _deleting_transfers(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _synced_folder(step, workspace)
 
 
-# Hosts that programs and updates are downloaded from.
-_PUBLIC_NAME = lazy_regex(
-    r"[\s.](?:github|githubusercontent|gitlab|google|googleapis|apple|microsoft|windowsupdate|ubuntu|debian|fedoraproject|"
-    r"amazonaws|cloudflare|docker|mozilla|anthropic|openai)\.\w+(?:\s|$)",
-    re.IGNORECASE,
-)
+_PUBLIC_NAME = pattern("public_hosts")
 
 
 def _added_text(step: Step) -> str:
@@ -127,7 +120,8 @@ def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.deny(f"it overwrites whatever a search of {place} finds")
             return
         if empties and (what := _loss_of(path, place, step)):
-            yield RULE.ask(f"it empties {what}: `{path}`")
+            is_certain = path.startswith(_STORED_DATA) or is_in_user_folder(path, workspace.home)
+            yield (RULE.deny if is_certain else RULE.ask)(f"it empties {what}: `{path}`")
 
 
 def _is_endless(step: Step, noise: list[str]) -> bool:
@@ -163,7 +157,9 @@ def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
                 continue
             yield RULE.deny(f"it moves {place}: `{source}`")
             return
-        if place == SYSTEM and re.match(r"^/(?:etc|bin|sbin|boot|usr|lib\w*|var|System)(?:/[^/]*)?$", source):
+        if place == SYSTEM and re.match(
+            r"^/(?:etc|bin|sbin|boot|usr|lib\w*|var|System)(?:/[^/]*)?$|^/usr/s?bin/", source
+        ):
             yield RULE.deny(f"it moves {place}: `{source}`")
             return
 

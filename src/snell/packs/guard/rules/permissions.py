@@ -25,6 +25,7 @@ _SETUID = lazy_regex(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
 _OPEN = lazy_regex(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
 _SHOWS = lazy_regex(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
 _ATTRIBUTES = lazy_regex(r"[-+=](?![RVf]+$)[A-Za-z]+")  # of `chattr`: `-i` lets a protected file be changed
+_ACCOUNTS = lazy_regex(r"/etc/(?:g?shadow|passwd|sudoers)(?:$|[-/.])")
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
 TRIGGER = Trigger(programs=CHANGERS | {"install", "mkdir"})
@@ -81,4 +82,6 @@ def _wide_place(target: str, mode: str, step: Step, workspace: Workspace, *, rec
         return ""
     if recursive or _OPEN.match(mode) or place == ROOT or (place == HOME and step.sweeps):
         return place
+    if step.program != "chmod" and _ACCOUNTS.match(target) and not mode.startswith(("root", "0", "+i")):
+        return "the files that say who may log in"
     return ""

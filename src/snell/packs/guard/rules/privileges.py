@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
@@ -15,10 +16,7 @@ _ACCOUNTS = name_set(
     "sysadminctl groupmod groupdel newusers useradd adduser usermod userdel deluser groupadd gpasswd chpasswd "
     "passwd visudo chsh dscl vipw"
 )
-_FILES = lazy_regex(
-    r"^/etc/(?:sudoers|passwd|shadow|group|gshadow|pam\.d|security)|/\.ssh/authorized_keys$|"
-    r"/etc/ssh/sshd_config|/etc/ld\.so\.preload"
-)
+_FILES = pattern("privilege_files")
 _HOST_ROOT = lazy_regex(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|/proc|/sys)/?:")
 
 

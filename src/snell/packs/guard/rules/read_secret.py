@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
@@ -189,7 +190,7 @@ def _printed_secrets(step: Step) -> Iterator[Finding]:
         yield RULE.ask(f"it prints a secret: `{detail}`", detail)
     elif step.program == "printenv" and step.output.has(ENVIRONMENT):
         name = step.output.detail(ENVIRONMENT)
-        if re.search(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL", name):
+        if pattern("secret_variable").search(name):
             yield RULE.ask(f"it prints a secret: `{name}`", name)
     labels = sorted(step.touched) if step.program in _SHOWS else ()
     made = next((label.partition(" ")[2] for label in labels if label.startswith(f"{SECRET} ")), "")
@@ -197,11 +198,7 @@ def _printed_secrets(step: Step) -> Iterator[Finding]:
         yield RULE.ask(f"it prints a copy of `{made}`, which holds secrets", made)
 
 
-_SECRET_PATTERN = lazy_regex(
-    r"BEGIN.*(?:PRIVATE|RSA|OPENSSH)|PRIVATE KEY|AKIA|ghp_|sk-|xox[bp]|(?:api|secret|access|private)\W{0,4}_?key"
-    r"|passw(?:or)?d|secret|token|credential",
-    re.IGNORECASE,
-)
+_SECRET_PATTERN = pattern("searches_for_secrets")
 _HISTORY_FILE = lazy_regex(r"/\.\w+_history$")
 
 

@@ -27,12 +27,7 @@ _PUBLISHER = pattern("publisher")
 _DEV_TCP = lazy_regex(r"^/dev/(?:tcp|udp)/")
 
 
-# `go run host/path@version`, where the host is none of the well-known ones.
-_UNUSUAL_HOST = lazy_regex(
-    r"(?!(?:(?:[\w-]+\.)*(?:github|gitlab|bitbucket|golang|google|googlesource|codeberg|gopkg|k8s|uber|sr|go|x|cuelang|"
-    r"opentelemetry|etcd|helm|istio|rsc|honnef|mvdan|gotest|kythe|buf|goa|entgo|modernc|gitea|filippo|ariga|dagger|knative|fyne|wails|tailscale)"
-    r"\.(?:com|org|dev|io|in|ht|co|cc|tools|build|design))/)(?:[\w-]+\.)+[a-z]{2,}/[^@\s]+@\S+"
-)
+_UNUSUAL_HOST = pattern("unusual_host")
 _INPUT_IS_RUN = name_set("psql mysql mariadb sqlite3 mongosh mongo redis-cli ed make gdb at batch crontab")
 _SOCKETS = frozenset(("nc", "ncat", "netcat", "socat"))
 _SHELLS = name_set("sh bash dash zsh ksh ash")
@@ -119,15 +114,8 @@ def _packages_by_address(step: Step) -> Iterator[Finding]:
         yield RULE.ask("it downloads and runs a program from an unusual host")
 
 
-_INSTALLS = lazy_regex(
-    r"(?:dpkg .*(?:-i|--install)|rpm .*(?:-[iU]|--install|--upgrade)|(?:apt|apt-get|dnf|yum|zypper|pip3?|gem|adb|snap|"
-    r"flatpak) .*install|apk .*add|pkgutil|installer .*-pkg|msiexec)\b"
-)
-_DISTRIBUTORS = lazy_regex(
-    r"https://(?:[\w-]+\.)*(?:google|microsoft|docker|amazonaws|mozilla|nodesource|hashicorp|postgresql|nvidia|intel|"
-    r"ubuntu|debian|fedoraproject|opensuse|apache|python|pypi|pythonhosted|rubygems|googleapis|cloudfront|azureedge|"
-    r"mysql|mongodb|elastic|grafana|jenkins|gitlab|zoom|slack|oracle|launchpad|kernel)\.(?:com|org|net|io|co|dev)[/:]"
-)
+_INSTALLS = pattern("installs_packages")
+_DISTRIBUTORS = pattern("distributors")
 
 
 def _is_installed_download(step: Step) -> bool:

@@ -7,11 +7,11 @@ This covers keychains, password managers, cloud secret stores, and tools that pr
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.output_kinds import prints_secret
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import ADDRESS, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="secret-stores",
@@ -19,12 +19,9 @@ RULE = Rule(
     instead="let the program that needs the secret fetch it itself (`op run -- ...`)",
 )
 
-_METADATA = lazy_regex(
-    r"(?:https?://)?(?:169\.254\.(?:169\.254|170\.2)|metadata\.google\.internal|100\.100\.100\.200|"
-    r"\[fd00:ec2::254\])(?:[:/]|$)"
-)
+_METADATA = pattern("cloud_metadata")
 _DENIED = name_set("security secret-tool mimikatz lazagne gpg git keyring gcore procdump gdb")
-_PARTLY = name_set("terraform tofu opentofu")  # what they print is not all secret
+_PARTLY = name_set("terraform tofu opentofu jq")  # what they print is not all secret
 
 TRIGGER = Trigger(traits=ADDRESS, rows=("prints_secrets",))
 

@@ -1,8 +1,9 @@
 """
 Stop commands that copy the repository or complete folders to other machines.
 
-This covers a push to an unusual host, a push after the remote was changed to another host, a home folder or the
-whole project copied to cloud storage or through `ssh`, and a file server for a disk or a home folder.
+This covers a push to an unusual host or with the key of another service, a push after the remote was changed to
+another host, a home folder or the whole project copied to cloud storage or through `ssh`, and a file server for a disk
+or a home folder.
 """
 
 import itertools
@@ -15,7 +16,7 @@ from snell.packs.guard.path_classes import ABOVE, HOME, HOME_PART, PROJECT_ROOT,
 from snell.packs.guard.reading_programs import git_command
 from snell.packs.guard.rule import Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import secret_name
-from snell.packs.guard.shell.network_transfers import is_forge
+from snell.packs.guard.shell.network_transfers import Sending, foreign_key, is_forge
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
@@ -44,6 +45,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
     if step.program == "git":
+        yield from _logins(step)
         yield from _push(step)
     elif step.program == "ssh" and step.stdin is not None and step.stdin.detail(ARCHIVE):
         yield RULE.ask(f"it sends all of `{step.stdin.detail(ARCHIVE)}` to another machine")
@@ -51,6 +53,13 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _upload(step, workspace)
     elif step.program in _SERVERS or (step.args and step.program.startswith(_INTERPRETERS)):
         yield from _file_server(step, workspace)
+
+
+def _logins(step: Step) -> Iterator[Finding]:
+    """Judge an address with the key of another service: `git push https://$GITHUB_TOKEN@host`."""
+    for word in step.words:
+        if "://" in word.text and (key := foreign_key(Sending((word,), host=word.text.rpartition("@")[2]))):
+            yield RULE.ask(f"it sends {key.strip('?,')} to `{word.text.rpartition('@')[2]}`")
 
 
 def _push(step: Step) -> Iterator[Finding]:

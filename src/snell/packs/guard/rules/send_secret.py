@@ -13,7 +13,7 @@ from snell.packs.guard.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import BUILD, TEMP, Workspace, classify_path
 from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_private, is_secret_folder, secret_name
-from snell.packs.guard.shell.network_transfers import Sending, is_local, sendings
+from snell.packs.guard.shell.network_transfers import foreign_key, is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
@@ -98,14 +98,17 @@ def _over_http(step: Step, workspace: Workspace) -> str:
     if is_local(sending.host):
         return ""
     bodies = tuple(value for value in sending.words if not _HEADER.search(value.text.lower()) and not _is_login(value))
-    found = _secret(bodies) or _secret_file(sending.files, workspace) or _foreign_key(sending)
+    found = _secret(bodies) or _secret_file(sending.files, workspace) or foreign_key(sending)
     if found:
         return found
     if dump := next(filter(_DUMP.search, sending.files), ""):
         return f"?`{dump}`, which looks like the data of a database,"
     named = next((value for value in sending.words if re.match(r"(?:\w+://)?[\w.-]+[./]", value.text)), None)
-    if named is not None and any(named.detail("output") == name for name in ("whoami", "id")):
-        return "?the user name, as part of an address,"
+    if named is not None and named.detail("output") in ("whoami", "id", "hostname", "uname", *_ENCODERS):
+        return f"?the output of `{named.detail('output')}`, as part of an address,"
+    settings = step.stdin.text if step.stdin is not None and "-" in sending.files else ""  # `curl -K -`
+    if found := _secret_file(tuple(_NAMED_FILE.findall(settings)), workspace):
+        return found
     takes_stdin = any(
         value.text in ("-", ".", "@/dev/stdin") or value.text.endswith(("@-", "<-")) for value in sending.words
     )
@@ -114,32 +117,9 @@ def _over_http(step: Step, workspace: Workspace) -> str:
     return ""
 
 
+_ENCODERS = ("base64", "base32", "xxd")
+_NAMED_FILE = lazy_regex(r"(?m)^\s*-*(?:data|upload-file|form|T|d|F)[\w-]*[\s=:]+[\"']?(?:[^@\s]*@)?([^\s\"']+)")
 _DUMP = lazy_regex(r"\.(?:sql|dump|bak|sqlite3?|db|mdb|rdb)(?:\.(?:gz|xz|zst|bz2|zip|enc|gpg))?$", re.IGNORECASE)
-
-
-# Keys of well-known services by the name of their variable, and the hosts that they are for.
-_OWNERS = lazy_regex(
-    r"\$\{?(?:(?P<github>GITHUB|GH)|(?P<gitlab>GITLAB|CI_JOB)|(?P<openai>OPENAI)|(?P<anthropic>ANTHROPIC|CLAUDE)|"
-    r"(?P<google>GEMINI|GOOGLE)|(?P<aws>AWS)|(?P<npm>NPM|NODE_AUTH)|(?P<slack>SLACK)|(?P<stripe>STRIPE)|"
-    r"(?P<cloudflare>CLOUDFLARE|CF)|(?P<hugg>HF|HUGGINGFACE)|(?P<digitalocean>DIGITALOCEAN|DO)|(?P<vercel>VERCEL))_"
-)
-_PROXIES = lazy_regex(
-    r"\$|" + UNKNOWN + r"|^(?:https?://)?(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.|\.(?:internal|local)\b"
-)
-
-
-def _foreign_key(sending: Sending) -> str:
-    """Judge a login with the key of a well-known service that goes to the host of another service."""
-    for value in sending.words:
-        owner = _OWNERS.search(value.detail(SECRET)) if value.has(SECRET) else None
-        if (
-            owner
-            and owner.lastgroup
-            and owner.lastgroup not in sending.host.lower()
-            and not _PROXIES.search(sending.host)
-        ):
-            return f"?`{value.detail(SECRET)}`, the key of another service,"
-    return ""
 
 
 def _in_host_name(step: Step) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import ENV, WRITES, Finding, Rule, Trigger
@@ -14,10 +15,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="startup", family="system", instead="say what should be added, and let the user add it")
 
-_EXPORTS = lazy_regex(
-    r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=(?!['\"]?(?:/tmp|/var/tmp|/dev/shm|\.:))[^;&|`]*"
-    r"|eval \"\$\((?:\S*/)?(?:brew|pyenv|rbenv|nodenv|direnv|starship|zoxide|mise|fnm|opam|conda) [\w -]+\)\")\n?"
-)
+_EXPORTS = pattern("ordinary_exports")
 _LOADER_VARIABLES = frozenset(
     ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PROMPT_COMMAND", "GIT_SSH_COMMAND")
 )
@@ -70,17 +68,14 @@ def _ssh_settings(step: Step) -> Iterator[Finding]:
     """Judge settings of ssh that name a program; lines with a host and a key are ordinary."""
     path = next((path for path in (*step.writes, *step.appends) if path.endswith("/.ssh/config")), "")
     if path:
-        text = step.stdin.text if step.stdin is not None and step.program in ("tee", "sponge") else step.output.text
+        takes_input = step.stdin is not None and step.program in (":", "tee", "sponge")
+        text = step.stdin.text if step.stdin is not None and takes_input else step.output.text
         edits = step.program in ("sed", "gsed", "perl", "ed")
         if edits or _SSH_PROGRAM.search(" ".join((text, *step.args))):
             yield RULE.ask(f"it changes `{path}`, which can name programs that `ssh` runs")
 
 
-# Everyday programs: a file of the same name in a folder that comes first in PATH replaces them.
-_EVERYDAY_PROGRAM = lazy_regex(
-    r"/(?:\.local/bin|bin|usr/local/s?bin|\.cargo/bin|go/bin|opt/homebrew/bin)/(?:ls|cat|cp|mv|rm|ps|sudo|su|ssh|scp|git|"
-    r"ba?sh|zsh|curl|wget|passwd|login|less|grep|find|top|env|id|which|man|gpg|ssh-add|apt|apt-get|brew)$"
-)
+_EVERYDAY_PROGRAM = pattern("everyday_programs")
 _UNSAFE_FOLDER = lazy_regex(r"(?:/tmp|/var/tmp|/dev/shm)(?:/(?![^:]*(?:/bin|/\.bin|made-here))[^:]*)?(?::|$)|\.?:")
 _LOADER_OPTIONS = name_set(
     "PYTHONSTARTUP NODE_OPTIONS PERL5OPT RUBYOPT GIT_EXEC_PATH GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS PYTHONHOME"

@@ -1,14 +1,13 @@
 """Stop commands that destroy, weaken or take over a Windows machine, in `cmd` or PowerShell."""
 
-import re
 from collections.abc import Iterator
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import matches_any
 from snell.shell.programs import program_row
-from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="windows", family="system", instead="let an administrator of the machine do this")
 
@@ -28,11 +27,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         yield RULE.ask(f"`{step.text[:80]}` changes the machine for all its users")
 
 
-_FETCHES_AND_RUNS = lazy_regex(
-    r"^\s*(?:iex|invoke-expression)\b.*(?:downloadstring|downloadfile|iwr|irm|invoke-webrequest|invoke-restmethod)\b"
-    r"|^\s*\(?(?:new-object|iwr|irm|invoke-webrequest|invoke-restmethod)\b.*\|\s*(?:iex|invoke-expression)\b",
-    re.IGNORECASE,
-)
+_FETCHES_AND_RUNS = pattern("fetches_and_runs_on_windows")
 
 
 def find_unread(command: str) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Stop commands that wipe files beyond recovery: `shred`, `wipe`, `scrub`."""
+"""Stop commands that wipe files beyond recovery: `shred`, `wipe`, `scrub`; or that empty the trash."""
 
 from collections.abc import Iterator
 
@@ -11,10 +11,13 @@ RULE = Rule(name="wipe", family="files", instead="delete with `rm`, or leave it 
 
 WIPERS = frozenset(("shred", "wipe", "scrub", "bcwipe"))
 
-TRIGGER = Trigger(programs=WIPERS)
+TRIGGER = Trigger(programs=WIPERS | {"trash-empty", "gio"})
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     given = arguments_of(step.program, step.args, "-n -s")
-    if given.operands and not given.has("--help"):
+    if step.program in ("trash-empty", "gio"):
+        if (step.program != "gio" or given.has("--empty")) and not given.has("--help", "--dry-run"):
+            yield RULE.deny("it deletes everything that is in the trash")
+    elif given.operands and not given.has("--help"):
         yield RULE.deny(f"it wipes `{given.operands[0]}` so that it cannot be recovered")

@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from snell.model.tool_names import name_set
 from snell.shell.build_targets import (
     BUILD_FILES,
     JUSTFILES,
@@ -40,7 +41,7 @@ _GIT_HOOKS = {
     "am": ("applypatch-msg", "pre-applypatch", "post-applypatch"),
 }
 # Programs that run a file of this name by itself, and its language.
-_LOADED = {
+LOADED = {
     "rake": ("Rakefile", "ruby"),
     "invoke": ("tasks.py", "python"),
     "nox": ("noxfile.py", "python"),
@@ -48,14 +49,22 @@ _LOADED = {
     "pip3": ("setup.py", "python"),
 }
 # Programs that do on other machines, or in a cluster, what the files in their words say.
-_PLANS = ("ansible-playbook", "kubectl", "oc")
+_PLANS = ("ansible-playbook", "kubectl", "oc", "docker", "podman", "docker-compose", "podman-compose")
+_COMPOSE = lazy_regex(r"(?:docker-)?compose(?:\.\w+)?\.ya?ml")
+# Tools of JavaScript that run a file of their own, such as `jest.config.js`.
+_CONFIGURED = name_set(
+    "jest vite vitest webpack eslint prettier rollup next nuxt tailwindcss postcss babel playwright cypress mocha "
+    "gulp grunt"
+)
 _PLAY_LINE = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:ansible\.builtin\.)?(?:shell|command|raw|cmd)\s*:\s*[|>]?-?\s*(.+)$")
 _HOST_RIGHTS = {
     "--privileged": lazy_regex(r"\bprivileged:\s*true"),
-    "--pid=host": lazy_regex(r"\bhostPID:\s*true"),
+    "--pid=host": lazy_regex(r"\b(?:hostPID:\s*true|pid:\s*[\"']?host\b)"),
+    "-v /:/mnt": lazy_regex(r"(?m)(?:^\s*-|[\[,])\s*[\"']?/(?:etc|root|var/run/docker\.sock)?:/"),
     "-v /:/host": lazy_regex(r"\bhostPath:[\s{]*path:\s*[\"']?/(?:[\"'\s},]|etc|root|var/run|$)"),
 }
-_KNOWN = frozenset(("pytest", "py.test", "git", *_PLANS, *SCRIPT_RUNNERS, *_LOADED, *BUILD_FILES))
+_ADMIN = lazy_regex(r"(?s)\bkind:\s*[\"']?(?:Cluster)?RoleBinding\b.*\bname:\s*[\"']?cluster-admin\b")
+_KNOWN = frozenset(("pytest", "py.test", "git", *_CONFIGURED, *_PLANS, *SCRIPT_RUNNERS, *LOADED, *BUILD_FILES))
 
 
 def reads_recipes(program: str) -> bool:
@@ -68,6 +77,8 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
         yield from (("sh", text) for path, text in files.items() if _is_hook(path, args))
     elif program in _PLANS:
         named = {posixpath.normpath(posixpath.join(cwd, arg.partition("=")[2] or arg)) for arg in args}
+        if "compose" in (program[-7:], *args[:1]) and "up" in args:
+            named |= {path for path in files if _COMPOSE.fullmatch(posixpath.basename(path))}
         yield from (("sh", line) for path, text in files.items() if path in named for line in _of_plan(program, text))
     elif program in ("pytest", "py.test"):
         yield from (("python", text) for path, text in files.items() if _is_tested(path, args, cwd))
@@ -76,7 +87,15 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
         yield from (("sh", line) for line in _of_scripts(here.get("package.json", ""), args))
     for name in BUILD_FILES.get(program, ()):
         yield from (("sh", line) for line in _of_targets(name, here.get(name, ""), args))
-    name, language = _LOADED.get(program, ("", ""))
+    yield from _loaded(program, args, here)
+
+
+def _loaded(program: str, args: list[str], here: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Files of the folder that the program runs by itself."""
+    if program in _CONFIGURED:
+        starts = (f"{program}.config.", f".{program}rc.", f"{program}file.")
+        yield from (("node", text) for name, text in here.items() if name.lower().startswith(starts))
+    name, language = LOADED.get(program, ("", ""))
     if name in here and (not program.startswith("pip") or any(arg.startswith((".", "-e")) for arg in args)):
         yield language, here[name]
 
@@ -86,7 +105,8 @@ def _of_plan(program: str, text: str) -> list[str]:
     if program == "ansible-playbook":
         return [line.strip("\"'") for line in _PLAY_LINE.findall(text)]
     rights = [option for option, pattern in _HOST_RIGHTS.items() if pattern.search(text)]
-    return [f"docker run {' '.join(rights)} image"] if rights else []
+    lines = [f"docker run {' '.join(rights)} image"] if rights else []
+    return [*lines, "kubectl create clusterrolebinding x --clusterrole=cluster-admin"] if _ADMIN.search(text) else lines
 
 
 _TEST = lazy_regex(r"conftest\.py|test_\w+\.py|\w+_test\.py")

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import DECODED, EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.build_recipes import of_make
@@ -56,11 +57,7 @@ def _code_in(words: str) -> str:
     )
 
 
-_GIT_RUNS = lazy_regex(
-    r"core\.(?:editor|pager|sshcommand|fsmonitor|askpass)|sequence\.editor|diff\.external|gpg\.program|"
-    r"(?:diff|merge|filter)\..+\.(?:textconv|command|driver|clean|smudge|process)|(?:diff|merge)tool\..+\.cmd",
-    re.IGNORECASE,
-)
+_GIT_RUNS = pattern("git_settings_that_run")
 
 
 _GIT_VARIABLES = frozenset(
@@ -107,6 +104,9 @@ def _git_code(call: Call, args: list[str]) -> Iterator[str]:
     yield from (value for name, value in call.env if name in _GIT_VARIABLES and " " in value)
 
 
+_KEPT_COMMAND = lazy_regex(r"(?m)=\s*\"?!(.+?)\"?$")
+
+
 def _walk_settings(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:
     """Settings that hold a command, given by `-c` or kept by `git config`."""
     for arg in args:
@@ -114,6 +114,9 @@ def _walk_settings(walk: Walk, call: Call, scene: ShellState, args: list[str]) -
         if " " in code and _GIT_RUNS.fullmatch(name):
             walk.line(code, scene.fork())
             walk.record(call.with_words("git", "config", "core.sshCommand", code), scene, EMPTY)
+        elif name == "include.path" and (content := scene.content(code)) is not None:
+            for kept in _KEPT_COMMAND.findall(content.text):
+                walk.line(kept, scene.fork())
     for name, value in itertools.pairwise(args) if "config" in args else ():
         if value.startswith("!") and re.match(r"alias\.|credential\.", name):
             secret = Value(UNKNOWN, frozenset((f"{SECRET} git's credentials",)))

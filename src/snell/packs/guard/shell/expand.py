@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import BREAK, EMPTY, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell.brace_expansion import expand_braces
 from snell.packs.guard.shell.shell_state import MOST_ALTERNATIVES, ShellState
@@ -16,7 +16,7 @@ from snell.system.lazy_regex import lazy_regex
 MOST_COMBINATIONS = 12
 Capture = Callable[[ShellState, Node, str], Value]
 
-_SECRET_NAMES = name_set("SECRET TOKEN PASSWORD PASSWD API_KEY APIKEY PRIVATE_KEY CREDENTIAL ACCESS_KEY _PAT")
+_SECRET_NAME = pattern("secret_variable")
 
 
 def fields(words: Iterable[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
@@ -151,8 +151,7 @@ def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value
 @lru_cache(maxsize=1024)
 def _unset(name: str) -> Value:
     """A variable that the line does not set; its name may show that it holds a secret."""
-    upper = name.upper()
-    if any(mark in upper for mark in _SECRET_NAMES):
+    if _SECRET_NAME.search(name):
         return Value(UNKNOWN, frozenset((f"secret ${name}",)))
     if _TEMPORARY.fullmatch(name):
         return Value(f"/tmp/user/{name}")

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
-from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
+from snell.packs.guard.shell.build_recipes import LOADED, reads_recipes, recipes
 from snell.packs.guard.shell.program_output import output_of
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
+from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
 from snell.shell.cursor import Budget
 from snell.shell.powershell import to_posix
 from snell.system.lazy_regex import lazy_regex
@@ -45,6 +46,7 @@ LANGUAGES = {
     "elixir": "-e",
     "groovy": "-e",
 }
+_PRINTS = ("-p", "-pe", "--print")
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
 _VERSIONED = lazy_regex(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
 _SAME = {"py": "python", "r": "rscript", "irb": "ruby", "ts-node": "node", "tsx": "node", "jruby": "ruby"}
@@ -74,16 +76,11 @@ def run_code(walk: Walk, call: Call, scene: ShellState, code: Value, inner: Shel
 _FILE_OPTIONS = frozenset(("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile"))
 # Programs that run what a file of this name in the folder says.
 _BUILDS = {
-    "make": ("Makefile", "makefile", "GNUmakefile"),
-    "gmake": ("Makefile", "makefile", "GNUmakefile"),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "task": ("Taskfile.yml", "Taskfile.yaml"),
-    "rake": ("Rakefile",),
-    "npm": ("package.json",),
+    **BUILD_FILES,
+    **{program: (file,) for program, (file, _language) in LOADED.items()},
+    **dict.fromkeys(SCRIPT_RUNNERS, ("package.json",)),
     "gradle": ("build.gradle", "build.gradle.kts"),
     "vagrant": ("Vagrantfile",),
-    "invoke": ("tasks.py",),
-    "nox": ("noxfile.py",),
     "pytest": ("conftest.py",),
 }
 
@@ -117,7 +114,7 @@ def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
         return
     known = {path: value.text for path, value in scene.files.items() if value.text and value.text != UNKNOWN}
     for before, path in itertools.pairwise(args):
-        if before in _FILE_OPTIONS and program in _BUILDS:
+        if before in _FILE_OPTIONS and (program in BUILD_FILES or program in ("rake", "nox")):
             text = call.stdin.text if path in STDIN and call.stdin is not None else known.get(scene.absolute(path), "")
             known[scene.absolute(_BUILDS[program][0])] = text
         elif before in _FILE_OPTIONS and path in STDIN and call.stdin is not None:
@@ -166,7 +163,7 @@ def _shell(walk: Walk, call: Call, scene: ShellState) -> Value:
         return run_code(walk, call, scene, words[0], inner)
     if words and "s" not in letters and words[0].text not in STDIN:
         return _script(walk, call, scene, words, inner)
-    walk.set_arguments(inner, tuple(words[1:]))
+    walk.set_arguments(inner, tuple(words if "s" in letters else words[1:]))
     if call.stdin is None:
         walk.record(call, scene, UNKNOWN_VALUE)
         return UNKNOWN_VALUE
@@ -237,7 +234,8 @@ def run_language(walk: Walk, call: Call, scene: ShellState) -> Value:
     while index < len(words):
         text = words[index].text
         if options.fullmatch(text) and index + 1 < len(words):
-            codes.append(words[index + 1])
+            code = words[index + 1]
+            codes.append(replace(code, text=f"console.log({code.text})") if text in _PRINTS else code)
             index += 1
         elif found := attached.fullmatch(text):
             codes.append(Value(found[1], words[index].labels))

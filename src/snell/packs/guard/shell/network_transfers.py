@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import NETWORK, SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import ShellState
@@ -31,12 +32,7 @@ _CLUSTER = lazy_regex(r"^-[a-zA-Z]*([dFTbHuA])$")
 _FIELD_FILE = lazy_regex(r"^[\w.-]*=?@(.+)")
 _URL_FILE = lazy_regex(r"^file://(?:localhost)?(/.*)")
 
-# Where repositories are kept; whose they are cannot be told from the name.
-_FORGE = lazy_regex(
-    r"(?:^|[@/.])(?:github\.com|gitlab\.(?:com|[\w.-]+)|bitbucket\.org|codeberg\.org|dev\.azure\.com|visualstudio\.com|"
-    r"git\.sr\.ht|gitea\.[\w.-]+|git-codecommit\.[\w.-]+|heroku\.com|huggingface\.co|localhost|127\.0\.0\.1)(?=[:/]|$)",
-    re.IGNORECASE,
-)
+_FORGE = pattern("forges")
 
 CLONE = "a clone of "
 
@@ -98,6 +94,26 @@ def sendings(program: str, words: tuple[Value, ...]) -> Sending:
         elif re.match(r"\w+://", word.text):
             sent.append(word)
     return Sending(tuple(sent), tuple(files), host)
+
+
+_OWNERS = pattern("key_owners")
+_PROXIES = lazy_regex(
+    r"\$|" + UNKNOWN + r"|^(?:https?://)?(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.|\.(?:internal|local)\b"
+)
+
+
+def foreign_key(sending: Sending) -> str:
+    """Say which key of a well-known service goes to the host of another service."""
+    for value in sending.words:
+        owner = _OWNERS.search(value.detail(SECRET)) if value.has(SECRET) else None
+        if (
+            owner
+            and owner.lastgroup
+            and owner.lastgroup not in sending.host.lower()
+            and not _PROXIES.search(sending.host)
+        ):
+            return f"?`{value.detail(SECRET)}`, the key of another service,"
+    return ""
 
 
 def _sending_option(program: str, word: Value, rest: Iterator[Value]) -> tuple[str, Value]:

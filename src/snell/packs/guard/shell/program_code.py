@@ -77,6 +77,8 @@ class _Follower:
     def _awk(self, code: str, masked: str) -> None:
         if "/inet/" in code:
             self._words("nc", "-e", "awk")
+        if "in ENVIRON" in code:
+            self._record("printenv")
         for words in signals_of_awk(code):
             self._words(*words)
         for found in pattern("awk").finditer(masked):
@@ -288,8 +290,7 @@ class _Follower:
             self.labels.add(f"{ENVIRONMENT} all variables")
         if page := pattern("page_secrets").search(masked):
             self.labels.add(f"{SECRET} {page[0]}")
-        if environment and pattern("prints").search(masked) and not pattern("net").search(masked):
-            self._record("printenv")
+        self._printed(masked, has_all=environment is not None)
         if not self._connects(masked):
             return
         self.labels |= told_variables(masked, self.strings, self._at)
@@ -300,6 +301,13 @@ class _Follower:
         if pattern("runs").search(masked):
             code = Value(UNKNOWN, frozenset((f"{NETWORK} the {self.language} code",)))
             self.walk.record(self.call, self.scene, UNKNOWN_VALUE, code=code)
+
+    def _printed(self, masked: str, *, has_all: bool) -> None:
+        """Follow what the code prints of its environment."""
+        if has_all and pattern("prints").search(masked) and not pattern("net").search(masked):
+            self._record("printenv")
+        for found in pattern("prints_variable").finditer(masked):
+            self._words("printenv", self._at(found[1]) if found[1] else found[2])
 
     def _connects(self, masked: str) -> bool:
         if pattern("net").search(masked) or pattern("socket").search(masked):

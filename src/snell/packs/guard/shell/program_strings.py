@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.system.lazy_regex import lazy_regex
 
@@ -54,7 +55,7 @@ _TOLD = lazy_regex(
     rf"{_S}\s*\+\s*(?:{_NAMED})|\b(?:data|params|json|body)\W{{1,3}}(?:[^()\n«]|«\d+»){{0,60}}?(?:{_NAMED})"
 )
 _IN_ADDRESS = lazy_regex(r"https?://[^\s{]*\{(?:(?:os\.)?environ(?:\[|\.get\()['\"]|process\.env\.)(\w+)")
-_SECRET = lazy_regex(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL|_PAT$", re.IGNORECASE)
+_SECRET = pattern("secret_variable")
 
 
 def told_variables(masked: str, strings: list[str], at: Callable[[str], str]) -> set[str]:

@@ -68,7 +68,7 @@ def _container(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     outside = _outside(call.words, rest)
     if outside != rest:
         walk.call(replace(call, words=tuple(outside)), scene.fork())
-    elif program_of(rest[0].text) in ("rm", "find", "shred", "chmod", "chown"):
+    elif program_of(rest[0].text) in ("rm", "find", "shred", "chmod", "chown", "sh", "bash", "ash"):
         _in_mounted_folder(walk, replace(call, words=tuple(rest)), scene, [word.text for word in call.words])
     return walk.call(replace(call, words=tuple(rest)), remote_state(scene, CONTAINER))
 

@@ -83,6 +83,7 @@ def _exec_commands(words: list[Value]) -> list[list[Value]]:
     return commands
 
 
+_WHOLE_NAME = lazy_regex(r"\^?((?:\\?[\w.-])+)\$")  # an expression for one name, or for the end of one
 _ALL = ((), (".",), (".*",), ("",))  # patterns of `fd` that find everything
 
 
@@ -94,8 +95,10 @@ def _fd(walk: Walk, call: Call, scene: ShellState) -> Value:
             command = call.words[args.index(option) + 1 :]
             given = arguments_of("fd", args[1 : args.index(option)])
             own, ending = given.operands, given.value("-e", "--extension")
+            whole = _WHOLE_NAME.fullmatch(own[0]) if own else None
+            name = f"*.{ending}" if ending else whole[1].replace("\\", "") if whole else ""
             roots = tuple(scene.absolute(root) for root in own[1:]) or (scene.cwd,)
-            found = Value(f"./{UNKNOWN}/*.{ending}" if ending else f"./{UNKNOWN}")
+            found = Value(f"./{UNKNOWN}/{name}" if name else f"./{UNKNOWN}")
             words = [found if word.text == "{}" else word for word in command]
             if words and found not in words:
                 words.append(found)

@@ -15,7 +15,7 @@ def decode_output(program: str, args: list[str], given: Value) -> Value:
         program, r"(?:^| )(?:-\w*[dD]\w*|--decode)(?: |$)"
     )
     if re.search(decodes, flags) is None:
-        return Value(UNKNOWN, given.labels)
+        return Value(UNKNOWN, given.labels if program == "openssl" else given.labels | {f"output {program}"})
     labels = given.labels | {DECODED}
     if not given.is_known:
         return Value(UNKNOWN, labels)
