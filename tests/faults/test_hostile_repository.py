@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,16 @@ pytestmark = [
 # `snell test` without a path runs a project's own cases, `run` and `loop` start an agent, `ui` and `watch` stay.
 NOT_RUN = {"test", "run", "loop", "ui", "watch", "demo", "daemon", "hook", "worker"}
 WORDS = {"new": ("new", "hook", "x", "--help"), "help": ("help",), "why": ("why", "last"), "fire": ("fire", "Stop")}
+# Commands that need words, or that do more with some.
+MORE = """
+audit verify --all|ledger list|ledger stats|tools list|daemon status|record status|new case x|new pack y --help
+setup --diff|setup claude-code --diff --scope project|setup claude-code --check --scope project|trust --list
+trust --json|trust .snell|settings --effective|settings --json --cwd .|check skill x --folder .
+check redirect pytest|check redirect npm test|check command 'git status' --cwd .|replay --transcripts .
+replay --settings .snell/snell.toml|import claude-code|why last --json|fire --command 'pytest -q'
+fire --command 'npm test'|fire --command 'git commit -m x'|fire --prompt 'use x'|fire SessionStart|test --help
+test bin|doctor --all|clients --found|completion bash|memory map x.html|memory browse|phase|status --json
+"""
 # Runs commands one after the other, and shows what they say.
 DRIVER = """
 import json, subprocess, sys
@@ -90,8 +101,9 @@ def test_no_event_and_no_command_executes_anything_of_a_hostile_repository(
         for client, event in pairs[:: 1 if is_full else FEW]
     ]
     snell = [sys.executable, "-I", "-m", "snell"]
-    names = [name for name in ROWS if name not in NOT_RUN]
-    commands += [([*snell, *WORDS.get(name, (name,))], "") for name in names[:: 1 if is_full else FEW]]
+    lines = [WORDS.get(name, (name,)) for name in ROWS if name not in NOT_RUN]
+    lines += [tuple(shlex.split(line)) for line in MORE.replace("\n", "|").split("|") if line]
+    commands += [([*snell, *words], "") for words in lines[:: 1 if is_full else FEW]]
     programs = trace_all(tmp_path / "trace", [*commands, ([*snell, "daemon", "stop"], "")], env, folder)
     runs = len(commands)
     assert len(programs) >= runs, "what was started was traced"

@@ -22,19 +22,20 @@ SHORT_LIFE = 7  # connections
 def main() -> None:
     signal.alarm(LIFETIME)
     run = places(os.environ).run
-    note(run.parent)
-    if (run.parent / "refuse").exists():
+    home = Path(os.environ.get("SNELL_HOME") or run.parent)  # `run` may be in /tmp
+    note(home)
+    if (home / "refuse").exists():
         sys.exit(1)
     listener = adopt(os.environ, run)
     assert listener
     listening = socket.socket(fileno=os.dup(listener.socket.fileno()))
-    short_lived = (run.parent / "short-lived").exists()
+    short_lived = (home / "short-lived").exists()
     for _ in range(SHORT_LIFE) if short_lived else itertools.count():
         select.select([listening], [], [])
-        serve(listening, run.parent)
+        serve(listening, home)
     listener.withdraw()
     while select.select([listening], [], [], 0)[0]:
-        serve(listening, run.parent)
+        serve(listening, home)
 
 
 def serve(listening: socket.socket, home: Path) -> None:

@@ -63,6 +63,13 @@ def test_a_relative_snell_home_gives_a_decision_by_the_usual_settings(tmp_path: 
     assert os.listdir(project / "here") == ["config"]
 
 
+def test_a_snell_home_that_is_another_folder_in_each_process_gives_a_decision(tmp_path: Path):
+    code, out, err = answer(tmp_path, DENIED, SNELL_HOME="/proc/self/cwd/x", HOME=str(tmp_path))
+    assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+    assert "SNELL_HOME is `/proc/self/cwd/x`" in err
+    assert not (tmp_path / "x").exists() or os.listdir(tmp_path / "x") == ["run"]
+
+
 def test_a_relative_home_gives_a_decision(tmp_path: Path):
     code, out, err = answer(tmp_path, DENIED, HOME="here", XDG_CONFIG_HOME=str(tmp_path), XDG_STATE_HOME=str(tmp_path))
     assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"]) == (0, "deny"), err
@@ -71,14 +78,14 @@ def test_a_relative_home_gives_a_decision(tmp_path: Path):
     assert env == {"HOME": pwd.getpwuid(os.geteuid()).pw_dir}
 
 
-@pytest.mark.parametrize("mark", [".git", ".snell", ".claude"])
+@pytest.mark.parametrize("mark", [".git", ".snell", ".claude", "itself"])
 def test_a_snell_home_that_a_project_brings_is_not_the_users_own(tmp_path: Path, mark: str):
     config = tmp_path / ".config" / "snell"
     config.mkdir(parents=True)
     (config / "snell.toml").write_text(GUARD, encoding="utf-8")
     project = tmp_path / "project"
-    (project / mark).mkdir(parents=True)
-    home = project / ".snell" if mark == ".snell" else project / "tools" / "home"
+    (project / (".git" if mark == "itself" else mark)).mkdir(parents=True)
+    home = {".snell": project / ".snell", "itself": project}.get(mark, project / "tools" / "home")
     (home / "config").mkdir(parents=True)
     (home / "config" / "snell.toml").write_text(OPEN, encoding="utf-8")
     env = {"SNELL_HOME": str(home), "HOME": str(tmp_path)}

@@ -280,7 +280,7 @@ OWN, LOGIN = {"name": "bash"}, {"user": 0, "name": "login"}
     ("chain", "expected"),
     [
         # A console: `login` stays its leader, or leaves it to the shell.
-        ([on("tty1", pid=2**22 + 1, session=2**22 + 2, **OWN), on("tty1", pid=2**22 + 2, **LOGIN), FIRST], Caller.PERSON),
+        ([on("tty1", pid=2**22 + 1, session=2**22 + 2), on("tty1", pid=2**22 + 2, **LOGIN), FIRST], Caller.PERSON),
         ([on("tty1", pid=2**22 + 1, **OWN), on("", pid=2**22 + 2, **LOGIN), FIRST], Caller.PERSON),
         ([on("pts", pid=2**22 + 1, **OWN), on("", pid=2**22 + 2, **LOGIN), FIRST], Caller.UNKNOWN),
         # A process of the user without its parent that opened a serial line.

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ class Desk:
     """A home with a daemon, and a project."""
 
     def __init__(self, folder: Path) -> None:
-        self.home = tempfile.mkdtemp(prefix="snell-")
+        self.home = str(folder / "h")
         self.project = folder / "project"
         self.project.mkdir()
         self.notes = folder / "notes"

@@ -85,9 +85,9 @@ _PROJECT_MARKS = (*_VERSIONS, *_CLIENTS, ".snell")
 
 
 def _project_around(base: Path, env: Mapping[str, str]) -> Path | None:
-    """Return the nearest folder above that looks like a project; a home directory is none."""
-    homes = {env.get("HOME", ""), _home_by_user()}
-    for folder in (*base.parents, *Path(os.path.realpath(base)).parents):
+    """Return the folder itself, or the nearest above, that looks like a project; a home directory is none."""
+    homes, real = {env.get("HOME", ""), _home_by_user()}, Path(os.path.realpath(base))
+    for folder in (base, *base.parents, real, *real.parents):
         if str(folder) not in homes and any(os.path.lexists(folder / name) for name in _PROJECT_MARKS):
             return folder
     return None
@@ -161,6 +161,6 @@ def _home_by_user() -> str:
 
 
 def _absolute(variable: str, value: str) -> Path:
-    if os.path.isabs(value):
+    if os.path.isabs(value) and not value.startswith("/proc/"):  # there it means another folder in each process
         return Path(value)
     raise PlaceError(f"{variable} is `{value}`, which is not an absolute path", advice="give the full path")
