@@ -44,7 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SnellError as error:
         with suppress(OSError):
             sys.stdout.flush()  # earlier output comes first, also where both streams go to one file
-        print(f"snell: {visible_lines(error)}", file=sys.stderr)
+        from snell.redact import redact
+
+        print(f"snell: {visible_lines(redact(str(error)))}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader is gone; a flush at exit would fail too

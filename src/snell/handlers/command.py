@@ -28,6 +28,7 @@ from snell.model.errors import TrustError
 from snell.model.events import Event, Payload
 from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, ApprovedFiles, Handler, Hook
 from snell.model.protocols import ClientEmulation, Said
+from snell.redact import redact
 from snell.settings.client_hook_files import can_emulate
 from snell.settings.handler_types import HandlerEntry, HandlerType
 from snell.settings.schema import Key
@@ -276,7 +277,7 @@ def _by_exit_code(hook: Hook, event: Event, finished: Finished, answer: Outcome,
 def _exit_text(finished: Finished, stderr: str) -> str:
     how = f"exit code {finished.exit_code}" if finished.exit_code is not None else f"signal {finished.signal}"
     first = stderr.splitlines()[0] if stderr else ""
-    return f"{how}: {first[:300]}" if first else how
+    return f"{how}: {redact(first)[:300]}" if first else how  # redacted first: half a secret is not recognised
 
 
 # An interpreter that does not find its script also exits with 2. That is a broken hook, not a denial.

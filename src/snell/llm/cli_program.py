@@ -90,7 +90,7 @@ def _run_program(
         raise DeadlineExceededError
     if finished.exit_code != 0:
         printed = (finished.stderr.strip() or finished.stdout.strip()).decode("utf-8", "replace")
-        why = finished.start_error or redact(printed[-300:]) or f"exit code {finished.exit_code}"
+        why = finished.start_error or redact(printed)[-300:] or f"exit code {finished.exit_code}"
         raise ModelError("crash", f"`{program.name}` failed: {why}")
     answer = finished.stdout.decode("utf-8", "replace").strip()
     calls = _calls_in(answer, question.tools)

@@ -180,7 +180,7 @@ def _turn(form: ModuleType, response: Response, *, is_plain: bool) -> Turn:
 def _error_text(text: str) -> str:
     error = object_in(text).get("error")
     message = error.get("message") if isinstance(error, dict) else None
-    return redact(str(message or text)[:200])
+    return redact(str(message or text))[:200]
 
 
 def _object(data: bytes) -> dict[str, Any]:

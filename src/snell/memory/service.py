@@ -112,7 +112,7 @@ class Memories:
     def recall(self, question: Question) -> list[Found]:
         """Return the memories that answer a question; being found counts as an access."""
         self.drain()
-        question = replace(question, text=redact(question.text[:10_000]))
+        question = replace(question, text=redact(question.text)[:10_000])
         if self.embedder and question.alpha > 0 and (vectors := self._embed([question.text])):
             alpha = DENSE_ALPHA if question.alpha == ALPHA else question.alpha
             question = replace(question, dense=vectors[0], dense_model=self.embedder.name, alpha=alpha)

@@ -36,10 +36,10 @@ def _assignment(text: str, at: int) -> Span | None:
     before = name_before(text, at)
     name = name_at(text, at).strip("." if before.startswith("--") else "-.")
     strength = strength_of(name)
-    is_partition = strength == "weak" and text[at - len(before) - 1 : at - len(before)] == "/"  # `s3://b/key=x/part`
-    if not strength or is_partition or PATTERNS.no_name_before.search(text, max(0, at - len(before) - 80), at - len(before)):
+    begins = at - len(before)
+    if not strength or PATTERNS.no_name_before.search(text, max(0, begins - 80), begins):
         return None
-    if _is_not_value(text, sign, at - len(before)):
+    if _is_not_value(text, sign, begins) or (strength == "weak" and text[begins - 1 : begins] == "/"):  # `b/key=x/part`
         return None
     if sign[5]:
         return _value_after_space(text, sign.end(), name, strength)
@@ -165,7 +165,7 @@ def _end_of_key(text: str, at: int) -> Span | None:
 def _jwk_value(text: str, at: int) -> Span | None:
     """Match the private members of a JSON Web Key, whose names are single letters: `"d": "x"` beside a `"kty"`."""
     found = PATTERNS.jwk_value.match(text, at)
-    is_key = found and 'kty' in text[max(0, at - LONGEST) : at + LONGEST]
+    is_key = found and "kty" in text[max(0, at - LONGEST) : at + LONGEST]
     return (found.start(1), found.end(1), "private-key") if found and is_key else None
 
 

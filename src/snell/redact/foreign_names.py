@@ -9,7 +9,7 @@ from snell.redact.normalise import Piece, View
 from snell.redact.pattern_file import PATTERNS, any_of
 
 _SHORT_WORD = 4  # characters of `_db`
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+_LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ł": "l", "ı": "i"})
 
 
 def in_english(text: str) -> View:
@@ -51,22 +51,19 @@ def _names() -> tuple[frozenset[str], ...]:
 
 
 def _forms(word: str) -> set[str]:
-    plain = "".join(each for each in normalize("NFD", word) if not combining(each)).replace("ł", "l").replace("ı", "i")
-    umlauts = word.translate(_UMLAUTS)
-    return {word, *(each for each in (plain, umlauts) if each.isascii())}
+    plain = "".join(each for each in normalize("NFD", word) if not combining(each)).translate(_LETTERS)
+    return {word, *filter(str.isascii, (plain, word.translate(_LETTERS)))}
 
 
 def has_name(text: str) -> bool:
     """Whether a text has one of the names, without google-re2: to search for a word is faster than for a pattern."""
     small = text.lower()
-    if not text.isascii():
-        return names().search(text) is not None
     return any(word in small and pattern.search(small) for word, pattern in _by_longest_word().items())
 
 
 @cache
 def _by_longest_word() -> dict[str, re.Pattern[str]]:
     table: dict[str, list[str]] = {}
-    for name in filter(str.isascii, frozenset().union(*_names())):
+    for name in frozenset().union(*_names()):
         table.setdefault(max(name.split("_"), key=len), []).append(name.replace("_", "[ _'’-]?"))
     return {word: re.compile("|".join(each)) for word, each in table.items()}

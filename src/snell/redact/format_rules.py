@@ -45,7 +45,7 @@ class Format:
         for start in self._starts(text, at):
             is_free = is_word_start(text, start)
             found = self.pattern.match(text, start) if is_free or self.may_follow_word else None
-            if found and "/" in found[0] and PATTERNS.file_ending.match(text, found.end()):  # a folder, and a file in it
+            if found and "/" in found[0] and PATTERNS.file_ending.match(text, found.end()):  # a folder and a file
                 found = self.pattern.match(text, start, start + found[0].rindex("/"))
             if not found or found.end() <= at or not self._is_secret(text, start, found.end()):
                 continue

@@ -72,7 +72,9 @@ def end_of_quote(text: str, start: int, quote: str) -> int:
 
 
 def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
-    if is_blank(value) or PATTERNS.path.match(value) or value[0].isspace() or PATTERNS.validation_rules.match(value):
+    if "\\u" in value:
+        value = PATTERNS.letter_escape.sub(lambda found: chr(int(found[1], 16)), value)
+    if is_blank(value) or PATTERNS.path.match(value) or PATTERNS.no_quoted_value.match(value):
         return False
     if strength == "password":
         return len(value) >= 3 and not PATTERNS.label.match(value)

@@ -21,7 +21,11 @@ def strength_of(name: str) -> Strength | None:
     if not words:
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last.endswith(_PASSWORDS) or (last == "pass" and (before or name.startswith("--"))) or (last.endswith("pw") and (last != "pw" or before or name.isupper())):
+    if (
+        last.endswith(_PASSWORDS)
+        or (last == "pass" and (before or name.startswith("--")))
+        or (last.endswith("pw") and (last != "pw" or before or name.isupper()))
+    ):
         return "password"
     if before in _PAGES and last in {"token", "tokens"}:  # `nextPageToken`
         return None

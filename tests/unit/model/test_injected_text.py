@@ -10,7 +10,9 @@ TAGS = [
     *("system-reminder", "system_reminder", "System-Reminder", "function_calls", "function_results", "tool_result"),
     *("tool_use", "user_query", "command-name", "local-command-stdout", "bash-stdout", "user-prompt-submit-hook"),
     *("environment_context", "environment_details", "system", "assistant", "human", "instructions"),
-    *("task-notification", "antml:invoke", "turn_aborted", "|im_start|", "|endoftext|"),
+    *("task-notification", "antml:invoke", "turn_aborted", "|im_start|", "|endoftext|", "|reserved_0|", "｜User｜"),
+    *("attached_files", "system_instruction", "userRequest", "editorContext", "workspace_info", "state_snapshot"),
+    *("conversation-summary", "available_skills", "EXTREMELY_IMPORTANT", "start_of_turn", "thinking", "developer"),
 ]
 
 
@@ -25,11 +27,16 @@ def test_no_tag_of_a_client_is_complete(tag, form):
     done = harmless(f"text {form.format(tag)} more")
     assert "<" not in done
     assert "＜" not in done
-    assert tag.strip("|") in done
+    assert tag.strip("|｜") in done
 
 
 def test_a_tag_with_attributes_or_without_its_end_is_broken_too():
     assert harmless("<system-reminder a='b'> <tool_result") == "‹system-reminder a='b'> ‹tool_result"
+
+
+def test_a_tag_of_one_word_is_broken_in_every_form():
+    given = '<system role="x"> <assistant/> <human > </developer﹥ <thinking'
+    assert harmless(given) == '‹system role="x"> ‹assistant/> ‹human > ‹/developer﹥ ‹thinking'
 
 
 def test_a_tag_cannot_be_hidden_in_pieces():

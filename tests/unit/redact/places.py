@@ -144,6 +144,7 @@ def in_file_name(value: str) -> list[str]:
         f"/tmp/{value}.txt",
         f"C:\\Temp\\{value}.log",
         f"./{value}/x.py",
+        f"out/{value}/index.html",
         f"backup-{value}.tar.gz",
         f"a/cache_{value}.json",
         f"-rw-r--r-- 1 a a 5 Mar  4 10:11 {value}\n",

@@ -20,6 +20,7 @@ from snell.model.context import Context
 from snell.model.effects import Deny, Note, Tell
 from snell.model.events import Event, persistent_scope
 from snell.model.protocols import Store
+from snell.redact import redact
 from snell.sdk.decorators import informs, judges
 from snell.sdk.subjects import Prompt, Turn
 from snell.settings.locate import MISSION
@@ -168,7 +169,7 @@ def _set_objective(prompt: str, event: Event, context: Context) -> None:
     """Make the next prompt the objective of a loop that has none."""
     loop = loop_of(event.session_id, context.marks)
     if loop and not loop.objective and prompt:
-        save_loop(event.session_id, replace(loop, objective=prompt[:LONGEST_OBJECTIVE]), context.marks)
+        save_loop(event.session_id, replace(loop, objective=redact(prompt)[:LONGEST_OBJECTIVE]), context.marks)
 
 
 def continuation(loop: Loop, cwd: str, context: Context) -> str:

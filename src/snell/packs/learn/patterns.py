@@ -50,5 +50,5 @@ def _patterns(report: str, event: Event) -> str:
         answer = answer_in_pack(Question(_SYSTEM, (Message("user", text),)), event, LIMIT)
     except ModelError as error:
         return f"No model has analysed this: {error}."
-    found = redact(answer.strip()[:LONGEST])
+    found = redact(answer.strip())[:LONGEST]
     return f"Written by a model from the report above; check it.\n\n{found or 'The answer was empty.'}"

@@ -12,6 +12,7 @@ from snell.engine.json_schema import schema_errors
 from snell.model.events import DEEPEST, nests_deeper_than
 from snell.packs.tool_inputs.examples import Example, example_of
 from snell.packs.tool_inputs.tool_schemas import Entry
+from snell.redact import redact
 
 MOST_FAULTS = 8
 LONGEST_EXAMPLE = 600
@@ -144,5 +145,5 @@ def _refuse_fetch(uri: str) -> Any:
 
 def _describe(error: Any) -> str:
     at = ".".join(str(each) for each in error.instance_path)
-    text = str(error.message)[:300]
+    text = redact(str(error.message))[:300]
     return f"{at}: {text}" if at else text
