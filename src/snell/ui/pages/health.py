@@ -25,7 +25,7 @@ from snell.ui.decision_rows import counts_since
 from snell.ui.pages.now import DAY_MS
 from snell.ui.site import Query, Site
 
-KEPT_SECONDS = 5.0
+KEPT_SECONDS = 30.0
 _STATES = {"yes": ("ok", "connected"), "no": ("", "not connected"), "nothing to install": ("", "no set-up needed")}
 _STATES |= {"outdated": ("warn", "out of date"), "off": ("warn", "disabled")}
 
@@ -58,6 +58,8 @@ def show(site: Site, query: Query) -> dict[str, Any]:
     checks = list(examine(Installation(site.where, site.env, home), parts)) if query["is_sent"] else []
     since = round(time.time() * 1000) - DAY_MS
     seen, counts = site.store.run(lambda tx: (events_by_client(tx), counts_since(tx, since)))
+    if query["is_sent"]:
+        _LAST.clear()
     known = _known(site, home)
     return {
         "checks": sorted(checks, key=lambda each: ("fail", "warn", "ok").index(each.status)),
