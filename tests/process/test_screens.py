@@ -184,6 +184,7 @@ def test_a_command_without_its_verb_lists_its_verbs(snell, name):
     code, out, err = snell(name)
     assert (code, out) == (1, snell(name, "--help")[1])
     assert err.startswith("snell: the following arguments are required: ")
+    assert "usage:" not in snell("test")[1]  # it needs nothing
 
 
 def test_no_color_after_the_command_of_an_agent_belongs_to_the_agent(snell):
