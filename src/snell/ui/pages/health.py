@@ -38,7 +38,7 @@ class Client(Struct, frozen=True):
     number: int
 
 
-class Known(Struct, frozen=True):
+class State(Struct, frozen=True):
     """What is read from settings and from the clients' files."""
 
     at: float
@@ -49,7 +49,7 @@ class Known(Struct, frozen=True):
     store_megabytes: int
 
 
-_LAST: dict[Places, Known] = {}
+_LAST: dict[Places, State] = {}
 
 
 def show(site: Site, query: Query) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
     seen, counts = site.store.run(lambda tx: (events_by_client(tx), counts_since(tx, since)))
     if query["is_sent"]:
         _LAST.clear()
-    known = _known(site, home)
+    known = _read_state(site, home)
     return {
         "checks": sorted(checks, key=lambda each: ("fail", "warn", "ok").index(each.status)),
         "is_checked": bool(query["is_sent"]),
@@ -91,12 +91,12 @@ def _daemon(site: Site) -> dict[str, Any]:
     return {"problem": "it does not answer; `snell daemon stop` ends it, and the next hook starts a new one"}
 
 
-def _known(site: Site, home: Path) -> Known:
+def _read_state(site: Site, home: Path) -> State:
     """Return what `snell status` reads from files; kept for a while, since every event makes the page read it again."""
     last = _LAST.get(site.where)
     if last is None or time.monotonic() - last.at > KEPT_SECONDS:
         loaded = load(site.where, home, site.env)
-        last = _LAST[site.where] = Known(
+        last = _LAST[site.where] = State(
             at=time.monotonic(),
             clients=client_rows(site.env, home, needed_options(Options(), site.where, home, site.env)),
             problems=[each for each in examine(Installation(site.where, site.env, home), QUICK) if each.status != "ok"],
