@@ -166,7 +166,7 @@ def test_no_color_prints_without_colours_at_a_terminal(tmp_path, words):
 def test_screens_fit_the_terminal_and_break_between_words(tmp_path, width):
     home = {"HOME": str(tmp_path), "SNELL_HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
     env = {**home, "TERM": "xterm", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "COLUMNS": str(width)}
-    fired = at_terminal("fire", "--command", "rm -rf ~/work && git push --force origin main", env=env)
+    fired = at_terminal("fire", "--command", "git push --force origin main && git clean -fdx", env=env)
     screens = [fired, *(at_terminal(*words, env=env) for words in (("log",), ("ledger", "list"), ("audit", "--help")))]
     screens += [at_terminal("help", topic, env=env) for topic in ("coverage", "test-a-hook")]
     for screen in screens:
@@ -174,7 +174,7 @@ def test_screens_fit_the_terminal_and_break_between_words(tmp_path, width):
     (decision,) = [json.loads(line) for line in run_snell("log", "--json", env=env, cwd=tmp_path)[1].splitlines()]
     in_log, words_of_reason = screens[1], fired.partition("Instead: ")[2].partition("(")[0].split()
     assert decision["id"] in in_log
-    assert "delete-tree" in in_log
+    assert "git-history" in in_log
     assert [word for word in words_of_reason if word not in in_log.split() + fired.split()] == []
     assert decision["id"] in screens[2]
 
@@ -184,6 +184,7 @@ def test_a_command_without_its_verb_lists_its_verbs(snell, name):
     code, out, err = snell(name)
     assert (code, out) == (1, snell(name, "--help")[1])
     assert err.startswith("snell: the following arguments are required: ")
+    assert "usage:" not in snell("test")[1]  # it needs nothing
 
 
 def test_no_color_after_the_command_of_an_agent_belongs_to_the_agent(snell):

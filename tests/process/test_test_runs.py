@@ -153,8 +153,10 @@ sys.exit(run_and_reap([sys.executable, "-c", sys.argv[1]], Path("."), {}))
 @pytest.mark.parametrize(("code", "expected"), [(0, 0), (2, -signal.SIGINT)])
 def test_control_c_waits_for_the_command_and_ends_the_run_if_it_ended_the_command(code: int, expected: int) -> None:
     words = [sys.executable, "-c", WAITS, FINISHES_WORK.replace("CODE", str(code))]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(words, cwd=ROOT, start_new_session=True, **streams) as run:  # type: ignore[call-overload]
+    with subprocess.Popen(
+        words, cwd=ROOT, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as run:
+        assert run.stdout
         assert {run.stdout.readline() for _ in range(2)} == {b"waits\n", b"is ready\n"}
         os.killpg(run.pid, signal.SIGINT)
         assert b"ends what it began\n" in run.stdout.read()

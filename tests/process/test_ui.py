@@ -155,7 +155,7 @@ def test_health_knows_the_preset_and_what_coverage_found(ui: UiPage):
 
 def test_health_says_of_each_client_and_setting_what_status_says(ui: UiPage):
     (ui.home / "config").mkdir(parents=True)
-    (ui.home / "config" / "snell.toml").write_text('[pakcs.guard]\nenabled = true\n', encoding="utf-8")
+    (ui.home / "config" / "snell.toml").write_text("[pakcs.guard]\nenabled = true\n", encoding="utf-8")
     ui.fire("ls")
     with ui.served():
         ui.open()

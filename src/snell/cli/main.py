@@ -95,10 +95,13 @@ def _listed_commands() -> Iterator[str]:
 
 def _run_command(name: str, words: list[str]) -> int:
     command, parser = command_of(name), parser_of(name)
-    if not words and any(action.required for action in parser._actions):
-        parser.print_help()  # the error that follows names what is missing
     accepts_more = getattr(command, "ACCEPTS_MORE", False)
-    args = parser.parse_known_args(words)[0] if accepts_more else _parse_args(parser, words)
+    try:
+        args = parser.parse_known_args(words)[0] if accepts_more else _parse_args(parser, words)
+    except SnellError:
+        if not words:
+            parser.print_help()  # the error names what is missing
+        raise
     if args.no_color:
         os.environ["NO_COLOR"] = "1"
     return int(getattr(command, _function_of(name)[1])(args))

@@ -1,6 +1,7 @@
 """Run cases with a real runtime: its worker process, its engine and its commands."""
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -164,7 +165,8 @@ def _problems_of(path: Path, files: PythonFiles) -> list[str]:
     reading = source_problems(path.absolute(), path.read_bytes())
     known = {each.partition(": ")[0] for each in loading}
     found = [each for each in reading if each.partition(": ")[0] not in known]
-    return [*(each for each in loading if not (found and NO_HOOK in each)), *found]
+    whole = [*(each for each in loading if not (found and NO_HOOK in each)), *found]
+    return sorted(whole, key=lambda each: [int(line) for line in re.findall(r":(\d+): ", each)[:1]])
 
 
 def under_test(subject: Path, files: PythonFiles) -> UnderTest:

@@ -92,13 +92,13 @@ def _render(page: Page, site: Site, query: dict[str, str], renderer: Renderer) -
 def _live(site: Site, lifetime: Lifetime) -> Callable[[Request], Awaitable[Response]]:
     changes = Changes(site.store.path)
 
-    async def states() -> AsyncIterator[tuple[int, bool]]:
+    async def states() -> AsyncIterator[tuple[int, bool, int]]:
         looks, has_daemon = 0, site.has_daemon
         while not lifetime.is_ended:
             if looks % DAEMON_LOOKS == 0:
                 has_daemon = await run_in_threadpool(lambda: site.has_daemon)
             looks += 1
-            yield changes.look(), has_daemon
+            yield changes.look(), has_daemon, site.daemon_mark
             await asyncio.sleep(LOOK_SECONDS)
 
     async def events() -> AsyncIterator[str]:
@@ -107,7 +107,7 @@ def _live(site: Site, lifetime: Lifetime) -> Callable[[Request], Awaitable[Respo
             yield "retry: 1000\n\n"
             async for state in states():
                 if state != last or silent >= ALIVE_SECONDS:
-                    yield f"data: {state[0]} {int(state[1])}\n\n" if state != last else ": still here\n\n"
+                    yield f"data: {state[0]} {int(state[1])} {state[2]}\n\n" if state != last else ": still here\n\n"
                     last, silent = state, 0.0
                 silent += LOOK_SECONDS
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from snell.daemon.listener import socket_path
 from snell.model.errors import SnellError
+from snell.system.files import stat_or_none
 from snell.system.paths import Places
 from snell.ui.store import ReadOnlyStore
 
@@ -29,6 +30,12 @@ class Site(Struct, frozen=True):
             connection.connect(str(socket_path(self.where.run)))
             return True
         return False
+
+    @property
+    def daemon_mark(self) -> int:
+        """A number that another daemon changes, also one that was started at once after the last one ended."""
+        found = stat_or_none(str(socket_path(self.where.run)))
+        return found.st_ctime_ns if found else 0
 
 
 class MissingError(SnellError):

@@ -11,7 +11,7 @@ from snell.cli.call_summary import About, about
 from snell.cli.read_journal import read_journal
 from snell.cli.terminal import COLOURS_OF_VERDICTS, Colours, stack, visible
 from snell.clients import canonical_name, client_named
-from snell.engine.explain import explain
+from snell.engine.explain import explain, shorten
 from snell.model.decision import OBSERVED
 from snell.model.effects import Verdict
 from snell.model.errors import SnellError
@@ -113,4 +113,8 @@ def _cells(row: Row, its: About) -> tuple[list[str], ...]:
     signs = ("rewritten " if row.rewritten else "") + (f"{row.failures} failed " if row.failures else "")
     call = its.call if len(its.call) <= CALL else f"{its.call[: CALL - 1]}…"
     place = [row.client, visible(its.project), row.session_id[:8], row.id, f"{row.ms:.1f} ms"]
-    return [when, row.verdict, row.event, row.tool, call], place, [f"{signs}{_reason(its, row.verdict)[:LONGEST]}"]
+    return (
+        [when, row.verdict, row.event, row.tool, call],
+        place,
+        [f"{signs}{shorten(_reason(its, row.verdict), LONGEST)}"],
+    )

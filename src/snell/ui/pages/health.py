@@ -25,7 +25,7 @@ from snell.ui.decision_rows import counts_since
 from snell.ui.pages.now import DAY_MS
 from snell.ui.site import Query, Site
 
-KEPT_SECONDS = 5.0
+KEPT_SECONDS = 30.0
 _STATES = {"yes": ("ok", "connected"), "no": ("", "not connected"), "nothing to install": ("", "no set-up needed")}
 _STATES |= {"outdated": ("warn", "out of date"), "off": ("warn", "disabled")}
 
@@ -38,7 +38,7 @@ class Client(Struct, frozen=True):
     number: int
 
 
-class Known(Struct, frozen=True):
+class State(Struct, frozen=True):
     """What is read from settings and from the clients' files."""
 
     at: float
@@ -49,7 +49,7 @@ class Known(Struct, frozen=True):
     store_megabytes: int
 
 
-_LAST: dict[Places, Known] = {}
+_LAST: dict[Places, State] = {}
 
 
 def show(site: Site, query: Query) -> dict[str, Any]:
@@ -58,7 +58,9 @@ def show(site: Site, query: Query) -> dict[str, Any]:
     checks = list(examine(Installation(site.where, site.env, home), parts)) if query["is_sent"] else []
     since = round(time.time() * 1000) - DAY_MS
     seen, counts = site.store.run(lambda tx: (events_by_client(tx), counts_since(tx, since)))
-    known = _known(site, home)
+    if query["is_sent"]:
+        _LAST.clear()
+    known = _read_state(site, home)
     return {
         "checks": sorted(checks, key=lambda each: ("fail", "warn", "ok").index(each.status)),
         "is_checked": bool(query["is_sent"]),
@@ -89,12 +91,12 @@ def _daemon(site: Site) -> dict[str, Any]:
     return {"problem": "it does not answer; `snell daemon stop` ends it, and the next hook starts a new one"}
 
 
-def _known(site: Site, home: Path) -> Known:
+def _read_state(site: Site, home: Path) -> State:
     """Return what `snell status` reads from files; kept for a while, since every event makes the page read it again."""
     last = _LAST.get(site.where)
     if last is None or time.monotonic() - last.at > KEPT_SECONDS:
         loaded = load(site.where, home, site.env)
-        last = _LAST[site.where] = Known(
+        last = _LAST[site.where] = State(
             at=time.monotonic(),
             clients=client_rows(site.env, home, needed_options(Options(), site.where, home, site.env)),
             problems=[each for each in examine(Installation(site.where, site.env, home), QUICK) if each.status != "ok"],
