@@ -73,7 +73,9 @@ def test_every_event_reaches_the_commands_that_fit_with_the_fields_of_the_client
     out.mkdir()
 
     def entry(matcher: str | None, name: str) -> dict[str, Any]:
-        return {"matcher": matcher, "hooks": [{"type": "command", "command": f"cat >> {out}/{name}"}]}
+        line = f"cat >> {out}/{name}"
+        program = {"command": "/bin/sh", "args": ["-c", line]} if name.startswith("Stop") else {"command": line}
+        return {"matcher": matcher, "hooks": [{"type": "command", **program}]}
 
     hooks = {event: [entry(fits, f"{event}-fits")] for event, (_, fits, _) in EVENTS.items()}
     for event, (_, _, other) in EVENTS.items():
