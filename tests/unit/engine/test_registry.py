@@ -140,6 +140,7 @@ def test_a_policy_informer_with_a_bad_pattern_just_stays_out() -> None:
     assert picked(Registry([policy("i", role="informs", matcher="["), policy("w", role="watches", matcher="[")])) == []
 
 
+@pytest.mark.proves("S1-33")
 def test_a_pattern_that_takes_too_long_runs_its_hook_and_says_so() -> None:
     registry = Registry([hook("a", matcher="^(a|aa)+$", source=Source("user", "s.toml", 4))])
     assert picked(registry, call(tool="a" * 60 + "!")) == ["a"]
