@@ -117,7 +117,7 @@ def test_a_skill_is_found_for_what_a_prompt_asks_to_create(
     assert (f"Skill `{name}`" in told, "Skill `docx`" in told) == (is_found, False)
 
 
-@pytest.mark.proves("S0-04", "S0-47")
+@pytest.mark.proves("S0-04", "S0-47", "S0-52")
 def test_notes_come_once_for_a_conversation_and_in_order_with_a_compaction(machine: Machine):
     folder = machine.home / ".claude"
     folder.mkdir()

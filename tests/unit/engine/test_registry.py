@@ -67,6 +67,8 @@ def test_the_switches_look_at_the_scope_alone(switches: Switches, running: list[
     for role in ("rewrites", "judges", "informs", None):
         registry = Registry([hook(scope.name, scope=scope, role=role) for scope in Scope], switches=switches)
         assert picked(registry) == running
+    watching = Registry([hook(scope.name, scope=scope, role="watches") for scope in Scope], switches=switches)
+    assert [each.id for each in watching.pick(call(), InMemoryStore()).watchers] == running
 
 
 @pytest.mark.proves("S1-108")
