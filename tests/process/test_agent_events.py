@@ -117,7 +117,7 @@ def test_a_skill_is_found_for_what_a_prompt_asks_to_create(
     assert (f"Skill `{name}`" in told, "Skill `docx`" in told) == (is_found, False)
 
 
-@pytest.mark.proves("S0-04", "S0-47")
+@pytest.mark.proves("S0-04", "S0-47", "S0-52")
 def test_notes_come_once_for_a_conversation_and_in_order_with_a_compaction(machine: Machine):
     folder = machine.home / ".claude"
     folder.mkdir()
@@ -142,7 +142,7 @@ def test_notes_come_once_for_a_conversation_and_in_order_with_a_compaction(machi
     assert "my notes" in context_in(fire(machine, "UserPromptSubmit", prompt="hello"))
 
 
-@pytest.mark.proves("S0-58", "S0-60")
+@pytest.mark.proves("S0-58", "S0-59", "S0-60")
 def test_the_report_of_a_session_has_its_last_events(machine: Machine):
     machine.write("snell.toml", f'[pack.learn]\nenabled = true\nfolder = "{machine.home}/reports"\n')
     fire(machine, "SessionStart", source="startup")
@@ -154,7 +154,8 @@ def test_the_report_of_a_session_has_its_last_events(machine: Machine):
         fire(machine, "PreCompact", trigger="manual", custom_instructions="")
         report = max((machine.home / "reports").glob("*-PreCompact*.md"), key=lambda path: path.stat().st_mtime_ns)
         text = report.read_text(encoding="utf-8")
-        assert [each for each in (f"prompt {number}", f"tool{number} run", f"error {number}") if each not in text] == []
+        wanted = ("- event: PreCompact", f"prompt {number}", f"tool{number} run", f"error {number}")
+        assert [each for each in wanted if each not in text] == []
     asked = [line for line in text.partition("## Questions")[2].splitlines() if line.startswith("- ")]
     assert (len(set(asked)), {line[-1] for line in asked}) == (4, {"?"})
 

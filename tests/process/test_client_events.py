@@ -23,7 +23,7 @@ EVENTS: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "SessionStart": ({"source": "startup"}, "startup", "resume"),
     "UserPromptSubmit": ({"prompt": "hi"}, "nothing like it", None),
     "PreToolUse": (SHELL, "Bash", "Edit"),
-    "PermissionRequest": (SHELL, "Bash", "Edit"),
+    "PermissionRequest": ({**SHELL, "agent_id": "a2", "agent_type": "Explore"}, "Bash", "Edit"),
     "PostToolUse": ({**READ, "tool_response": {"stdout": "a", "code": 0}}, "Read", "Edit"),
     "PostToolUseFailure": (
         {"tool_name": "Odd", "tool_input": [1, {"a": None}], "error": "Exit code 3", "is_interrupt": True},
@@ -37,7 +37,7 @@ EVENTS: dict[str, tuple[dict[str, Any], str, str | None]] = {
         "Explore",
         "Plan",
     ),
-    "Stop": ({"stop_hook_active": False, "last_assistant_message": "done"}, "nothing like it", None),
+    "Stop": ({"stop_hook_active": True, "last_assistant_message": "done"}, "nothing like it", None),
     "PreCompact": ({"trigger": "auto", "custom_instructions": ""}, "auto", "manual"),
     "SessionEnd": ({"reason": "clear"}, "clear", "logout"),
 }
@@ -62,6 +62,7 @@ COMMON = {"permission_mode": "plan", "transcript_path": "/t/s.jsonl"}
     "S1-20",
     "S1-21",
     "S1-22",
+    "S1-23",
     "S1-24",
     "S1-26",
     "S1-36",
@@ -73,7 +74,9 @@ def test_every_event_reaches_the_commands_that_fit_with_the_fields_of_the_client
     out.mkdir()
 
     def entry(matcher: str | None, name: str) -> dict[str, Any]:
-        return {"matcher": matcher, "hooks": [{"type": "command", "command": f"cat >> {out}/{name}"}]}
+        line = f"cat >> {out}/{name}"
+        program = {"command": "/bin/sh", "args": ["-c", line]} if name.startswith("Stop") else {"command": line}
+        return {"matcher": matcher, "hooks": [{"type": "command", **program}]}
 
     hooks = {event: [entry(fits, f"{event}-fits")] for event, (_, fits, _) in EVENTS.items()}
     for event, (_, _, other) in EVENTS.items():

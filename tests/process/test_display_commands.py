@@ -47,7 +47,7 @@ def _env(folder: Path) -> dict[str, str]:
     return {"PATH": "/usr/bin:/bin", "HOME": str(folder), "SNELL_HOME": str(folder / "h")}
 
 
-@pytest.mark.proves("S1-152")
+@pytest.mark.proves("S1-108", "S1-152")
 def test_the_status_line_is_what_the_configured_command_prints_or_our_own(run: Run) -> None:
     assert run("statusline") == ["Opus | project | context 42%"]
     assert run("statusline", "--then", "echo one; echo; echo two  ") == ["one", "two"]
@@ -97,7 +97,7 @@ def test_a_display_command_has_five_seconds(tmp_path: Path, word: str) -> None:
     assert 5 <= float(done.stdout) < 55
 
 
-@pytest.mark.proves("S1-153")
+@pytest.mark.proves("S1-108", "S1-153")
 def test_suggested_files_are_what_the_configured_command_prints_or_the_projects(run: Run) -> None:
     assert run("suggest-files", query="read") == ["README.md", "src/reader.py"]
     assert run("suggest-files", "--then", "echo a; echo; echo b", query="x") == ["a", "b"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from snell.runtime.failure_warnings import SESSIONS
+from tests.process.answers import record
 from tests.process.machine import Machine
 from tests.waiting import wait_until
 
@@ -38,6 +39,11 @@ def test_a_hook_that_fails_open_warns_in_the_client_once_per_session(machine: Ma
     machine.write("snell.toml", HOOK.format(code=1, more=""))
     assert [shown(machine) for _ in range(3)] == [warning(machine), "", ""]
     assert [shown(machine, session="other") for _ in range(2)] == [warning(machine), ""]
+    found = record(machine)
+    (run,) = [run for each in found["rounds"] for run in each["runs"] if run["hook"] == "lint"]
+    crash = {"kind": "crash", "message": "exit code 1: no such linter"}
+    assert (run["status"], run["failure"]) == ("non_blocking_error", crash)
+    assert found["failures"] == [{"hook": "lint", "text": crash["message"]}]
     assert shown(machine, session="g", client="gemini") == warning(machine)
     machine.write("snell.toml", HOOK.format(code=0, more=""))
     assert shown(machine, session="third") == ""

@@ -38,7 +38,7 @@ MATCHERS = {
 }
 
 
-@pytest.mark.proves("S1-27", "S1-28", "S1-29", "S1-30", "S1-31", "S1-32", "S1-41")
+@pytest.mark.proves("S1-27", "S1-28", "S1-29", "S1-30", "S1-31", "S1-32", "S1-38", "S1-41")
 def test_a_matcher_of_each_kind_fits_the_tools_that_it_should(machine: Machine):
     rules = [
         f"@informs('PreToolUse', matcher={matcher!r})\ndef hook_{number}():\n    return Note({str(number)!r})\n"

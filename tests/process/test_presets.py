@@ -104,6 +104,7 @@ def test_observing_denies_asks_allows_changes_and_stops_nothing_and_records_what
     assert counts(replayed)["newly_denied"] >= 2
 
 
+@pytest.mark.proves("S1-103")
 def test_a_policy_denies_while_its_user_only_observes_and_its_preset_wins(machine: Machine, tmp_path: Any):
     policy = tmp_path / "policy.toml"
     policy.write_text('[[hooks]]\nname = "no_ls"\nevent = "PreToolUse"\ncommand = "echo no >&2; exit 2"\n')

@@ -116,7 +116,7 @@ def test_a_shell_command_becomes_the_projects_and_no_other_call_does(machine: Ma
 @pytest.mark.proves("S0-23")
 def test_a_toolchain_is_added_with_its_files_its_commands_and_its_place(machine: Machine):
     folder = lay_out(machine.project, {"WORKSPACE": "", "Makefile": "test:\n\ttrue\n", "Cargo.toml": ""})
-    entry = '[pack.toolchain.toolchains.bazel]\nfiles = ["WORKSPACE"]\ncommands = { test = "bazel test //..." }\n'
+    entry = '[pack.toolchain.toolchains.bazel]\nfiles = ["x", "WORKSPACE"]\ncommands = { test = "bazel test //..." }\n'
     found = []
     for before in ("", 'before = "just"\n'):
         machine.write("snell.toml", entry + before)

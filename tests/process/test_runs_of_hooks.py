@@ -85,6 +85,8 @@ def two(call):
 def test_an_input_is_rewritten_when_its_value_differs_and_both_are_on_record(machine: Machine, tmp_path: Path):
     machine.write("pack/rules.py", REWRITES)
     assert [specific(call(machine, each)) for each in ("same", "there")] == [{}, {}]
+    first, second = record(machine)["changes"]
+    assert (first["after_hash"], first["before_hash"]) == (second["before_hash"], second["after_hash"])
     assert specific(call(machine, "new"))["updatedInput"] == {"command": "newer"}
     (change,) = record(machine)["changes"]
     assert (len(change["before_hash"]), len(change["after_hash"])) == (32, 32)

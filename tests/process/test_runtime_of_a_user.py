@@ -65,6 +65,7 @@ DENY_LS = """
     """
 
 
+@pytest.mark.proves("S1-112")
 def test_a_projects_python_hook_is_inert_until_it_is_trusted_and_after_a_changed_byte(home):
     home.write(".snell/hooks/rules.py", DENY_LS.format(reason="one"))
     verdicts = [home.call().verdict]

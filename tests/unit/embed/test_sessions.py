@@ -240,14 +240,16 @@ def test_every_hook_that_ran_is_reported_with_its_event_and_name():
         raise OSError("broken")
 
     notices = []
-    hooks = {"PreToolUse": [HookMatcher("*", [judge, crash])]}
+    hooks = {"PreToolUse": [HookMatcher("*", [judge, crash])], "Stop": [HookMatcher("*", [crash])]}
     runner = ToolRunner([echo], hooks=hooks, session_id="s1", on_notice=notices.append)
     runner.run("echo", {"text": "hi"}, "t1")
+    runner.stop()
     ran = [msgspec.structs.replace(each, seconds=0.0) for each in notices if isinstance(each, HookExecuted)]
     common = {"session_id": "s1", "event": "PreToolUse", "tool": "echo"}
     assert ran == [
         HookExecuted(hook="judge", status="blocking", **common),
         HookExecuted(hook="crash", status="non_blocking_error", **common),
+        HookExecuted(hook="crash#2", status="non_blocking_error", session_id="s1", event="Stop"),
     ]
 
 

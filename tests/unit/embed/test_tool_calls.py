@@ -36,6 +36,8 @@ def test_the_order_is_enabled_valid_hooks_permission_execution_hooks(run):
         ("PostToolUse", HI),
         "ran",
     ]
+    structured = Recorder(run={"lines": [1, None]})
+    assert run(structured.runner(), "echo", HI).output == structured.seen[-1] == {"lines": [1, None]}
 
 
 @pytest.mark.parametrize("answer", [True, None, "", [], ()])

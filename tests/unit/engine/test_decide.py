@@ -213,7 +213,7 @@ def test_named_fields_change_only_themselves() -> None:
     }
 
 
-@pytest.mark.proves("S1-94")
+@pytest.mark.proves("S1-84", "S1-94")
 @pytest.mark.parametrize(
     ("before", "after", "differs"),
     [
@@ -235,7 +235,7 @@ def test_a_rewrite_counts_exactly_when_the_value_differs(
     assert (decision.is_rewritten, decision.event is not on) == (differs, differs)
 
 
-@pytest.mark.proves("S1-94")
+@pytest.mark.proves("S1-84", "S1-94")
 def test_rewrites_that_cancel_out_are_in_the_trace_but_do_not_count() -> None:
     back_and_forth = [hook("a", becomes("make"), role="rewrites"), hook("b", becomes("ls"), role="rewrites")]
     decision = decide_event(call(), *back_and_forth)

@@ -67,6 +67,8 @@ def test_the_switches_look_at_the_scope_alone(switches: Switches, running: list[
     for role in ("rewrites", "judges", "informs", None):
         registry = Registry([hook(scope.name, scope=scope, role=role) for scope in Scope], switches=switches)
         assert picked(registry) == running
+    watching = Registry([hook(scope.name, scope=scope, role="watches") for scope in Scope], switches=switches)
+    assert [each.id for each in watching.pick(call(), InMemoryStore()).watchers] == running
 
 
 @pytest.mark.proves("S1-108")
@@ -140,6 +142,7 @@ def test_a_policy_informer_with_a_bad_pattern_just_stays_out() -> None:
     assert picked(Registry([policy("i", role="informs", matcher="["), policy("w", role="watches", matcher="[")])) == []
 
 
+@pytest.mark.proves("S1-33")
 def test_a_pattern_that_takes_too_long_runs_its_hook_and_says_so() -> None:
     registry = Registry([hook("a", matcher="^(a|aa)+$", source=Source("user", "s.toml", 4))])
     assert picked(registry, call(tool="a" * 60 + "!")) == ["a"]

@@ -117,6 +117,7 @@ def test_a_bomb_of_aliases_is_refused_at_its_first_anchor():
     assert [each.line for each in found.problems] == [2]
 
 
+@pytest.mark.proves("S1-112")
 def test_a_users_own_skill_needs_no_approval_and_a_projects_does(tmp_path):
     world = World(tmp_path)
     own = write_file(world.home / ".claude/skills/tidy/SKILL.md", SKILL)
