@@ -283,7 +283,7 @@ def _given_code(
         walk.record(call, scene, output)
         return output
     if call.stdin is not None and any(_RUNS_INPUT.search(code.text[: program_code.SHORT]) for code in codes):
-        walk.record(call, scene, output, code=call.stdin)
+        run_code(walk, call, scene, call.stdin, scene.fork())
     places = (loaded_modules.printed_place(code.text) for code in codes) if name == "python" else ()
     if place := next(filter(None, places), ""):
         output = Value(place, output.labels)
