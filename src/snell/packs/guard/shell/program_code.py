@@ -63,8 +63,8 @@ class _Follower:
             return
         if pattern("shell_like").match(code):
             self._shell(code)  # a shell command in the place of a program
-        if self.language == "perl":
-            self._delete_all(pattern("angled").finditer(code))
+        if self.language in ("perl", "tclsh", "expect"):
+            self._delete_all(pattern("angled" if self.language == "perl" else "deletes_bare").finditer(code))
         parts = (self._files, self._opened_files, self._commands, self._inner_code, self._network)
         for part, each in itertools.product(parts, self._rounds(written, masked)):
             part(each)
