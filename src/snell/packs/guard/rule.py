@@ -86,7 +86,8 @@ def given_to(step: Step) -> Arguments:
 
 
 _DRY = name_set(
-    "--dry-run --dryrun --help --what-if --check --generate-cli-skeleton --list-tasks --list-hosts --syntax-check"
+    "--dry-run --dryrun --simulate --just-print --help --what-if --check --generate-cli-skeleton --list-tasks "
+    "--list-hosts --syntax-check"
 )
 
 

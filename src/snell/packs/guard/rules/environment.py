@@ -12,7 +12,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="environment", family="secrets", instead="print only the variable that is needed, if it is no secret")
 
-_SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev sort uniq head tail tr xargs")
+_SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev sort uniq tr xargs")
 _SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
 TRIGGER = Trigger(programs=_SHOWS | name_set("grep egrep rg ps env printenv export declare typeset set"))

@@ -67,19 +67,23 @@ _INSISTS = name_set(
     "-f --force -y --yes --assume-yes --auto-approve --confirm --no-input --no-prompt --skip-confirmation"
 )
 _SCRIPT = lazy_regex(r"[./]")
+_REBUILT = lazy_regex(r"caches?$|te?mp$|test", re.IGNORECASE)
+_DESTROYS = ("destroy", "purge", "wipe", "erase", "nuke", "terminate", "teardown")
 
 
 def _tells_losses(row: Program) -> bool:
     """Tell whether the table says what is lost by this program, or it only runs what others wrote."""
     losses = (row.deletes_by_verb, row.destroys, row.may_destroy, row.drops, row.erases, row.changes, row.discards)
-    return any(losses) or row.only_reads or row.no_command or row.wraps or bool(row.sends_tasks)
+    return any(losses) or row.only_reads or row.no_command or row.wraps or bool(row.sends_tasks or row.language_code)
 
 
 def _insists(given: Arguments) -> bool:
-    """Tell whether a program that the table does not have is told to delete without asking, or to delete all."""
+    """Tell whether a program that the table does not have is told to destroy, or to delete without asking or all."""
     at = next((at for at, word in enumerate(given.operands[:3]) if TAKES_DOWN.search(word)), -1)
-    if at < 0 or any(map(_SCRIPT.search, given.operands[:at])):
+    if at < 0 or any(map(_SCRIPT.search, given.operands[:at])) or any(map(_REBUILT.match, given.operands)):
         return False
+    if given.operands[at].startswith(_DESTROYS):
+        return True
     is_all = given.operands[at].endswith("all") or "all" in given.operands[at:] or given.has("--all", "--cascade")
     return is_all or any(name in _INSISTS for name, _value in given.options)
 

@@ -48,7 +48,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
 
 def _service(args: tuple[str, ...]) -> Iterator[Finding]:
     verb = next((arg for arg in args if arg in _SERVICE_VERBS), "")
-    if verb and "--user" not in args:
+    if verb and not {"--user", "--dry-run"} & set(args):
         critical = verb in ("poweroff", "reboot", "halt", "emergency", "rescue") or any(map(_GUARDS.match, args))
         yield (RULE.deny if critical else RULE.ask)(f"it runs `{verb}` on a system service")
 

@@ -121,6 +121,7 @@ def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
             return
         if empties and (what := _loss_of(path, place, step)):
             is_certain = path.startswith(_STORED_DATA) or is_in_user_folder(path, workspace.home)
+            is_certain |= place == HOME_PART and "*" in name
             yield (RULE.deny if is_certain else RULE.ask)(f"it empties {what}: `{path}`")
 
 

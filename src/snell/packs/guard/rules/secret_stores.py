@@ -10,7 +10,7 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import pattern
 from snell.packs.guard.output_kinds import prints_secret
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import ADDRESS, Finding, Rule, Trigger
+from snell.packs.guard.rule import ADDRESS, Finding, Rule, Trigger, only_asks
 from snell.packs.guard.shell.shell_state import Step
 
 RULE = Rule(
@@ -30,7 +30,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if any(map(_METADATA.match, step.args)):
         yield RULE.deny("it reads the cloud machine's own credentials from the metadata address")
         return
-    if prints_secret(step.program, step.args) and not _decrypts_for_build(step):
+    if prints_secret(step.program, step.args) and not (_decrypts_for_build(step) or only_asks(step)):
         is_printed = not (step.piped or step.writes or step.appends)
         if step.program in _PARTLY and not is_printed:
             return

@@ -87,10 +87,10 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
         yield from (("sh", line) for line in _of_scripts(here.get("package.json", ""), args))
     for name in BUILD_FILES.get(program, ()):
         yield from (("sh", line) for line in _of_targets(name, here.get(name, ""), args))
-    yield from _loaded(program, args, here)
+    yield from _own_files(program, args, here)
 
 
-def _loaded(program: str, args: list[str], here: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _own_files(program: str, args: list[str], here: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Files of the folder that the program runs by itself."""
     if program in _CONFIGURED:
         starts = (f"{program}.config.", f".{program}rc.", f"{program}file.")

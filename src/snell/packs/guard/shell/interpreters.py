@@ -279,11 +279,13 @@ def _given_code(
     output = output_of("awk", call, scene) if is_awk else Value(UNKNOWN, frozenset((f"output {name}",)))
     if not codes and not module:
         codes = _code_of_script(call, scene, name, script)
+    if script is not None and script.text.endswith("manage.py") and any(word.text == "dbshell" for word in call.words):
+        walk.record(replace(call, words=(Value("psql"),)), scene, output)  # any client is told the same
     if not codes:
         walk.record(call, scene, output)
         return output
     if call.stdin is not None and any(_RUNS_INPUT.search(code.text[: program_code.SHORT]) for code in codes):
-        walk.record(call, scene, output, code=call.stdin)
+        run_code(walk, call, scene, call.stdin, scene.fork())
     places = (loaded_modules.printed_place(code.text) for code in codes) if name == "python" else ()
     if place := next(filter(None, places), ""):
         output = Value(place, output.labels)

@@ -19,6 +19,7 @@ from snell.packs.guard.shell.program_patterns import DASHES, HASH, SLASHED, SLAS
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
 from snell.packs.guard.shell.shell_state import Call, ShellState, Walk
+from snell.system.lazy_regex import lazy_regex
 
 LONGEST_CODE = 65_536
 DEEPEST = 4
@@ -39,6 +40,9 @@ def follow(walk: Walk, call: Call, scene: ShellState, language: str, code: str, 
 _Replacement = Callable[[re.Match[str]], str]
 
 
+_REMOVER = lazy_regex(r"require\(\s*['\"](rimraf|shelljs|del)['\"]\s*\)")  # modules whose functions have their names
+
+
 class _Follower:
     def __init__(self, walk: Walk, call: Call, scene: ShellState, language: str, depth: int) -> None:
         self.walk, self.call, self.scene, self.language, self.depth = walk, call, scene, language, depth
@@ -46,7 +50,7 @@ class _Follower:
         self.labels: set[str] = set()
 
     def go(self, code: str) -> None:
-        written = self._mask(code)
+        written = self._mask(_REMOVER.sub(r"\1", code))
         for text in loaded_files(self.language, code, self.scene):
             follow(self.walk, self.call, self.scene, self.language, text, self.depth + 1)
         for found in pattern("runs_decoded").finditer(written):
@@ -59,8 +63,8 @@ class _Follower:
             return
         if pattern("shell_like").match(code):
             self._shell(code)  # a shell command in the place of a program
-        if self.language == "perl":
-            self._delete_all(pattern("angled").finditer(code))
+        if self.language in ("perl", "tclsh", "expect"):
+            self._delete_all(pattern("angled" if self.language == "perl" else "deletes_bare").finditer(code))
         parts = (self._files, self._opened_files, self._commands, self._inner_code, self._network)
         for part, each in itertools.product(parts, self._rounds(written, masked)):
             part(each)
@@ -290,7 +294,7 @@ class _Follower:
             self.labels.add(f"{ENVIRONMENT} all variables")
         if page := pattern("page_secrets").search(masked):
             self.labels.add(f"{SECRET} {page[0]}")
-        self._printed(masked, has_all=environment is not None)
+        self._follow_prints(masked, has_all=environment is not None)
         if not self._connects(masked):
             return
         self.labels |= told_variables(masked, self.strings, self._at)
@@ -302,7 +306,7 @@ class _Follower:
             code = Value(UNKNOWN, frozenset((f"{NETWORK} the {self.language} code",)))
             self.walk.record(self.call, self.scene, UNKNOWN_VALUE, code=code)
 
-    def _printed(self, masked: str, *, has_all: bool) -> None:
+    def _follow_prints(self, masked: str, *, has_all: bool) -> None:
         """Follow what the code prints of its environment."""
         if has_all and pattern("prints").search(masked) and not pattern("net").search(masked):
             self._record("printenv")

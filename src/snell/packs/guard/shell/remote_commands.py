@@ -130,7 +130,7 @@ def _kubectl(walk: Walk, call: Call, scene: ShellState) -> Value:
     return _output_of(texts)
 
 
-_LISTS = lazy_regex(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(?:\s-\w*q\b|--quiet)")
+_LISTS = lazy_regex(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(?:\s-\w*q\w*|--quiet)")
 
 
 def _output_of(texts: list[str]) -> Value:
