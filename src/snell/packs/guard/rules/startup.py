@@ -70,7 +70,9 @@ def _ssh_settings(step: Step) -> Iterator[Finding]:
     """Judge settings of ssh that name a program; lines with a host and a key are ordinary."""
     path = next((path for path in (*step.writes, *step.appends) if path.endswith("/.ssh/config")), "")
     if path:
-        text = step.stdin.text if step.stdin is not None and step.program in ("tee", "sponge") else step.output.text
+        text = (
+            step.stdin.text if step.stdin is not None and step.program in (":", "tee", "sponge") else step.output.text
+        )
         edits = step.program in ("sed", "gsed", "perl", "ed")
         if edits or _SSH_PROGRAM.search(" ".join((text, *step.args))):
             yield RULE.ask(f"it changes `{path}`, which can name programs that `ssh` runs")

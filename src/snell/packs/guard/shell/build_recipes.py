@@ -49,7 +49,7 @@ _LOADED = {
 }
 # Programs that do on other machines, or in a cluster, what the files in their words say.
 _PLANS = ("ansible-playbook", "kubectl", "oc")
-_PLAY_LINE = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:ansible\.builtin\.)?(?:shell|command|raw|cmd)\s*:\s*[|>]?-?\s*(.+)$")
+_PLAY_LINE = lazy_regex(r"(?m)^[ \t]*(?:-\s*)?(?:ansible\.builtin\.)?(?:shell|command|raw|cmd)\s*:\s*[|>]?-?\s*(.+)$")
 _HOST_RIGHTS = {
     "--privileged": lazy_regex(r"\bprivileged:\s*true"),
     "--pid=host": lazy_regex(r"\bhostPID:\s*true"),
