@@ -57,6 +57,8 @@ def test_odd_json_is_read_as_the_client_reads_it_and_judged(machine: Machine) ->
 def test_what_cannot_be_judged_is_asked_about(machine: Machine) -> None:
     for text in (json.dumps(CALL) + BAD, BAD + json.dumps(CALL), json.dumps({**CALL, "tool_name": ["Bash"]})):
         assert verdict(machine, text.encode()) == "ask"
+    for text in (json.dumps({**CALL, "tool_name": None}), json.dumps({**CALL, "tool_name": ""})):
+        assert verdict(machine, text.encode()) == "ask"
 
 
 @pytest.mark.proves("S0-72")

@@ -62,7 +62,7 @@ def about_call(tx: Transaction, call: ledger.Call) -> dict[str, str]:
 
 
 def decode_stored(text: str) -> Any:
-    """Return a stored value; one that was cut or damaged is no JSON, and is shown as it is."""
+    """Return the value of a JSON text; one that was cut or damaged, or is no JSON, is returned as it is."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):

@@ -15,17 +15,18 @@ from typing import Any
 from msgspec import Struct, field
 
 from snell.model.command_words import value_of_json
-from snell.model.tool_names import name_set, only_reads_text, plain_name, words_of
+from snell.model.sql_text import LONGEST_SQL, sql_readings
+from snell.model.tool_names import name_set, only_reads_text, plain_name, runs_other_code, words_of
 
 MOST_OBJECTS, MOST_TEXTS = 2_000, 10_000
 DEEPEST = 50
 MOST_PATCH_LINES = 20_000
 _PATHS = name_set(
-    "absolutepath destination destinationpath file filename filepath filepaths files from frompath fullpath newpath"
-    " inputfile inputpath localfile localpath notebookpath oldpath path pathinproject paths relativepath source"
-    " sourcepath src target targetfile targetpath topath uri"
+    "absolutepath attachment attachments destination destinationpath file filename filepath filepaths files from"
+    " frompath fullpath newpath inputfile inputpath localfile localpath notebookpath oldpath path"
+    " pathinproject paths relativepath source sourcepath src target targetfile targetpath topath uri"
 )
-_SOURCES = name_set("from frompath oldpath source sourcepath src")
+_SOURCES = name_set("attachment attachments from frompath oldpath source sourcepath src")
 _TARGETS = name_set("destination destinationpath newpath target targetpath topath")
 _TEXTS = name_set(
     "base64 blob body bytes content contents data diff filecontent filecontents filetext newcontent newsource newstr"
@@ -50,7 +51,6 @@ _DATABASES = name_set(
 )
 _NOTEBOOKS = name_set("cell colab ipython jupyter kernel notebook")
 _PAGES = name_set("browser chrome devtools evaluate playwright puppeteer selenium")
-_COMMENT = r"--[^\n]*|/\*(?!!).*?\*/|^\s*#[^\n]*"  # `/*! */` is run by MySQL
 _CHANGING_STATEMENT = (
     r"\s*(?:insert\s+into|update\s+\S+\s+set|delete\s+from|truncate\s+table"
     r"|(?:drop|alter)\s+(?:table|database|schema))\b"
@@ -60,7 +60,7 @@ _STATEMENT = (
     r"|select\b.*\bfrom|select\s+\w+|insert\s+into|update\s+\S+\s+set|delete\s+from|merge\s+into|truncate\s+\S+|grant\s+\S+"
     r"|(?:create|drop|alter)\s+(?:\w+\s+){0,3}?(?:table|index|view|database|schema|function|user|role|keyspace|type|owned))\b"
 )
-_PATCHED_FILE = r"(?:\*\*\* (?:Add File|Update File|Delete File|Move to): |\+\+\+ (?:b/)?)(\S.*?)\s*$"
+_PATCHED_FILE = r"(?:\*\*\* (?:Add File|Update File|Delete File|Move to): |\+\+\+ (?:b/)?)(\S.*)"
 _ADDRESS = r"\s*(?:https?|ftps?|wss?|gopher|ldaps?|smb)://"
 
 
@@ -83,7 +83,7 @@ class CallContents(Struct, frozen=True):
     programs: tuple[Program, ...] = ()
     replacements: tuple[tuple[str, str], ...] = ()  # of an edit: old text and new text, as far as they are named
     replaces_text: bool = False  # it names an old text or is a patch, so that it edits a file
-    is_complete: bool = True  # False: the input has more objects or texts than are looked at
+    is_complete: bool = True  # False: the input has more objects, texts or SQL than is looked at
 
     @property
     def old_text(self) -> str:
@@ -120,8 +120,10 @@ class _Found(Struct):
     programs: dict[Program, None] = field(default_factory=dict)
     replacements: list[tuple[str, str]] = field(default_factory=list)
     replaces_text: bool = False
+    is_complete: bool = True
 
 
+_LISTS = ("reads", "deletes", "moves", "urls", "statements", "programs", "replacements")
 Row = list[tuple[str, str]]  # the texts of one object, with their keys in plain form
 
 
@@ -129,7 +131,7 @@ def contents_of(tool: str, given: Any) -> CallContents:
     """Return what the input of a call names and holds."""
     found, objects, texts = _Found(), 0, 0
     verbs = verbs_of(tool)
-    for row, path in _rows(given):
+    for row, path in rows_of(given):
         objects += 1
         if objects > MOST_OBJECTS or texts > MOST_TEXTS:
             break
@@ -138,18 +140,9 @@ def contents_of(tool: str, given: Any) -> CallContents:
         found.urls.update((text, None) for key, text in row if key in _URLS and re.match(_ADDRESS, text, re.IGNORECASE))
         _add_statements(found, row, verbs)
         _add_programs(found, row, tool, verbs)
-    return CallContents(
-        reads=tuple(found.reads),
-        writes=found.writes,
-        deletes=tuple(found.deletes),
-        moves=tuple(found.moves),
-        urls=tuple(found.urls),
-        statements=tuple(found.statements),
-        programs=tuple(found.programs),
-        replacements=tuple(found.replacements),
-        replaces_text=found.replaces_text,
-        is_complete=objects <= MOST_OBJECTS and texts <= MOST_TEXTS,
-    )
+    lists: dict[str, Any] = {name: tuple(getattr(found, name)) for name in _LISTS}
+    is_complete = found.is_complete and objects <= MOST_OBJECTS and texts <= MOST_TEXTS
+    return CallContents(**lists, writes=found.writes, replaces_text=found.replaces_text, is_complete=is_complete)
 
 
 @lru_cache(maxsize=1024)
@@ -194,7 +187,7 @@ _DESCRIBED = {
 }
 
 
-def _rows(given: Any) -> Iterator[tuple[Row, str]]:
+def rows_of(given: Any) -> Iterator[tuple[Row, str]]:
     """Yield the texts of every object of an input, and the path that an object above it names."""
     waiting: list[tuple[Any, str, int]] = [(given, "", 0)]
     while waiting:
@@ -252,7 +245,7 @@ def patched_text(text: str) -> dict[str, str]:
     added, path = dict[str, list[str]](), ""
     for line in text.split("\n", MOST_PATCH_LINES)[:MOST_PATCH_LINES]:
         if named := re.match(_PATCHED_FILE, line):
-            path = named[1].partition("\t")[0]
+            path = named[1].partition("\t")[0].rstrip()
             added.setdefault(path, [])
         elif path and line.startswith("+"):
             added[path].append(line[1:])
@@ -286,9 +279,13 @@ def _add_file(found: _Found, key: str, path: str, target: str, text: str, verbs:
 def _add_statements(found: _Found, row: Row, verbs: ToolVerbs) -> None:
     for key, text in row:
         pattern = _statement_in(key, verbs)
-        plain = re.sub(_COMMENT, " ", text, flags=re.DOTALL | re.MULTILINE) if pattern else ""
-        if pattern and any(re.match(pattern, each, re.IGNORECASE | re.DOTALL) for each in plain.split(";")):
-            found.statements[plain] = None
+        for plain in sql_readings(text) if pattern else ():
+            parts = plain.split(";")
+            if any(re.match(pattern, each, re.IGNORECASE | re.DOTALL) for each in parts):
+                found.statements[plain] = None
+            elif any(map(str.strip, parts)):
+                continue
+            found.is_complete &= len(text) <= LONGEST_SQL
 
 
 def _statement_in(key: str, verbs: ToolVerbs) -> str:
@@ -305,6 +302,7 @@ def _add_programs(found: _Found, row: Row, tool: str, verbs: ToolVerbs) -> None:
         return
     keys = _PROGRAMS | (_PAGE_PROGRAMS if verbs.is_page else frozenset())
     keys |= _NOTEBOOK_PROGRAMS if verbs.is_notebook else frozenset()
+    keys |= {"script"} if runs_other_code(tool) else frozenset()
     for key, code in row:
         if key in keys:
             found.programs[Program(_language(tool, row, verbs), code)] = None
@@ -318,5 +316,7 @@ def _language(tool: str, row: Row, verbs: ToolVerbs) -> str:
         return "shell"
     if named & {"applescript", "osascript", "jxa"}:
         return "applescript"
+    if "groovy" in named:
+        return "groovy"
     is_script = verbs.is_page or named & {"javascript", "typescript", "node", "deno", "js", "ts"}
     return "javascript" if is_script else "python"

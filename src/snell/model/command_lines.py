@@ -29,7 +29,7 @@ WRAPPERS = name_set(
     " options parameters params payload request step steps task tasks toolinput toolcalls tooluses"
 )
 ARGUMENT_KEYS = name_set("args arguments argv argumentlist arglist cmdargs commandargs flags options parameters params")
-PROGRAM_KEYS = name_set("program executable bin binary exe executablepath programpath")
+PROGRAM_KEYS = name_set("program executable bin binary exe executablepath programpath module modulename")
 CODE_KEYS = frozenset(("script", "scripts", "code"))
 LANGUAGE_KEYS = name_set("interpreter kernel lang language languageid runtime shell shelltype syntax")
 # The text of a script, where the tool or the field beside it says that a shell runs it.
@@ -128,6 +128,8 @@ def _within(given: dict[Any, Any], path: Path, hints: ToolHints) -> Iterator[Com
     if len(path) > DEEPEST:
         return
     keys = {key: plain_name(key) for key in given if isinstance(key, str)}
+    if path:  # a step of a job, not the name of a run
+        keys = {key: "command" if name == "run" else name for key, name in keys.items()}
     commands, words = _commands(given, keys, hints)
     typed = _keys_in(keys, TYPED_KEYS) if hints.types and not commands else []
     stdin = _stdin_of(given, keys, commands, hints)

@@ -30,8 +30,8 @@ _LOOKS = name_set(
 )
 # Tools whose `command` or `script` is for something other than a shell.
 _LANGUAGES = name_set(
-    "applescript browser chrome devtools evaluate javascript js kernel lua notebook osascript page playwright puppeteer"
-    " python selenium typescript webdriver"
+    "applescript browser chrome devtools evaluate groovy javascript js kernel lua notebook osascript page playwright"
+    " puppeteer python selenium typescript webdriver"
 )
 _OTHER_MACHINES = _LANGUAGES | name_set(
     "clickhouse database db duckdb edit editor maria memory mongo mongodb mysql nvim palette postgres prompt query"

@@ -44,7 +44,7 @@ def target_texts(line: str, root: Path) -> list[TargetText]:
 
 
 _CALLS_MAKE = re.compile(r"\$[({]MAKE[)}]|\bmake\s+-\w*C")
-_INCLUDES_PATTERN = re.compile(r"^\s*-?s?include\s.*[*?$]", re.MULTILINE)
+_INCLUDES_PATTERN = re.compile(r"^[ \t]*-?s?include\s.*[*?$]", re.MULTILINE)
 
 
 def not_read(target: TargetText) -> Iterator[str]:

@@ -29,6 +29,7 @@ _KEYWORDS = name_set("begin catch do else elseif end finally if process switch t
 _FOLDERS = {
     "userprofile": "$HOME", "home": "$HOME", "homepath": "$HOME", "temp": "/tmp/user", "tmp": "/tmp/user",
     "systemdrive": "C:", "systemroot": "C:/Windows", "windir": "C:/Windows", "programfiles": "C:/Programs",
+    "profile": "$HOME/.config/powershell/profile.ps1",
     "appdata": "$HOME/AppData/Roaming", "localappdata": "$HOME/AppData/Local", "programdata": "C:/ProgramData",
 }  # fmt: skip
 _ENDS = ("", ")", "}")
@@ -302,7 +303,7 @@ class _Reader(Struct):
 
 def _variable(found: re.Match[str]) -> str:
     space, name = (found[1] or "").lower(), found[2]
-    if name.lower() in _FOLDERS and (space == "env" or name.lower() == "home"):
+    if name.lower() in _FOLDERS and (space == "env" or name.lower() in ("home", "profile")):
         return _FOLDERS[name.lower()]
     if name.lower() in ("null", "true", "false"):
         return "''" if name.lower() == "null" else "1"

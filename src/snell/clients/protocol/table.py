@@ -81,7 +81,7 @@ class ClientTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     values: Mapping[str, Mapping[str, str]] = {}  # Snell's field -> the client's value -> Snell's
     tools: Mapping[str, Tool] = {}
     mcp_name: tuple[str, str] | None = None  # the names of MCP tools: their prefix, and what joins server and tool
-    wraps_mcp: bool = False  # the input of an MCP tool is in an object with the tool's name
+    wraps_mcp: Mapping[str, str] = {}  # the object around the input of an MCP tool: its keys, and what each holds
     refine: tuple[Refinement, ...] = ()  # the first one that applies
     # Changes the payload of an event where a table is not enough: `adjust` of the client's Python module.
     adjust: Callable[["ClientTable", str, Payload], Payload] | None = None

@@ -7,13 +7,15 @@ Hooks have to judge what the client runs. So if an input has a key under both na
 import re
 from typing import Any
 
+from msgspec.json import encode
+
 from snell.clients.protocol.table import ClientTable, Tool
 from snell.model.command_words import line_of_list
 from snell.model.events import Payload
 
 ALL_FILES = "file_paths"  # every file of a call that takes several; `file_path` is the first
 JOINT = "__"
-_PATCHED_FILE = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
+_PATCHED_FILE = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
 
 
 def claude_tool(table: ClientTable, name: str, given: Any = None) -> str:
@@ -34,7 +36,7 @@ def claude_input(table: ClientTable, name: str, given: Payload) -> tuple[Payload
     """Return the input under Claude's keys, and notes on keys that were ignored."""
     tool = _tool(table, name, given)
     if tool is None:
-        return (given["tool_input"] if _is_wrapped(table, given) else given), ()
+        return _unwrap(table, given), ()
     renamed = {tool.keys[key]: value for key, value in given.items() if key in tool.keys}
     unread = [key for key in given if key in renamed and key not in tool.keys]
     shaped = {tool.keys.get(key, key): value for key, value in given.items() if key not in unread} | renamed
@@ -54,7 +56,7 @@ def native_input(table: ClientTable, name: str, value: Any, before: Any) -> Any:
         return value
     tool = _tool(table, name, before, is_claudes=True)
     if tool is None:
-        return {"tool_name": name, "tool_input": value} if table.wraps_mcp and JOINT in name else value
+        return _wrap(table, name, value) if table.wraps_mcp and JOINT in name else value
     added = {ALL_FILES, *(("old_string", "file_path") if tool.is_patch else ())}
     kept = {key: each for key, each in value.items() if key not in added}
     for key, known in tool.lists.items():
@@ -80,7 +82,7 @@ def takes_change(table: ClientTable, name: str, before: Any, after: Any) -> bool
 
 def files_in_patch(patch: str) -> list[str]:
     """Return the files that a patch in the `*** Begin Patch` form touches, in its order, each once."""
-    return list(dict.fromkeys(_PATCHED_FILE.findall(patch)))
+    return list(dict.fromkeys(map(str.rstrip, _PATCHED_FILE.findall(patch))))
 
 
 def _tool(table: ClientTable, name: str, given: Any, *, is_claudes: bool = False) -> Tool | None:
@@ -92,8 +94,15 @@ def _tool(table: ClientTable, name: str, given: Any, *, is_claudes: bool = False
     return tool if is_edit else tool.creates
 
 
-def _is_wrapped(table: ClientTable, given: Payload) -> bool:
-    return table.wraps_mcp and given.keys() == {"tool_name", "tool_input"} and isinstance(given["tool_input"], dict)
+def _unwrap(table: ClientTable, given: Payload) -> Payload:
+    key = next((key for key, what in table.wraps_mcp.items() if what == "input"), "")
+    return given[key] if given.keys() == table.wraps_mcp.keys() and isinstance(given.get(key), dict) else given
+
+
+def _wrap(table: ClientTable, name: str, value: Payload) -> Payload:
+    server, _, tool = name.removeprefix("mcp__").partition(JOINT)
+    parts = {"name": name, "server": server, "tool": tool, "input": value, "json": encode(value).decode()}
+    return {key: parts[what] for key, what in table.wraps_mcp.items()}
 
 
 def _is_texts(values: list[Any]) -> bool:

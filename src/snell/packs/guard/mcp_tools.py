@@ -50,6 +50,9 @@ def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
         yield "dropdb", words[-1]
     if {"redis", "valkey"} & set(words) and isinstance(line := given.get("command"), str):
         yield "redis-cli", *line.split()
+    if "docker" in words and "run" in words:
+        privileged = ["--privileged"] if given.get("privileged") is True else []
+        yield "docker", "run", *privileged, *_options("-v", given.get("volumes")), *_options("", given.get("args"))
     if "git" in words[:3]:
         yield from _git(words, given)
     if _ENDING_VERBS & set(words_of(call.tool.rpartition("__")[2])):
@@ -65,13 +68,29 @@ def _of_manager(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tu
         yield manager, verb
     elif manager and (command := _deleting_command(given)):
         yield manager, *command
+    elif manager == "kubectl" and "get" in words and given.get("output") not in ("name", "wide"):
+        yield (
+            manager,
+            "get",
+            *(str(given[key]).lower() for key in ("resourceType", "kind") if key in given),
+            "-o",
+            "yaml",
+        )
     elif verb and set(words) & _FORGES and {"repository", "repo", "branch", "project", "release", "tag"} & set(words):
         yield "gh", "repo", "delete"
 
 
+def applied_manifests(call: ToolCall) -> Iterator[str]:
+    """Return the manifests that the tool gives to a cluster."""
+    if "kubectl" in map(_MANAGERS.get, words_of(call.tool)):
+        yield from (text for key in ("manifest", "resource", "yaml") if isinstance(text := call.input.get(key), str))
+
+
 def _empties_database(words: set[str], given: Mapping[str, Any]) -> bool:
     is_mass = bool({"many", "all"} & words and words & _DELETES)
-    return bool(_DATABASE_VERBS & words) or (is_mass and not _selects(given))
+    stages = given.get("pipeline")
+    replaces = isinstance(stages, list) and any(isinstance(stage, dict) and "$out" in stage for stage in stages)
+    return bool(_DATABASE_VERBS & words) or replaces or (is_mass and not _selects(given))
 
 
 def _deleting_command(given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -103,14 +122,18 @@ def check_tool(call: ToolCall) -> Iterator[Finding]:
         _ENDS & verbs or {"merge", "pull"} <= verbs or (_REMOVES & verbs and _RESOURCES & verbs) or _sends_delete(call)
     ):
         yield RULES["infrastructure"].ask(f"`{call.tool}` changes something for others that cannot be taken back")
-    if set(words) & _FORGES and _opens_repository(verbs, call.input):
+    if set(words) & (_FORGES | {"unknown"}) and _opens_repository(verbs, call.input):
         yield RULES["exposure"].ask(f"`{call.tool}` gives others access, or takes a protection away")
 
 
 def _sends_delete(call: ToolCall) -> bool:
     """Tell whether a tool that takes any request is given one that deletes, or is told to destroy."""
     named = {plain_name(key): value for key, value in call.input.items()}
-    return str(named.get("method", "")).upper() == "DELETE" or any(named.get(key) is True for key in _DELETES)
+    if str(named.get("method", "")).upper() == "DELETE" or any(named.get(key) is True for key in _DELETES):
+        return True
+    inner = [call.input, *(each for each in call.input.values() if isinstance(each, Mapping))]
+    verbs = (set(words_of(str(each[key]))) for each in inner for key in _VERB_KEYS if key in each)
+    return any(words & _DELETES and words & _RESOURCES for words in verbs)
 
 
 def _opens_repository(verbs: set[str], given: Mapping[str, Any]) -> bool:
@@ -138,10 +161,17 @@ def _git(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str
     flags = [f"-{key}" if len(key) == 1 else f"--{key}" for key in true]
     modes = [f"--{value}" for key, value in given.items() if key == "mode" and isinstance(value, str)]
     actions = [value for key, value in given.items() if key in ("action", "operation") and isinstance(value, str)]
+    flags += [f"--{word}" for word in ("hard", "force") if word in words]
     if verb == "branch" and "delete" in actions:
         flags.append("-D")
     if verb:
         yield "git", verb, *flags, *modes, *actions
+
+
+def _options(name: str, values: Any) -> Iterator[str]:
+    """Return the texts of a list as words, each behind an option if there is a name."""
+    for value in values if isinstance(values, list) else ():
+        yield from filter(None, (name, str(value)))
 
 
 def _process_ids(given: Mapping[str, Any]) -> Iterator[str]:

@@ -3,9 +3,8 @@
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from snell.model.call_contents import CallContents, Program, contents_of, verbs_of
+from snell.model.call_contents import CallContents, Program, contents_of, rows_of, verbs_of
 from snell.model.command_folders import folders_of
 from snell.model.command_lines import CommandField, command_fields
 from snell.model.tool_names import has_code, is_powershell, runs_other_code, words_of
@@ -13,7 +12,7 @@ from snell.packs.guard.edited_text import edited_text
 from snell.packs.guard.judge import Judgement, judge, judge_steps, merge_judgements, strictest_verdict
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import Value
-from snell.packs.guard.mcp_tools import check_tool, equivalent_commands, split_notebook_cell
+from snell.packs.guard.mcp_tools import applied_manifests, check_tool, equivalent_commands, split_notebook_cell
 from snell.packs.guard.not_shell_text import drop_misread, is_shell_tool
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding
@@ -42,9 +41,10 @@ def judge_call(call: ToolCall, workspace: Workspace) -> Judgement:
     found = list(check_tool(call)) if call.kind == "mcp" else []
     found += [*_check_sent_secret(call, contents), *_check_pushed_workflow(call, contents)]
     if not contents.is_complete:
-        found.append(UNREADABLE.ask(f"the input of `{call.tool}` has too many parts to look at each"))
+        found.append(UNREADABLE.ask(f"the input of `{call.tool}` is too large to look at all of it"))
     steps = judge_steps(tuple(_steps(call, contents, workspace)), workspace)
     texts = [text for program in contents.programs for text in _command_lines(program)]
+    texts += [f"kubectl apply -f - <<< {shlex.quote(text)}" for text in applied_manifests(call)]
     written = _text_by_path(contents, workspace)
     texts += [text for path, text in written.items() if is_startup_file(path) or is_system_program(path)]
     by_tool = Judgement(strictest_verdict(tuple(found)), tuple(found))
@@ -56,21 +56,9 @@ def _check_sent_secret(call: ToolCall, contents: CallContents) -> list[Finding]:
     """Find secrets in what a call sends: in the query of an address, or in a message that others read."""
     is_message = call.kind == "mcp" and _SENDING.search(call.tool.rpartition("__")[2].lower()) is not None
     texts = [url for url in contents.urls if _carries_data(url)]
-    texts += _texts_in(call.input) if is_message else []
+    texts += [text for row, _above in rows_of(call.input) for _key, text in row] if is_message else []
     kinds = [each.kind for text in texts[:MOST_SENT] for each in find(text[:LONGEST_SENT])]
     return [RULES["send-secret"].deny(f"`{call.tool}` is given a secret to send ({kinds[0]})")] if kinds else []
-
-
-def _texts_in(value: Any) -> list[str]:
-    """Return the texts of an input, at any depth."""
-    texts, waiting = list[str](), [value]
-    while waiting and len(texts) < MOST_SENT:
-        each = waiting.pop()
-        if isinstance(each, str):
-            texts.append(each)
-        elif isinstance(each, Mapping | list):
-            waiting.extend(each.values() if isinstance(each, Mapping) else each)
-    return texts
 
 
 def _check_pushed_workflow(call: ToolCall, contents: CallContents) -> list[Finding]:
@@ -182,7 +170,7 @@ def _search_steps(call: SearchCall, workspace: Workspace) -> Iterator[Step]:
 
 def _command_lines(program: Program) -> list[str]:
     """Return the command lines that run a program."""
-    if program.language == "notebook":
+    if program.language in ("notebook", "python"):  # a tool for Python may have a notebook's kernel
         shell, code = split_notebook_cell(program.code)
         return [shell, f"python3 -c {shlex.quote(code)}"]
     if program.language == "shell":
@@ -190,7 +178,7 @@ def _command_lines(program: Program) -> list[str]:
     return [f"{_RUNNERS[program.language]} {shlex.quote(program.code)}"]
 
 
-_RUNNERS = {"javascript": "node -e", "python": "python3 -c", "applescript": "osascript -e"}
+_RUNNERS = {"javascript": "node -e", "groovy": "groovy -e", "applescript": "osascript -e"}
 
 
 def _text_by_path(contents: CallContents, workspace: Workspace) -> Mapping[str, str]:

@@ -17,8 +17,8 @@ from snell.system.lazy_regex import lazy_regex
 
 _SERVED = "as an MCP server, whenever the coding agent starts"
 _SERVERS = ("mcpServers", "servers", "mcp", "mcp_servers", "context_servers", "extensions", "amp.mcpServers")
-_YAML_COMMAND = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:command|cmd|url|uri|httpUrl)\s*:\s*[\"']?([^\s\"'].*?)[\"']?\s*$")
-_TOML_SERVER = lazy_regex(r"(?m)^\s*(?:command|url)\s*=\s*[\"']([^\"']+)[\"']")
+_YAML_COMMAND = lazy_regex(r"(?m)^[ \t]*(?:-\s*)?(?:command|cmd|url|uri|httpUrl)\s*:\s*[\"']?([^\s\"'].*)$")
+_TOML_SERVER = lazy_regex(r"(?m)^[ \t]*(?:command|url)\s*=\s*[\"']([^\"']+)[\"']")
 
 
 def read_servers(text: str) -> Iterator[Entry]:
@@ -29,7 +29,8 @@ def read_servers(text: str) -> Iterator[Entry]:
         lines = _servers_in(value, 0)
     else:
         lines = [line for name, line in members_of_part(text) if name in _TARGETS]
-        lines += [*_YAML_COMMAND.findall(text), *_TOML_SERVER.findall(text)]
+        lines += [line.rstrip().rstrip("\"'") for line in _YAML_COMMAND.findall(text)]
+        lines += _TOML_SERVER.findall(text)
         lines += [f"with {args}" for name, args in members_of_part(text) if name == "args"]
     for line in dict.fromkeys(filter(None, lines)):
         yield Entry(line, _SERVED, asks=True)

@@ -16,13 +16,13 @@ def read_script(text: str) -> Iterator[Entry]:
         yield Entry(f"source_url {address}", "whenever a shell enters the folder", asks=True)
 
 
-_SOURCE_URL = lazy_regex(r"(?m)^\s*source_url\s+(\S+)")
-_YAML_LINE = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:run|entry)\s*:\s*[|>]?[-+]?\s*(.+?)\s*$")
+_SOURCE_URL = lazy_regex(r"(?m)^[ \t]*source_url\s+(\S+)")
+_YAML_LINE = lazy_regex(r"(?m)^[ \t]*(?:-\s*)?(?:run|entry)\s*:\s*[|>]?[-+]?\s*(\S.*)$")
 
 
 def read_hook_list(text: str) -> Iterator[Entry]:
     """Yield the commands of a manager of git hooks."""
-    for line in _YAML_LINE.findall(text):
+    for line in map(str.rstrip, _YAML_LINE.findall(text)):
         yield Entry(line.strip("\"'") if line[:1] == line[-1:] else line, "when git calls its hooks")
 
 
@@ -87,12 +87,12 @@ def read_composer(text: str) -> Iterator[Entry]:
 
 
 _PROGRAM_SETTINGS = lazy_regex(
-    r"(?im)^\s*[\"']?(script-shell|shell|node-options|git|editor|viewer|yarn-?path|onload-script|init-module"
+    r"(?im)^[ \t]*[\"']?(script-shell|shell|node-options|git|editor|viewer|yarn-?path|onload-script|init-module"
     r"|rustc(?:-wrapper|-workspace-wrapper)?|runner|linker|pnpmfile|global-pnpmfile|unsafe-perm)[\"']?\s*[=:]\s*(\S.*)$"
 )
 _OPEN_SOURCE = lazy_regex(
-    r"(?im)^\s*[\"']?((?:@[\w-]+:)?registry|npmRegistryServer|(?:extra-)?index-url|replace-with|proxy|https-proxy)[\"']?\s*"
-    r"[=:]\s*[\"']?(http://(?!localhost|127\.|10\.|192\.168\.)\S+)"
+    r"(?im)^[ \t]*[\"']?((?:@[\w-]+:)?registry|npmRegistryServer|(?:extra-)?index-url|replace-with|proxy|https-proxy)"
+    r"[\"']?\s*[=:]\s*[\"']?(http://(?!localhost|127\.|10\.|192\.168\.)\S+)"
 )
 _USUAL_VALUE = lazy_regex(
     r"[\"']?(?:/(?:usr/)?bin/(?:ba|z)?sh|bash|lld|mold|clang|gcc|\w+-linux-\w+-gcc|sccache|wasm-\w+|qemu-\S+|--max[\w-]+=\d+"
@@ -128,14 +128,14 @@ def read_python(text: str) -> Iterator[Entry]:
 _SERVER_SECRET = lazy_regex(
     r"\$\{\{\s*(?:secrets\.\w+|secrets\[[^\]]*\]|toJSON\(secrets\)|github\.token)\s*\}\}", re.IGNORECASE
 )
-_SECRET_VARIABLE = lazy_regex(r"(?m)^\s*(?:-\s*)?(\w+)\s*:\s*[\"']?\$SERVER_SECRET_TOKEN[\"']?\s*$")
+_SECRET_VARIABLE = lazy_regex(r"(?m)^[ \t]*(?:-\s*)?(\w+)\s*:\s*[\"']?\$SERVER_SECRET_TOKEN[\"']?\s*$")
 _CI_VARIABLE = lazy_regex(
     r"\$\{?(?:CI_JOB_TOKEN|CI_REGISTRY_PASSWORD|CI_DEPLOY_PASSWORD|SYSTEM_ACCESSTOKEN|CIRCLE_TOKEN)\}?"
 )
-_SCRIPT_LINE = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:(?:run|script|sh)\s*:\s*)?[|>]?-?\s*(.+)$")
-_FORKS = lazy_regex(r"(?m)^(?:on\s*:.*|\s*[\"']?)\bpull_request_target\b")
+_SCRIPT_LINE = lazy_regex(r"(?m)^[ \t]*(?=\S)(?:-\s*)?(?:(?:run|script|sh)\s*:\s*)?[|>]?-?\s*(.+)$")
+_FORKS = lazy_regex(r"(?m)^(?:on\s*:.*|[ \t]*[\"']?)\bpull_request_target\b")
 _FOREIGN_TEXT = lazy_regex(
-    r"(?m)^\s*(?:-\s*)?(?:run\s*:)?.*\$\{\{\s*github\.(?:event\.(?:issue|pull_request|comment|review|discussion|head_commit)"
+    r"(?m)^.*\$\{\{\s*github\.(?:event\.(?:issue|pull_request|comment|review|discussion|head_commit)"
     r"[\w.]*\.(?:title|body|message|ref|label|name|email)|head_ref)\s*\}\}"
 )
 _ASSIGNED = lazy_regex(r"^\s*(?:-\s*)?(?!run\b|script\b)[\w-]+\s*:\s*[\"']?\$\{\{")

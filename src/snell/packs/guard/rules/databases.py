@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from snell.model.sql_text import sql_readings
 from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN, Value, is_unset_variable
 from snell.packs.guard.path_classes import TEMP, Workspace, classify_path
@@ -19,13 +20,12 @@ RULE = Rule(
     instead="try it on a copy or in a transaction that is rolled back, and let the user run it",
 )
 
-_COMMENT = lazy_regex(r"--[^\n]*|/\*(?!!).*?\*/", re.DOTALL)  # `/*! */` is run by MySQL
 _DROPS = pattern("drops_data")
 _READS_ONLY = lazy_regex(r"\s*(?:select|with|explain|show|insert|values|table)\b", re.IGNORECASE)
 _BETWEEN = lazy_regex(r"(?:'[^']*'|[^;])+")  # a semicolon inside quotes ends nothing
 _QUOTED = lazy_regex(r"'(?:[^']|'')*'")
 _MONGO = lazy_regex(r"\.(?:dropDatabase|drop)\(\s*\)|\.(?:deleteMany|remove)\(\s*(?:\{\s*\})?\s*\)|\.dropUser\(")
-_REDIS = lazy_regex(r"(?im)^\s*(?:flushall|flushdb|debug\s+segfault|shutdown|script\s+flush|config\s+set\s+dir)\b")
+_REDIS = lazy_regex(r"(?im)^[ \t]*(?:flushall|flushdb|debug\s+segfault|shutdown|script\s+flush|config\s+set\s+dir)\b")
 _SOCKETS = frozenset(("nc", "ncat", "netcat", "telnet", "socat"))
 _REDIS_CLIENTS = frozenset(("redis-cli", "valkey-cli"))
 TRIGGER = Trigger(programs=_SOCKETS, rows=("drops", "may_drop", "database"))
@@ -70,7 +70,7 @@ def _texts(step: Step) -> list[str]:
     return [*step.args, step.stdin.text] if step.stdin is not None else list(step.args)
 
 
-_RUNS_SHELL = lazy_regex(r"^\s*\\!|\.shell\b|\.system\b|\b(?i:copy)\b.*\b(?i:program)\b|xp_cmdshell")
+_RUNS_SHELL = lazy_regex(r"^\s*\\!|\.shell\b|\.system\b|\b(?i:copy)\b.{0,300}\b(?i:program)\b|xp_cmdshell")
 
 
 def _deletes_data(statement: str, step: Step) -> bool:
@@ -150,4 +150,5 @@ def _statements(texts: list[str]) -> Iterator[str]:
         if text.startswith("--") and "=" in text:
             text = text.partition("=")[2]
         if " " in text or "(" in text:
-            yield from _BETWEEN.findall(_COMMENT.sub(" ", text))
+            for reading in sql_readings(text):
+                yield from _BETWEEN.findall(" ".join(reading.split()))

@@ -53,7 +53,9 @@ _INDEXES = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--i
 _INDEX_VARIABLE = lazy_regex(r"(?:PIP|UV)_\w*(?:INDEX|FIND_LINKS|CONFIG)")
 _TARGETS = ("--target", "-t", "--prefix", "--root")
 _LISTS = ("-r", "--requirement", "--requirements")
-_LOADS_PIP = lazy_regex(r"\b(?:import|from)\s+(?:[\w., ]*\b)?pip\b|run_module\(\s*[\"']pip|import_module\(\s*[\"']pip")
+_LOADS_PIP = lazy_regex(
+    r"\b(?:import|from)\s+(?:[\w., ]{0,200}\b)?pip\b|run_module\(\s*[\"']pip|import_module\(\s*[\"']pip"
+)
 _LIST = lazy_regex(r"[\[(](?:\s*[\"'][^\"'\n]*[\"']\s*,?)+[\])]")
 _STRING = lazy_regex(r"([\"'])([^\"'\n]*)\1")
 _LARGEST = 65_536

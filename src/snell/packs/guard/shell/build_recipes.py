@@ -56,7 +56,7 @@ _CONFIGURED = name_set(
     "jest vite vitest webpack eslint prettier rollup next nuxt tailwindcss postcss babel playwright cypress mocha "
     "gulp grunt"
 )
-_PLAY_LINE = lazy_regex(r"(?m)^\s*(?:-\s*)?(?:ansible\.builtin\.)?(?:shell|command|raw|cmd)\s*:\s*[|>]?-?\s*(.+)$")
+_PLAY_LINE = lazy_regex(r"(?m)^[ \t]*(?:-\s*)?(?:ansible\.builtin\.)?(?:shell|command|raw|cmd)\s*:\s*[|>]?-?\s*(.+)$")
 _HOST_RIGHTS = {
     "--privileged": lazy_regex(r"\bprivileged:\s*true"),
     "--pid=host": lazy_regex(r"\b(?:hostPID:\s*true|pid:\s*[\"']?host\b)"),

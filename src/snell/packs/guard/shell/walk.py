@@ -34,6 +34,7 @@ from snell.system.lazy_regex import lazy_regex
 MOST_STEPS = 2_000
 MOST_ROUNDS = 8
 DEEPEST_CALL = 24
+MOST_REDIRECTS = 1_000
 
 _TABS = lazy_regex(r"^\t+", re.MULTILINE)
 
@@ -285,7 +286,9 @@ class LineWalk(Walk):
         return item.name, values[-1].text
 
     def _streams(self, call: Call, redirects: tuple[tree.Redirect, ...], scene: ShellState) -> Call:
-        for redirect in redirects:
+        if len(redirects) > MOST_REDIRECTS:
+            scene.budget.trouble("it has too many redirections")
+        for redirect in redirects[:MOST_REDIRECTS]:
             call = self._stream(call, redirect, scene)
         return call
 
