@@ -104,7 +104,7 @@ def _over_http(step: Step, workspace: Workspace) -> str:
     if dump := next(filter(_DUMP.search, sending.files), ""):
         return f"?`{dump}`, which looks like the data of a database,"
     named = next((value for value in sending.words if re.match(r"(?:\w+://)?[\w.-]+[./]", value.text)), None)
-    if named is not None and any(named.detail("output") == name for name in ("whoami", "id")):
+    if named is not None and named.detail("output") in ("whoami", "id"):
         return "?the user name, as part of an address,"
     takes_stdin = any(
         value.text in ("-", ".", "@/dev/stdin") or value.text.endswith(("@-", "<-")) for value in sending.words
