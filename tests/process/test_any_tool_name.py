@@ -155,6 +155,7 @@ OTHER_TOOLS: list[tuple[str, str, Any, str]] = [
     ("claude-code", "mcp__k8s__kubectl_get", {"resourceType": "secrets", "output": "yaml"}, "secret-stores"),
     ("claude-code", "mcp__k8s__kubectl_apply", {"manifest": "spec: {hostPID: true}"}, "privileges"),
     ("claude-code", "mcp__docker__run", {"image": "a", "args": ["-v", "/:/h"], "privileged": True}, "privileges"),
+    ("claude-code", "mcp__podman__container_run", {"image": "a", "volumes": ["/:/h"]}, "privileges"),
     ("claude-code", "mcp__git__git_reset_hard", {"repo_path": ".", "ref": "HEAD~5"}, "git-discard"),
     ("claude-code", "mcp__mail__send_email", {"body": "see file", "attachments": [KEY]}, "read-secret"),
     ("gemini", "read_many_files", {"include": ["~/.ssh/*"]}, "read-secret"),

@@ -6,6 +6,7 @@ becomes the nearest stricter effect or a remark in the trace.
 """
 
 from collections.abc import Callable
+from itertools import filterfalse
 from typing import Any
 
 from msgspec.structs import replace
@@ -67,8 +68,8 @@ def limit_effects(hook: Hook, event: Event, outcome: Outcome, switches: Switches
         kept = [effect for effect in kept if not isinstance(effect, Allow)]
         remarks.append("its allow is ignored: it was for a rewritten input that will not run")
     if switches.only_observe and hook.scope is not Scope.POLICY:
-        remarks += [f"{OBSERVED}{effect_in_words(effect)}" for effect in kept if _intervenes(effect)]
-        kept = [effect for effect in kept if not _intervenes(effect)]
+        remarks += [f"{OBSERVED}{effect_in_words(effect)}" for effect in filter(_intervenes, kept)]
+        kept = list(filterfalse(_intervenes, kept))
     return replace(outcome, effects=tuple(kept), failure=failure, remarks=(*outcome.remarks, *remarks))
 
 

@@ -10,8 +10,8 @@ Strength = Literal["password", "strong", "weak"]
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _list = PATTERNS.words
 _PASSWORDS, _SECRETS, _SECRETS_ALONE, _WEAK = map(_list, ("passwords", "secrets", "secrets_alone", "weak"))
-_OF_KEYS, _NO_SECRET_KEYS, _NO_KEYS, _TAILS = map(_list, ("of_keys", "no_secret_keys", "no_keys", "tails"))
-_PAGES = frozenset(_list("no_secret_tokens"))
+_OF_KEYS, _NO_KEYS, _TAILS = map(_list, ("of_keys", "no_keys", "tails"))
+_NO_SECRET_KEYS, _PAGES = frozenset(_list("no_secret_keys")), frozenset(_list("no_secret_tokens"))
 
 
 @lru_cache(maxsize=4_096)
@@ -29,12 +29,12 @@ def strength_of(name: str) -> Strength | None:
         return "password"
     if before in _PAGES and last in {"token", "tokens"}:  # `nextPageToken`
         return None
-    if last.endswith(_SECRETS) or last in _SECRETS_ALONE or (last == "hash" and before == "api"):
+    if last.endswith(_SECRETS) or last in _SECRETS_ALONE or (before, last) == ("api", "hash"):
         return "strong"
     if last in {"key", "keys"}:
         if before in _OF_KEYS or words[0] == "x":  # a header such as `X-Acme-Key`
             return "strong"
-        return None if any(word in _NO_SECRET_KEYS for word in words) else "weak"
+        return "weak" if _NO_SECRET_KEYS.isdisjoint(words) else None
     if last.endswith("key") and last not in _NO_KEYS:
         return "weak"
     return "weak" if last in _WEAK or (name.isupper() and words[0] in _PASSWORDS) else None  # `PASSWORD_DB`

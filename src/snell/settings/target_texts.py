@@ -86,14 +86,7 @@ def _target_text(label: str, names: list[str], file: Path, places: list[Path]) -
     for path in files:
         text = text_or_nothing(Path(path), LONGEST)
         common += [each for each in text.splitlines() if each[:1] not in ("\t", " ", "", "#")]
-        if file.name in build_targets.JUSTFILES or file.name in build_targets.TASKFILES:
-            targets.update(
-                build_targets.read_justfile(text)
-                if file.name in build_targets.JUSTFILES
-                else build_targets.read_taskfile(text)
-            )
-            continue
-        included = (os.path.join(file.parent, name) for name in build_targets.read_makefile(text, targets))
+        included = (os.path.join(file.parent, name) for name in build_targets.read_targets(file.name, text, targets))
         files += [each for each in included if each not in files][: 20 - len(files)]
     lines = build_targets.recipe_lines(names or list(targets)[:1], targets)
     return TargetText(label, "\n".join([*common, *lines]), (*files, *map(str, places)))

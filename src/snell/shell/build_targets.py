@@ -48,6 +48,14 @@ def recipe_lines(names: Iterable[str], targets: Mapping[str, Target]) -> list[st
     return [line for each in seen for line in targets[each].lines]
 
 
+def read_targets(file: str, text: str, found: Targets) -> list[str]:
+    """Collect the targets of a build file, by its name; returns the files that it includes."""
+    if file not in JUSTFILES and file not in TASKFILES:
+        return read_makefile(text, found)
+    found.update(read_justfile(text) if file in JUSTFILES else read_taskfile(text))
+    return []
+
+
 def read_makefile(text: str, found: Targets) -> list[str]:
     """Collect the targets of one file; returns the files that it includes."""
     included: list[str] = []

@@ -12,8 +12,8 @@ from snell.packs.toolchain.toolchains import (
     ACTIONS,
     Toolchain,
     command_for_job,
-    make_targets,
     table,
+    targets_in,
     toolchains,
     toolchains_from,
 )
@@ -382,9 +382,9 @@ def test_targets_are_read_as_rules():
         "define help\nnot-a-target: x\nendef\n.PHONY: smoke\n# comment: no\nsub/dir.x: z ; echo\n"
     )
     expected = {"all", "build", "lint", "smoke", "sub/dir.x"}
-    assert make_targets(Text("Makefile", makefile), "Makefile").keys() == expected
-    assert recipe_lines(["all"], make_targets(Text("Makefile", makefile), "Makefile")) == ["\t@echo deploy:"]
-    assert make_targets(Text("makefile", ""), "makefile") == {}
+    assert targets_in(Text("Makefile", makefile), "Makefile").keys() == expected
+    assert recipe_lines(["all"], targets_in(Text("Makefile", makefile), "Makefile")) == ["\t@echo deploy:"]
+    assert targets_in(Text("makefile", ""), "makefile") == {}
     just = "set shell := ['x']\nv := 'a'\nalias t := test\n@test a b='c': dep\n  echo hi: there\n_hidden:\n"
     assert read_justfile(just).keys() == {"t", "test", "_hidden"}
     assert recipe_lines(["t"], read_justfile(just)) == ["  echo hi: there"]

@@ -29,8 +29,7 @@ ADVICE = "write NAME.cases.toml next to a hook, or create both with `snell new h
 
 def run(args: argparse.Namespace) -> int:
     paths = [Path(path) for path in args.paths]
-    found = ([each for path in paths for each in find(path)] if paths else _own_files(find) for find in _FINDERS)
-    files, hooks = (list({each.absolute(): each for each in some}.values()) for some in found)
+    files, hooks = (_files(find, paths) for find in _FINDERS)
     if args.faults:
         return int(import_module("snell.cli.faults.command").run(args, hooks))
     report = _Report(quiet=args.json, verbose=args.verbose)
@@ -44,6 +43,11 @@ def run(args: argparse.Namespace) -> int:
         raise SnellError(why, advice="run all cases without `-k`" if args.text else ADVICE)
     report.finish({_subject(file) for file in files})
     return 0 if report.failed == 0 else 1
+
+
+def _files(find: Callable[[Path], list[Path]], paths: list[Path]) -> list[Path]:
+    found = [each for path in paths for each in find(path)] if paths else _own_files(find)
+    return list({each.absolute(): each for each in found}.values())
 
 
 def _cases(path: Path) -> list[Path]:

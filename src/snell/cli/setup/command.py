@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     if not installs:
         print("no client was found on this machine; `snell clients` lists the supported clients")
         # Only --memory takes effect, for clients that are installed later.
-        is_look = args.print or args.check or args.json or args.uninstall
+        is_look = any((args.print, args.check, args.json, args.uninstall))
         return 0 if args.memory is not None and not is_look and _set_memory(args, where, site) else 1
     options = _options(args, where, env)
     if args.json:

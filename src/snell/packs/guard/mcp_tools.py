@@ -50,7 +50,7 @@ def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
         yield "dropdb", words[-1]
     if {"redis", "valkey"} & set(words) and isinstance(line := given.get("command"), str):
         yield "redis-cli", *line.split()
-    if "docker" in words and "run" in words:
+    if {"docker", "podman", "nerdctl"} & set(words) and "run" in words:
         privileged = ["--privileged"] if given.get("privileged") is True else []
         yield "docker", "run", *privileged, *_options("-v", given.get("volumes")), *_options("", given.get("args"))
     if "git" in words[:3]:

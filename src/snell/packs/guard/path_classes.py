@@ -90,7 +90,7 @@ def _class_of(path: str, workspace: Workspace) -> str:
         return ROOT
     if workspace.project and head == workspace.project:
         return PROJECT_ROOT if _is_whole(path, head) else PROJECT
-    is_home = bool(workspace.home) and (head == workspace.home or head.startswith(workspace.home.rstrip("/") + "/"))
+    is_home = bool(workspace.home) and f"{head}/".startswith(workspace.home.rstrip("/") + "/")
     is_own_git = head == f"{workspace.project}/.git"
     # A home in a temporary folder is a home, and the history of the project is its history there, too.
     if _TEMP.match(head) and head != workspace.project and not is_home and not is_own_git:

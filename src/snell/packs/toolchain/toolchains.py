@@ -20,15 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.packs.toolchain.projects import Project
-from snell.shell.build_targets import (
-    JUSTFILES,
-    MAKEFILES,
-    TASKFILES,
-    Targets,
-    read_justfile,
-    read_makefile,
-    read_taskfile,
-)
+from snell.shell.build_targets import JUSTFILES, MAKEFILES, TASKFILES, Targets, read_targets
 from snell.system.lazy_regex import lazy_regex
 
 PYTHON_JOBS = {"test": "pytest", "lint": "ruff check .", "e2e": "pytest tests/", "smoke": "pytest --smoke"}
@@ -162,31 +154,31 @@ def table() -> Table:
 def toolchains() -> tuple[Toolchain, ...]:
     """Return the built-in toolchains, in the order in which they are tried."""
     runners = (
-        _target_runner("make", MAKEFILES, make_targets),
-        _target_runner("just", JUSTFILES, lambda project, file: read_justfile(project.text(file))),
-        _target_runner("task", TASKFILES, lambda project, file: read_taskfile(project.text(file))),
+        _target_runner("make", MAKEFILES),
+        _target_runner("just", JUSTFILES),
+        _target_runner("task", TASKFILES),
     )
     return (*runners, *map(_toolchain, table().toolchain))
 
 
-def _target_runner(name: str, files: tuple[str, ...], read: Callable[[Project, str], Targets]) -> Toolchain:
+def _target_runner(name: str, files: tuple[str, ...]) -> Toolchain:
     def commands(project: Project) -> Commands:
         targets = project.targets.get(name)
         if targets is None:
             file = next(each for each in files if each in project.names)
-            targets = project.targets[name] = read(project, file)
+            targets = project.targets[name] = targets_in(project, file)
         return {action: f"{name} {action}" for action in ACTIONS if action in targets}
 
     return Toolchain(name, "", _has_file(*files), commands, runs_targets=True)
 
 
-def make_targets(project: Project, file: str) -> Targets:
-    """Return the targets of a Makefile and of the files that it includes."""
+def targets_in(project: Project, file: str) -> Targets:
+    """Return the targets of a build file and of the files that it includes."""
     found: Targets = {}
     to_read, seen = [file], 0
     while to_read and seen < MOST_INCLUDES:
         seen += 1
-        for included in read_makefile(project.text(to_read.pop(0)), found):
+        for included in read_targets(file, project.text(to_read.pop(0)), found):
             to_read += project.matching(included) if any(mark in included for mark in "*?[") else [included]
     return found
 

@@ -50,7 +50,7 @@ def _other_user(step: Step) -> Iterator[Finding]:
         yield RULE.ask("it opens a root shell")
     elif program == "sudo" and not {"-S", "-kS", "-Sk", "-SE", "-ES", "--stdin"}.isdisjoint(args):
         yield RULE.ask("it gives `sudo` a password from a pipe")
-    elif program in ("kubectl", "oc") and "debug" in args and any(arg.startswith(("node/", "nodes/")) for arg in args):
+    elif program in ("kubectl", "oc") and "debug" in args and re.search(r" nodes?/", f" {step.text}"):
         yield RULE.ask("it opens a shell with the rights of root on a node of the cluster")
     elif program == "su" and step.where == HERE and "-c" not in args:
         yield RULE.ask("it switches to another user")

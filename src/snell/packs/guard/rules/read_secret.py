@@ -199,14 +199,15 @@ def _printed_secrets(step: Step) -> Iterator[Finding]:
 
 
 _SECRET_PATTERN = pattern("searches_for_secrets")
+_NAMED = ("-name", "-iname")
 _HISTORY_FILE = lazy_regex(r"/\.\w+_history$")
 
 
 def _secret_search(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge a search for secrets in a home folder, on the disk, or in the history of commands."""
     if step.program == "find" and any(_is_wide(root, workspace) for root in step.sweeps):
-        names = [name for option, name in itertools.pairwise(step.args) if option in ("-name", "-iname")]
-        if any(secret_name(name) and not name.startswith("*") for name in names):
+        pairs = itertools.pairwise(step.args)
+        if any(option in _NAMED and secret_name(name) and not name.startswith("*") for option, name in pairs):
             yield RULE.ask("it searches the disk or home folder for secrets")
     if step.program not in _SEARCHERS:
         return

@@ -91,7 +91,7 @@ def _upload(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if len(operands) < 3 or any(arg.startswith("--dry") for arg in step.args):
         return
     for name in operands[1:-1]:
-        is_folder = not _STORED.match(name) and (name in (".", "..", "*") or "/" in name)
+        is_folder = not _STORED.match(name) and re.fullmatch(r"\.\.?|\*|.*/.*", name)
         place = classify_path(workspace.absolute(name), workspace) if is_folder else ""
         excludes = any(arg.startswith(("--exclude", "--include", "-x")) for arg in step.args)
         folder = name.rstrip("/").rpartition("/")[2]

@@ -12,14 +12,10 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.shell.build_targets import (
     BUILD_FILES,
-    JUSTFILES,
-    MAKEFILES,
     SCRIPT_RUNNERS,
     TASKFILES,
     Targets,
-    read_justfile,
-    read_makefile,
-    read_taskfile,
+    read_targets,
     recipe_lines,
 )
 from snell.system.lazy_regex import lazy_regex
@@ -82,7 +78,7 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
         yield from (("sh", line) for path, text in files.items() if path in named for line in _of_plan(program, text))
     elif program in ("pytest", "py.test"):
         yield from (("python", text) for path, text in files.items() if _is_tested(path, args, cwd))
-    here = {posixpath.basename(path): text for path, text in files.items() if posixpath.dirname(path) == cwd}
+    here = {path.removeprefix(posixpath.join(cwd, "")): text for path, text in files.items()}
     if program in SCRIPT_RUNNERS:
         yield from (("sh", line) for line in _of_scripts(here.get("package.json", ""), args))
     for name in BUILD_FILES.get(program, ()):
@@ -133,14 +129,11 @@ def _of_targets(file: str, text: str, args: list[str]) -> list[str]:
     found: Targets = {}
     if file in TASKFILES and text.lstrip().startswith("{"):  # any text in it may be a command
         return [double or single for double, single in _FLOW_TEXT.findall(text)]
-    if file in MAKEFILES:
-        read_makefile(text, found)
-    else:
-        found = read_justfile(text) if file in JUSTFILES else read_taskfile(text)
+    read_targets(file, text, found)
     for target in found.values():
-        if any(need.startswith("-") for need in target.needs):
+        if " -" in f" {' '.join(target.needs)}":
             target.lines.append(" ".join(target.needs))  # no target has such a name; the author means a command
-    first = [name for name, target in found.items() if not name.startswith(".") and (target.lines or target.needs)][:1]
+    first = [name for name, target in found.items() if not name.startswith(".") and [*target.lines, *target.needs]][:1]
     asked = [arg for arg in args if arg in found] or (["default"] if file in TASKFILES else first)
     lines = recipe_lines(asked, found)
     if file in TASKFILES:
