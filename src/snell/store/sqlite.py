@@ -246,14 +246,8 @@ class SqliteDatabase(Database):
         if connection.pragma("journal_mode", "wal") != "wal":
             problem, advice = "the file system does not support a write-ahead log", "set SNELL_HOME to a local disk"
             raise StoreError(problem, where=f"`{self.path}`", advice=advice)
-        for name, value in (
-            ("synchronous", self._synchronous),
-            ("journal_size_limit", LOG_LIMIT),
-            ("wal_autocheckpoint", 0),
-            ("trusted_schema", 0),
-            ("cell_size_check", 1),
-            ("foreign_keys", 1),
-        ):
+        settings = {"synchronous": self._synchronous, "journal_size_limit": LOG_LIMIT, "wal_autocheckpoint": 0}
+        for name, value in (settings | {"trusted_schema": 0, "cell_size_check": 1, "foreign_keys": 1}).items():
             connection.pragma(name, value)
 
     def _update_schema(self, connection: apsw.Connection) -> None:
