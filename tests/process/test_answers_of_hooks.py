@@ -192,7 +192,7 @@ def test_a_prompt_hook_asks_a_model_and_its_answer_counts(machine: Machine):
             found[text] = (verdict_of(said), reason if reason in why else why, message if message in told else told)
         machine.write("snell.toml", asking(server, f"{ENTRY}[hooks.prompt]\nprompt = 'Is it?'\nmodel = 'own'\n"))
         fresh(machine, {"KEY": "k"})
-        machine.write("snell.toml", asking(server, PROMPT.replace("[hooks", "timeout = 0.5\n[hooks")))
+        machine.write("snell.toml", asking(server, PROMPT.replace("[hooks.", "timeout = 0.5\n[hooks.")))
         assert "within 0.5 s" in fresh(machine, {"KEY": "k"})["systemMessage"]
     assert found == wanted
     asked = server.asked[:-1]
