@@ -182,7 +182,7 @@ def test_a_prompt_hook_asks_a_model_and_its_answer_counts(machine: Machine):
         "I would rather not say": ("", "", "failed and was ignored"),
     }
     found = {}
-    with model([*map(Line, wanted), Line('{"ok": true}')]) as server:
+    with model([*map(Line, wanted), Line('{"ok": true}'), Line(before=30)]) as server:
         machine.write("snell.toml", asking(server, PROMPT))
         for text, (_, reason, message) in wanted.items():
             said = fresh(machine, {"KEY": "k"})
@@ -192,8 +192,10 @@ def test_a_prompt_hook_asks_a_model_and_its_answer_counts(machine: Machine):
             found[text] = (verdict_of(said), reason if reason in why else why, message if message in told else told)
         machine.write("snell.toml", asking(server, f"{ENTRY}[hooks.prompt]\nprompt = 'Is it?'\nmodel = 'own'\n"))
         fresh(machine, {"KEY": "k"})
+        machine.write("snell.toml", asking(server, PROMPT.replace("[hooks.", "timeout = 0.5\n[hooks.")))
+        assert "within 0.5 s" in fresh(machine, {"KEY": "k"})["systemMessage"]
     assert found == wanted
-    asked = server.asked
+    asked = server.asked[:-1]
     assert [each["model"] for each in asked[-2:]] == ["usual", "own"]
     question = asked[0]["messages"][0]["content"][0]["text"]
     assert (question.count('"hook_event_name":"PreToolUse"'), "$ARGUMENTS" in question) == (2, False)

@@ -291,13 +291,14 @@ def test_triggers_rules_and_the_state_file_are_settings(machine: Machine):
     write_notes(machine)
     machine.write("snell.toml", '[pack.notes]\ntriggers = ["weiter"]\nrules = ["be brief"]\nstate_file = true\n')
     (machine.project / ".claude/tmp/local-x").mkdir(parents=True)  # a folder through which a path could lead outside
-    for session in ("s", "../../outside", "x/../../../outside", "x/y", "x" * 5000):
+    for session in ("s", "t-2", "../../outside", "x/../../../outside", "x/y", "x" * 5000):
         asked = [context_in(answer(machine, "UserPromptSubmit", prompt="hi", session_id=session)) for _ in range(2)]
         assert ["mine" in each for each in asked] == [True, False]
     assert sorted(path.name for path in machine.project.rglob("*")) == [
         ".claude",
         "LOCAL.md",
         "local-s",
+        "local-t-2",
         "local-x",
         "tmp",
     ]

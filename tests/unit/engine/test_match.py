@@ -76,7 +76,7 @@ def test_a_name_with_a_space_inside_is_one_name() -> None:
         ("B.*", ["Bash", "MyBash"], ["bash"]),
         ("ash$", ["Bash", "MyBash"], ["BashOutput"]),
         (".*", ["Bash", "anything"], []),
-        ("Edit|B.*", ["Bash", "Edit", "MultiEdit"], ["Read"]),
+        ("Edit|B.*", ["Bash", "Edit", "MultiEdit"], ["Read", "bash", "edit"]),
         ("mcp__lab__.*", ["mcp__lab__echo", "x_mcp__lab__echo"], ["mcp__other__echo"]),
         ("mcp__.*", ["mcp__lab__echo"], ["Bash"]),
         ("^(Read|Write)$", ["Read", "Write"], ["ReadAll", "Rewrite"]),

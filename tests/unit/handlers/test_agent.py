@@ -266,6 +266,7 @@ def test_an_agents_refusal_stays_one_whatever_it_says_before_and_after(project):
     assert outcome == Outcome((Deny("tests are missing"),))
 
 
+@pytest.mark.proves("S1-61")
 def test_an_agent_that_shows_code_before_it_answers_is_understood(project):
     with model([Line('The map {"a": b} and {"name": "x"} are fine. {"ok": true}')]) as server:
         assert outcome_of(Agent("Check"), context=asking(server, project_dir=str(project))) == Outcome()
