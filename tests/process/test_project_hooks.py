@@ -320,16 +320,15 @@ def test_the_end_of_a_session_and_a_compaction_leave_a_report(machine: Machine):
     machine.write("snell.toml", f"[pack.learn]\nenabled = true\nfolder = '{machine.home}/reports'\n")
     write_notes(machine)
     answer(machine, "UserPromptSubmit", prompt="make it work")
-    end = answer(machine, "SessionEnd", reason="other")
-    assert list(end) == ["systemMessage"]  # the notes have no part in it
-    ended = end["systemMessage"]
+    ended = answer(machine, "SessionEnd", reason="other")
+    assert list(ended) == ["systemMessage"]  # the notes have no part in it
     rules = [answer(machine, "PreCompact", trigger="auto") for _ in range(2)]
     assert rules[0] == rules[1]
     nameless = json.loads(machine.hook(raw=b'{"hook_event_name": "SessionEnd"}')[1])["systemMessage"]
     folder = machine.home / "reports"
     reports = wait_until(lambda: len(found := sorted(folder.glob("*.md"))) == 4 and found)
     assert all(re.fullmatch(r"\d{8}-\d{6}-(SessionEnd|PreCompact)(-2)?\.md", each.name) for each in reports)
-    report = Path(ended.removeprefix("flow report: "))
+    report = Path(ended["systemMessage"].removeprefix("flow report: "))
     text = report.read_text(encoding="utf-8")
     for line in ("- event: SessionEnd", "- session: s", f"- working directory: {machine.project}", "make it work"):
         assert line in text

@@ -27,17 +27,10 @@ HI, HO = {"text": "hi"}, {"text": "ho"}
 def test_the_order_is_enabled_valid_hooks_permission_execution_hooks(run):
     recorder = Recorder()
     assert run(recorder.runner(), "echo", HI) == Result(status="done", tool="echo", input=HI, output="ran")
-    assert recorder.seen == [
-        "enabled",
-        ("validate", HI),
-        ("PreToolUse", HI),
-        ("permission", HI),
-        ("run", HI),
-        ("PostToolUse", HI),
-        "ran",
-    ]
-    structured = Recorder(run={"lines": [1, None]})
-    assert run(structured.runner(), "echo", HI).output == structured.seen[-1] == {"lines": [1, None]}
+    before = ["enabled", ("validate", HI), ("PreToolUse", HI), ("permission", HI)]
+    assert recorder.seen == [*before, ("run", HI), ("PostToolUse", HI), "ran"]
+    listed = Recorder(run={"lines": [1, None]})
+    assert run(listed.runner(), "echo", HI).output == listed.seen[-1] == {"lines": [1, None]}
 
 
 @pytest.mark.parametrize("answer", [True, None, "", [], ()])
