@@ -10,6 +10,7 @@ import pytest
 from snell.clients import canonical_name, client_named
 from snell.conversations import READERS
 from tests.live.drivers import DRIVERS
+from tests.live.varied import VARIETIES, conversations
 from tests.live.wires import Said
 
 HOOKS = """
@@ -38,11 +39,13 @@ def start(user, model, client_folder):
         env = driver.prepare(user, model.url)
         user.snell("setup", driver.client, "--yes")
 
-        def converse(*commands, without=(), turns=(), script=None):
+        def converse(*commands, without=(), turns=(), script=None, prompt="Please work.", changed=()):
             """The model runs these commands; the client's own arguments are left out where they are in `without`."""
             said = [Said("Working.", (driver.shell(command),)) for command in commands]
             model.begin([*said, *turns], script)
-            words = [each for each in driver.command(folder, user, "Please work.") if each not in without]
+            words = [each for each in driver.command(folder, user, prompt) if each not in without]
+            for change in changed:
+                words = change(words)
             ran = user.run(words, env)
             assert ran.code == 0, ran
 
@@ -106,6 +109,25 @@ def test_clean_conversations_raise_no_alarm(driver, user, start):
     code, report = covered(user)
     assert (code, set(results(report)), report["remarks"]) == (0, {"seen"}, []), report
     assert len(report["calls"]) == sum(map(len, CLEAN)), report
+
+
+def test_varied_conversations_raise_no_alarm(driver, user, start, record_property):
+    """Other tools, several calls at once, sub-agents, resumed and compacted conversations, in all clients 36."""
+    name = canonical_name(driver.client)
+    if name not in READERS:
+        pytest.skip(f"{driver.client} keeps no record that is read")
+    converse, variety = start(driver), VARIETIES[name]
+    for prompt, is_resumed, script in conversations(driver, variety, user.project):
+        changed = (variety.changed, variety.resumed) if is_resumed else (variety.changed,)
+        converse(script=script, prompt=prompt, changed=changed)
+    code, report = covered(user)
+    assert (code, report["remarks"]) == (0, []), report
+    record_property("calls", report["counts"])
+    known = [each for each in report["calls"] if "nothing to tell the two apart" not in each["why"]]
+    assert {each["result"] for each in known} <= {"seen", "not_run", "unreported"}, report
+    seen = [each for each in report["calls"] if each["result"] == "seen"]
+    assert len(seen) >= 14, report
+    assert {each["agent"] for each in report["calls"]} - {""}, report
 
 
 def test_hooks_of_codex_without_approval_are_named(asked_for, user, start):

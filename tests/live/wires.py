@@ -12,7 +12,7 @@ class Said(Struct, frozen=True):
     """What the model says in one turn: text, and calls of tools as (name, input)."""
 
     text: str = ""
-    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+    calls: tuple[tuple[str, Any], ...] = ()
     tokens: int = 100  # that the conversation has by now, where a wire tells it
     refusal: str = ""  # instead of all this, on the first wire
 
@@ -114,8 +114,11 @@ def _responses_events(said: Said, number: int) -> list[dict[str, Any]]:
         items.append({"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content})
     for place, (name, given) in enumerate(said.calls):
         group, _, tool = name.rpartition("/")  # `mcp__snell/remember`: a tool of a group that is not offered by itself
-        call = {"call_id": f"call_{number}_{place}", "name": tool, "arguments": json.dumps(given)}
-        items.append({"type": "function_call", **call, **({"namespace": group} if group else {})})
+        call = {"call_id": f"call_{number}_{place}", "name": tool, **({"namespace": group} if group else {})}
+        if isinstance(given, str):  # a tool that takes a text
+            items.append({"type": "custom_tool_call", **call, "input": given})
+        else:
+            items.append({"type": "function_call", **call, "arguments": json.dumps(given)})
     usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
     usage |= {"input_tokens_details": {"cached_tokens": 40}, "output_tokens_details": None}
     return [

@@ -79,7 +79,7 @@ class Recorded(Owner):
         for path, text in texts.items():
             to = self.user_home / f".{path.relative_to(source)}"
             to.parent.mkdir(parents=True, exist_ok=True)
-            to.write_text(change(_moved(text, later)), encoding="utf-8")
+            to.write_text(change(moved(text, later)), encoding="utf-8")
 
     def _record_in_database(self, change) -> None:
         path = self.user_home / ".local/share/opencode/opencode.db"
@@ -135,7 +135,14 @@ def _milliseconds(text: str) -> int:
     return int(datetime.fromisoformat(text).timestamp() * 1000)
 
 
-def _moved(text: str, later: int) -> str:
+def first_time(text: str) -> str:
+    """Return the first time in a recording of Claude Code or Codex."""
+    return text.split('"timestamp":"')[1].partition('"')[0]
+
+
+def moved(text: str, later: int) -> str:
+    """Return a recording with all its times later by so many milliseconds."""
+
     def iso(found: re.Match[str]) -> str:
         moved = datetime.fromtimestamp((_milliseconds(found[0]) + later) / 1000, UTC)
         return moved.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

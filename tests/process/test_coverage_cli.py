@@ -9,7 +9,7 @@ import pytest
 
 from snell.system.paths import places
 from tests.fork_server import run_snell
-from tests.process.recorded_conversations import SESSIONS, Recorded, results
+from tests.process.recorded_conversations import SESSIONS, Recorded, first_time, results
 
 CLIENTS = tuple(SESSIONS)
 CLAUDE = ".claude/projects/-home-dev-project/e4252ad2-43da-469a-b583-5d13e5652915.jsonl"
@@ -197,7 +197,7 @@ def test_a_tool_that_the_client_does_not_report_is_counted_apart(home: Recorded)
     part = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
 
     def add(text: str) -> str:
-        row = {"type": "assistant", "timestamp": _first_time(text), "message": {"content": [part]}}
+        row = {"type": "assistant", "timestamp": first_time(text), "message": {"content": [part]}}
         return f"{text}{json.dumps(row)}\n"
 
     home.set_up("claude-code")
@@ -327,9 +327,5 @@ def status_line(home: Recorded) -> str:
     return run_snell("statusline", cwd=home.project, env=home.env, given=b"{}")[1]
 
 
-def _first_time(text: str) -> str:
-    return text.split('"timestamp":"')[1].partition('"')[0]
-
-
 def _today(text: str) -> str:
-    return _first_time(text)[:10]
+    return first_time(text)[:10]

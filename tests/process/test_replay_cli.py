@@ -191,6 +191,51 @@ def test_a_hook_that_fails_only_in_the_replay_leaves_the_verdict_unknown(home: R
     assert report["cannot_be_replayed"] == {why: 1}
 
 
+ASKS_A_SERVER = """
+import asyncio
+import socket
+from snell import Deny, judges
+
+@judges("PreToolUse", kind="shell")
+def asks(call):
+    asyncio.run(asyncio.sleep(0))
+    if "one" not in call.command:
+        return None
+    try:
+        socket.create_connection(("127.0.0.1", 9), 5)
+    except OSError:
+        return None
+"""
+
+
+def test_a_hook_that_copes_without_its_connection_leaves_the_verdict_unknown(home: Recorded):
+    decide(home, "ls", "echo one", "echo one; rm -rf /")
+    report = replay(home, "--with", write(home, "asks.py", ASKS_A_SERVER))
+    assert counts(report) == {"unchanged": 2, "cannot_be_replayed": 1}
+    assert report["cannot_be_replayed"] == {"asks/asks tried to open a connection, which a replay refuses": 1}
+
+
+COUNTS = """
+from snell import Deny, judges
+
+CALLS = []
+
+@judges("PreToolUse", kind="shell")
+def third(call):
+    CALLS.append(call.command)
+    return Deny(f"call {len(CALLS)}") if len(CALLS) % 3 == 0 else None
+"""
+
+
+def test_a_hook_that_counts_its_calls_gives_the_same_bytes(home: Recorded):
+    for number in range(8):
+        decide(home, *HARMLESS[: 1 + number % 3], session=f"s{number}")
+    added = write(home, "counts.py", COUNTS)
+    shown = [home.snell("replay", "--json", "--with", added)[1] for _ in range(3)]
+    assert "newly_denied" in shown[0]
+    assert shown[0] == shown[1] == shown[2]
+
+
 def test_hooks_can_neither_write_nor_connect_and_see_the_time_of_the_event(home: Recorded, tmp_path: Path):
     decide(home, "ls")
     (tmp_path / "kept").write_text("kept", encoding="utf-8")

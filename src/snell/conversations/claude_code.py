@@ -35,6 +35,8 @@ def read(path: Path) -> Iterator[Conversation]:
             found.agents.add(agent)
         failures: dict[str, str] = {}
         for row in rows_in(found, file, *_MARKERS):
+            if found.session_id.startswith("agent-"):  # earlier versions kept sub-agents beside their session
+                found.session_id = str(row.get("sessionId") or found.session_id)
             _add_row(found, row, agent, failures)
         for call in found.calls:
             call.hook_failure = call.hook_failure or failures.get(call.number, "")
@@ -72,10 +74,10 @@ def _judge(row: Mapping[str, Any], part: Mapping[str, Any]) -> tuple[bool | None
     permission, text = table(row.get("permissionDecision")), text_of(part.get("content"))
     if permission.get("decision") == "reject" or row.get("toolDenialKind"):
         return False, f"the client refused it ({permission.get('source') or row.get('toolDenialKind')})"
-    if text.startswith(_REFUSED):
-        return False, "the client refused it before it ran"
     if permission.get("decision") == "accept" or not part.get("is_error") or text.startswith("Exit code"):
         return True, ""
+    if text.startswith(_REFUSED):
+        return False, "the client refused it before it ran"
     return None, "it failed, and the record does not say whether it ran"
 
 

@@ -17,11 +17,13 @@ _REFUSED = ("unsupported call", "Command blocked by", "failed to parse", "exec c
 
 def read(path: Path) -> Iterator[Conversation]:
     found = Conversation(client="codex", session_id=path.stem[-36:], path=str(path))
-    agent = ""
+    agent, has_begun = "", False
     for row in rows_in(found, path, *_MARKERS):
         payload = table(row.get("payload"))
-        if row.get("type") == "session_meta":
-            agent = agent or _begin(found, payload)
+        if row.get("type") == "session_meta" and has_begun:
+            found.continues.add(str(payload.get("session_id") or payload.get("id")))  # a fork repeats its parent
+        elif row.get("type") == "session_meta":
+            agent, has_begun = _begin(found, payload), True
         elif row.get("type") == "response_item":
             _add_item(found, payload, at_of(row.get("timestamp")), agent)
         elif payload.get("type") == "user_message" and not agent:

@@ -1,4 +1,4 @@
-"""Copilot CLI: one folder per session. Its events name each call, and each time that it ran hooks for one."""
+"""Copilot CLI: one folder per session, with the calls of sub-agents. Hooks know a sub-agent as a session of its own."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,7 +23,8 @@ def read(path: Path) -> Iterator[Conversation]:
             found.prompts += 1
         elif row.get("type") == "tool.execution_start":
             agent = str(data.get("parentToolCallId") or "")
-            found.call(number, str(data.get("toolName")), data.get("arguments"), at, agent)
+            call = found.call(number, str(data.get("toolName")), data.get("arguments"), at, agent)
+            call.hook_session = str(row.get("agentId") or "")
             found.agents |= {agent} - {""}
         elif row.get("type") == "tool.execution_complete":
             _end_call(found, number, data, at)

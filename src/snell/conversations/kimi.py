@@ -22,8 +22,10 @@ def read(path: Path) -> Iterator[Conversation]:
         elif event.get("type") == "tool.call":
             found.call(number, str(event.get("name")), event.get("args"), at, agent)
         elif event.get("type") == "tool.result" and (call := found.find(number)):
-            call.ended = at
-            if table(event.get("result")).get("isError"):
+            call.ended, result = at, table(event.get("result"))
+            if result.get("output") == f'Tool "{call.tool}" not found':
+                call.ran, call.why = False, "the client refused it before it ran"
+            elif result.get("isError"):
                 call.why = "it failed, and the record does not say whether it ran"
             else:
                 call.ran = True

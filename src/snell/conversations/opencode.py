@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from snell.conversations.record import Conversation, at_of, table
 from snell.system.files import is_own_file
@@ -22,7 +23,9 @@ def read(path: Path) -> Iterator[Conversation]:
         yield Conversation(client="opencode", session_id="", path=os.fspath(path), unread_lines=1)
         return
     try:
-        database = apsw.Connection(f"file:{path}?mode=ro", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        database = apsw.Connection(
+            f"file:{quote(os.fspath(path))}?mode=ro", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
         database.set_busy_timeout(2_000)
         yield from _sessions(database, path)
     except (apsw.Error, UnicodeDecodeError):  # another version of the client, with other tables; or a damaged file

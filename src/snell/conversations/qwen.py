@@ -1,4 +1,4 @@
-"""Qwen Code: one file per session. A result says whether the call was started."""
+"""Qwen Code: one file per session, and one for each sub-agent. A result says whether the call was started."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -6,12 +6,15 @@ from typing import Any
 
 from snell.conversations.record import Conversation, at_of, rows_in, table, tables
 
-PLACES = ("{base}/projects/*/chats/*.jsonl",)
+PLACES = ("{base}/projects/*/chats/*.jsonl", "{base}/projects/*/subagents/*/agent-*.jsonl")
 _MARKERS = (b'"functionCall"', b'"tool_result"', b'"user"')
 
 
 def read(path: Path) -> Iterator[Conversation]:
-    found = Conversation(client="qwen", session_id=path.stem, path=str(path))
+    agent = path.stem.removeprefix("agent-") if path.stem.startswith("agent-") else ""
+    found = Conversation(client="qwen", session_id=path.parent.name if agent else path.stem, path=str(path))
+    if agent:
+        found.agents.add(agent)
     for row in rows_in(found, path, *_MARKERS):
         found.version, found.cwd = str(row.get("version") or ""), found.cwd or str(row.get("cwd") or "")
         at = at_of(row.get("timestamp"))
@@ -19,22 +22,29 @@ def read(path: Path) -> Iterator[Conversation]:
             for part in tables(table(row.get("message")).get("parts")):
                 each = table(part.get("functionCall"))
                 if each:
-                    found.call(str(each.get("id") or ""), str(each.get("name")), each.get("args"), at)
+                    found.call(str(each.get("id") or ""), str(each.get("name")), each.get("args"), at, agent)
         elif row.get("type") == "tool_result":
-            _end_call(found, table(row.get("toolCallResult")), at)
+            _end_call(found, row, at)
         elif row.get("type") == "user" and row.get("provenance", "user_input") != "system":
-            found.prompts += 1
+            found.prompts += not agent
     yield found
 
 
-def _end_call(found: Conversation, result: Mapping[str, Any], at: int) -> None:
+def _end_call(found: Conversation, row: Mapping[str, Any], at: int) -> None:
+    result = table(row.get("toolCallResult"))
     call = found.find(result.get("callId"))
     if call is None:
         return
     call.ended, status = at, result.get("executionStatus")
     if status == "not_started" or result.get("status") == "cancelled":
         call.ran, call.why = False, f"the client did not start it ({result.get('errorType') or 'refused'})"
-    elif status or result.get("status") == "success":
+    elif status or result.get("status") == "success" or (not result.get("status") and _has_output(row)):
         call.ran = True
     else:
         call.why = "it failed, and the record does not say whether it ran"
+
+
+def _has_output(row: Mapping[str, Any]) -> bool:
+    """Return whether the model was given an output; the results of a sub-agent say no more than that."""
+    responses = (table(each.get("functionResponse")) for each in tables(table(row.get("message")).get("parts")))
+    return any("output" in table(each.get("response")) for each in responses)

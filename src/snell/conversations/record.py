@@ -5,7 +5,9 @@ A reader beside this file makes these from the files of one client. Times are mi
 """
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from snell.model.errors import SnellError
+from snell.system.files import read_capped
 from snell.system.json_input import json_or_none
 from snell.system.transcripts import is_readable, lines_since
 
@@ -36,6 +39,7 @@ class RecordedCall(Struct, kw_only=True):
     why: str = ""  # why it did not run, or why that is unknown
     hook_failure: str = ""  # what the client says about a hook of Snell that failed before this call
     unreported: str = ""  # why the client reports no event for it
+    hook_session: str = ""  # the session that hooks are told, if it is another one: that of a sub-agent
 
 
 class Conversation(Struct, kw_only=True):
@@ -49,13 +53,14 @@ class Conversation(Struct, kw_only=True):
     calls: list[RecordedCall] = []
     prompts: int = 0
     agents: set[str] = field(default_factory=set)
+    continues: set[str] = field(default_factory=set)  # the sessions whose calls it repeats
     unread_lines: int = 0
     by_number: dict[str, RecordedCall] = field(default_factory=dict)
 
     def call(self, number: str, tool: str, given: Any, at: int, agent: str = "") -> RecordedCall:
-        """Add a call, or return the one that has this number."""
+        """Add a call, or return the one that has this number; some models give later calls the number again."""
         known = self.by_number.get(number)
-        if known is None:
+        if known is None or (known.at < at and 0 < known.ended < at):
             known = RecordedCall(tool=tool, number=number, given=given, at=at, agent=agent)
             self.calls.append(known)
             if number:
@@ -72,11 +77,22 @@ def rows_in(conversation: Conversation, path: Path, *markers: bytes) -> Iterator
         lines = lines_since(str(path), 0, MOST_BYTES, LONGEST_LINE) if is_readable(str(path)) else iter([(b"", 0)])
         for line, _ in lines:
             is_wanted = any(marker in line for marker in markers)
-            row = json_or_none(line) if is_wanted else None
+            row = json_or_none(line.removeprefix(BOM_UTF8)) if is_wanted else None
             conversation.unread_lines += not line or (is_wanted and row is None)
             if isinstance(row, dict):
                 yield row
     except OSError:  # it may not be read, or was deleted just now
+        conversation.unread_lines += 1
+
+
+def document_in(conversation: Conversation, path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the object in a transcript that is one JSON document; count it if it cannot be read."""
+    row = None
+    with suppress(OSError, SnellError):
+        row = json_or_none(read_capped(path, LONGEST_LINE, follow_links=False)) if is_readable(str(path)) else None
+    if isinstance(row, dict):
+        yield row
+    else:
         conversation.unread_lines += 1
 
 

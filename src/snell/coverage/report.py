@@ -95,9 +95,10 @@ def _client_report(client: str, asked: Asked, site: Site, where: Places, databas
     seen = SeenEvents(database, client, asked.since, numbers_agree=READERS[client])
     judged: list[JudgedCall] = []
     found: list[Conversation] = []
-    known: set[tuple[str, int]] = set()
+    known: set[tuple[str, int | str]] = set()
     for conversation in conversations_of(client, site, asked.since):
-        calls = [each for each in conversation.calls if _is_of_then(each, asked.since) and not _is_copy(each, known)]
+        calls = [each for each in conversation.calls if _is_of_then(each, asked.since)]
+        calls = [each for each in calls if not _is_copy(conversation, each, known)]
         is_wanted = conversation.session_id.startswith(asked.session)
         if is_wanted and (calls or conversation.unread_lines):
             conversation = msgspec.structs.replace(conversation, calls=calls)
@@ -121,13 +122,13 @@ def _is_of_then(call: RecordedCall, since: int) -> bool:
     return call.at >= since or not call.at  # one without a time is counted as unknown
 
 
-def _is_copy(call: RecordedCall, known: set[tuple[str, int]]) -> bool:
+def _is_copy(conversation: Conversation, call: RecordedCall, known: set[tuple[str, int | str]]) -> bool:
     """Return whether this call was counted in an earlier file: a session that continues another repeats its calls."""
-    key = (call.number, call.at)
     if not call.number or not call.at:
         return False
-    is_known = key in known
-    known.add(key)
+    keys = {(call.number, call.at), *((call.number, session) for session in conversation.continues)}
+    is_known = not keys.isdisjoint(known)
+    known.update(((call.number, call.at), (call.number, conversation.session_id)))
     return is_known
 
 
@@ -135,7 +136,7 @@ def judge_calls(conversation: Conversation, seen: Iterable[SeenCall], set_up: Se
     """Yield the result of each call of a conversation."""
     begins = set_up.since(conversation.cwd)
     for call, saw in zip(conversation.calls, seen, strict=True):
-        result, why = _judge(call, saw, begins, now)
+        result, why = _judge(call, saw, _why_unknown(conversation, call, begins, now))
         yield JudgedCall(
             session_id=conversation.session_id,
             tool=call.tool,
@@ -149,25 +150,32 @@ def judge_calls(conversation: Conversation, seen: Iterable[SeenCall], set_up: Se
         )
 
 
-def _judge(call: RecordedCall, saw: SeenCall, begins: int | None, now: int) -> tuple[Result, str]:
+def _judge(call: RecordedCall, saw: SeenCall, unknown: str) -> tuple[Result, str]:
     if saw.before:
         return _judge_seen(call, saw)
     if call.ran is False:
         return "not_run", call.why
     if call.unreported:
         return "unreported", call.unreported
-    if why := _why_unknown(call, begins, now):
-        return "unknown", why
+    if saw.is_like_another:
+        return (
+            "unknown",
+            "hooks saw one like it at the same time, and the client gives them nothing to tell the two apart",
+        )
+    if unknown:
+        return "unknown", unknown
     if call.ran is None and not saw.is_end_seen:
         return "unknown", call.why or "the record has no result: it is still running, or was interrupted"
     usual = "hooks saw only its end" if saw.is_end_seen else "it ran, and no hook was asked"
     return "missed", call.hook_failure or usual
 
 
-def _why_unknown(call: RecordedCall, begins: int | None, now: int) -> str:
+def _why_unknown(conversation: Conversation, call: RecordedCall, begins: int | None, now: int) -> str:
     """Return why a call cannot have a decision that is still there; empty if it can."""
     if begins is None:
         return NOT_SET_UP
+    if not conversation.session_id:
+        return "the record does not say of which session it was"
     if not call.at:
         return "the record does not say when it was"
     if call.at < begins:

@@ -6,7 +6,7 @@ by its session and input (the ledger keeps a hash), then by its tool and time. E
 """
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from snell.model.protocols import Database, Transaction
 from snell.records.idempotency import args_hash
 from snell.records.ledger import safe_id
 
+TOGETHER_MS = 100  # calls of one answer of the model
 MARGIN_MS = 600_000  # a call that was copied into another session still has about the time of its decision
 CLOCK_MS = 3_000  # between the client's clock and ours, which round differently
 _DECISIONS = (
@@ -49,6 +50,7 @@ class SeenCall(Struct, frozen=True):
 
     before: SeenEvent | None = None
     is_end_seen: bool = False
+    is_like_another: bool = False  # its event would be the same as that of a call which was seen
 
 
 class SeenEvents:
@@ -63,6 +65,7 @@ class SeenEvents:
         self._names = _tool_names(client)
         self._by_number: dict[tuple[str, str], list[SeenEvent]] = defaultdict(list)
         self._without_number: dict[str, list[SeenEvent]] = defaultdict(list)  # by session; or with one that is no help
+        self._repeated: set[str] = set()  # numbers that several calls of the conversation have
         self._used: set[str] = set()
         for each in self.events:
             if each.number:
@@ -76,7 +79,9 @@ class SeenEvents:
         """Return for each call of a conversation what was seen of it."""
         found: list[SeenCall | None] = [None] * len(conversation.calls)
         waiting = list(enumerate(conversation.calls))
-        for is_same in (self._by_its_number, self._by_its_input, self._by_its_time):
+        numbers = Counter(each.number for each in conversation.calls)
+        self._repeated = {number for number, times in numbers.items() if times > 1}
+        for is_same in (self._by_its_number, self._by_its_input_then, self._by_its_input, self._by_its_time):
             left = []
             for place, call in waiting:
                 before = is_same(conversation, call)
@@ -86,10 +91,17 @@ class SeenEvents:
                 else:
                     left.append((place, call))
             waiting = left
+        pairs = zip(conversation.calls, found, strict=True)
+        seen = [call for call, saw in pairs if saw and saw.before and not saw.before.number]
         return [
-            saw or SeenCall(None, self._is_end_seen(conversation, call))
+            saw or SeenCall(None, self._is_end_seen(conversation, call), self._is_like_another(call, seen))
             for call, saw in zip(conversation.calls, found, strict=True)
         ]
+
+    def _is_like_another(self, call: RecordedCall, seen: Iterable[RecordedCall]) -> bool:
+        """Return whether hooks cannot tell a call from one that they saw: the same at the same time, with no number."""
+        same = (each for each in seen if each.tool == call.tool and each.given == call.given)
+        return any(abs(each.at - call.at) <= TOGETHER_MS for each in same)
 
     def _by_its_number(self, conversation: Conversation, call: RecordedCall) -> SeenEvent | None:
         """Return the last decision about this number; in another session only at the same time."""
@@ -99,29 +111,36 @@ class SeenEvents:
 
     def _find_number(self, conversation: Conversation, call: RecordedCall, event: str) -> SeenEvent | None:
         same = self._by_number.get((call.number, event)) or self._by_number.get((safe_id(call.number), event)) or []
-        here = [each for each in same if each.session_id == conversation.session_id]
+        here = [each for each in same if each.session_id in (conversation.session_id, *conversation.continues)]
         copied = [each for each in same if abs(each.at - call.at) < MARGIN_MS]
+        if call.number in self._repeated:
+            near = [each for each in here or copied if each.id not in self._used]
+            return min(near, key=lambda each: abs(each.at - call.at), default=None)
         return next(reversed(here or copied), None)
 
+    def _by_its_input_then(self, conversation: Conversation, call: RecordedCall) -> SeenEvent | None:
+        """Return a decision about this input while the call was made: the same may be called again later."""
+        return self._first(each for each in self._with_input(conversation, call) if _is_during(each, call))
+
     def _by_its_input(self, conversation: Conversation, call: RecordedCall) -> SeenEvent | None:
+        return self._first(self._with_input(conversation, call))
+
+    def _with_input(self, conversation: Conversation, call: RecordedCall) -> Iterator[SeenEvent]:
         hashes = {args_hash(call.given, each) for each in (call.tool, *self._names.get(call.tool, ()))}
-        return self._first(
-            each for each in self._candidates(conversation, call) if each.hashed and each.hashed in hashes
-        )
+        return (each for each in self._candidates(conversation, call) if each.hashed and each.hashed in hashes)
 
     def _by_its_time(self, conversation: Conversation, call: RecordedCall) -> SeenEvent | None:
         """Return a decision about the same tool between the beginning and the end of the call."""
         names = {call.tool, *self._names.get(call.tool, ())}
-        until = max(call.ended or call.at, call.at) + CLOCK_MS
         return self._first(
             each
             for each in self._candidates(conversation, call)
-            if names & {each.tool, each.raw_tool} and call.at - CLOCK_MS <= each.at <= until
+            if names & {each.tool, each.raw_tool} and _is_during(each, call)
         )
 
     def _candidates(self, conversation: Conversation, call: RecordedCall) -> Iterator[SeenEvent]:
         """Yield decisions of about that time that may be about a call whose number says nothing."""
-        events = self._without_number.get(conversation.session_id, [])
+        events = self._without_number.get(call.hook_session or conversation.session_id, [])
         first = bisect_left(events, call.at - MARGIN_MS, key=lambda each: each.at)
         for each in events[first:]:
             if each.at > max(call.at, call.ended) + MARGIN_MS:
@@ -135,6 +154,11 @@ class SeenEvents:
     @staticmethod
     def _first(events: Iterable[SeenEvent]) -> SeenEvent | None:
         return next(iter(events), None)
+
+
+def _is_during(event: SeenEvent, call: RecordedCall) -> bool:
+    """Return whether a decision was made between the beginning and the end of a call."""
+    return call.at - CLOCK_MS <= event.at <= max(call.ended, call.at) + CLOCK_MS
 
 
 def _tool_names(client: str) -> dict[str, tuple[str, ...]]:

@@ -22,13 +22,9 @@ _QUOTED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"|\d+")
 LONGEST_CAUSE = 100
 
 
-def is_looser(before: str, decision: Decision) -> bool:
-    """Return whether the verdict is less strict than it was."""
-    return _LEVELS[decision.verdict.name.lower()] < _LEVELS.get(before, 0)
-
-
-def is_stricter(before: str, decision: Decision) -> bool:
-    return _LEVELS[decision.verdict.name.lower()] > _LEVELS.get(before, 0)
+def change_of(before: str, decision: Decision) -> int:
+    """Return by how much the verdict is stricter than it was; less than 0 if it is less strict."""
+    return _LEVELS[decision.verdict.name.lower()] - _LEVELS.get(before, 0)
 
 
 def compare(recorded: RecordedEvent, decision: Decision | None, unknown: str) -> Replayed:

@@ -41,14 +41,6 @@ class Asked(Struct, frozen=True):
         return session.startswith(self.session) and self.client in ("", client)
 
 
-class _Reason(Struct):
-    hook: str = ""
-
-
-class _Change(Struct):
-    before: Any = None
-
-
 class _Trace(Struct):
     """The part of a trace that a replay needs."""
 
@@ -59,8 +51,8 @@ class _Trace(Struct):
     kind: str = ""
     flags: tuple[str, ...] = ()
     value: Any = None
-    reasons: list[_Reason] = []
-    changes: list[_Change] = []
+    reasons: list[dict[str, Any]] = []
+    changes: list[dict[str, Any]] = []
     problems: list[str] = []
     rounds: msgspec.Raw = msgspec.Raw(b"[]")
 
@@ -126,17 +118,17 @@ def _event(session: str, row: tuple[Any, ...], kept: Mapping[str, Kept], inputs:
         kind=trace.kind,
         flags=trace.flags,
         verdict="no_opinion" if verdict == "silent" else verdict,
-        hooks=tuple(each.hook for each in trace.reasons),
+        hooks=tuple(each.get("hook", "") for each in trace.reasons),
         rounds=bytes(trace.rounds),
         is_counted=name in COUNTED or id_ in kept,
     )
     if whole := kept.get(id_):
         event.payload, event.marks, event.files = whole.payload, whole.marks, whole.files
         if trace.changes:
-            event.payload[known.rewrites] = trace.changes[0].before  # what was kept is what the hooks made of it
+            event.payload[known.rewrites] = trace.changes[0].get("before")  # what was kept is what the hooks made of it
         event.unknown = why_incomplete(event.payload)
         return event
-    value = trace.changes[0].before if trace.changes else trace.value
+    value = trace.changes[0].get("before") if trace.changes else trace.value
     if known.rewrites and value is not None:
         event.payload[known.rewrites] = value
         event.unknown = why_incomplete(value)

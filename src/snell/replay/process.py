@@ -22,7 +22,7 @@ from snell.model.hooks import Hook, Inline, PythonFile
 from snell.model.protocols import Database
 from snell.packs.recording.files import kind_of_file
 from snell.replay.clock import RecordedClock
-from snell.replay.compare import compare, is_looser, is_stricter
+from snell.replay.compare import change_of, compare
 from snell.replay.recorded_event import RecordedEvent, Replayed, SessionResult, pack_events, unpack_events
 from snell.replay.sandbox import enter_sandbox
 from snell.replay.unheard import not_run, why_unheard
@@ -62,6 +62,7 @@ class ReplayExecutor:
         self.ran: set[str] = set()
         self.kinds: dict[str, str] = {}
         self.judges: set[str] = set()  # of those, the ones that could have changed the verdict
+        self.connecting: set[str] = set()  # the Python hooks that tried to open a connection
         self._executor, self._variant, self._clock = executor, variant, clock
         self._plans: dict[int, tuple[Sequence[Hook], tuple[Hook, ...], tuple[Hook, ...]]] = {}
 
@@ -82,6 +83,9 @@ class ReplayExecutor:
             outcomes = self._executor.run(kept if len(kept) < len(hooks) else hooks, event, context)
         finally:
             self._clock.hide()
+        if files := self._clock.connecting():
+            found = {hook.id: hook.handler for hook in kept}
+            self.connecting |= {name for name, it in found.items() if isinstance(it, PythonFile) and it.path in files}
         if len(kept) == len(hooks):
             return outcomes
         known = dict(zip(kept, outcomes, strict=True))
@@ -145,16 +149,12 @@ class Replayer:
             self.marks._scopes[f"session:{recorded.session}"] = dict(recorded.marks)
         if not recorded.is_counted:
             return None
-        why = recorded.unknown or why_unheard(recorded, decision, self.executor.judges, self.executor.kinds)
-        if decision is not None and not why and is_looser(recorded.verdict, decision):
-            why = self._why_unknown(recorded, is_whole=is_whole)
-        elif (
-            decision is not None
-            and not why
-            and is_stricter(recorded.verdict, decision)
-            and decision.reasons[0].hook not in self.added
-        ):
-            why = _changed_file(recorded)  # a hook that ran then, too, may have seen other files
+        why = recorded.unknown or why_unheard(recorded, decision, self.executor)
+        if decision is not None and not why and (change := change_of(recorded.verdict, decision)):
+            if change < 0:
+                why = self._why_unknown(recorded, is_whole=is_whole)
+            elif decision.reasons[0].hook not in self.added:
+                why = _changed_file(recorded)  # a hook that ran then, too, may have seen other files
         return compare(recorded, decision, why)
 
     def _decide(self, recorded: RecordedEvent, database: Database | None = None) -> Decision:
@@ -164,9 +164,8 @@ class Replayer:
         if database is not None:
             context = replace(context, database=database)
         self.executor.at = recorded.at
-        self.executor.kinds.clear()
-        self.executor.judges.clear()
-        self.executor.ran.clear()
+        for found in (self.executor.kinds, self.executor.judges, self.executor.ran, self.executor.connecting):
+            found.clear()
         deciding = decide(event, context.registry, context.marks, self.runtime.validate)
         decision = run_decision(deciding, self.executor, context)
         return self.runtime.commit(EventRun(event, "", context, None), decision)

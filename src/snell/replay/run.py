@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
+from contextlib import ExitStack
+from itertools import chain, islice
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +19,8 @@ from snell.replay.process import Prepared, Variant, begin, replay_session
 from snell.replay.recorded_event import RecordedEvent, Replayed, SessionResult, pack_events
 
 Progress = Callable[[int], None]
-_Waiting = dict["Future[tuple[bytes, Prepared]]", int]
+# The place and the number of events of each session that is being decided.
+_Waiting = dict["Future[tuple[bytes, Prepared]]", tuple[int, int]]
 _decode = msgspec.msgpack.Decoder(SessionResult).decode
 
 
@@ -39,24 +41,32 @@ def replay_all(
         variant = replace(variant, scratch=os.path.realpath(scratch))
         context = multiprocessing.get_context("spawn")
         number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        with ProcessPoolExecutor(number, mp_context=context, initializer=begin, initargs=(variant, dict(env))) as pool:
+        with ExitStack() as stack:
+            pools = [
+                stack.enter_context(ProcessPoolExecutor(1, context, begin, (variant, dict(env)))) for _ in range(number)
+            ]
             try:
-                return _collect(pool, iter(sessions), 2 * number, progress)
+                return _collect(pools, iter(sessions), progress)
             except BrokenProcessPool:
                 advice = "leave out sessions with `--session` or hooks with `--without` to find the cause"
                 raise SnellError("a process of the replay ended", advice=advice) from None
 
 
 def _collect(
-    pool: ProcessPoolExecutor, sessions: Iterator[Sequence[RecordedEvent]], most: int, progress: Progress
+    pools: Sequence[ProcessPoolExecutor], sessions: Iterator[Sequence[RecordedEvent]], progress: Progress
 ) -> Report:
+    """Give each session to the process with the fewest events; a hook that keeps something finds the same each time."""
     skipped, failed, open_rights = Counter[str](), Counter[str](), set[str]()
-    events: list[Replayed] = []
+    results: list[list[Replayed]] = []
+    given = [0] * len(pools)
     waiting: _Waiting = {}
     done = 0
     while True:
-        for each in islice(sessions, most - len(waiting)):
-            waiting[pool.submit(replay_session, pack_events(each))] = len(each)
+        for each in islice(sessions, 4 * len(pools) - len(waiting)):
+            place = given.index(min(given))
+            given[place] += len(each)
+            waiting[pools[place].submit(replay_session, pack_events(each))] = (len(results), len(each))
+            results.append([])
         if not waiting:
             break
         for future in wait(waiting, return_when=FIRST_COMPLETED).done:
@@ -64,11 +74,12 @@ def _collect(
             if prepared.problem:
                 raise SnellError(prepared.problem)
             found = _decode(packed)
-            events += found.events
             skipped.update(found.skipped)
             failed.update(found.failed)
             open_rights.update(prepared.not_denied)
-            done += waiting.pop(future)
+            number, size = waiting.pop(future)
+            results[number] = found.events
+            done += size
             progress(done)
-    events.sort(key=lambda each: (each.at, each.session, each.id, each.number))
+    events = sorted(chain.from_iterable(results), key=lambda each: (each.at, each.session, each.id, each.number))
     return Report(events, dict(sorted(skipped.items())), dict(sorted(failed.items())), tuple(sorted(open_rights)))

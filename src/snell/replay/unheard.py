@@ -1,6 +1,6 @@
 """Hooks that a replay could not hear: it did not run them, or they failed without files and connections."""
 
-from collections.abc import Collection, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -24,21 +24,25 @@ _DECIDING = ("deny", "ask", "defer", "allow", "rewrite")
 _decode = msgspec.json.Decoder(list[_Round]).decode
 
 
-def why_unheard(
-    recorded: RecordedEvent, decision: Decision | None, skipped: Collection[str], kinds: Mapping[str, str]
-) -> str:
-    """Return which hook could have decided otherwise; a hook that was silent then, or failed, is taken to be again."""
+def why_unheard(recorded: RecordedEvent, decision: Decision | None, heard: Any) -> str:
+    """
+    Return which hook could have decided otherwise; a hook that was silent then, or failed, is taken to be again.
+    `heard` is the executor, which knows of the hooks of this event which it skipped and which tried to connect.
+    """
     failed = {each.hook for each in decision.failures} if decision is not None else set()
-    if decision is None or not (skipped or failed):
+    skipped, connecting = heard.judges, heard.connecting
+    if decision is None or not (skipped or failed or connecting):
         return ""
     if decision.verdict is Verdict.DENY and decision.reasons[0].hook not in failed:
         return ""  # no other hook can take a denial back
     then = {run.hook: run for part in _decode(recorded.rounds or b"[]") for run in part.runs}
     for hook in sorted(skipped):
         if hook not in then or (hook not in recorded.hooks and _has_decided(then[hook])):
-            return not_run(hook, kinds[hook])
+            return not_run(hook, heard.kinds[hook])
     new = sorted(hook for hook in failed if hook not in then or not then[hook].failure)
-    return f"{new[0]} fails in a replay: it may need a file or a connection" if new else ""
+    if new:
+        return f"{new[0]} fails in a replay: it may need a file or a connection"
+    return f"{min(connecting)} tried to open a connection, which a replay refuses" if connecting else ""
 
 
 def _has_decided(run: _Run) -> bool:

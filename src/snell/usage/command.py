@@ -68,7 +68,7 @@ def _session(client: str, path: Path, known: set[str]) -> SessionUsage:
 
 def _session_id(client: str, path: Path) -> str:
     """Return the id of a session: mostly the name of its file, for some clients that of its folder."""
-    if client == "copilot":
+    if client == "copilot" or (client == "qwen" and path.stem.startswith("agent-")):
         return path.parent.name
     if client == "kimi":
         return path.parents[2].name
