@@ -68,10 +68,17 @@ def test_calls_count_until_the_log_has_an_entry_and_snells_own_commands_do_not(d
     logged = desk.snell("effort", "log", "## Found it\nin the lexer")
     assert (Path(logged.stdout.split()[-1]).name, work.count) == ("1_FIX_LOG.md", 0)
     assert (work.verdict(), work.count) == ("", 1)
-    desk.snell("task", "list")
-    desk.snell("effort", "show")
+    for words in (("task", "list"), ("effort", "show"), ("effort", "resume"), ("effort", "start", "t", "fix")):
+        assert desk.snell(*words).returncode == 0
     desk.fire("UserPromptSubmit", prompt="x")
+    work.after("Bash", {"command": "snell effort log x"})
+    desk.fire("PostToolUseFailure", tool_name="Bash", tool_input={"command": "x"}, tool_use_id="f", error="e")
+    desk.fire("SubagentStart", agent_id="a1", agent_type="x")
+    desk.fire("SubagentStop", agent_id="a1", agent_type="x", stop_hook_active=False)
+    desk.fire("Stop", stop_hook_active=False)
     assert work.count == 1
+    assert (work.verdict("Skill", skill="effort", args="log the same by the skill"), work.count) == ("", 0)
+    assert (work.verdict(), work.count) == ("", 1)
     assert (desk.snell("phase", "1: Plan").returncode, work.count) == (0, 0)
     desk.snell("effort", "log", "--log", "PLAN", "first this")
     names = sorted(path.name for path in (desk.project / ".tasks/t").iterdir())
@@ -83,9 +90,13 @@ def test_calls_count_until_the_log_has_an_entry_and_snells_own_commands_do_not(d
     assert [work.verdict() for _ in range(3)] == ["", "", "deny"]
     work.set(blockAfter=20)
     desk.snell("effort", "log", "y")
-    for number, tool in enumerate(("Read", "Grep", "Write", "WebFetch", "mcp__x__y"), 1):
-        work.call(tool, file_path="/a", pattern="x", content="long enough", url="https://example.org", prompt="x")
-        assert (tool, work.count) == (tool, number)
+    for number, tool in enumerate(("Read", "Grep", "Write", "WebFetch", "Glob", "mcp__x__y"), 1):
+        given = {"file_path": "/a", "pattern": "x", "content": "long enough", "url": "https://example.org"}
+        answer = work.call(tool, **given, prompt="x")
+        assert (tool, work.count, "3/20 tool calls" in str(answer)) == (tool, number, number == 3)
+    for _ in range(2):
+        work.call("Edit", file_path="/a", old_string="x", new_string="y")
+        assert work.count == 7  # the second one in a row neither counts nor sets back
     always = {"type": "toolCount", "condition": {"gte": 0}}
     work.set(guards=[{"id": "stop", "trigger": always, "urgency": "block", "payload": {"text": "ask first"}}])
     commands = ("ls", "snell effort show", "snellx effort show")
@@ -98,15 +109,20 @@ def test_what_is_not_work_is_neither_counted_nor_held_back(desk: Desk):
     edit = {"old_string": "a", "new_string": "b"}
     for path in ("/p/a", "/p/a", "/p/b", "/p/a"):
         work.verdict("Edit", file_path=path, **edit)
-    assert work.count == 3
-    work.verdict("Task", prompt="p", description="d", subagent_type="s")
-    assert work.count == 3
+    for path, count in (("/p/a", 3), ("/p/c", 4), ("/p/c", 4)):
+        work.verdict("MultiEdit", file_path=path, edits=[edit])
+        assert (path, work.count) == (path, count)
+    work.set(blockAfter=4)
+    for tool in ("Task", "Agent"):
+        assert work.verdict(tool, prompt="p", description="d", subagent_type="s") == ""
+    assert work.count == 4
+    work.set(blockAfter=None)
     for flag in ("loading", "dehydrating"):
         work.set(**{flag: True, "blockAfter": 0})
-        assert (flag, work.verdict(), work.count) == (flag, "", 3)
+        assert (flag, work.verdict(), work.count) == (flag, "", 4)
         work.set(**{flag: None})
-    assert (work.verdict(), work.count) == ("deny", 4)
-    assert (work.call(agent_id="a1").get("permissionDecision"), work.count) == (None, 4)
+    assert (work.verdict(), work.count) == ("deny", 5)
+    assert (work.call(agent_id="a1").get("permissionDecision"), work.count) == (None, 5)
     desk.snell("effort", "finish")
     assert [work.verdict() for _ in range(3)] == [""] * 3
 
@@ -125,8 +141,10 @@ def test_a_context_that_fills_up_is_warned_about_and_kept_with_the_session(desk:
     assert "context is used" not in told(79)
     assert ("89% of the context is used" in (text := told(89)), "dehydrate" in text) == (True, False)
     assert "snell session dehydrate" in told(90)
-    desk.machine.write("snell.toml", "[pack.sessions]\nwarn = 0.5\n")
+    desk.machine.write("snell.toml", "[pack.sessions]\nwarn = 0.5\nnotice = 0.3\n")
     assert "snell session dehydrate" in told(51)
+    desk.fire("SessionStart", source="clear")  # the notice comes once a window
+    assert ("29% of the context" in told(29), "31% of the context is used" in told(31)) == (False, True)
     desk.machine.write("snell.toml", "[pack.sessions]\nblock = 0.76\n")
     told(77)
     assert work.verdict() == "deny"
@@ -221,19 +239,26 @@ def test_a_question_becomes_a_dialogue_entry_among_the_messages(desk: Desk):
     common = {"sessionId": "s", "transcriptPath": "", "cwd": str(desk.project), "toolUseId": "last"}
     call = {"toolName": "AskUserQuestion", "toolInput": asked, "toolResponse": {"answers": {"Which?": "B"}}}
     assert desk.data("hooks.postToolUse", **common, **call)["dialogueEntry"] == entry
-    work.after("Read", {"file_path": "/p/a"})
+    several = {"questions": [{"header": "Kind", "question": "Which kinds?", "options": []}]}
+    call = {**call, "toolInput": several, "toolResponse": {"answers": {"Kind": ["A", "C"]}}}
+    (found,) = desk.data("hooks.postToolUse", **{**common, "toolUseId": "2"}, **call)["dialogueEntry"]["questions"]
+    assert found == {"question": "Which kinds?", "options": [], "answer": "A, C"}
+    for path in ("/p/a", "/p/c", "/p/a"):
+        work.after("Read", {"file_path": path})
+    work.after("NotebookRead", {"notebook_path": "/p/n.ipynb"})
     work.after("Bash", {"command": "cat /p/b"})
     session = desk.data("commands.where")["session"]
-    assert session["loadedFiles"] == ["/p/a"]
+    assert session["loadedFiles"] == ["/p/a", "/p/c", "/p/n.ipynb"]
     kept = desk.data("db.messages.list", sessionId=session["id"])
     assert {(row["role"], row["toolName"]) for row in kept} == {("dialogue", "AskUserQuestion")}
-    assert [row["timestamp"] > 0 for row in kept] == [True] * 7
+    assert [row["timestamp"] >= session["createdAt"] for row in kept] == [True] * 8
     empty = {"source": "hook", "preamble": "", "questions": []}
     whole = {"source": "hook", **entry}
-    assert [json.loads(row["content"]) for row in kept] == [whole, *[empty] * 5, whole]
+    told = {**empty, "questions": [found]}
+    assert [json.loads(row["content"]) for row in kept] == [whole, *[empty] * 5, whole, told]
     desk.machine.write("snell.toml", "[pack.sessions]\ningest = true\n")
     work.after("AskUserQuestion", asked, {"answers": {}})
-    assert len(desk.data("db.messages.list", sessionId=session["id"])) == 7
+    assert len(desk.data("db.messages.list", sessionId=session["id"])) == 8
     assert not [path for path in desk.project.rglob("*") if "DIALOGUE" in path.name.upper()]
 
 
@@ -259,12 +284,14 @@ def test_the_rules_of_a_touched_folder_up_to_the_root_are_found_in_the_same_roun
     deep = desk.project / "src/deep"
     (deep / ".directives/commands").mkdir(parents=True)
     (desk.project.parent / "AGENTS.md").write_text("outside", encoding="utf-8")
-    for name in ("AGENTS.md", "src/deep/.directives/INVARIANTS.md", "src/deep/.directives/commands/CMD_X.md"):
+    (desk.project / ".directives").mkdir()
+    inside = ("INVARIANTS.md", "commands/CMD_X.md")
+    for name in ("AGENTS.md", ".directives/ARCHITECTURE.md", *(f"src/deep/.directives/{each}" for each in inside)):
         (desk.project / name).write_text(f"rules of {name}", encoding="utf-8")
     common = {"sessionId": "s", "transcriptPath": "", "cwd": str(desk.project), "toolUseId": "1"}
     call = {"toolName": "Edit", "toolInput": {"file_path": str(deep / "a.py")}, "toolResponse": ""}
     found = desk.data("hooks.postToolUse", **common, **call)["discovered"]
-    assert [Path(path).name for path in found] == ["INVARIANTS.md", "CMD_X.md", "AGENTS.md"]
+    assert [Path(path).name for path in found] == ["INVARIANTS.md", "CMD_X.md", "ARCHITECTURE.md", "AGENTS.md"]
     assert desk.snell("effort", "show", "--json").json["discoveredDirectives"] == found
     assert desk.data("hooks.postToolUse", **{**common, "toolUseId": "2"}, **call)["discovered"] == []
     (desk.project / "lib").mkdir()
@@ -275,6 +302,16 @@ def test_the_rules_of_a_touched_folder_up_to_the_root_are_found_in_the_same_roun
     digest = desk.snell("trust", "--json").json["digest"]
     assert desk.snell("trust", "--hash", digest).returncode == 0
     assert "lib/AGENTS.md" in work.after("Write", write)
+    for tool, name in (
+        ("MultiEdit", "file_path"),
+        ("NotebookEdit", "notebook_path"),
+        ("NotebookRead", "notebook_path"),
+    ):
+        (desk.project / tool).mkdir()
+        (desk.project / tool / "COMMANDS.md").write_text("rules", encoding="utf-8")
+        path = str(desk.project / tool / "a.ipynb")
+        assert f"{tool}/COMMANDS.md" in work.after(tool, {name: path, "edits": [], "new_source": "x"})
+    assert desk.data("commands.where")["session"]["loadedFiles"] == [path]
     told = desk.told("SessionStart", source="startup", session_id="w2")
     assert all(text in told for text in ("heartbeat 0/10", "skill fix", "INVARIANTS.md", "rules of lib"))
 
@@ -301,7 +338,8 @@ def test_an_agent_starts_efforts_by_a_skill_and_by_a_phase_command(desk: Desk):
     assert desk.verdict(next(number), tool_name="Bash", tool_input={"command": command}) == ""
     (effort,) = desk.snell("effort", "list", "--active", "--json").json
     assert (effort["skill"], Path(effort["taskId"]).name) == ("analyse", "look-around")
-    desk.verdict(next(number), tool_name="Bash", tool_input={"command": "snell phase 0 <<EOF\nnot json\nEOF"})
+    for other in ("snell phase 0 <<EOF\nnot json\nEOF", command.replace("Look around", "Another")):
+        desk.verdict(next(number), tool_name="Bash", tool_input={"command": other})  # there is an effort now
     assert len(desk.snell("effort", "list", "--json").json) == 2
 
 

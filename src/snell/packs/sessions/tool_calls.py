@@ -52,13 +52,12 @@ def pre_tool_use(tx: Transaction, event: Event, caller: Caller) -> Record:
     found = _with_subagent(tx, found, event)
     effort, session = found.effort, found.session
     if effort is None or session is None or _is_not_counted(effort):
-        return _reply(session=session)
+        return _reply(session=session and sessions.get(tx, session["id"]))
     command = event.tool_input.get("command") if event.tool == "Bash" else None
     if isinstance(command, str) and is_snell_command(command):
         if writes_log_entry(command):
             tx.do("UPDATE sessions SET heartbeat_counter = 0, last_edit = '' WHERE id = ?", session["id"])
-            session = {**session, "heartbeatCounter": 0}
-        return _reply(session=session)
+        return _reply(session=sessions.get(tx, session["id"]))
     session = _count_call(tx, session, event, caller)
     limit, given = heartbeat_limit(effort, caller), effort["metadata"].get("guards")
     facts = _facts(event, caller, effort, session) if given else Facts()

@@ -139,7 +139,7 @@ def _take_pending(tx: Transaction, effort: Record, session: Record) -> list[Any]
 
 def _record_files(tx: Transaction, event: Event, effort: Record, session: Record) -> list[str]:
     """Record files that were read, and return new directives of the folders of touched files."""
-    path = event.tool_input.get("file_path")
+    path = event.tool_input.get("file_path") or event.tool_input.get("notebook_path")
     if event.tool not in TOUCHES or not isinstance(path, str) or "\0" in path:
         return []
     path = os.path.normpath(os.path.join(event.cwd, path))
