@@ -187,10 +187,16 @@ def test_the_files_that_a_sub_agent_read_are_added_to_the_effort(machine: Machin
     fire(machine, "SubagentStop", stop_hook_active=False, **agent)
     effort = json.loads(command(machine, "effort", "show", "1", "--json"))
     assert [name for name in effort["loadedFiles"] if name != "/p/own.py"] == ["/p/a.py", "/p/b.py"]
+    other = {"agent_id": "a2", "agent_type": "scout"}
+    fire(machine, "SubagentStart", **other)
+    call = {"tool_name": "Read", "tool_input": {"file_path": "/p/a.py"}, "tool_use_id": "t9", **other}
+    fire(machine, "PostToolUse", **call, tool_response={"type": "text"})
+    fire(machine, "SubagentStop", stop_hook_active=False, **other)
+    assert json.loads(command(machine, "effort", "show", "1", "--json")) == effort  # each file once
     rows = json.loads(command(machine, "session", "list", "--json"))
     assert {row["subagentId"]: row["endReason"] for row in rows if row["clientSessionId"]} == {
         "": None,
-        "a1": "subagent",
+        **dict.fromkeys(("a1", "a2"), "subagent"),
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from snell.packs.fleet.panes import COLOURS, COORDINATOR, MARK, address_in, is_looked_at, paint
-from snell.packs.fleet.service import Display
+from snell.packs.fleet.service import ROUND, Display
 from snell.settings.packs import builtin_packs
 from snell.store.sqlite import SqliteDatabase
 from snell.work import agents
@@ -183,7 +183,7 @@ def test_a_coordinator_is_purple_whatever_its_status_and_its_window_shows_that_o
 @pytest.mark.proves("S2-127")
 def test_what_is_more_urgent_is_shown_at_once_and_what_is_less_must_last(tmux: Tmux, fleet: SqliteDatabase):
     options = builtin_packs()["fleet"].options
-    assert options["settle"] == 0.2
+    assert options["settle"] == ROUND == 0.2
     display = Display(fleet, options)
     steps = [
         *[("working", 0.0, "working"), ("error", 0.1, "error"), ("working", 0.2, "error"), ("error", 0.3, "error")],

@@ -79,6 +79,8 @@ def test_every_event_brings_hooks_its_own_fields_from_the_hook_program_and_from_
             answer = desk.ask(f"hooks.{name}", **sent, cwd=str(desk.project))
             seen = kept()
             assert (event, answer["ok"], {field: seen.get(field) for field in own}) == (event, True, {**own, **reused})
+        least = {camel(name): value for name, value in {**COMMON, **own, **reused}.items() if name != "permission_mode"}
+        assert (event, desk.ask(f"hooks.{names[0]}", **least, cwd=str(desk.project))["ok"]) == (event, True)
         for field in map(camel, {**own, **optional}.keys() - {"tool_response", "permission_suggestions"}):  # any type
             answer = desk.ask(f"hooks.{names[0]}", **{**sent, field: 5}, cwd=str(desk.project))
             assert (event, field, answer.get("error")) == (event, field, "VALIDATION_ERROR")
@@ -145,7 +147,7 @@ def test_the_status_of_an_agent_follows_its_events(desk: Desk):
 def test_a_coordinator_hears_of_its_agents_and_only_the_idle_one_is_done(desk: Desk):
     desk.snell("agent", "register", "boss", "--manages", "bob")
     desk.snell("agent", "register", "bob")
-    for agent in ("ann", "bob", "carl"):
+    for agent in ("ann", "bob", "carl", "boss"):
         desk.fire("UserPromptSubmit", agent, session_id=agent, prompt="x")
     statuses = {row["id"]: row["status"] for row in desk.snell("agent", "list", "--json").json}
     desk.fire("TeammateIdle", teammate_name="bob", team_name="team")
@@ -165,15 +167,20 @@ def test_a_coordinator_hears_of_its_agents_and_only_the_idle_one_is_done(desk: D
     assert is_active()
     desk.fire("TaskCompleted", "bob", session_id="wb", task_id="8", task_subject="all")
     assert not is_active()
+    second = desk.snell("effort", "start", "u", "fix", "--json", agent="bob").json["effort"]["id"]
+    desk.data("db.effort.updateMetadata", id=second, metadata={"finishOnTask": "ship"})
+    desk.fire("SessionStart", "bob", source="startup", session_id="wb")
+    desk.fire("TaskCompleted", "bob", session_id="wb", task_id="1", task_subject="ship")
+    assert desk.snell("effort", "show", str(second), "--json").json["lifecycle"] == "finished"
     logged = [json.loads(content)["subject"] for (content,) in desk.rows("SELECT content FROM messages ORDER BY id")]
-    assert logged == ["tests", "more", "all"]
+    assert logged == ["tests", "more", "all", "ship"]
     desk.fire("UserPromptSubmit", "bob", session_id="wb", prompt="x")
-    assert desk.snell("fleet").stdout.count("working") == 3
+    assert desk.snell("fleet").stdout.count("working") == 4
     desk.fire("SessionEnd", "bob", session_id="wb", reason="exit")
     assert [line.split()[1] for line in desk.snell("fleet").stdout.splitlines() if line.startswith("bob")] == ["done"]
     heard = desk.told("UserPromptSubmit", "boss", session_id="wx", prompt="how is it going?")
     lines = [line for line in heard.split("\n") if line.startswith("- bob")]
-    assert lines == ["- bob: done: team", *(f"- bob: done: {task}" for task in ("tests", "more", "all")), "- bob: done"]
+    assert lines == ["- bob: done: team", *(f"- bob: done: {task}" for task in logged), "- bob: done"]
     assert "- bob" not in desk.told("UserPromptSubmit", "boss", session_id="wx", prompt="and now?")
 
 
@@ -225,8 +232,11 @@ def test_a_sub_agent_has_a_session_of_its_own_on_the_effort_of_its_parent(desk: 
 
     def open_() -> dict[str, tuple[int, int]]:
         rows = desk.snell("session", "list", "--open", "--json").json
+        assert {row["parentSessionId"] for row in rows if row["subagentId"]} <= {rows[0]["id"]}
         return {row["subagentId"]: (row["heartbeatCounter"], row["effortId"]) for row in rows}
 
+    assert open_() == {"": (1, 1), "a1": (12, 1), "a2": (0, 1)}
+    desk.fire("SubagentStop", agent_id="unknown", agent_type="scout", stop_hook_active=False)
     assert open_() == {"": (1, 1), "a1": (12, 1), "a2": (0, 1)}
     desk.fire("SubagentStop", agent_id="a1", agent_type="scout", stop_hook_active=False)
     assert open_() == {"": (1, 1), "a2": (0, 1)}
@@ -239,8 +249,10 @@ def test_only_a_change_of_a_skill_makes_snell_read_skills_anew(desk: Desk):
     desk.data("db.skills.upsert", projectId=project, name="x", version="1")
     desk.fire("ConfigChange", source="user_settings", file_path="/home/u/settings.json")
     assert [row["name"] for row in desk.data("db.skills.list", projectId=project)] == ["x"]
-    desk.fire("ConfigChange", source="skills", file_path=str(desk.project / ".claude/skills/x/SKILL.md"))
-    assert desk.data("db.skills.list", projectId=project) == []
+    for source, path in (("skills", ""), ("project_settings", desk.project / ".claude/skills/x/SKILL.md")):
+        desk.data("db.skills.upsert", projectId=project, name="x", version="1")
+        desk.fire("ConfigChange", source=source, file_path=str(path))
+        assert desk.data("db.skills.list", projectId=project) == []
 
 
 @pytest.mark.proves("S2-10")

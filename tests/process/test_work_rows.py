@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import apsw
 import pytest
@@ -22,6 +23,7 @@ def desk(machine: Machine) -> Desk:
 def test_a_task_is_a_folder_that_lasts_and_is_active_while_one_of_its_efforts_is(desk: Desk):
     folder = str(desk.project / "work/a")
     words = ("--title", "A", "--description", "d", "--workspace", "w", "--keywords", "old")
+    desk.data("db.project.upsert", path="/elsewhere")  # not the only one
     added = desk.snell("task", "add", "work/a", *words, "--json").json
     project = desk.data("db.project.find", path=str(desk.project))["id"]
     named = ("dirPath", "projectId", "title", "description", "workspace", "keywords", "state", "effortCount")
@@ -42,7 +44,7 @@ def test_a_task_is_a_folder_that_lasts_and_is_active_while_one_of_its_efforts_is
     assert [row["skill"] for row in desk.snell("task", "show", "work/a", "--json").json] == ["build", "fix"]
 
 
-@pytest.mark.proves("S2-06", "S2-19", "S2-22", "S2-23", "S2-24", "S2-25", "S2-26", "S2-27", "S2-28")
+@pytest.mark.proves("S2-06", "S2-07", "S2-19", "S2-22", "S2-23", "S2-24", "S2-25", "S2-26", "S2-27", "S2-28")
 def test_an_effort_is_numbered_in_its_task_goes_through_phases_and_is_finished_once(desk: Desk):
     def start(number: int) -> dict:
         return desk.data("db.effort.start", taskId=folder, skill=f"s{number}", mode="quick" if number == 3 else None)
@@ -75,6 +77,8 @@ def test_an_effort_is_numbered_in_its_task_goes_through_phases_and_is_finished_o
     desk.fire("SessionStart", source="startup")
     read = {"tool_name": "Read", "tool_input": {"file_path": str(desk.project / "src/a.py")}, "tool_use_id": "1"}
     desk.fire("PostToolUse", **read, tool_response="x")
+    with desk.database() as database, pytest.raises(apsw.ConstraintError):
+        database.execute("UPDATE efforts SET lifecycle = 'paused'")
     row = desk.snell("effort", "show", str(id_), "--json").json
     named = ("mode", "lifecycle", "currentPhase", "discoveredDirectives", "discoveredDirectories")
     src = str(desk.project / "src")
@@ -93,13 +97,17 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     transcript = str(desk.project / "t.jsonl")
     desk.fire("SessionStart", source="startup", session_id="w1", transcript_path=transcript)
     desk.snell("statusline", given={"session_id": "w1", "context_window": {"used_percentage": 42}})
-    read = {"tool_name": "Read", "tool_input": {"file_path": "/p/a.py"}, "transcript_path": transcript}
+    read: dict[str, Any] = {"tool_name": "Read", "transcript_path": transcript}
     for number in range(3):
         if number == 1:
             assert desk.snell("effort", "log", "the first call was a look").returncode == 0  # it counts from zero again
+        read["tool_input"] = {"file_path": "/p/b.py" if number == 2 else "/p/a.py"}
+        before = desk.data("commands.where")["session"]["lastHeartbeat"]
         desk.fire("PreToolUse", **read, session_id="w1", tool_use_id=f"{number}")
+        assert desk.data("commands.where")["session"]["lastHeartbeat"] > before
         desk.fire("PostToolUse", **read, session_id="w1", tool_use_id=f"{number}", tool_response="x")
-    left = {"summary": "s", "lastAction": "l", "nextSteps": ["n"], "requiredFiles": []}
+    left = {"summary": "s", "lastAction": "l", "nextSteps": ["n"], "requiredFiles": ["/p/a.py"]}
+    left |= {"handoverInstructions": "h", "userHistory": "u"}
     assert desk.snell("session", "dehydrate", given=left).returncode == 0
     desk.fire("SessionStart", source="startup", session_id="w2")
     desk.fire("SessionStart", source="clear", session_id="w2")  # the same client, and yet another window
@@ -113,8 +121,8 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     assert [row["endedAt"] is None for row in rows] == [False, False, False, True]
     worked, fresh = rows[1], rows[3]
     named = ("heartbeatCounter", "contextUsage", "loadedFiles", "transcriptPath", "heartbeatInterval")
-    assert [worked[name] for name in named] == [2, 0.42, ["/p/a.py"], transcript, 10]
-    assert {name: worked["dehydrationPayload"][name] for name in left} == left
+    assert [worked[name] for name in named] == [2, 0.42, ["/p/a.py", "/p/b.py"], transcript, 10]
+    assert worked["dehydrationPayload"] == left
     assert worked["lastHeartbeat"] > worked["createdAt"] > 0  # that of the last call
     named = ("heartbeatCounter", "loadedFiles", "preloadedFiles", "pendingInjections", "dehydrationPayload")
     assert [fresh[name] for name in named] == [0, [], [], [], None]
@@ -125,14 +133,16 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
         assert (
             desk.data("db.session.updateContextUsage", id=fresh["id"], usage=over)["contextUsage"] == max(over, 0) / 2
         )
-    assert desk.data("db.session.setTranscript", id=fresh["id"], path="/t", offset=7)["transcriptOffset"] == 7
+    set_ = desk.data("db.session.setTranscript", id=fresh["id"], path="/t", offset=7)
+    assert (set_["transcriptPath"], set_["transcriptOffset"]) == ("/t", 7)
     # No way leads back: an ended session ends no second time, counts no call of its window and is not resumed.
     assert desk.code("db.session.finish", id=worked["id"]) == "ALREADY_ENDED"
     desk.fire("SessionStart", source="resume", session_id="w1")
-    desk.fire("PreToolUse", **read, session_id="w1", tool_use_id="9")
+    for window in ("w1", "w2"):
+        desk.fire("PreToolUse", **read, session_id=window, tool_use_id=f"9{window}")
     again = desk.snell("session", "list", "--json").json
     assert [row["endedAt"] for row in again[:3]] == [row["endedAt"] for row in rows[:3]]
-    assert (again[1]["heartbeatCounter"], again[-1]["clientSessionId"]) == (2, "w1")
+    assert ([row["heartbeatCounter"] for row in again], again[-1]["clientSessionId"]) == ([0, 2, 0, 0, 1], "w1")
     assert again[-1]["id"] not in ids
     by_hand = desk.data("db.session.start", effortId=effort["id"], pid=77)
     assert (by_hand["pid"], by_hand["prevSessionId"]) == (77, again[-1]["id"])
@@ -144,6 +154,8 @@ def test_no_session_is_without_an_effort_and_what_belongs_to_a_task_goes_with_it
     desk.snell("phase", "1: Plan")
     desk.fire("SessionStart", source="startup")
     desk.fire("PostToolUseFailure", tool_name="Bash", tool_input={"command": "x"}, tool_use_id="1", error="e")
+    desk.fire("SubagentStart", agent_id="a", agent_type="x")
+    desk.fire("SessionStart", source="clear")
     assert desk.code("db.session.start", effortId=999) == "NOT_FOUND"
     assert desk.code("db.session.start") == "VALIDATION_ERROR"
     with desk.database() as database:
@@ -152,15 +164,25 @@ def test_no_session_is_without_an_effort_and_what_belongs_to_a_task_goes_with_it
                 database.execute(f"UPDATE sessions SET {wrong}")
         tables = ("efforts", "sessions", "messages", "phase_history", "agents")
         assert all(database.execute(f"SELECT count(*) FROM {table}").get for table in tables)
+        # With a session goes what its sub-agents and its messages are; the one after it stays.
+        chain = "SELECT id, prev_session_id, parent_session_id FROM sessions ORDER BY id"
+        assert database.execute(chain).fetchall() == [(1, None, None), (2, 1, None), (3, None, 2), (4, 2, None)]
+        database.execute("DELETE FROM sessions WHERE id = 2")
+        assert database.execute(chain).fetchall() == [(1, None, None), (4, None, None)]
+        assert database.execute("SELECT count(*) FROM messages").get == 0
+        database.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES (4, 'r', 'c', 1)")
         database.execute("DELETE FROM tasks")
         assert [database.execute(f"SELECT count(*) FROM {table}").get for table in tables] == [0, 0, 0, 0, 1]
-        for table, where in (
-            ("sessions", "effort_id = 1 AND ended_at IS NULL"),
-            ("sessions", "client_session_id = 's' AND subagent_id = ''"),
-            ("messages", "session_id = 1 AND timestamp > 0"),
+        for table, where, by in (
+            ("sessions", "effort_id = 1 AND ended_at IS NULL", "effort_id=? AND ended_at=?"),
+            ("sessions", "client_session_id = 's' AND subagent_id = ''", "client_session_id=? AND subagent_id=?"),
+            ("messages", "session_id = 1 AND timestamp > 0", "session_id=? AND timestamp>?"),
         ):
             plan = str(database.execute(f"EXPLAIN QUERY PLAN SELECT * FROM {table} WHERE {where}").fetchall())
-            assert "USING INDEX" in plan
+            assert ("USING INDEX" in plan, f"({by})" in plan) == (True, True), plan
+        database.execute("INSERT INTO skills (project_id, name, updated_at) SELECT id, 'fix', 1 FROM projects")
+        database.execute("DELETE FROM projects")
+        assert database.execute("SELECT count(*) FROM skills").get == 0
     assert desk.snell("agent", "list", "--json").json[0]["effortId"] is None
 
 
@@ -186,14 +208,16 @@ def test_agents_in_one_folder_have_an_effort_each_whatever_process_asks(desk: De
     assert [line.split()[0] for line in desk.snell("fleet").stdout.splitlines()[1:3]] == ["ann", "bob"]
     assert desk.rows("SELECT id FROM active_efforts ORDER BY id") == [(id_,) for id_ in ids.values()]
     assert desk.rows("SELECT effort_count, active_count FROM task_summary") == [(1, 1), (1, 1)]
-    ages = ((299, []), (301, [("ann",)]))
+    ages = ((299, []), (301, [("ann",), ("bob",)]))  # each has an older session, which has ended
     for seconds, stale in ages:
         with desk.database() as database:
-            given = "(unixepoch() - ?) * 1000 WHERE client_session_id = 'ann'"
+            given = "(unixepoch() - ?) * 1000"
             database.execute(f"UPDATE sessions SET last_heartbeat = {given}", (seconds - (seconds < 300) * 60,))
-        assert desk.rows("SELECT client_session_id FROM stale_sessions") == stale
+        assert desk.rows("SELECT client_session_id FROM stale_sessions ORDER BY 1") == stale
     desk.snell("effort", "finish", agent="bob")
     assert desk.rows("SELECT id FROM active_efforts") == [(ids["ann"],)]
+    assert desk.rows("SELECT id, heartbeat_counter FROM fleet_status ORDER BY id") == [("ann", 3), ("bob", None)]
+    assert sorted(desk.rows("SELECT effort_count, active_count FROM task_summary")) == [(1, 0), (1, 1)]
 
 
 COUNTED = "SELECT heartbeat_counter FROM sessions"
@@ -262,6 +286,9 @@ def test_where_no_effort_is_found_every_hook_lets_the_agent_go_on(desk: Desk):
         assert [found[name] is not None for name in ("projectId", "effortId", "engineSessionId")] == [is_found] * 3
         started = desk.data("hooks.sessionStart", **{**common, "cwd": str(folder), "sessionId": f"w{is_found}"})
         assert started["found"] is is_found
+    inner = desk.data("db.project.upsert", path=str(deep.parent))["id"]
+    found = desk.data("commands.where", cwd=str(deep))  # the nearest one, in which nothing was begun
+    assert (found["projectId"], found["effortId"]) == (inner, None)
     with desk.database() as database:
         database.execute("ALTER TABLE sessions RENAME TO lost")
     assert [desk.verdict(number) for number in range(20, 32)] == [""] * 12

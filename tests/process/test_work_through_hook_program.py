@@ -70,7 +70,7 @@ def test_a_failed_call_reaches_hooks_with_its_error_and_becomes_a_message(desk: 
     assert json.loads(content)["interrupt"] is True
 
 
-@pytest.mark.proves("S2-58", "S2-59")
+@pytest.mark.proves("S2-02", "S2-03", "S2-58", "S2-59")
 def test_the_end_of_a_session_is_noted_once(desk: Desk):
     desk.snell("effort", "start", "parser", "implement")
     desk.fire("SessionStart", source="startup")

@@ -63,6 +63,9 @@ def test_a_window_gets_the_effort_its_files_and_what_was_handed_over(desk: Desk)
     assert plan not in told  # it was named by its relative path
     resumed = desk.told("SessionStart", source="resume", session_id="w-clear")
     assert ("skill fix" in resumed, "half done" in resumed) == (True, False)  # its conversation is there already
+    desk.call(1, session_id="w-clear")
+    again = desk.data("hooks.sessionStart", **{**common, "sessionId": "w9"})  # after a window that left nothing
+    assert (again["dehydratedContext"], "ended without saving its state" in again["recovery"]) == (None, True)
 
 
 @pytest.mark.proves("S2-54", "S2-122", "S2-124", "S2-128", "S2-141")
@@ -97,7 +100,7 @@ def test_a_window_takes_up_what_the_nearest_one_before_it_left(desk: Desk):
     )
 
 
-@pytest.mark.proves("S2-58", "S2-61", "S2-63", "S2-64")
+@pytest.mark.proves("S2-02", "S2-03", "S2-05", "S2-58", "S2-61", "S2-63", "S2-64")
 def test_a_compaction_that_a_person_asked_for_ends_nothing(desk: Desk):
     desk.snell("effort", "start", "t", "fix")
     desk.fire("SessionStart", source="startup")
