@@ -236,7 +236,7 @@ def test_a_transcript_is_read_from_where_it_was_left_whole_lines_only(notes: Not
 @pytest.mark.proves("S4-06", "S4-07", "S4-89", "S4-90")
 def test_a_session_is_told_to_recall_first_once_memory_is_on(notes: Notes):
     def is_told(source: str) -> bool:
-        return "recall" in notes.desk.told("SessionStart", source=source, session_id=source)
+        return "Before you start, recall" in notes.desk.told("SessionStart", source=source, session_id=source)
 
     def marks() -> set[tuple[Any, ...]]:
         rows = notes.desk.rows("SELECT scope, name FROM marks")

@@ -55,8 +55,11 @@ class Cursor:
         return json.loads(out) if out else None
 
     def given(self) -> dict[str, Any]:
-        """What the last hook got on standard input."""
-        return json.loads((self.machine.home / "given").read_bytes())
+        """What the hook of the last event got on standard input."""
+        path = self.machine.home / "given"
+        found: dict[str, Any] = json.loads(path.read_bytes())
+        path.unlink()
+        return found
 
 
 @pytest.fixture

@@ -116,9 +116,7 @@ def test_a_sub_agent_is_sent_back_for_what_it_should_bring(desk: Desk):
     assert desk.fire("SubagentStop", agent_id="b", agent_type="scout", stop_hook_active=True) == {}
     told = desk.told("PostToolUse", **call, tool_use_id="t-b", tool_response="done")
     assert "The report exists: work_products/report.html. Next: 1." in told
-    desk.machine.write(
-        "snell.toml", '[pack.harness]\nreport = ["none/*.pdf", "out/*.csv", "../outside/*"]\ndata = []\n'
-    )
+    desk.machine.write("snell.toml", '[pack.harness]\nreport = ["no/*.pdf", "out/*.csv", "../outside/*"]\ndata = []\n')
     assert "`out/*.csv`" in stopped("c")
     desk.fire("SubagentStart", agent_id="d", agent_type="scout")
     (desk.project / "out").mkdir()

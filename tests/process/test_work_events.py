@@ -147,7 +147,7 @@ def test_the_status_of_an_agent_follows_its_events(desk: Desk):
 def test_a_coordinator_hears_of_its_agents_and_only_the_idle_one_is_done(desk: Desk):
     desk.snell("agent", "register", "boss", "--manages", "bob")
     desk.snell("agent", "register", "bob")
-    for agent in ("ann", "bob", "carl"):
+    for agent in ("ann", "bob", "carl", "boss"):
         desk.fire("UserPromptSubmit", agent, session_id=agent, prompt="x")
     statuses = {row["id"]: row["status"] for row in desk.snell("agent", "list", "--json").json}
     desk.fire("TeammateIdle", teammate_name="bob", team_name="team")
@@ -175,7 +175,7 @@ def test_a_coordinator_hears_of_its_agents_and_only_the_idle_one_is_done(desk: D
     logged = [json.loads(content)["subject"] for (content,) in desk.rows("SELECT content FROM messages ORDER BY id")]
     assert logged == ["tests", "more", "all", "ship"]
     desk.fire("UserPromptSubmit", "bob", session_id="wb", prompt="x")
-    assert desk.snell("fleet").stdout.count("working") == 3
+    assert desk.snell("fleet").stdout.count("working") == 4
     desk.fire("SessionEnd", "bob", session_id="wb", reason="exit")
     assert [line.split()[1] for line in desk.snell("fleet").stdout.splitlines() if line.startswith("bob")] == ["done"]
     heard = desk.told("UserPromptSubmit", "boss", session_id="wx", prompt="how is it going?")
@@ -232,6 +232,7 @@ def test_a_sub_agent_has_a_session_of_its_own_on_the_effort_of_its_parent(desk: 
 
     def open_() -> dict[str, tuple[int, int]]:
         rows = desk.snell("session", "list", "--open", "--json").json
+        assert {row["parentSessionId"] for row in rows if row["subagentId"]} <= {rows[0]["id"]}
         return {row["subagentId"]: (row["heartbeatCounter"], row["effortId"]) for row in rows}
 
     assert open_() == {"": (1, 1), "a1": (12, 1), "a2": (0, 1)}

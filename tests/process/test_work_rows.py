@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import apsw
 import pytest
@@ -96,10 +97,11 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     transcript = str(desk.project / "t.jsonl")
     desk.fire("SessionStart", source="startup", session_id="w1", transcript_path=transcript)
     desk.snell("statusline", given={"session_id": "w1", "context_window": {"used_percentage": 42}})
-    read = {"tool_name": "Read", "tool_input": {"file_path": "/p/a.py"}, "transcript_path": transcript}
+    read: dict[str, Any] = {"tool_name": "Read", "transcript_path": transcript}
     for number in range(3):
         if number == 1:
             assert desk.snell("effort", "log", "the first call was a look").returncode == 0  # it counts from zero again
+        read["tool_input"] = {"file_path": "/p/b.py" if number == 2 else "/p/a.py"}
         before = desk.data("commands.where")["session"]["lastHeartbeat"]
         desk.fire("PreToolUse", **read, session_id="w1", tool_use_id=f"{number}")
         assert desk.data("commands.where")["session"]["lastHeartbeat"] > before
@@ -119,7 +121,7 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     assert [row["endedAt"] is None for row in rows] == [False, False, False, True]
     worked, fresh = rows[1], rows[3]
     named = ("heartbeatCounter", "contextUsage", "loadedFiles", "transcriptPath", "heartbeatInterval")
-    assert [worked[name] for name in named] == [2, 0.42, ["/p/a.py"], transcript, 10]
+    assert [worked[name] for name in named] == [2, 0.42, ["/p/a.py", "/p/b.py"], transcript, 10]
     assert worked["dehydrationPayload"] == left
     assert worked["lastHeartbeat"] > worked["createdAt"] > 0  # that of the last call
     named = ("heartbeatCounter", "loadedFiles", "preloadedFiles", "pendingInjections", "dehydrationPayload")
@@ -284,6 +286,9 @@ def test_where_no_effort_is_found_every_hook_lets_the_agent_go_on(desk: Desk):
         assert [found[name] is not None for name in ("projectId", "effortId", "engineSessionId")] == [is_found] * 3
         started = desk.data("hooks.sessionStart", **{**common, "cwd": str(folder), "sessionId": f"w{is_found}"})
         assert started["found"] is is_found
+    inner = desk.data("db.project.upsert", path=str(deep.parent))["id"]
+    found = desk.data("commands.where", cwd=str(deep))  # the nearest one, in which nothing was begun
+    assert (found["projectId"], found["effortId"]) == (inner, None)
     with desk.database() as database:
         database.execute("ALTER TABLE sessions RENAME TO lost")
     assert [desk.verdict(number) for number in range(20, 32)] == [""] * 12

@@ -130,10 +130,20 @@ def test_one_call_gives_everything_that_a_hook_needs(line: Line):
 
 @pytest.mark.proves("S2-45", "S2-47")
 @pytest.mark.parametrize(
-    ("cwd", "is_found"), [("/p", True), ("/p/deep/down", True), ("/pp", False), ("/", False), ("", False), ("p", False)]
+    ("cwd", "is_found"),
+    [
+        ("/p", True),
+        ("/p/deep/down", True),
+        ("/pp", False),
+        ("/", False),
+        ("", False),
+        ("p", False),
+        ("/p/own/x", False),
+    ],
 )
 def test_a_directory_belongs_to_the_nearest_project_above_it(line: Line, cwd: str, is_found: bool):
     start(line)
+    assert line("db.project.upsert", {"path": "/p/own"})["ok"]  # one inside of the other
     found = line("commands.where", {"cwd": cwd})["data"]
     assert (found["effortId"] is not None, found["engineSessionId"] is not None) == (is_found, is_found)
 
