@@ -19,9 +19,9 @@ def desk(machine: Machine) -> Desk:
     return Desk(machine)
 
 
-def stop(desk: Desk, said: str, **fields: Any) -> tuple[str, str]:
+def stop(desk: Desk, said: str, event: str = "Stop", **fields: Any) -> tuple[str, str]:
     """Return the reason why an agent is sent back, and what its user is told."""
-    answer = desk.fire("Stop", last_assistant_message=said, stop_hook_active=True, **fields)
+    answer = desk.fire(event, last_assistant_message=said, stop_hook_active=True, **fields)
     return str(answer.get("reason", "")), str(answer.get("systemMessage", ""))
 
 
@@ -42,10 +42,11 @@ def test_an_agent_is_sent_back_until_it_keeps_its_promise_or_its_rounds_are_used
         desk.fire(
             "PostToolUse", tool_name="Read", tool_input={"file_path": "a"}, tool_use_id=f"{number}", tool_response=""
         )
-        assert f"Iteration {number}/10" in stop(desk, "no")[0]
+        assert f"Iteration {number}/10" in stop(desk, "no", "AgentStop" if number == 5 else "Stop")[0]
     reason, told = stop(desk, "no")
     assert (reason, "10 iterations are used up" in told) == ("", True)
     assert stop(desk, "no") == ("", "")
+    assert desk.snell("loop", "start", "--promise", "KEPT", "--session", "s", "--json").json["most"] == 10
     desk.snell("loop", "start", "--promise", "KEPT", "--max", "20", "--session", "s")
     desk.fire("UserPromptSubmit", prompt="mend the parser")
     assert "The objective: mend the parser" in stop(desk, "not yet")[0]
@@ -115,7 +116,7 @@ def test_a_sub_agent_is_sent_back_for_what_it_should_bring(desk: Desk):
     assert desk.fire("SubagentStop", agent_id="b", agent_type="scout", stop_hook_active=True) == {}
     told = desk.told("PostToolUse", **call, tool_use_id="t-b", tool_response="done")
     assert "The report exists: work_products/report.html. Next: 1." in told
-    desk.machine.write("snell.toml", '[pack.harness]\nreport = ["out/*.csv", "../outside/*"]\ndata = []\n')
+    desk.machine.write("snell.toml", '[pack.harness]\nreport = ["no/*.pdf", "out/*.csv", "../outside/*"]\ndata = []\n')
     assert "`out/*.csv`" in stopped("c")
     desk.fire("SubagentStart", agent_id="d", agent_type="scout")
     (desk.project / "out").mkdir()
@@ -136,9 +137,10 @@ def test_the_answer_of_a_sub_agent_is_kept_and_not_asked_for_twice(desk: Desk):
     assert (output["output"], len(summary.read_text(encoding="utf-8"))) == (answer, 4000)
     refused = desk.call(2, tool_name="Task", tool_input=dict(reversed(given.items())))
     assert (refused["permissionDecision"], "it is here" in refused["permissionDecisionReason"]) == ("deny", True)
-    assert desk.verdict(3, tool_name="Task", tool_input={**given, "prompt": "another"}) == ""
+    for number, other in enumerate(({"prompt": "another"}, {"subagent_type": "y"}), 3):
+        assert desk.verdict(number, tool_name="Task", tool_input={**given, **other}) == ""
     (summary.parent / "subagent_output.json").write_text("{broken", encoding="utf-8")
-    assert desk.verdict(4, tool_name="Task", tool_input=given) == ""
+    assert desk.verdict(5, tool_name="Task", tool_input=given) == ""
 
 
 def write_skill(desk: Desk, name: str, description: str, body: str = "") -> Path:
@@ -161,9 +163,20 @@ def test_skills_come_with_the_prompt_with_a_sub_agent_and_with_a_document(desk: 
     assert (about.splitlines()[0], text_of_it.splitlines()[0]) == (f" ({deploy}) is made for this:", "How to deploy.")
     assert "Skill `pdf`" not in told
     assert "Skill `deploy`" not in desk.told("UserPromptSubmit", prompt=prompt)  # once a session
-    for other in ("redeployed it yesterday", "write a haiku"):
+    write_skill(desk, "vague", "Use this when the user wants to make some other changes to their files.")
+    for other in (
+        "redeployed it yesterday",
+        "undeploy it again",
+        "write a haiku",
+        "when the user wants some other changes, make them",
+    ):
         assert "Skill `" not in desk.told("UserPromptSubmit", prompt=other, session_id=other)
     assert str(pdf) in desk.told("UserPromptSubmit", prompt=text, session_id="w1")
+    tidy = write_skill(desk, "tidy", "x\ntriggers: [spring cleaning]")
+    assert str(tidy) in desk.told("UserPromptSubmit", prompt="time for some spring cleaning!", session_id="w5")
+    desk.machine.write("snell.toml", "[pack.skills]\ninject = 20\n")  # enough for one of two
+    told = desk.told("UserPromptSubmit", prompt="deploy the pdf skill", session_id="w6")
+    assert ["How to deploy." in told, "How to pdf." in told, f"Read {pdf} first." in told] == [True, False, True]
     settings = f'[pack.skills]\ninject = 5\nknowledge = ["{desk.project}/tools.md", "big.md", "absent.md"]\n'
     desk.machine.write("snell.toml", f'{settings}[pack.skills.triggers]\npdf = ["sweep"]\n')
     told = desk.told("UserPromptSubmit", prompt=prompt, session_id="w2")
@@ -174,13 +187,17 @@ def test_skills_come_with_the_prompt_with_a_sub_agent_and_with_a_document(desk: 
     (desk.project / "big.md").write_text("more than fits", encoding="utf-8")
     told = desk.told("SubagentStart", agent_id="a", agent_type="x")
     lines = {line.split(":")[0]: line for line in told.splitlines() if line.startswith("- ")}
-    assert sorted(lines) == ["- deploy", "- long", "- pdf"]
+    assert sorted(lines) == ["- deploy", "- long", "- pdf", "- tidy", "- vague"]
     assert len(lines["- long"].removeprefix("- long: ").removesuffix(f" ({long})")) <= 150
     assert f"### {desk.project}/tools.md\nknew" in told
     assert (f"Read {desk.project}/big.md first." in told, "absent.md" in told) == (True, False)
     for number, (command, is_told) in enumerate((("ls pdfs", False), ("pdftotext a.pdf", True), ("qpdf a.pdf", False))):
         told = str(desk.call(number, tool_name="Bash", tool_input={"command": command}).get("additionalContext", ""))
         assert (command, str(pdf) in told) == (command, is_told)
+    for number, name in enumerate(("docx", "pptx", "xlsx"), 10):
+        path = write_skill(desk, name, f"Files of the kind {name}")
+        told = desk.call(number, tool_name="Bash", tool_input={"command": f"python fill.py report.{name}"})
+        assert (name, str(path) in str(told.get("additionalContext", ""))) == (name, True)
 
 
 @pytest.mark.proves("S3-83")

@@ -62,7 +62,14 @@ def test_a_call_that_lacks_a_field_is_refused_with_a_call_that_would_pass(desk: 
         ("gmail_send_email", {"subject": "s", "body": "b", "to": "x"}, ""),
         ("gmail_send_email", {"subject": "s", "body": "b", "recipient_email": "x"}, ""),
         ("gmail_send_email", {"subject": "s", "body": "b"}, "one of: recipient_email|to"),
+        ("gmail_send_email", {"subject": "s", "to": "x"}, "body"),
+        ("gmail_send_email", {"body": "b", "to": "x"}, "subject"),
         ("composio_multi_execute_tool", {"tools": []}, "tools"),
+        ("upload_to_composio", {}, "path, tool_slug, toolkit_slug"),
+        ("list_directory", {}, "path"),
+        ("read_local_file", {}, "path"),
+        ("composio_search_news", {}, "query"),
+        ("composio_search_web", {}, "query"),
         ("unheard_of", {}, ""),
         ("invoice", {}, "customer"),
         ("invoice", {"customer": {}}, "customer"),
@@ -105,6 +112,7 @@ def test_a_text_that_is_too_short_is_a_note_a_refusal_or_nothing_as_the_mode_say
 def test_a_name_is_repaired_text_becomes_an_object_and_inner_calls_are_checked(desk: Desk):
     calls = Calls(desk)
     odd = [("Bash<parameter name=x>", "Bash"), ('read["a"]', "read"), ("{Write}", "Write")]
+    odd += [("<Bash>", "Bash"), ("Bash</invoke>", "Bash"), ("Bash[0]", "Bash"), ("`Bash`", "Bash"), ("Bash x", "Bash")]
     for name, bare in (*odd, ('"Bash"', "Bash"), ("'Read'", "Read"), ("Write(", "Write")):
         assert f"`{bare}`" in calls.refusal(name, {"command": "ls"}).partition("Instead")[2]
     batch = "composio_multi_execute_tool"

@@ -57,6 +57,8 @@ def notes(runtime: Runtime, event: str = "UserPromptSubmit", **fields: Any) -> l
         ("analyse the charts in this spreadsheet", ["spreadsheets"]),
         ("create a spreadsheet", ["spreadsheets"]),
         ("redeployed it yesterday", []),
+        ("undeploy it", []),
+        ("the deployer is late", []),
         ("write a haiku", []),
         ("check the error", []),
         ("fix the tests", []),
@@ -68,7 +70,7 @@ def test_skills_are_found_by_name_and_by_several_words_of_their_description(home
     assert [each.skill.name for each in found] == names
 
 
-@pytest.mark.proves("S3-77")
+@pytest.mark.proves("S3-76", "S3-77")
 def test_declared_triggers_count_and_a_user_may_set_others(home: Path):
     head = "name: tidy\ndescription: x\ntriggers:\n  - spring cleaning\n  - 'mop'"
     write_skill(home / ".claude/skills", "tidy", head)

@@ -100,6 +100,8 @@ def test_bytes_odd_values_and_half_surrogates_have_a_hash_and_what_is_too_deep_h
         ("GMAIL_SEND_EMAIL", {"recipient_email": "a@b.c", "subject": "Hi", "body": "x"}, "a@b.c:Hi:"),
         ("send_email", {"to": ["a", "b"], "subject": "Hi", "attachment": {"s3key": "k"}}, '["a","b"]:Hi:{"s3key":"k"}'),
         ("upload_to_composio", {"path": "/a.pdf", "toolkit_slug": "gmail"}, "/a.pdf:gmail"),
+        ("mcp__files__upload", {"file_path": "/a.pdf", "destination": "s3://b/a.pdf"}, "/a.pdf:s3://b/a.pdf"),
+        ("mcp__files__upload", {"source": "/a.pdf", "bucket": "b", "folder_id": "f"}, "/a.pdf:b"),
         ("core_memory_append", {"content": "likes tea", "label": "x"}, sha("likes tea")),
         ("anything", {"x": 1}, "HASH"),
         ("anything", None, "HASH"),

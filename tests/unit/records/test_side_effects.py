@@ -31,6 +31,8 @@ OVERLAY = Rule(id="mine", tool="send_.*", namespace="mcp", side_effects="local",
         ("createIssue", None, Classification("external", "REPLAY_EXACT")),
         ("Frobnicate", None, Classification("external", "REPLAY_EXACT")),
         ("TodoWrite", None, Classification("local", "REPLAY_EXACT")),
+        ("TaskUpdate", None, Classification("local", "REPLAY_EXACT")),  # a known name comes before its verb
+        ("mcp__files__create_directory", None, Classification("local", "REPLAY_EXACT")),
     ],
 )
 def test_rules_come_first_then_kinds_known_names_and_verbs(tool: str, shell: str | None, found: Classification):
