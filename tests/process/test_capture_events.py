@@ -16,6 +16,7 @@ pytest_plugins = ("tests.process.machine_fixtures",)
 ON = "[pack.remember]\nenabled = true\n"
 DECIDED = "We decided to use uv for packages because pip was slow."
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+READING = ("Read", "NotebookRead", "Glob", "Grep", "LS", "LSP", "WebSearch", "WebFetch", "Task", "Agent")
 MARK = "We decided to mark this place"
 KEY = "-----BEGIN PRIVATE KEY-----\n" + "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n" * 8 + "-----END PRIVATE KEY-----"
 
@@ -70,6 +71,12 @@ class Notes:
         wait_until(lambda: all(map(is_there, texts)), 20)
         return self.captures
 
+    def elsewhere(self) -> list[Any]:
+        """What of the state is neither the inbox nor what every call leaves there: files and marks."""
+        usual = ("snell.db", "audit", "pending")
+        files = [name for name in sorted(os.listdir(self.root.parent)) if not name.startswith(usual)]
+        return [*files, *self.desk.rows("SELECT scope, name FROM marks WHERE name NOT LIKE 'guard/%' ORDER BY 1, 2")]
+
     def wait_for(self, count: int) -> list[dict[str, Any]]:
         """So many captures, and not one more."""
         wait_until(lambda: len(self.captures) >= count, 20)
@@ -88,6 +95,19 @@ def notes(machine: Machine) -> Notes:
 @pytest.mark.proves("S4-08", "S4-46", "S4-47", "S4-48", "S4-49", "S4-50", "S4-51", "S4-52", "S4-53", "S4-88", "S4-91")
 @pytest.mark.proves("S4-97", "S4-41", "S4-45", "S4-55")
 def test_what_a_tool_call_says_is_classified_redacted_and_put_into_the_inbox(notes: Notes):
+    def told(text: str) -> str:
+        """What `snell why` says of a call."""
+        notes.run(text)
+        decision = json.loads(notes.desk.snell("log", "--json").stdout.splitlines()[-1])["id"]
+        found = wait_until(lambda: json.loads(notes.desk.snell("why", decision, "--json").stdout).get("late"), 20)
+        ours = [each for each in found if "remember/" in each["hook"]]
+        assert {each["role"] for each in ours} == {"watches"}  # no caller waits for it
+        return str(ours)
+
+    assert "not captured: no signal (tier 3, score 0, no signal, 0 redactions, 34 characters)" in told(
+        "3 files changed"
+    )
+    assert notes.elsewhere() == []
     assert notes.run(f"{DECIDED} The token is {SECRET}") == {}
     (capture,) = notes.wait_for(1)
     assert capture["content"].startswith(f"Command: cat notes\n{DECIDED}")
@@ -103,25 +123,18 @@ def test_what_a_tool_call_says_is_classified_redacted_and_put_into_the_inbox(not
     assert capture["context"] == {"tool_name": "Write", "session_id": "s1", "file_path": "/p/plan.md"}
     assert [capture[name] for name in named[1:5]] == ["definitions", ["write", "definition"], 0.48, 2]
 
-    def told(text: str) -> str:
-        """What `snell why` says of a call."""
-        notes.run(text)
-        decision = json.loads(notes.desk.snell("log", "--json").stdout.splitlines()[-1])["id"]
-        found = wait_until(lambda: json.loads(notes.desk.snell("why", decision, "--json").stdout).get("late"), 20)
-        return str([each for each in found if "remember/" in each["hook"]])
-
-    assert "not captured: no signal (tier 3, score 0, no signal, 0 redactions" in told("3 files changed")
     assert "not captured: too secret (tier 1, score 0.8, decision, 1 redactions" in told(f"{DECIDED}\n{KEY}")
     assert re.search(
         r"captured in /\S+/memory/new/\S+ \(tier 1, score 0.85, solution", told("The fix was to wait longer.")
     )
     (fix,) = [each for each in notes.wait_for(3) if each["suggested_tags"] == ["bash", "solution"]]
     assert fix["suggested_namespace"] == "troubleshooting"
+    assert notes.elsewhere() == ["memory"]
 
 
-@pytest.mark.proves("S4-38", "S4-39", "S4-40", "S4-41", "S4-42", "S4-43", "S4-44", "S4-56", "S4-95", "S4-98")
+@pytest.mark.proves("S4-38", "S4-39", "S4-40", "S4-41", "S4-42", "S4-43", "S4-44", "S4-52", "S4-56", "S4-95", "S4-98")
 def test_only_the_fields_that_matter_of_tools_that_change_something_are_captured(notes: Notes):
-    for tool in ("Read", "Glob", "Grep", "LSP", "WebSearch", "mcp__snell__recall", "mcp__snell__remember"):
+    for tool in (*READING, "mcp__snell__recall", "mcp__plugin_snell_snell__remember", "mcp__unknown__recall"):
         notes.tool(tool, {"command": DECIDED, "file_path": "/f", "content": DECIDED, "query": DECIDED}, DECIDED)
     notes.run(DECIDED, command="snell memory recall uv")
     notes.desk.fire(
@@ -138,7 +151,11 @@ def test_only_the_fields_that_matter_of_tools_that_change_something_are_captured
     notes.tool("Write", {"file_path": "/w", "content": f"{DECIDED}\n" + "word " * 2_000}, "ok")
     notes.run(f"{DECIDED}\n" + "word " * 2_000, command=f"echo {'c' * 3_100}")
     notes.tool("PowerShell", {"command": "go"}, {"stdout": "3 files", "stderr": DECIDED, "interrupted": False})
-    found = {capture["context"]["tool_name"]: capture["content"] for capture in notes.wait_for(7)}
+    captures = notes.wait_for(7)
+    files = {capture["context"]["tool_name"]: capture["context"].get("file_path", "") for capture in captures}
+    given = {"Edit": "/f", "MultiEdit": "/g", "NotebookEdit": "/n.ipynb", "Write": "/w"}
+    assert files == {**dict.fromkeys(("mcp__db__query", "Bash", "PowerShell"), ""), **given}
+    found = {capture["context"]["tool_name"]: capture["content"] for capture in captures}
     written, shell = found.pop("Write"), found.pop("Bash")
     assert found == {
         "Edit": f"File: /f\n{DECIDED}",
@@ -175,6 +192,7 @@ def test_what_the_agent_said_is_captured_once_before_a_compaction_and_at_the_end
     assert first["suggested_tags"][0] == "transcript"
     assert first["context"] == {"session_id": "s1", "hook_event": "PreCompact", "trigger": "auto"}
     before = 3
+    notes.say(f"Remember that the password={SECRET} is rotated by ops weekly.")  # as it is in the inbox, redacted
     assert notes.end(stop_hook_active=False) == {}
     assert len(notes.all()) == before  # the same is not queued twice
     held = "Important: the cache must be cleared before a release."
@@ -218,14 +236,16 @@ def test_a_transcript_is_read_from_where_it_was_left_whole_lines_only(notes: Not
 @pytest.mark.proves("S4-06", "S4-07", "S4-89", "S4-90")
 def test_a_session_is_told_to_recall_first_once_memory_is_on(notes: Notes):
     def is_told(source: str) -> bool:
-        return "recall" in notes.desk.told("SessionStart", source=source, session_id=source)
+        return "Before you start, recall" in notes.desk.told("SessionStart", source=source, session_id=source)
 
-    def marks() -> list[tuple[Any, ...]]:
-        return notes.desk.rows("SELECT scope, name FROM marks WHERE name LIKE 'remember%'")
+    def marks() -> set[tuple[Any, ...]]:
+        rows = notes.desk.rows("SELECT scope, name FROM marks")
+        return {(re.sub(r"(\w+:)(clear|compact|other|startup|resume)\Z", r"\1", scope), name) for scope, name in rows}
 
-    found = {source: is_told(source) for source in ("startup", "resume", "clear", "compact", "other")}
-    assert found == {"startup": True, "resume": True, "clear": False, "compact": False, "other": False}
-    assert marks() == []  # the note leaves nothing behind
+    assert [is_told(source) for source in ("clear", "compact", "other")] == [False] * 3
+    before = marks()
+    assert [is_told(source) for source in ("startup", "resume")] == [True] * 2
+    assert marks() == before  # the note leaves nothing behind
     notes.desk.machine.write("snell.toml", "# nothing is switched on\n")
     assert notes.desk.told("SessionStart", source="startup", session_id="off") == ""
     notes.run(DECIDED)
@@ -236,6 +256,7 @@ def test_a_session_is_told_to_recall_first_once_memory_is_on(notes: Notes):
 @pytest.mark.proves("S4-77", "S4-114", "S4-116", "S4-54")
 def test_hostile_fields_and_a_broken_inbox_disturb_no_session_and_reach_no_model(notes: Notes):
     notes.say(DECIDED)
+    (notes.desk.project / "x").mkdir()
     link = notes.desk.project / "link.jsonl"
     link.symlink_to(notes.transcript)
     os.mkfifo(notes.desk.project / "pipe.jsonl")

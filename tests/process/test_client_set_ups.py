@@ -66,7 +66,7 @@ def test_the_tier_of_every_client_follows_from_its_capabilities(home: Home):
         assert (name, bool(whole["hooks"])) == (name, able["hooks"])
         assert {"hooks", "mcp", "rules", "hook_format"} <= able.keys()
         assert (able["hook_format"] == "none") is not able["hooks"]
-        assert whole["instructions"]
+        assert "recall what is known" in whole["instructions"]
     assert not (home.path / ".claude").exists()
 
 
@@ -84,6 +84,16 @@ def test_every_tier_gets_memory_tools_and_tier_three_a_rules_file_instead_of_hoo
         shown = files(client, "--include-mcp")
         assert (client, hooks in shown, mcp in shown) == (client, True, True)
         assert "AGENTS.md" not in shown
+    # Those whose hooks capture: after a tool call, and where a turn or a context ends.
+    for client, events in {
+        "claude-code": ("PostToolUse", "PreCompact", "Stop"),
+        "cursor": ("postToolUse", "preCompact", "stop"),
+        "windsurf": ("post_write_code", "post_run_command", "post_cascade_response"),
+        "vscode-copilot": ("PostToolUse", "PreCompact", "Stop"),
+        "codex": ("PostToolUse", "PreCompact", "Stop"),
+        "gemini": ("AfterTool", "AfterAgent"),
+    }.items():
+        assert (client, set(events) - set(home.set_up(client)["hooks"]["hooks"])) == (client, set())
     shown = files("zed")
     assert (".zed/settings.json" in shown, "AGENTS.md" in shown, "snell-hook --client" in shown) == (True, True, False)
     assert "recall" in shown  # its rules tell the model about the memory tools

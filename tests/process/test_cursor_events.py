@@ -18,6 +18,10 @@ def hello(event):
 @judges("PreToolUse")
 def no_bad(event):
     return Deny("not that") if "bad" in str(event.tool_input) else None
+
+@judges("Stop", "SubagentStop")
+def not_yet(event):
+    return Deny("go on") if event.payload.get("status") == "too soon" else None
 """
 KEEPS = '[[hooks]]\nevent = "{0}"\n[hooks.command]\ncommand = "cat > $SNELL_HOME/given"\n'
 EVENTS = {
@@ -30,6 +34,9 @@ EVENTS = {
     "subagentStart": "SubagentStart",
     "subagentStop": "SubagentStop",
     "stop": "Stop",
+    **dict.fromkeys(("beforeShellExecution", "beforeMCPExecution", "beforeReadFile"), "PreToolUse"),
+    **dict.fromkeys(("afterShellExecution", "afterMCPExecution", "afterFileEdit"), "PostToolUse"),
+    "postToolUseFailure": "PostToolUseFailure",
 }
 
 
@@ -48,13 +55,16 @@ class Cursor:
         return json.loads(out) if out else None
 
     def given(self) -> dict[str, Any]:
-        """What the last hook got on standard input."""
-        return json.loads((self.machine.home / "given").read_bytes())
+        """What the hook of the last event got on standard input."""
+        path = self.machine.home / "given"
+        found: dict[str, Any] = json.loads(path.read_bytes())
+        path.unlink()
+        return found
 
 
 @pytest.fixture
 def cursor(machine: Machine) -> Cursor:
-    machine.write("snell.toml", 'packs = ["pack"]\n' + "".join(KEEPS.format(event) for event in EVENTS.values()))
+    machine.write("snell.toml", 'packs = ["pack"]\n' + "".join(KEEPS.format(event) for event in set(EVENTS.values())))
     machine.write("pack/rules.py", HOOKS)
     return Cursor(machine)
 
@@ -90,5 +100,8 @@ def test_decisions_come_back_in_cursors_own_fields(cursor: Cursor):
     given = cursor.given()
     assert (given["tool_name"], given["tool_input"]) == ("mcp__unknown__remember", {"text": "x"})
     assert given["tool_response"] == {"ok": True}
+    for event in ("stop", "subagentStop"):
+        assert cursor.fire(event, status="too soon") == {"followup_message": "go on"}
+        assert not cursor.fire(event, status="completed")
     cursor.fire("stop", status="completed", loop_count=1)
     assert cursor.given()["stop_hook_active"] is True

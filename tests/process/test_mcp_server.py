@@ -169,6 +169,10 @@ def test_memories_fade_are_reinforced_extracted_joined_and_explored(agent):
         assert await ask("consolidate", namespace="facts") == {"groups": [], "dry_run": True}
         found = (await ask("hybrid_recall", query="customer_id", alpha=0.0))["memories"]
         assert found[0]["content"] == FACTS[1]
+        ways = [
+            (await ask("hybrid_recall", query="CI pipeline tests", alpha=alpha))["memories"] for alpha in (0, 1, 0.5)
+        ]
+        assert [way[0]["by"] for way in ways] == ["words", "meaning", "both"]
         way = (await ask("journey", start_id=first, end_id=others[-1], steps=5))["stops"]
         assert (way[0]["content"], way[-1]["content"], len(way)) == (FACTS[0], FACTS[-1], 5)
         walk = (await ask("wander", start_id=first, steps=3))["stops"]

@@ -98,14 +98,18 @@ def test_the_inbox_is_taken_in_by_a_recall_a_remember_and_the_timer_through_the_
     deliver(desk, "1.json", entry(desk, GOOD))
     deliver(desk, "2.json", entry(desk, f" {FIX.upper()} "))
     deliver(desk, "3.json", entry(desk, "ok"))
+    deliver(desk, "4.json", entry(desk, f"{GOOD.replace('We decided', 'So we decided')}!"))
     found = desk.snell("memory", "recall", "which database is for billing", "--json").json["memories"]
     assert GOOD in [each["content"] for each in found]
     state = desk.machine.home / "state/memory"
     # A recall takes in what it can in a short time; on a busy machine the next one continues.
     wait_until(lambda: not os.listdir(state / "new") or desk.snell("memory", "recall", "billing").returncode)
     assert desk.snell("memory", "stats", "--json").json["memories"] == 2
-    assert (sorted(os.listdir(state / "processed")), os.listdir(state / "new")) == (["1.json", "2.json", "3.json"], [])
-    deliver(desk, "4.json", entry(desk, GOOD))  # taken up again after a crash
+    assert (sorted(os.listdir(state / "processed")), os.listdir(state / "new")) == (
+        [f"{n}.json" for n in range(1, 5)],
+        [],
+    )
+    deliver(desk, "4b.json", entry(desk, GOOD))  # taken up again after a crash
     other = "The login cookie is called `sid_v2`, because `sid` was taken"
     assert desk.snell("memory", "remember", other).returncode == 0
     assert (os.listdir(state / "new"), desk.snell("memory", "stats", "--json").json["memories"]) == ([], 3)

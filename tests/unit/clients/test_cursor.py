@@ -99,7 +99,8 @@ def test_translating_a_payload_loads_nothing_heavy() -> None:
     program = (
         "import sys; from snell.clients import client_named;"
         'client_named("cursor").decode(b\'{"hook_event_name": "stop"}\');'
-        "heavy = 'numpy mcp httpx2 asyncio apsw rich ruamel snell.memory snell.store snell.handlers snell.settings';"
+        "heavy = 'numpy mcp httpx2 asyncio apsw rich ruamel';"
+        "heavy += ' snell.memory snell.llm snell.store snell.handlers snell.settings';"
         "sys.exit(', '.join(name for name in heavy.split() if name in sys.modules) or None)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)

@@ -1,6 +1,8 @@
 """The inbox: whole files in order, nothing lost, nothing for ever."""
 
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,6 +27,25 @@ def test_what_is_delivered_waits_whole_and_only_for_its_owner(inbox: Inbox) -> N
     path = inbox.deliver(b"hello")
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"hello", 0o600)
     assert (names(inbox, "tmp"), inbox.waiting(10), inbox.root.stat().st_mode & 0o777) == ([], [path], 0o700)
+
+
+OPENED = """
+import sys
+from pathlib import Path
+from snell.memory.inbox import Inbox
+opened = []
+sys.addaudithook(lambda name, given: opened.append(str(given[0])) if name == "open" else None)
+Inbox(Path(sys.argv[1])).deliver_all([b"x", b"y"])
+folders = {Path(path).parent.name for path in opened if Path(path).suffix == ".json"}
+sys.exit(" ".join(sorted(folders)))
+"""
+
+
+@pytest.mark.proves("S4-117")
+def test_a_file_is_written_elsewhere_and_appears_when_it_is_whole(inbox: Inbox) -> None:
+    """So a process that reads at the same time, or a crash, meets no half of it."""
+    done = subprocess.run([sys.executable, "-c", OPENED, inbox.root], capture_output=True, timeout=60, check=False)
+    assert (done.stderr, [path.read_bytes() for path in inbox.waiting(3)]) == (b"tmp\n", [b"x", b"y"])
 
 
 @pytest.mark.proves("S4-117")

@@ -91,6 +91,14 @@ def test_what_tells_too_little_is_refused_and_what_tells_little_counts_for_less(
     poor = kept(database, "the user likes tabs more than spaces here", importance=0.9)
     assert poor == Kept(status="stored", id=poor.id, quality=0.34, importance=0.34)
     assert kept(database, "hm", signal=0.0, is_gated=False).status == "stored"
+    signals = {"q": 0.33, "x": 0.34, "z": 0.99, "j": 1.0}
+    found = [kept(database, letter * 100, signal=signal, importance=0.9) for letter, signal in signals.items()]
+    assert [(each.status, each.quality, each.importance) for each in found] == [
+        ("rejected_quality", 0.299, 0.0),
+        ("stored", 0.302, 0.302),
+        ("stored", 0.497, 0.497),
+        ("stored", 0.5, 0.9),
+    ]
 
 
 @pytest.mark.proves("S4-82")

@@ -100,7 +100,19 @@ def test_looking_for_words_first_changes_nothing(text: str) -> None:
     assert classify(text).types == tuple(dict.fromkeys(row.type for row in ROWS if row in _without_looking(text)))
 
 
-@pytest.mark.parametrize(("kind", "text"), sentences(TUNED) + sentences(HELD_OUT))
+@pytest.mark.proves("S4-62")
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        *sentences(TUNED),
+        *sentences(HELD_OUT),
+        *(("solution", f"The leak was {word} by pinning the version.") for word in ("resolved", "fixed", "solved")),
+        *(("pattern", f"The {word} is to wait for the lock first.") for word in ("trick", "key")),
+        *(("error", f"The {word} was a stale lock.") for word in ("issue", "problem", "bug", "root cause", "culprit")),
+        *(("solution", f"The {word} was to wait.") for word in ("fix", "solution", "approach", "remedy")),
+        *(("decision", f"We {word} uv for packages.") for word in ("chose", "selected", "picked", "settled on")),
+    ],
+)
 def test_looking_for_words_first_loses_no_labelled_sentence(kind: str, text: str) -> None:
     for row in ROWS:
         if row.matches(text):
@@ -133,9 +145,13 @@ def test_what_lasts_is_recognised_in_other_words_too(text: str, kind: str) -> No
     assert classify(text).types == (kind,)
 
 
+@pytest.mark.proves("S4-63")
 @pytest.mark.parametrize(
     "text",
     [
+        '    message = "we decided to use SQLite because of load"',
+        'fn main() { println!("the trick is to wait first"); }',
+        'def test_decided(): assert decided("we will use uv")',
         "note: required by a bound in `foo`",
         "note: `#[warn(unused_imports)]` on by default",
         "main.c:1:1: note: include '<stdio.h>' or provide a declaration of 'printf'",

@@ -13,7 +13,22 @@ from tests.golden.reading import FOLDER, golden, name_of
 @pytest.mark.proves("S4-38", "S4-39", "S4-40", "S4-56", "S4-95")
 @pytest.mark.parametrize(
     "tool",
-    ["", "Read", "Glob", "Grep", "LSP", "WebSearch", "WebFetch", "Task", "mcp__snell__recall", "mcp__snell__remember"],
+    [
+        "",
+        "Read",
+        "NotebookRead",
+        "LS",
+        "Agent",
+        "mcp__unknown__recall",
+        "Glob",
+        "Grep",
+        "LSP",
+        "WebSearch",
+        "WebFetch",
+        "Task",
+        "mcp__snell__recall",
+        "mcp__plugin_snell_snell__recall",
+    ],
 )
 def test_tools_that_only_look_and_our_own_are_left_alone(tool: str) -> None:
     assert is_skipped(tool)

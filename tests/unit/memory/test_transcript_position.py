@@ -89,6 +89,7 @@ def test_a_session_id_that_is_no_file_name_is_refused(name: str) -> None:
 def test_only_a_regular_file_by_its_plain_path_is_a_transcript(tmp_path: Path) -> None:
     good = tmp_path / "t.jsonl"
     good.write_bytes(b"")
+    (tmp_path / "x").mkdir()
     (tmp_path / "link.jsonl").symlink_to(good)
     os.mkfifo(tmp_path / "pipe.jsonl")
     bad = [

@@ -17,7 +17,7 @@ from snell.model.installs import Install
 from snell.setup.apply_edits import is_snell_file
 from snell.setup.config_formats import Programs
 from snell.setup.file_changes import install, plan_change
-from snell.setup.plan import Options, Site, check_scope, find_client, find_install, generate, plan
+from snell.setup.plan import RULES_FILE, Options, Site, check_scope, find_client, find_install, generate, plan
 from snell.setup.status import client_checks, state_of
 from snell.system.paths import PlaceError
 from tests.unit.runtime.runtime_helpers import PROGRAMS, every_install, set_up, site_in
@@ -177,6 +177,8 @@ def test_one_call_describes_a_clients_whole_set_up(tmp_path: Path) -> None:
     }
     assert whole["hooks"] == {"hooks": written("claude_code", site)[".claude/settings.json"]["hooks"]}
     assert "SessionStart" in whole["hooks"]["hooks"]
+    others = [generate(name, site=site)["client"] for name in ("cursor", "VS Code", "agy")]
+    assert others == ["cursor", "vscode-copilot", "antigravity"]
     less = generate("claude", include_session_start=False, include_mcp_config=False, site=site)
     assert set(whole["hooks"]["hooks"]) - set(less["hooks"]["hooks"]) == {"SessionStart"}
     assert less["mcp_config"] is None
@@ -211,8 +213,10 @@ def test_every_client_supplies_hooks_mcp_entry_and_instructions_in_its_own_form(
     assert bool(whole["hooks"]) == bool(client.form)
     assert bool(whole["mcp_config"]) == ("user" in client.mcp)
     assert whole["capabilities"]["hook_format"] == (client.form.name if client.form else "none")
-    assert {"hooks", "mcp", "rules"} <= whole["capabilities"].keys()
-    assert whole["instructions"]
+    able = client_named(name).capabilities
+    told = {each: whole["capabilities"][each] for each in ("hooks", "mcp", "rules")}
+    assert told == {"hooks": able.hooks and bool(client.form), "mcp": able.mcp, "rules": able.rules}
+    assert RULES_FILE.read_text(encoding="utf-8").strip() in whole["instructions"]
     with pytest.raises(AttributeError):
         client.form = None  # type: ignore[misc] # frozen, which is what is tested
     with pytest.raises(AttributeError):
