@@ -64,7 +64,7 @@ def test_stop_events_have_no_matcher():
     assert runtime("AgentStop", HookMatcher(hooks=[lambda: Deny("go on")])).fire("Stop").reason == "go on"
 
 
-@pytest.mark.proves("S3-88")
+@pytest.mark.proves("S3-84", "S3-88")
 @pytest.mark.parametrize("how", ["plain", "async"])
 def test_several_functions_of_a_matcher_run_in_the_order_of_their_list(how):
     seen = []

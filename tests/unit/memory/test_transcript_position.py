@@ -86,7 +86,8 @@ def test_a_session_id_that_is_no_file_name_is_refused(name: str) -> None:
 
 
 @pytest.mark.proves("S4-77", "S4-96")
-def test_only_a_regular_file_by_its_plain_path_is_a_transcript(tmp_path: Path) -> None:
+def test_only_a_regular_file_by_its_plain_path_is_a_transcript(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a relative path names it there
     good = tmp_path / "t.jsonl"
     good.write_bytes(b"")
     (tmp_path / "x").mkdir()
