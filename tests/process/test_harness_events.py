@@ -164,7 +164,12 @@ def test_skills_come_with_the_prompt_with_a_sub_agent_and_with_a_document(desk: 
     assert "Skill `pdf`" not in told
     assert "Skill `deploy`" not in desk.told("UserPromptSubmit", prompt=prompt)  # once a session
     write_skill(desk, "vague", "Use this when the user wants to make some other changes to their files.")
-    for other in ("redeployed it yesterday", "write a haiku", "when the user wants some other changes, make them"):
+    for other in (
+        "redeployed it yesterday",
+        "undeploy it again",
+        "write a haiku",
+        "when the user wants some other changes, make them",
+    ):
         assert "Skill `" not in desk.told("UserPromptSubmit", prompt=other, session_id=other)
     assert str(pdf) in desk.told("UserPromptSubmit", prompt=text, session_id="w1")
     tidy = write_skill(desk, "tidy", "x\ntriggers: [spring cleaning]")

@@ -57,6 +57,8 @@ def notes(runtime: Runtime, event: str = "UserPromptSubmit", **fields: Any) -> l
         ("analyse the charts in this spreadsheet", ["spreadsheets"]),
         ("create a spreadsheet", ["spreadsheets"]),
         ("redeployed it yesterday", []),
+        ("undeploy it", []),
+        ("the deployer is late", []),
         ("write a haiku", []),
         ("check the error", []),
         ("fix the tests", []),

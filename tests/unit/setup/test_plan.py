@@ -177,6 +177,8 @@ def test_one_call_describes_a_clients_whole_set_up(tmp_path: Path) -> None:
     }
     assert whole["hooks"] == {"hooks": written("claude_code", site)[".claude/settings.json"]["hooks"]}
     assert "SessionStart" in whole["hooks"]["hooks"]
+    others = [generate(name, site=site)["client"] for name in ("cursor", "VS Code", "agy")]
+    assert others == ["cursor", "vscode-copilot", "antigravity"]
     less = generate("claude", include_session_start=False, include_mcp_config=False, site=site)
     assert set(whole["hooks"]["hooks"]) - set(less["hooks"]["hooks"]) == {"SessionStart"}
     assert less["mcp_config"] is None
