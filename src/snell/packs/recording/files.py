@@ -1,4 +1,4 @@
-"""The files of kept events: one per day in `recorded/` of the state folder, one line of JSON per event."""
+"""The files of kept events: some for each day in `recorded/` of the state folder, one line of JSON per event."""
 
 import fcntl
 import os
@@ -17,6 +17,7 @@ from snell.system.paths import make_private
 FOLDER, ENDING = "recorded", ".jsonl"
 DAY_MS = 86_400_000
 MOST_FILES = 20  # named by one event
+PARTS = 10  # no file takes more than this part of the limit, so that deleting the oldest one loses little
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -33,23 +34,26 @@ _decode = msgspec.json.Decoder(Kept).decode
 
 
 def keep(state: Path, kept: Kept, limit: int) -> None:
-    """Append an event to the file of its day; delete the oldest files if all take more than `limit` bytes."""
-    folder = state / FOLDER
-    make_private(folder)
+    """Append an event to a file of its day; delete the oldest files if all take more than `limit` bytes."""
+    make_private(state / FOLDER)
     line = msgspec.json.encode(kept) + b"\n"
     if len(line) > limit:
         return
-    path = folder / f"{time.strftime('%Y-%m-%d', time.gmtime(kept.at / 1000))}{ENDING}"
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
+    path = _file_for(state, time.strftime("%Y-%m-%d", time.gmtime(kept.at / 1000)), len(line), limit // PARTS)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)  # several daemons and `snell hook` may write
-        if os.fstat(descriptor).st_size + len(line) > limit:
-            os.ftruncate(descriptor, 0)  # one day alone takes all: it begins again
         os.write(descriptor, line)
     finally:
         os.close(descriptor)
     delete_oldest(state, limit)
+
+
+def _file_for(state: Path, day: str, size: int, most: int) -> Path:
+    """Return the newest file of a day, or the next one if that file would grow beyond `most` bytes."""
+    newest, taken = next((each for each in reversed(recorded_files(state)) if each[0].stem.startswith(day)), (None, 0))
+    number = int(newest.stem.rpartition("-")[2]) if newest else 1
+    return state / FOLDER / f"{day}-{number + (taken > 0 and taken + size > most):06}{ENDING}"
 
 
 def delete_oldest(state: Path, limit: int) -> int:

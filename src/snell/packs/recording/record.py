@@ -2,7 +2,7 @@
 Keep whole events, redacted.
 
 Why      A decision keeps what it decided about; a replay of other events, and of hooks that need more, needs it all.
-What     Each event goes into a file of its day, with its marks and the kinds of the files that it names; the oldest
+What     Each event goes into files of its day, with its marks and the kinds of the files that it names; the oldest
          files are deleted when all take more than `max_megabytes`.
 Instead  `snell record off` ends it, `snell record off --delete` also deletes what was kept.
 """
@@ -33,7 +33,7 @@ _last: dict[str, _Last] = {}  # by session, to write marks only when they have c
 
 @watches(*EVENTS, timeout=30)
 def keep_event(event: Event, context: Context) -> None:
-    """Keep one event in the file of its day."""
+    """Keep one event in a file of its day."""
     limit = context.options.get("max_megabytes")
     if context.state is None or context.database is None or not isinstance(limit, int) or limit < 1:
         return
