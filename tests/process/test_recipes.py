@@ -12,7 +12,7 @@ from snell.runtime.app import Runtime
 from snell.system.paths import Places
 from snell.testing import run_path
 from tests.loopback import Answer, serving
-from tests.process.answers import answer
+from tests.process.answers import answer, record
 from tests.process.machine import Machine
 from tests.waiting import wait_until
 
@@ -80,6 +80,7 @@ def test_the_notify_recipe_calls_its_server_once_a_session(machine: Machine):
         machine.write("snell.toml", blocks("toml", "settings")["notify"].replace("https://board.example", server.url))
         for session in ("one", "one", "two"):  # what `once` has used up is kept on disk
             answer(machine, "SessionStart", {"BOARD_TOKEN": "t0ken"}, session_id=session, source="startup")
+            record(machine)  # what follows the reply has begun, and the end of the daemon waits for it
             machine.stop()
     told = [(sent.json["session_id"], sent.headers["authorization"]) for sent in server.sent]
     assert sorted(told) == [("one", "Bearer t0ken"), ("two", "Bearer t0ken")]
