@@ -172,6 +172,14 @@ def test_a_killed_daemon_is_replaced_by_the_next_hook(machine):
     assert machine.pid != first
 
 
+@pytest.mark.real_start
+def test_a_daemon_that_is_ended_right_after_its_first_answer_keeps_its_trace_and_the_ledger_row(machine):
+    machine.hook({"tool_use_id": "first"})
+    machine.stop()
+    assert json.loads(machine.snell("why", "last", "--json"))["rounds"]
+    assert json.loads(machine.snell("ledger", "show", "first", "--json"))["tool_name"] == "Bash"
+
+
 def test_large_payloads_and_answers_go_through_whole(machine):
     text = "x" * 5_000_000
     code, out, err = machine.hook({"tool_input": {"command": "bad", "description": text}})

@@ -72,9 +72,9 @@ def _serve(where: Places, listener: Listener, release: Callable[[], None]) -> No
     handler = RequestHandler(runtime)
     server = SocketServer(listener.socket, handler)
     usual, runtime.executor.quick_seconds = runtime.executor.quick_seconds, FIRST_SECONDS
+    signals = _hold_signals()  # the trace and watchers of the first event are left to the loop, which loads after it
     server.accept(1)
     runtime.executor.quick_seconds = usual
-    signals = _hold_signals()  # the watchers of the first event run in the loop, which takes long to import
     CHILDREN.adopt_if_needed()
     if "snell.system.quick_start" in sys.modules:
         snell.system.quick_start.end()
@@ -97,11 +97,11 @@ def _prepare_runs(folder: Path) -> None:
 
 def _hold_signals() -> list[int]:
     """Return a list that gets the signals which tell the daemon to end, until the loop handles them."""
-    import signal  # not needed before the first answer
+    import _signal  # type: ignore[import-not-found]  # the stubs have only `signal`, which takes longer to import
 
     received: list[int] = []
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda number, _frame: received.append(number))
+    for number in (_signal.SIGTERM, _signal.SIGINT):
+        _signal.signal(number, lambda number, _frame: received.append(number))
     return received
 
 
