@@ -8,6 +8,9 @@ import apsw
 from tests.fork_server import run_snell
 from tests.process.machine import Machine
 
+# What an index computes of a text column, so that no row can be written: triggers of the file do not run in Snell.
+REFUSED = "json('{{' || {})"
+
 
 class Done(NamedTuple):
     """How a command ended."""

@@ -137,9 +137,9 @@ def test_only_the_fields_that_matter_of_tools_that_change_something_are_captured
     for tool in (*READING, "mcp__snell__recall", "mcp__plugin_snell_snell__remember", "mcp__unknown__recall"):
         notes.tool(tool, {"command": DECIDED, "file_path": "/f", "content": DECIDED, "query": DECIDED}, DECIDED)
     notes.run(DECIDED, command="snell memory recall uv")
-    notes.desk.fire(
-        "PostToolUse", session_id="s1", tool_name="", tool_input={"command": DECIDED}, tool_response=DECIDED
-    )
+    nameless = {"tool_name": "", "tool_input": {"command": DECIDED}, "tool_response": DECIDED}
+    code, out, err = notes.desk.machine.hook({"hook_event_name": "PostToolUse", "session_id": "s1", **nameless})
+    assert (code, out, "`tool_name` is empty" in err) == (0, "", True)
     notes.tool("Telescope", {"command": DECIDED}, DECIDED)  # an unknown tool
     notes.tool("Edit", {"file_path": "/f"}, DECIDED)
     notes.tool("Edit", {"file_path": "/f", "old_string": DECIDED, "new_string": "x"}, DECIDED)

@@ -232,7 +232,7 @@ def test_settings_say_where_each_value_came_from_and_what_is_wrong(snell):
 
 
 @pytest.mark.parametrize(
-    "words", [("nope",), ("fire", "PreToolUs"), ("fire", "Stop", "--nope"), ("why", "zzz"), ("check",)]
+    "words", [("nope",), ("fire", "PreToolUs"), ("fire", "Stop", "--nope"), ("why", "zzz"), ("check", "nope")]
 )
 def test_a_mistake_is_one_line_that_says_what_to_do_and_exit_code_1(snell, words):
     code, out, err = snell(*words)

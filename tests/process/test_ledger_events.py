@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.process.desk import Desk
+from tests.process.desk import REFUSED, Desk
 from tests.process.machine import Machine
 from tests.waiting import wait_until
 
@@ -192,13 +192,13 @@ def test_rules_about_tools_come_from_files_that_are_checked_and_read_again(sessi
 def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(session: Session):
     with session.desk.database() as database:
         for table in ("tool_claims", "tool_calls"):
-            trigger = f"CREATE TRIGGER full_{table} BEFORE INSERT ON {table}"
-            database.execute(f"{trigger} BEGIN SELECT RAISE(ABORT, 'no room'); END")
+            column = REFUSED.format("tool_call_id")
+            database.execute(f"CREATE INDEX full_{table} ON {table} ({column}) WHERE tool_call_id IN ('s/t1', 's/t2')")
     verdict, reason = session.before("t1")
     assert (verdict, "the ledger cannot record this call" in reason) == ("deny", True)
     session.desk.machine.write("snell.toml", '[pack.ledger]\nmode = "audit"\n')
     assert session.may_run("t2")
-    assert wait_until(lambda: "no room" in session.desk.snell("why", "last").stdout)
+    assert wait_until(lambda: "malformed JSON" in session.desk.snell("why", "last").stdout)
 
 
 @pytest.mark.proves("S3-39", "S3-52", "S3-53", "S3-54", "S3-55", "S3-75")
@@ -282,14 +282,15 @@ def test_a_run_ends_with_its_budget_of_calls_steps_or_minutes(session: Session):
 def test_a_receipt_waits_until_its_call_is_settled_and_a_resumed_session_promotes_it(session: Session):
     assert session.may_run("t1")
     with session.desk.database() as database:  # the daemon ends between the success and its commit
-        database.execute("CREATE TRIGGER late BEFORE UPDATE ON tool_calls BEGIN SELECT RAISE(ABORT, 'later'); END")
+        late = f"CREATE INDEX late ON tool_calls ({REFUSED.format('status')}) WHERE status = 'succeeded'"
+        database.execute(late)
     session.after("t1", {"id": "m-9"})
     assert wait_until(
         lambda: session.desk.rows("SELECT tool_call_id, status FROM tool_receipts") == [("s/t1", "succeeded")]
     )
     session.desk.machine.kill()
     with session.desk.database() as database:
-        database.execute("DROP TRIGGER late")
+        database.execute("DROP INDEX late")
     session.desk.fire("SessionStart", source="resume")
     session.row("t1", "succeeded")
     assert session.desk.rows("SELECT * FROM tool_receipts") == []

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 import pytest
 
-from tests.process.desk import Desk
+from tests.process.desk import REFUSED, Desk
 from tests.process.machine import Machine
 
 pytest_plugins = ("tests.process.machine_fixtures",)
@@ -231,12 +231,12 @@ def test_a_call_that_fails_in_the_middle_leaves_nothing(desk: Desk):
         desk.data("db.skills.upsert", projectId=project["id"], name="ship", version=version)
     assert [row["version"] for row in desk.data("db.skills.list", projectId=project["id"])] == ["2"]
     with desk.database() as database:
-        database.execute("CREATE TRIGGER full BEFORE INSERT ON sessions BEGIN SELECT RAISE(ABORT, 'no room'); END")
+        database.execute(f"CREATE INDEX full_sessions ON sessions ({REFUSED.format('task_id')})")
     assert desk.ask("commands.effort.start", taskName="t", skill="fix")["ok"] is False
     assert desk.snell("effort", "start", "t", "fix").returncode == 1
     assert [desk.rows(f"SELECT * FROM {table}") for table in ("tasks", "efforts", "sessions", "agents")] == [[]] * 4
     with desk.database() as database:
-        database.execute("DROP TRIGGER full")
+        database.execute("DROP INDEX full_sessions")
     begun = desk.snell("effort", "start", "t", "fix", "--json").json
     again = desk.snell("effort", "start", "t", "fix", "--json").json
     assert (again["effort"]["id"], again["session"]["id"]) == (begun["effort"]["id"], begun["session"]["id"])
