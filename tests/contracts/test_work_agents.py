@@ -58,6 +58,15 @@ def test_two_agents_in_one_directory_never_see_each_others_effort(work_project: 
 
 
 @on_both
+@pytest.mark.proves("S2-143")
+def test_an_effort_without_an_agent_becomes_that_of_the_first_to_open_a_window(work_project: WorkProject):
+    work_project.call("commands.effort.start", taskName="t", skill="fix")
+    assert "skill fix" in work_project.start("hers", "ann")
+    assert work_project.start("his", "bob") == ""
+    assert work_project.call("commands.where", "bob")["effortId"] is None
+
+
+@on_both
 @pytest.mark.proves("S2-46", "S2-143")
 def test_a_window_without_a_name_takes_no_effort_from_an_agent_until_it_is_asked_to(work_project: WorkProject):
     effort = work_project.call("commands.effort.start", "ann", taskName="t", skill="fix")["effort"]

@@ -21,6 +21,7 @@ every_file = pytest.mark.parametrize("path", golden_files(), ids=name_of)
 
 
 @every_file
+@pytest.mark.proves("S1-21")
 def test_a_payload_becomes_the_event_that_the_file_shows(path: Path) -> None:
     event = event_in(path)
     expected = dict(golden(path)["event"])

@@ -72,6 +72,7 @@ def _canary(folder: Path, events: int, secrets_each: int) -> None:
     planted = _secrets(events * secrets_each)
     written = Written(home, pack)
     try:
+        _run([SNELL, "effort", "start", "t", "fix"], env, folder)
         for number in range(events):
             few = planted[number * secrets_each : (number + 1) * secrets_each]
             for payload in _payloads(folder, number, few):
@@ -188,6 +189,7 @@ def _payloads(folder: Path, number: int, secrets: list[str]) -> list[dict[str, o
         {**same, "hook_event_name": "SessionStart", "source": "startup"},
         {**shell, "hook_event_name": "PreToolUse"},
         {**shell, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "\n".join(kept), "lines": secrets}},
+        {**shell, "hook_event_name": "PostToolUseFailure", "error": text},
         {**write, "hook_event_name": "PreToolUse"},
         {**write, "hook_event_name": "PostToolUse", "tool_response": {"success": True, "text": broken}},
         {**same, "hook_event_name": "UserPromptSubmit", "prompt": f"{kept[0]} {text}"},

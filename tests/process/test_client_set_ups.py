@@ -132,7 +132,7 @@ def test_each_client_gets_its_own_form(home: Home):
     assert (code, ".vscode/mcp.json" in out, '"servers"' in out, '"stdio"' in out) == (0, True, True, True)
 
 
-@pytest.mark.proves("S4-25", "S4-26")
+@pytest.mark.proves("S4-25", "S4-26", "S4-27")
 def test_clients_are_known_by_their_aliases_and_an_unknown_name_lists_them(home: Home):
     assert {given: home.set_up(given)["client"] for given in ALIASES} == ALIASES
     code, _, err = home.snell("setup", "emacs", "--print", "--json")

@@ -293,7 +293,9 @@ def test_the_daemon_command_starts_asks_and_stops(machine):
     assert snell("status")[0] == 1
     assert snell("start")[0] == 0
     assert json.loads(snell("status", "--json")[1])["pid"] == machine.pid
+    assert f", pid {machine.pid}, version " in snell("status")[1]
     assert snell("stop")[1].startswith("daemon stopped")
+    wait_until(lambda: not machine.daemons())
     assert "no daemon is running" in snell("stop")[2]
     assert "ExecStart=" in snell("unit")[1]
 

@@ -232,6 +232,9 @@ def test_memories_can_be_moved_counted_forgotten_and_carried_elsewhere(agent, tm
 @pytest.mark.parametrize("choices", [{}, {"include_session_start": False, "include_mcp_config": False}])
 def test_set_up_is_shown_as_the_command_line_shows_it_and_nothing_is_written(agent, choices):
     flags = ["--no-session-start", "--no-include-mcp"] if choices else []
+    settings = agent.machine.config / "snell.toml"
+    usual = settings.read_text(encoding="utf-8")
+    settings.write_text(f"{usual}\n[setup.cursor]\nloop_limit = 7\n", encoding="utf-8")
     shown = subprocess.run(
         [SNELL, "setup", "cursor", "--json", *flags],
         cwd=agent.project,
@@ -244,7 +247,9 @@ def test_set_up_is_shown_as_the_command_line_shows_it_and_nothing_is_written(age
     before = sorted(os.listdir(agent.machine.home))
     found = agent.call("setup_hooks", client="Cursor", python_path="/usr/bin/python3", **choices)
     assert found.pop("how") == "a person runs `snell setup cursor` in a terminal; an agent cannot"
+    settings.write_text(usual, encoding="utf-8")
     assert found == json.loads(shown.stdout)
+    assert found["hooks"]["hooks"]["stop"][0]["loop_limit"] == 7
     assert sorted(os.listdir(agent.machine.home)) == before
 
 

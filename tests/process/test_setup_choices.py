@@ -29,7 +29,7 @@ def shown(owner: Owner, client: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.proves("S4-04", "S4-20", "S4-21")
+@pytest.mark.proves("S4-01", "S4-04", "S4-20", "S4-21")
 @pytest.mark.parametrize("client", ["windsurf", "antigravity", "vscode-copilot"])
 def test_as_the_document_has_it_a_client_gets_mcp_and_rules_and_no_hooks(owner: Owner, client: str) -> None:
     assert shown(owner, client)["capabilities"]["tier"] < 3

@@ -325,11 +325,12 @@ def test_a_switch_is_named_as_the_reason(switches: Switches, why: str) -> None:
 
 
 @pytest.mark.proves("S1-100")
-def test_five_hundred_hooks_of_one_event_all_run() -> None:
+@pytest.mark.parametrize("number", [500, 5_000])
+def test_hundreds_and_thousands_of_hooks_of_one_event_all_run(number: int) -> None:
     executor = RecordingExecutor()
-    decision = decide_event(call(), *(hook(f"h{n}", Deny(f"no {n}")) for n in range(500)), executor=executor)
-    assert executor.rounds == [([f"h{n}" for n in range(500)], {"command": "ls"})]
-    assert len(list(decision.runs())) == 500
+    decision = decide_event(call(), *(hook(f"h{n}", Deny(f"no {n}")) for n in range(number)), executor=executor)
+    assert executor.rounds == [([f"h{n}" for n in range(number)], {"command": "ls"})]
+    assert len(list(decision.runs())) == number
 
 
 @pytest.mark.proves("S1-35")

@@ -54,6 +54,8 @@ def test_a_model_is_asked_and_its_answer_counts_in_every_wire_format(api, stream
         outcome = outcome_of(prompt(), context=asking(server, api=api))
     assert outcome == Outcome(expected)
     assert [sent.path for sent in server.sent] == [{"anthropic": "/v1/messages", "openai": "/chat/completions"}[api]]
+    small = {"anthropic": "claude-haiku-4-5", "openai": "gpt-5-mini"}  # unless the user names another one
+    assert [asked["model"] for asked in server.asked] == [small[api]]
 
 
 @pytest.mark.proves("S1-49")

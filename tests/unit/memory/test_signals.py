@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snell.memory import signals
+from snell.memory.capture import Source, prepare_entry
 from snell.memory.signals import Signal, ToolOutput, classify, importance_of, namespace_of, signal_rows, tier_of
+from snell.model.events import Event
 from tests.unit.memory import talk_cases
 from tests.unit.memory.nothing_cases import NOTHING_HELD_OUT, NOTHING_TUNED
 from tests.unit.memory.signal_cases import HELD_OUT, TUNED, sentences
@@ -29,6 +31,14 @@ def test_the_signals_are_one_table_with_the_given_scores() -> None:
     assert [(row.type, row.score) for row in ROWS[:15]] == SCORES
     assert [row.type for row in ROWS[15:]] == LATER
     assert all(0.6 <= row.score <= 0.7 for row in ROWS[15:])
+
+
+@pytest.mark.proves("S4-99")
+def test_what_is_captured_is_what_has_a_signal() -> None:
+    source = Source(event=Event(name="Stop", payload={}), place="/p", project="p", tag="stop", context={})
+    texts = [*(text for _, text in sentences(HELD_OUT)), *NOTHING_TUNED, *NOTHING_HELD_OUT]
+    captured = [text for text in texts if prepare_entry(text, source)[1]]
+    assert captured == [text for text in texts if classify(text).tier < 3]
 
 
 @pytest.mark.proves("S4-60", "S4-61")

@@ -48,6 +48,15 @@ def test_what_is_missing_is_named(tool: str, given: Any, missing: tuple[str, ...
     assert (called(tool, given).verdict is Verdict.DENY) is bool(missing)
 
 
+@pytest.mark.proves("S3-13")
+@pytest.mark.parametrize(
+    ("given", "is_enough"), [({"id": "1"}, True), ({"name": "n"}, True), ({"path": "/a"}, True), ({"size": 1}, False)]
+)
+def test_any_field_of_a_group_of_ones_own_is_enough(given: dict[str, Any], is_enough: bool):
+    options = {"tools": {"pick": {"required_any": [["id", "name", "path"]]}}}
+    assert (called("pick", given, options=options).verdict is Verdict.NO_OPINION) is is_enough
+
+
 DEFINED = {"name": {"type": "object", "required": ["n"], "properties": {"n": {"type": "string", "minLength": 6}}}}
 
 
@@ -232,6 +241,7 @@ def test_the_calls_inside_a_batch_are_checked_one_by_one():
         ("PostToolUse", {"tool_response": {"is_error": True, "content": "field required"}}, "A call that would pass"),
         ("PostToolUse", {"tool_response": {"content": "docs on validation error, field required"}}, ""),
         ("PostToolUse", {"tool_response": "field required"}, ""),
+        ("PostToolUse", {"tool_response": {"isError": False, "error": None, "content": "field required"}}, ""),
     ],
 )
 def test_after_a_failure_the_right_shape_is_shown(event: str, fields: dict[str, Any], expected: str):

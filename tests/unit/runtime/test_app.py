@@ -261,13 +261,14 @@ def test_two_hooks_of_one_name_get_ids_of_their_own():
 
 
 @pytest.mark.proves("S1-48")
-def test_plain_and_async_functions_both_run_under_both_drivers():
-    @judges("PreToolUse")
+@pytest.mark.parametrize("waits", [False, True])
+def test_plain_and_async_functions_both_run_under_both_drivers(waits):
+    @judges("PreToolUse", waits=waits)
     async def later(event):
         await asyncio.sleep(0)
         return Deny("async")
 
-    @informs("PreToolUse")
+    @informs("PreToolUse", waits=waits)
     def now(event):
         return Note("plain")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from snell.clients import client_named, client_names
+from snell.clients import ALIASES, client_named, client_names
 from snell.model.catalogue import CATALOGUE
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import Install
@@ -182,6 +182,11 @@ def test_one_call_describes_a_clients_whole_set_up(tmp_path: Path) -> None:
     less = generate("claude", include_session_start=False, include_mcp_config=False, site=site)
     assert set(whole["hooks"]["hooks"]) - set(less["hooks"]["hooks"]) == {"SessionStart"}
     assert less["mcp_config"] is None
+    assert {alias: find_install(alias).name for alias in ALIASES} == ALIASES
+    for name in ("claude", "zed"):  # a client without hooks gets the server unless it is left out
+        listed = generate(name, include_mcp_config=False, site=site)["paths"]
+        assert [purpose for purpose in listed if "MCP" in purpose] == []
+        assert [purpose for purpose in generate(name, site=site)["paths"] if "MCP" in purpose] != []
 
 
 @pytest.mark.parametrize("name", [client.name for client in every_install() if client.form])
