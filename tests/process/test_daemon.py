@@ -239,10 +239,14 @@ def test_a_stop_waits_for_the_hook_that_is_running(machine, tmp_path):
         running = pool.submit(machine.reason)
         pid = wait_until(machine.daemons)[0]
         wait_until(lambda: subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, check=False).stdout)
-        assert machine.ask('{"cmd": "stop"}')[0]["ok"]
-        wait_until(lambda: not (machine.home / "run/snell.sock").exists())
+        stopping = subprocess.Popen(
+            [sys.executable, "-m", "snell", "daemon", "stop"], env=machine.env(), stdout=subprocess.PIPE, text=True
+        )
+        wait_until(lambda: not machine.socket.exists())
+        assert (stopping.poll(), machine.daemons()) == (None, [pid])  # it says nothing before the daemon has ended
         gate.write_text("let go", encoding="utf-8")
         assert running.result(20) == "let go"
+        assert stopping.communicate(timeout=60)[0] == f"daemon stopped (pid {pid})\n"
     wait_until(lambda: not machine.daemons())
 
 

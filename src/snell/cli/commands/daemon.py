@@ -15,6 +15,7 @@ from snell.cli.templates import template
 from snell.cli.terminal import print_json
 from snell.daemon.client import HungDaemonError, ask, end_if_hung
 from snell.system.paths import places
+from snell.system.process_table import process_at
 
 WHERE = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 UNITS = {"launchd": "snell.plist", "systemd": "snell.service"}
@@ -63,9 +64,15 @@ def _stop(where: Path) -> int:
             raise
         print(f"daemon killed (pid {pid}): it did not respond; all decisions it replied with are stored")
         return 0
-    wait_until(lambda: not running_status(where), f"the daemon (pid {pid}) is still running a hook")
+    busy = f"the daemon (pid {pid}) takes no more events, but still runs a hook; it ends when that hook has ended"
+    wait_until(lambda: not running_status(where) and not _is_running(pid), busy)
     print(f"daemon stopped (pid {pid})")
     return 0
+
+
+def _is_running(pid: int) -> bool:
+    found = process_at(pid)
+    return found is not None and found.alive
 
 
 def _lines(found: Any) -> Iterator[str]:
