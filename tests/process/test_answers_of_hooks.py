@@ -189,7 +189,8 @@ def test_a_prompt_hook_asks_a_model_and_its_answer_counts(machine: Machine):
             why = specific(said).get("permissionDecisionReason", "")
             told = said.get("systemMessage", "")
             assert bool(why) == bool(reason)
-            found[text] = (verdict_of(said), reason if reason in why else why, message if message in told else told)
+            is_as_wanted = message in told if message else not told
+            found[text] = (verdict_of(said), reason if reason in why else why, message if is_as_wanted else told)
         machine.write("snell.toml", asking(server, f"{ENTRY}[hooks.prompt]\nprompt = 'Is it?'\nmodel = 'own'\n"))
         fresh(machine, {"KEY": "k"})
         machine.write("snell.toml", asking(server, PROMPT.replace("[hooks.", "timeout = 0.5\n[hooks.")))

@@ -62,6 +62,7 @@ def test_the_tier_of_every_client_follows_from_its_capabilities(home: Home):
         scope = ("--scope", "project") if name in ("jetbrains-ai", "roo", "warp") else ()
         whole = home.set_up(name, *scope)
         able = whole["capabilities"]
+        assert (name, able["tier"]) == (name, row["tier"])
         assert (name, row["tier"]) == (name, 3 if not able["hooks"] else 1 if able["native"] else 2)
         assert (name, bool(whole["hooks"])) == (name, able["hooks"])
         assert {"hooks", "mcp", "rules", "hook_format"} <= able.keys()

@@ -113,7 +113,7 @@ def remote(person: Person) -> Iterator[str]:
         process.wait()
 
 
-@pytest.mark.proves("S3-15", "S3-18")
+@pytest.mark.proves("S3-01", "S3-15", "S3-18")
 def test_what_a_server_says_of_its_tools_counts_for_every_call(person: Person) -> None:
     person.configure(mail={"command": sys.executable, "args": [str(person.script)]})
     assert person.fire("mcp__mail__send_letter", {"to": "a"}).verdict is not Verdict.DENY

@@ -44,14 +44,15 @@ def test_captures_wait_in_the_folder_that_the_user_names_and_no_project_can_move
     machine.write("snell.toml", PROFILE)
     folder = machine.project / ".snell"
     folder.mkdir()
-    Path(folder, "snell.toml").write_text('[pack.remember]\ninbox = "elsewhere"\n', encoding="utf-8")
+    for name in ("snell.toml", "snell.local.toml"):
+        Path(folder, name).write_text('[pack.remember]\ninbox = "elsewhere"\n', encoding="utf-8")
     machine.write("snell.toml", PROFILE + 'untrusted_projects = "user"\n')
     answer(machine, "PostToolUse", tool_use_id="t", **tool_call("Bash", DECIDED))
     inbox = machine.home / ".snell" / "pending-saves"
     wait_until(lambda: captures(inbox), 20)
     assert [DECIDED in text for text in captures(inbox)] == [True]
     assert DECIDED in snell(machine, "memory", "recall", "which package manager did we choose")
-    snell(machine, "trust", "--hash", json.loads(snell(machine, "trust", "--json"))["digest"])
+    machine.snell("trust", "--hash", json.loads(machine.snell("trust", "--json"))["digest"])
     later = "We decided to deploy on Mondays, because the support team is complete then."
     answer(machine, "PostToolUse", tool_use_id="u", **tool_call("Bash", later))
     assert wait_until(lambda: [text for text in captures(inbox) if later in text], 20)

@@ -72,10 +72,16 @@ def test_a_note_at_the_start_of_a_session_is_additional_context() -> None:
     assert said(start, Env({"STAGE": "test"})) == {"continue": True, "env": {"STAGE": "test"}}
 
 
+@pytest.mark.proves("S1-24")
+def test_an_event_happened_in_its_own_folder_else_in_the_first_of_the_workspace() -> None:
+    inner = "/home/dev/project/packages/one"
+    assert event("beforeShellExecution", command="ls", cwd=inner).cwd == inner
+    assert event("beforeSubmitPrompt", prompt="hi").cwd == "/home/dev/project"
+
+
 @pytest.mark.proves("S4-37")
 def test_what_later_versions_send_is_understood() -> None:
     assert event("stop", status="completed", loop_count=1).is_continuation
-    assert event("beforeSubmitPrompt", prompt="hi").cwd == "/home/dev/project"
     done = event("afterMCPExecution", tool_name="remember", tool_input='{"text": "x"}', result_json='{"ok": true}')
     assert (done.tool, done.tool_input, done.tool_response) == ("mcp__unknown__remember", {"text": "x"}, {"ok": True})
     before = event("beforeMCPExecution", tool_name="remember", tool_input='{"text": "x"}', url="http://localhost")

@@ -37,6 +37,7 @@ def test_a_time_out_of_the_tools_own_is_an_ordinary_failure():
     assert (result.status, result.error) == ("failed", "the server is silent")
 
 
+@pytest.mark.proves("S1-03")
 def test_cancelling_the_task_interrupts_the_tool_and_hooks_get_to_know():
     begun, interrupts = asyncio.Event(), []
 

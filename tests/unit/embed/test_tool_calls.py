@@ -232,6 +232,14 @@ def test_a_permission_rule_may_rewrite_and_the_hooks_judge_what_it_wrote(run):
     ]
 
 
+@pytest.mark.proves("S1-128")
+def test_a_permission_rule_may_rewrite_a_call_and_ask_about_what_it_wrote(run):
+    for effects in ((Ask("sure?"), Rewrite(text="ho")), (Rewrite(text="ho"), Ask("sure?"))):
+        recorder = Recorder(permission=effects, approve=True)
+        assert run(recorder.runner(), "echo", HI).input == HO
+        assert ("approve", Approval("echo", HO, "sure?")) in recorder.seen
+
+
 def test_a_permission_rule_cannot_write_what_a_hook_refuses(run):
     @judges("PreToolUse")
     def no_ho(event):

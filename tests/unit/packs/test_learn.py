@@ -1,5 +1,7 @@
 """The report of a session: from what was recorded, without secrets, and never in a session's way."""
 
+import errno
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,21 @@ def test_a_report_that_cannot_be_written_disturbs_no_session(tmp_path: Path):
     with Runtime.embed(*pack_hooks("learn", {"folder": str(tmp_path / "file" / "x")})) as runtime:
         decision = runtime.fire("SessionEnd", reason="exit")
     assert (decision.tells, decision.failures) == ((), ())
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.ENOSPC])
+@pytest.mark.proves("S0-63")
+def test_neither_a_missing_permission_nor_a_full_disk_disturbs_a_session(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+):
+    def refuse(path: Path, **_: object) -> None:
+        raise OSError(code, os.strerror(code), str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    for event in ("PreCompact", "SessionEnd"):
+        decision = runtime.fire(event, session_id="s", trigger="auto", reason="exit")
+        assert (decision.tells, decision.failures) == ((), ())
+    assert reports(tmp_path) == []
 
 
 @pytest.mark.proves("S0-64")

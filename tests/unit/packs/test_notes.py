@@ -1,5 +1,7 @@
 """LOCAL.md, rules and RECLAUDE.md: when they come, and that a project's words are data."""
 
+import errno
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -140,6 +142,19 @@ def test_an_odd_session_writes_no_file_and_breaks_nothing(desk: Desk, session: s
     assert "mine" in desk.fire("UserPromptSubmit", session=session, prompt="hi")
     assert desk.fire("UserPromptSubmit", session=session, prompt="hi") == ""
     assert sorted(desk.project.rglob("*")) == before
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.ENOSPC])
+@pytest.mark.proves("S0-55")
+def test_a_state_folder_that_cannot_be_written_costs_no_prompt_its_notes(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def refuse(path: Path, **_: object) -> None:
+        raise OSError(code, os.strerror(code), str(path))
+
+    noting = Desk(tmp_path, state_file=True)
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert "mine" in noting.fire("UserPromptSubmit", prompt="hi")
 
 
 @pytest.mark.proves("S0-56")

@@ -107,6 +107,10 @@ def test_a_compaction_and_a_stop_never_queue_the_same_twice(remembering) -> None
     remembering.say("The fix was to raise the limit in nginx.conf.", f"  {DECIDED.upper()} ")
     remembering.fire("Stop", transcript_path=path)
     assert sorted(each.context.get("trigger") for each in remembering.captures()) == ["auto", "session_end"]
+    last = "We decided to deploy on Mondays, because the support team is complete then."
+    for _ in range(2):  # turns that end with the same words, in a client without a transcript
+        remembering.fire("Stop", transcript_path=None, last_assistant_message=last)
+        assert [each.content for each in remembering.captures()].count(last) == 1
 
 
 @pytest.mark.proves("S4-87")

@@ -1,5 +1,6 @@
 """Everything that counts for one working directory."""
 
+import errno
 import os
 import sys
 import time
@@ -12,6 +13,7 @@ from snell.model.hooks import Scope, Source, Switches
 from snell.runtime.context import is_stale
 from snell.settings.parse_types import Value
 from snell.store.in_memory import InMemoryStore
+from snell.system.files import read_capped
 from tests.helpers import call
 from tests.unit.settings.settings_files import World, command, ids, messages_of, write_file
 from tests.unit.settings.test_plugins import plugin
@@ -183,6 +185,22 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_others_count(tmp_path):
         f"{world.places.config}/snell.toml:1: the file is a directory, not a file; name a regular file",
         f"{world.places.config}/hooks.toml:1: the file is not valid UTF-8; save it as UTF-8",
     ]
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO])
+@pytest.mark.proves("S1-119")
+def test_a_file_that_may_not_be_read_is_reported_with_its_path(tmp_path, monkeypatch, code):
+    def refuse(path, cap, **options):
+        if path.name == "snell.toml":
+            raise OSError(code, os.strerror(code), str(path))
+        return read_capped(path, cap, **options)
+
+    world = World(tmp_path)
+    world.user(command("x"))
+    monkeypatch.setattr("snell.settings.parse.read_capped", refuse)
+    loaded = world.load()
+    said = f"{world.places.config}/snell.toml:1: the file cannot be read: {os.strerror(code)}; check its permissions"
+    assert (loaded.hooks, messages_of(loaded.problems)) == ((), [said])
 
 
 @pytest.mark.parametrize("mistake", ['[[hooks]]\nname = "gu', b"\xff\xfe", "[[hooks"])
