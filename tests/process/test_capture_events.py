@@ -202,6 +202,11 @@ def test_what_the_agent_said_is_captured_once_before_a_compaction_and_at_the_end
     assert notes.end(stop_hook_active=False) == {}
     (last,) = [capture for capture in notes.wait_for(before + 1) if capture["source_hook"] == "Stop"]
     assert (last["content"], last["source_hook"], last["context"]["trigger"]) == (held, "Stop", "session_end")
+    log = [json.loads(line) for line in notes.desk.snell("log", "--json").stdout.splitlines()]
+    ended = [each["id"] for each in log if each["event"] == "Stop"][-1]
+    assert wait_until(
+        lambda: re.search(r"captured in /\S+/memory/new/", notes.desk.snell("why", ended, "--json").stdout)
+    )
     notes.say(f"{held.lower()}\n")  # said again, and it is in the inbox
     notes.end(stop_hook_active=False)
     assert len(notes.all()) == before + 1

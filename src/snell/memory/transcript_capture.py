@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.memory.capture import (
     COMPARED,
@@ -164,10 +165,10 @@ def _portion(
             if read >= PORTION or queued >= COMPARED // 2 or time.monotonic() >= until or is_full:
                 is_end = False
                 break
-        inbox.deliver_all([data for _, data in found if data])
+        paths = iter(inbox.deliver_all([data for _, data in found if data]))
         if offset != begin.last_offset or tuple(recent) != begin.recent:
             keep_position(state, event.session_id, offset, time.time(), tuple(recent), overlong)
-    return [result for result, _ in found], is_end
+    return [replace(result, path=str(next(paths))) if data else result for result, data in found], is_end
 
 
 def _length_unread(root: Path, session: str, transcript: str) -> int:

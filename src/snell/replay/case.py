@@ -32,9 +32,8 @@ def run(args: argparse.Namespace) -> int:
     recorded, trace = find_event(places(os.environ), args.id)
     hook = Path(args.to) if args.to else None
     if hook and not hook.with_suffix(".py").is_file():
-        raise SnellError(
-            f"`{hook}` is not a hook", advice="name the file of a Python hook, such as .snell/hooks/NAME.py"
-        )
+        advice = "name the file of a Python hook, such as .snell/hooks/NAME.py"
+        raise SnellError(f"`{hook}` is not a hook", advice=advice)
     name, text = case_of(recorded, trace, hook.stem if hook else "")
     if hook is None:
         print(text, end="")  # noqa: T201 - a command prints its result
@@ -67,9 +66,8 @@ def case_of(recorded: RecordedEvent, trace: Mapping[str, Any], hook: str = "") -
     day = time.strftime("%Y-%m-%d", time.gmtime(recorded.at / 1000))
     event = _event(recorded)
     given = next((event[key] for key in ("command", "path", "prompt", "url") if isinstance(event.get(key), str)), "")
-    name = " ".join(
-        f"{recorded.tool_name or recorded.name} {shorten(given, 60)}, recorded on {day} ({recorded.id})".split()
-    )
+    what = f"{recorded.tool_name or recorded.name} {shorten(given, 60)}"
+    name = " ".join(f"{what}, recorded on {day} ({recorded.id})".split())
     lines = ["[[case]]", f"name = {toml_value(name)}", f"event = {toml_value(_writable(event))}"]
     if recorded.unknown:
         lines.insert(1, f"# {recorded.unknown}: write one of your own that the hook judges the same")

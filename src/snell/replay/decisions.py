@@ -143,13 +143,6 @@ def _event(session: str, row: tuple[Any, ...], kept: Mapping[str, Kept], inputs:
 
 
 def _payload(session: str, name: str, tool: str, number: str, trace: _Trace) -> dict[str, Any]:
-    fields = {
-        "session_id": session,
-        "hook_event_name": name,
-        "cwd": trace.cwd,
-        "tool_name": tool,
-        "tool_use_id": number,
-        "agent_id": trace.agent_id,
-        "agent_type": trace.agent_type,
-    }
+    fields = {"session_id": session, "hook_event_name": name, "cwd": trace.cwd, "tool_name": tool}
+    fields |= {"tool_use_id": number, "agent_id": trace.agent_id, "agent_type": trace.agent_type}
     return {key: value for key, value in fields.items() if value}

@@ -16,6 +16,7 @@ from snell.system.files import write_atomically
 
 SHOWN_GROUPS, SHOWN_EVENTS = 12, 3
 _ASKS = ("ask", "defer")
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def rates(report: Report) -> dict[str, float]:
@@ -118,9 +119,6 @@ def write_sarif(report: Report, path: Path) -> None:
     tool = {"driver": {"name": "snell replay", "rules": rules}}
     whole = {"version": "2.1.0", "$schema": _SCHEMA, "runs": [{"tool": tool, "results": results}]}
     write_atomically(path, msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n")
-
-
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def _group(group: dict[str, Any], paint: Colours) -> Iterator[str]:

@@ -19,13 +19,14 @@ MEGABYTE = 1_048_576
 
 def run(args: argparse.Namespace) -> int:
     where = places(os.environ)
+    file = where.config / "snell.toml"
     if args.what == "on":
         require_person(os.environ, "keeping whole events", args.code)
         limit = {} if args.max_megabytes is None else {"max_megabytes": _checked_limit(args.max_megabytes)}
-        _write(where, {"enabled": True, **limit})
+        write_settings(file, TABLE, {"enabled": True, **limit})
     elif args.what == "off":
         require_person(os.environ, "changing what is kept", args.code)
-        _write(where, {"enabled": False})
+        write_settings(file, TABLE, {"enabled": False})
         if args.delete:
             delete_oldest(where.state, 0)
     _show(where, as_json=args.what == "status" and args.json)
@@ -36,10 +37,6 @@ def _checked_limit(megabytes: int) -> int:
     if not 1 <= megabytes <= 100_000:
         raise SnellError(f"`--max-megabytes {megabytes}` is out of range", advice="use a number from 1 to 100000")
     return megabytes
-
-
-def _write(where: Places, values: dict[str, object]) -> None:
-    write_settings(where.config / "snell.toml", TABLE, values)
 
 
 def _show(where: Places, *, as_json: bool) -> None:
