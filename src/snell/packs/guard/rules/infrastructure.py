@@ -1,5 +1,5 @@
 """
-Stop commands that delete remote resources: clouds, clusters, hosted repositories, backups.
+Stop commands that delete remote resources and stored data: clouds, clusters, hosted repositories, volumes, backups.
 
 Reading, planning and dry runs are fine.
 """
@@ -54,7 +54,7 @@ def _deletions(step: Step, given: Arguments) -> Iterator[Finding]:
     if verb:
         yield RULE.deny(f"`{step.program} ... {verb}` deletes or takes down a remote resource")
     elif matches_any(given, row.destroys):
-        yield RULE.deny(f"`{step.text[:80]}` deletes or takes down a remote resource")
+        yield RULE.deny(f"`{step.text[:80]}` deletes data, or takes down what may be in use")
     elif matches_any(given, row.may_destroy):
         yield RULE.ask(f"`{step.text[:80]}` deletes what other projects may use")
     elif step.program in _ENGINES and _deletes_all_listed(step):

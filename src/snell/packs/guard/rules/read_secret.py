@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
-from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
+from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, TEMP, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
 from snell.packs.guard.rule import READS, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_snell_file, secret_name
-from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.shell.shell_state import HERE, HOST, Step
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
@@ -92,7 +92,10 @@ def _outside_this_machine(step: Step, workspace: Workspace) -> Iterator[Finding]
         secret for path in (*_paths(step, workspace), *step.reads) if (secret := secret_name(path, workspace.home))
     ]
     if found and step.program not in _SOFT:
-        yield RULE.ask(f"`{found[0]}` holds secrets in the container or on the other machine", found[0])
+        if step.where == HOST:
+            yield RULE.deny(f"`{found[0]}` holds secrets of the other machine", found[0])
+        else:
+            yield RULE.ask(f"`{found[0]}` holds secrets of the container", found[0])
 
 
 def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
@@ -118,11 +121,14 @@ def _file_arguments(step: Step) -> list[str]:
         args = [arg for arg in args if arg not in named and arg not in made]
     if program in _PATTERN_FIRST and not {"-e", "-f", "--regexp"} & set(step.args):
         args = args[1:]
+    if program in _LANGUAGES:  # what their code reads is followed, and its text is no path
+        args = [arg for arg in args if not _CODE.search(arg)]
     args += named
     return args[:-1] if program in ("cp", "mv", "ln", "install", "rsync", "scp") and len(args) > 1 else args
 
 
 _ASSIGNED = lazy_regex(r"(?:--(?!env-file)\w[\w-]*|if)=")
+_LANGUAGES, _CODE = name_set("python python3 node ruby perl php lua tclsh rscript"), lazy_regex(r"[(){};'\"\n]")
 _NAMES_FILE, _NAMES_LIST = lazy_regex(r"--[\w-]*(?:from|file)|-f"), lazy_regex(r"-f|--files-from")
 _MADE = lazy_regex("-out|-keyout")
 
@@ -178,7 +184,7 @@ def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
     for path in targets:
         secret = secret_name(path, workspace.home)
         is_rewritten = path.endswith("/.envrc") and bool(step.output.text or step.stdin)  # judged by what it runs
-        if secret and not path.startswith("/tmp/") and not is_rewritten:
+        if secret and classify_path(path, workspace) != TEMP and not is_rewritten:
             soft = re.search(r"\.env", secret)
             yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets", secret)
 

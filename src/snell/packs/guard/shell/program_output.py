@@ -24,7 +24,7 @@ from snell.packs.guard.path_classes import NO_PROJECT
 from snell.packs.guard.sensitive_files import is_secret_folder
 from snell.packs.guard.shell.file_copies import copy_files, pack_archive, unpack_archive
 from snell.packs.guard.shell.network_transfers import DOWNLOADERS, download_output
-from snell.packs.guard.shell.process_signals import finds_snell
+from snell.packs.guard.shell.process_signals import finds_snell, listed_lines, listed_processes
 from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import Call, ShellState, program_of
 from snell.packs.guard.shell.text_filters import decode_output, filter_text, unescape
@@ -84,6 +84,8 @@ def _other_output(program: str, call: Call, args: list[str], scene: ShellState) 
                 scene.write(name, Value(UNKNOWN, labels))
     if program in ("pgrep", "pidof", "lsof", "fuser") and finds_snell(args):
         labels |= {f"{PROCESS} snell"}
+    if listed := listed_processes(program, args):
+        labels |= {listed}
     return Value(UNKNOWN, labels | {INIT} if prints_shell_code(program, args) else labels)
 
 
@@ -207,10 +209,15 @@ def _which(_call: Call, args: list[str], _scene: ShellState) -> Value:
     return Value(f"/usr/bin/{names[0]}" if names and "/" not in names[0] else (names[0] if names else UNKNOWN))
 
 
+_ENTRIES = "found entries"  # all that is in a folder
+
+
 def _ls(call: Call, args: list[str], scene: ShellState) -> Value:
     """The names that it lists, where a pattern says which they are."""
-    named = [arg for arg in args if "*" in arg.rpartition("/")[2]]
+    named = [arg for arg in args if "*" in arg.rstrip("/").rpartition("/")[2]]
     labels = _carried_labels("ls", call, scene) | {"output ls"}
+    if not named and not any(arg.startswith("-") and "d" in arg for arg in args):
+        labels |= {_ENTRIES}
     if is_secret_folder(scene.cwd) and all(arg.startswith("-") for arg in args):
         return Value(f"{scene.cwd}/{UNKNOWN}", labels)
     return Value(named[0] if len(named) == 1 == len([arg for arg in args if arg[:1] != "-"]) else UNKNOWN, labels)
@@ -226,6 +233,7 @@ _PATTERN_FIRST = name_set("grep egrep fgrep rg sed awk gawk mawk jq yq cut")
 def _filter(call: Call, args: list[str], scene: ShellState) -> Value:
     program = program_of(call.words[0].text)
     given = _filter_input(program, call, args, scene)
+    given = Value(given.text, listed_lines(program, args, given.labels) - {_ENTRIES}) if given.labels else given
     if program in _DECODERS:
         return decode_output(program, args, given)
     if program in _UNPACKERS or (program in _SQUEEZERS and set(args) & {"-d", "-dc", "-cd"}):

@@ -189,7 +189,7 @@ class LineWalk(Walk):
     def _call_alias(self, name: str, call: Call, scene: ShellState) -> Value:
         text = scene.aliases.pop(name)
         words = [Value(word) for word in text.split()]
-        plain = not any(mark in text for mark in "'\"$;|&`<>(")
+        plain = not any(mark in text for mark in "'\"$;|&`<>(~{\\")
         if plain:
             output = self.call(replace(call, words=(*words, *call.words[1:])), scene)
         else:
