@@ -68,10 +68,7 @@ def _client(step: Step) -> Iterator[Finding]:
         yield RULE.ask("the database client runs a file that deletes data by its name")
 
 
-_FIRST_VERB = lazy_regex(
-    r"(?i)\b(?:(?P<rows>update)|(?P<rights>grant|revoke|alter\s+(?:user|role))|drop|truncate|delete|alter\s+table"
-    r"|(?P<beyond>writefile|load_extension|xp_cmdshell|copy|into\s+(?:out|dump)file))\b"
-)
+_FIRST_VERB = pattern("first_verb_of_statement")
 _DOES = {
     "rows": "changes every row of a table",
     "rights": "changes who may use the database",

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.git_index import git_gives_back, is_tracked
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import MOVED, UNKNOWN, is_unset_variable
 from snell.packs.guard.path_classes import (
     ABOVE,
@@ -47,9 +48,7 @@ RULE = Rule(
 REMOVERS = name_set("rm grm rmdir unlink trash trash-put gio remove-item del rd erase rimraf srm ri del-cli trash-cli")
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
 _DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
-_ALL_SOURCES = lazy_regex(
-    r"(?:/(?:src|lib|app))?/\*\.(?:py|tsx?|jsx|go|rs|java|kt|swift|c|cc|cpp|rb|php|cs|sql|ex|scala)"
-)
+_ALL_SOURCES = pattern("all_sources")
 _WINDOWS = lazy_regex(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
 TRIGGER = Trigger(programs=REMOVERS)

@@ -137,10 +137,7 @@ def _is_one_pod(program: str, given: Arguments) -> bool:
 
 _LIVE = lazy_regex(r"prod|live|kube-system", re.IGNORECASE)
 
-# Ports of data stores, secret stores and clusters, on this machine or another.
-_STORES = lazy_regex(
-    r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b(?!/test)"
-)
+_STORES = pattern("ports_of_stores")
 _LOCAL = lazy_regex(r"(?:.*[\s/@])?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/\s]|$)")
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import LISTED
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
@@ -20,9 +20,7 @@ _GUARDS = pattern("guarding_services")
 _ESSENTIAL = pattern("essential_packages")
 _REMOVES = pattern("removes_packages")
 _KERNEL = frozenset(("rmmod", "insmod", "modprobe", "kexec", "dmsetup"))
-_SERVICE_VERBS = frozenset(
-    ("stop", "disable", "mask", "kill", "isolate", "poweroff", "reboot", "halt", "emergency", "rescue", "suspend")
-)
+_SERVICE_VERBS = names("verbs_that_stop_services")
 _PACKAGE_MANAGERS = name_set("apt apt-get dnf yum zypper apk pacman dpkg rpm snap brew")
 _KILLERS = frozenset(("kill", "pkill", "killall", "skill"))
 _SERVICES = frozenset(("systemctl", "service", "rc-service"))
@@ -80,25 +78,19 @@ def _kill(step: Step) -> Iterator[Finding]:
         yield from _kill_at_once(step)
 
 
-# Signals that end no process, and lists of signals; the signal that ends one at once.
-_NO_END = lazy_regex(
-    r"(?:^|\s)(?:-|-s ?|-n |--signal[= ])(?:SIG)?"
-    r"(?:(?:[01]|HUP|1[028]|USR[12]|CONT|28|WINCH)(?=\s\S)|(?:[lL]|-list|-help)(?=\s|$))"
-)
+_NO_END = pattern("ends_no_process")
 _AT_ONCE = lazy_regex(r"(?:-|-s|-n|--signal=)?(?:9|(?:SIG)?KILL)$")
 
 
 def _kill_listed(step: Step) -> Iterator[Finding]:
     """Judge `kill $(pgrep NAME)` and `ps ... | xargs kill` as a command that finds the processes itself."""
     listed = next((word.detail(f"{LISTED} ") for word in step.words[1:] if word.has(LISTED)), "")
-    if listed == "all":
-        yield RULE.deny("it kills all processes")
-    elif listed == "user":
-        yield RULE.deny(f"it kills all processes of a user: `{step.text}`")
-    elif listed and (step.elevated or any(map(_AT_ONCE.match, step.args))):
-        is_guard = any(map(_GUARDS.match, re.findall(r"[\w.-]+", listed)))
-        verdict = RULE.deny if is_guard else RULE.ask
-        yield verdict(f"it kills all processes that a search finds, not only your own: `{listed.partition(' ')[2]}`")
+    kind, _, text = listed.partition(" ")
+    if kind in ("all", "user"):
+        yield RULE.deny(f"it kills all processes{' of a user' if kind == 'user' else ''}: `{step.text}`")
+    elif kind and (step.elevated or any(map(_AT_ONCE.match, step.args))):
+        verdict = RULE.deny if any(map(_GUARDS.match, re.findall(r"[\w.-]+", text))) else RULE.ask
+        yield verdict(f"it kills all processes that a search finds, not only your own: `{text}`")
 
 
 def _kill_at_once(step: Step) -> Iterator[Finding]:

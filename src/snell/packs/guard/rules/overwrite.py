@@ -36,9 +36,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="overwrite", family="files", instead="write inside the project, and let the user change system files")
 
-_SYSTEM = lazy_regex(
-    r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)"
-)
+_SYSTEM = pattern("files_of_the_system")
 _FINE = pattern("changeable_system_files")
 
 TRIGGER = Trigger(programs=name_set("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"), traits=WRITES)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, TEMP, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
@@ -27,19 +27,9 @@ RULE = Rule(
     instead="ask the user for the value that is needed, or read a template such as `.env.example`",
 )
 
-_READERS = name_set(
-    "cat tac nl less more most head tail bat batcat view vim vi nvim nano emacs sed awk gawk mawk cut sort "
-    "uniq strings xxd od hexdump hd base64 base32 openssl gpg jq yq cp mv ln install rsync tar zip gzip xz "
-    "bzip2 zstd 7z diff cmp comm paste join fold fmt pr column date ssh-add pbcopy xclip xsel wl-copy tee "
-    "sqlite3 plutil source . python python3 node ruby perl php dd rev grep egrep fgrep rg ag ack zcat mapfile "
-    "iconv expand split csplit ed ex open code subl type bc m4 cpp tsort ptx numfmt col unexpand patch "
-    "vimdiff ccat highlight tclsh rscript wc file du sum print lp lpr uuencode qrencode mlr lua pygmentize "
-    "get-content gc copy xcopy scp ditto shuf pandoc glow look hexyl xargs dotenv"
-)
+_READERS = names("file_readers")
 _PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "mawk", "jq", "yq"))
-_WRITERS = frozenset(
-    ("echo", "printf", "cat", "base64", "openssl", "jq", "yq", "sed", "awk", "envsubst", "ssh-keygen", "gpg", "sops")
-)
+_WRITERS = names("programs_that_make_secrets")
 _REMOVERS = frozenset(("rm", "shred", "truncate", "unlink"))
 _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
 _SHOWS = _READERS - _SOFT - {"wc", "file", "du", "sum", "tee", "rsync", "scp"}
@@ -73,9 +63,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _secret_search(step, workspace)
 
 
-_STATE = lazy_regex(
-    r"/(?:state|state/snell|http-token\S*|trust\.json\S*|audit\S*|snell\.db\S*|homes|code|[^/]*[*?[][^/]*)/?$"
-)
+_STATE = pattern("state_of_snell")
 
 _SETTINGS = lazy_regex(r"/\.snell(?!/state(?:/|$))|/\.?config(?:/|$)|^/etc/")
 

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from snell.model.tool_names import name_set
-from snell.packs.guard.known_values import LISTED
-from snell.shell.arguments import arguments_of
+from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_values import ENVIRONMENT, LISTED
 from snell.system.lazy_regex import lazy_regex
 
 # How they show up in a list of processes.
@@ -58,43 +57,26 @@ def signals(masked: str, strings: list[str]) -> Iterator[tuple[str, ...]]:
         yield from (("kill", "-TERM", number) for number in re.findall(r"(?<![\w«-])-?\d{2,9}(?![\w»])", found[1]))
 
 
-_LISTERS = name_set("ps pgrep pidof")
-_SEARCHES = name_set("grep egrep fgrep rg")
-_EVERY, _OF_USER = frozenset((".", ".*", "")), ("-u", "-U", "--user", "--euid", "--uid", "--User")
-# Of few processes: by number, by parent, by terminal, or the newest of a name.
-_OF_FEW = ("-p", "-q", "-t", "-P", "-n", "-o", "-s", "-F", "-g", "--pid", "--ppid", "--tty", "--parent", "--newest")
-_ALL_OF_PS = lazy_regex(r"-[a-zA-Z]*[eA]\w*|-?[a-z]*[ax][a-z]*|--everyone")
-_AWK_FINDS, _ONE_LINE = lazy_regex(r"/[^/]+/|~|==|\bif\b"), lazy_regex(r"-(?:n ?)?1(?: |$)")
+_KINDS = tuple((kind, pattern(f"lists_{kind}_processes")) for kind in ("few", "all", "user", "named"))
+_FINDS, _ONE_LINE, _ONLY_NAMES = pattern("finds_lines"), pattern("passes_one_line"), pattern("keeps_only_names")
 
 
 def listed_processes(program: str, args: list[str]) -> str:
-    """Return which processes a program lists, as the label of its output; empty where they are few or unknown."""
-    if program not in _LISTERS:
-        return ""
-    given = arguments_of(program, args, f"{' '.join(_OF_USER)} {' '.join(_OF_FEW)} -C -o --format")
-    if program == "ps":
-        if given.has(*(option for option in _OF_FEW if option not in ("-o", "-n", "-s", "-g", "-F"))):
-            return ""
-        if given.value("-C"):
-            return f"{LISTED} named {given.value('-C')}"
-        return f"{LISTED} all" if any(map(_ALL_OF_PS.fullmatch, args)) else f"{LISTED} user" * given.has(*_OF_USER)
-    if given.has(*_OF_FEW):
-        return ""
-    if given.has("-v", "--inverse") or not _EVERY.isdisjoint(given.operands):
-        return f"{LISTED} all"
-    return f"{LISTED} named {' '.join(given.operands)}" if given.operands else f"{LISTED} user"
+    """Return which processes a program lists, as the label of its output; nothing where they are few or unknown."""
+    line = "\0".join((program, *args))
+    matches = ((kind, known.match(line)) for kind, known in _KINDS)
+    kind, found = next((each for each in matches if each[1]), ("few", None))
+    return f"{LISTED} {kind} {found[found.lastindex or 0]}" if found and kind != "few" else ""
 
 
-def listed_lines(program: str, args: list[str], labels: frozenset[str]) -> frozenset[str]:
-    """Return the labels of a list of processes of which a filter passes some lines on."""
-    listed = next((label for label in labels if label.startswith(f"{LISTED} ")), "")
-    text = " ".join(args)
-    if not listed or (program in ("head", "tail") and _ONE_LINE.match(text)):
-        return labels - {listed}
-    finds = (program in _SEARCHES and not re.search(r"(?:^| )-\w*v", text)) or (program == "sed" and "-n" in args)
-    if finds or (program.endswith("awk") and _AWK_FINDS.search(text)):
-        return labels - {listed} | {f"{LISTED} named {text}"}
-    return labels
+def passed_labels(program: str, args: list[str], labels: frozenset[str]) -> frozenset[str]:
+    """Return the labels of what a filter passes on: some of the listed processes, or variables without a value."""
+    line, listed = "\0".join((program, *args)), next((label for label in labels if label.startswith(f"{LISTED} ")), "")
+    if _ONLY_NAMES.match(line):
+        return frozenset(label for label in labels if not label.startswith(ENVIRONMENT))
+    if listed and _FINDS.match(line):
+        return labels - {listed} | {f"{LISTED} named {' '.join(args)}"}
+    return labels - {listed} if _ONE_LINE.match(line) else labels
 
 
 # Functions of Snell that do what a command does which needs a person.

@@ -156,7 +156,7 @@ class _Follower:
     def _reductions(self) -> tuple[tuple[Searcher, _Replacement], ...]:
         """Expressions that are a string, and what they become."""
         return (
-            (pattern("wrapped"), self._wrapped),
+            (pattern("wrapped"), self._expand_home),
             (pattern("parent"), lambda found: self._keep(posixpath.dirname(self._string(found)))),
             (pattern("grouped"), lambda found: f"«{found[1]}»."),
             (pattern("globbed"), lambda found: f"«{found[1] or found[2]}»"),
@@ -165,7 +165,7 @@ class _Follower:
             (pattern("joined"), lambda found: self._keep(self._concat(found))),
         )
 
-    def _wrapped(self, found: re.Match[str]) -> str:
+    def _expand_home(self, found: re.Match[str]) -> str:
         """`expanduser("~/x")` is a path below the home folder wherever it is used, `str(x)` is what it was."""
         if not _EXPANDS.search(found[0]):
             return f"«{found[1]}»"
