@@ -48,4 +48,6 @@ def _publishes(given: Arguments, row: Program, workspace: Workspace) -> bool:
 
 
 # The last word, where none names what is published: a verb, a task of a builder, or an option.
-_VERB = lazy_regex(r"(?i)|-.*|(?:[\w.:+/-]*[:./+])?(?:publish|push|upload|merge|release|submit|close|sonatype)\w*")
+_VERB = lazy_regex(
+    r"(?i)|\.|-.*|(?:pre)?(?:patch|minor|major)|(?:[\w.:+/-]*[:./+])?(?:publish|push|upload|merge|release|submit|close|sonatype)\w*"
+)

@@ -263,7 +263,7 @@ def _filtered_paths(program: str, args: list[str]) -> list[str]:
     if program in ("openssl", "tee", "sponge", "tr"):
         return [arg for before, arg in itertools.pairwise(args) if before == "-in"]
     paths = [arg for arg in args if arg and arg != "-" and not arg.startswith("-")]
-    return [path for path in paths if not path.isdigit()] if program in ("head", "tail") else paths
+    return [path for path in paths if not path.lstrip("+").isdigit()] if program in ("head", "tail") else paths
 
 
 _PRINTERS: dict[str, Callable[[Call, list[str], ShellState], Value]] = {
