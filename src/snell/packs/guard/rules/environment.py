@@ -35,8 +35,9 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
 
 
 def _passes_all(step: Step) -> bool:
-    """Tell whether all variables go in, and values of them come out; `xargs` prints by another program."""
-    is_given = step.stdin is not None and step.stdin.detail(ENVIRONMENT) == "all variables"
+    """Tell whether all variables, or secret ones, go in, and values come out; `xargs` prints by another program."""
+    which = step.stdin.detail(ENVIRONMENT) if step.stdin is not None else ""
+    is_given = which == "all variables" or (bool(which) and _SECRET.search(which) is not None)
     return step.program in _SHOWS and is_given and (step.program == "xargs" or step.output.has(ENVIRONMENT))
 
 

@@ -71,11 +71,13 @@ def listed_processes(program: str, args: list[str]) -> str:
 
 def passed_labels(program: str, args: list[str], labels: frozenset[str]) -> frozenset[str]:
     """Return the labels of what a filter passes on: some of the listed processes, or variables without a value."""
-    line, listed = "\0".join((program, *args)), next((label for label in labels if label.startswith(f"{LISTED} ")), "")
+    line, text = "\0".join((program, *args)), " ".join(args)
+    listed = next((label for label in labels if label.startswith(f"{LISTED} ")), "")
     if _ONLY_NAMES.match(line):
         return frozenset(label for label in labels if not label.startswith(ENVIRONMENT))
-    if listed and _FINDS.match(line):
-        return labels - {listed} | {f"{LISTED} named {' '.join(args)}"}
+    if _FINDS.match(line) and re.search(r"[^\W_]", text):
+        found = {listed: f"{LISTED} named {text}", f"{ENVIRONMENT} all variables": f"{ENVIRONMENT} {text}"}
+        return frozenset(found.get(label, label) for label in labels)
     return labels - {listed} if _ONE_LINE.match(line) else labels
 
 
