@@ -4,7 +4,18 @@ from tests.process.machine import Machine
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 
-LINES = ("npm publish", "cargo publish -p shop", "uv publish", "docker push $IMAGE", "gh pr merge --admin $BRANCH")
+LINES = (
+    "npm publish",
+    "cargo publish -p shop",
+    "uv publish",
+    "docker push $IMAGE",
+    "gh pr merge --admin $BRANCH",
+    "./gradlew :lib:publish",
+    "mix hex.publish",
+    "goreleaser release --clean",
+    "npx semantic-release",
+    "flutter pub publish -f",
+)
 
 
 def reasons(machine: Machine, *lines: str, **env: str) -> list[str]:

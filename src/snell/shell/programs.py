@@ -62,9 +62,10 @@ class Program(Struct, frozen=True, forbid_unknown_fields=True):
     # What it does to data and machines, for the guard
     only_reads: bool = False  # the files in its words, but for those in `writes`
     deletes_by_verb: bool = False  # whatever the noun, a verb such as `delete` takes down something that others use
-    destroys: Phrases = ()  # deletes remote resources or data
+    destroys: Phrases = ()  # deletes data, here or elsewhere, or takes down remote resources
     may_destroy: Phrases = ()  # the same, but little is lost, or it can be undone
-    exposes: Phrases = ()  # removes the protection of a remote resource, or makes it public
+    exposes: Phrases = ()  # removes the protection of a remote resource, or gives others access to it
+    may_expose: Phrases = ()  # the same, but little is exposed, or it may be meant so
     stops: Phrases = ()  # stops a service that others may use
     publishes: Phrases = ()  # gives something to the public that cannot be taken back, or merges without a review
     database: bool = False  # a client of a database, whose words and input may be statements

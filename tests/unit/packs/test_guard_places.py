@@ -96,6 +96,26 @@ def test_a_link_itself_may_go_and_lead_elsewhere_in_the_project(tmp_path: Path, 
     assert _verdict(linked, tmp_path / "work", "Bash", {"command": command}) == "no_opinion"
 
 
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("rm -rf ..", "deny"),
+        ('cd .. && rm -rf "$PWD"', "deny"),
+        ('rm -rf "$(dirname "$PWD")"', "deny"),
+        ("rm -rf /tmp/*", "deny"),
+        ("rm -rf /tmp/a/me", "deny"),
+        ("find .. -delete", "deny"),
+        ("sqlite3 data/shop.db 'DROP TABLE orders'", "deny"),
+        ("rm -rf src", "ask"),
+        ("rm -rf dist", "allow"),
+        ("rm -rf /tmp/a/other", "allow"),
+        ("sqlite3 /tmp/x/shop.db 'DROP TABLE orders'", "allow"),
+    ],
+)
+def test_a_project_and_a_home_below_a_temporary_folder_are_kept(command: str, verdict: str):
+    assert judge(command, "/tmp/a/shop", "/tmp/a/me").verdict == verdict
+
+
 def test_the_clients_own_tools_read_no_secret_through_a_link(tmp_path: Path, linked: dict[str, str]):
     assert _verdict(linked, tmp_path / "work", "Read", {"file_path": str(tmp_path / "work/notes.txt")}) == "deny"
     assert _verdict(linked, tmp_path / "work", "Read", {"file_path": str(tmp_path / "work/out/a.txt")}) == "no_opinion"

@@ -20,6 +20,7 @@ PROGRAM = "program"  # a copy of that program of the system
 PACKAGE = "package"  # of a registry, that is downloaded to be run
 ON_DISK = "on-disk"  # the path of a script that was there before the session
 PROCESS = "process"  # the number of a process of that name
+LISTED = "listed"  # the numbers of `all` processes, of those of a `user`, or of those that are `named` so
 
 
 class Value(Struct, frozen=True, gc=False):

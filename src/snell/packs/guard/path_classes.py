@@ -17,6 +17,7 @@ PROJECT_ROOT, PROJECT, SOURCES = "the whole project", "project files", "the proj
 BUILD, GIT, TEMP, TEMP_ROOT = "build output", "the repository's history", "temporary files", "all temporary files"
 UNKNOWN_PLACE = "an unknown place"
 
+DATA_FOLDER = pattern("data_folder")
 _TEMP = pattern("temp")
 _SYSTEM = pattern("system")
 _BUILD_NAMES = names("build_names")
@@ -34,6 +35,7 @@ _CACHES = tuple(names("caches"))
 _SOURCES = names("sources")
 
 
+_TEMP_ROOTS = frozenset(("/tmp", "/var/tmp", "/private/tmp", "/dev/shm"))
 NO_PROJECT = "/\0"  # no path is below it
 
 
@@ -90,12 +92,8 @@ def _class_of(path: str, workspace: Workspace) -> str:
         return ROOT
     if workspace.project and head == workspace.project:
         return PROJECT_ROOT if _is_whole(path, head) else PROJECT
-    is_home = bool(workspace.home) and f"{head}/".startswith(workspace.home.rstrip("/") + "/")
-    is_own_git = head == f"{workspace.project}/.git"
-    # A home in a temporary folder is a home, and the history of the project is its history there, too.
-    if _TEMP.match(head) and head != workspace.project and not is_home and not is_own_git:
-        whole = posixpath.normpath(head) in ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm")
-        return TEMP_ROOT if whole and not path.endswith("*") else TEMP
+    if _TEMP.match(head) and (place := _temporary_place(path, head, workspace)):
+        return place
     if ".git" in head and _IN_GIT.search(head):
         return BUILD if _GIT_TEMPORARY.search(head) else GIT
     if workspace.project and head.startswith(workspace.project.rstrip("/") + "/"):
@@ -103,6 +101,16 @@ def _class_of(path: str, workspace: Workspace) -> str:
     if head.startswith("/dev/"):
         return DEVICE
     return _elsewhere(path, head, workspace)
+
+
+def _temporary_place(path: str, head: str, workspace: Workspace) -> str:
+    """Return nothing for what is in, or contains, a home or a project that is itself in a temporary folder."""
+    if head in _TEMP_ROOTS and not path.endswith("*"):
+        return TEMP_ROOT
+    for folder in (f"{workspace.project}/", f"{workspace.home}/"):
+        if folder.startswith(f"{head}/") or (f"{head}/".startswith(folder) and folder[:-1] not in _TEMP_ROOTS):
+            return ""
+    return TEMP
 
 
 def is_build_output(path: str) -> bool:
@@ -154,6 +162,8 @@ def _elsewhere(path: str, head: str, workspace: Workspace) -> str:
         return HOME
     if workspace.project and (workspace.project + "/").startswith(head.rstrip("/") + "/"):
         return ABOVE
+    if home.startswith(f"{head}/") and not _SYSTEM.match(head):
+        return HOME  # and what lies beside it
     if home and head.startswith(home + "/"):
         return BUILD if f"{head[len(home) + 1 :]}/".startswith(_CACHES) or _is_built_in_home(head, home) else HOME_PART
     if _BUILD_MACHINE_TOOLS.match(head):

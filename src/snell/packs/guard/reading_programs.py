@@ -1,17 +1,14 @@
 """Recognise programs that only read the files in their arguments, and the sub-commands of git."""
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import sub_command
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
 
-# Sub-commands of git that change files in the work tree.
-GIT_CHANGES_FILES = name_set(
-    "config init clean checkout restore reset rm mv apply clone stash pull am switch merge rebase cherry-pick revert "
-    "checkout-index read-tree worktree"
-)
+GIT_CHANGES_FILES = names("git_changes_files")
 _READING_MODULES = name_set("json.tool ast tokenize dis pydoc tabnanny pyclbr")  # a second operand is written to
 _EDITORS = name_set("vi vim nvim gvim")
 _ONLY_LOOKS = lazy_regex(r"-\w*[RM]\w*")

@@ -7,7 +7,7 @@ program, such as a redirection. A step calls only the rules whose trigger occurs
 
 from msgspec import Struct
 
-from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import NETWORK, PACKAGE
 from snell.packs.guard.reading_programs import only_reads
 from snell.packs.guard.shell.shell_state import Step
@@ -56,9 +56,7 @@ MAY_TAKE_DOWN = 512  # a word is a verb that deletes or empties
 IN_SNELL_FOLDER = 1_024  # it runs in a folder of Snell's own files, where plain names are paths of those
 
 _ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
-TAKES_DOWN = lazy_regex(
-    r"(?:^|[\0:_-])(?:delete|destroy|erase|purge|wipe|nuke|terminate|teardown|drop|reset)(?:[\0:_-]|$)"
-)
+TAKES_DOWN = pattern("takes_down")
 _HIDDEN = lazy_regex(r"(?:^|[\0=])\.")
 
 
@@ -85,10 +83,7 @@ def given_to(step: Step) -> Arguments:
     return arguments_of(step.program, step.args)
 
 
-_DRY = name_set(
-    "--dry-run --dryrun --simulate --just-print --help --what-if --check --generate-cli-skeleton --list-tasks "
-    "--list-hosts --syntax-check"
-)
+_DRY = names("dry_options")
 
 
 _HELP = frozenset((("-h", ""), ("-help", "")))

@@ -55,7 +55,9 @@ def _client(step: Step) -> Iterator[Finding]:
     texts = _texts(step)
     deletes = next((each for each in _statements(texts) if _deletes_data(each, step)), "")
     if deletes:
-        yield RULE.deny(f"it deletes data permanently: `{deletes.strip()[:80]}`")
+        verb = _FIRST_VERB.search(deletes)
+        does = _DOES.get((verb and verb.lastgroup) or "", "deletes data permanently")
+        yield RULE.deny(f"it {does}: `{deletes.strip()[:80]}`")
     elif step.program in _REDIS_CLIENTS and step.stdin is not None and _REDIS.search(step.stdin.text):
         yield RULE.deny("it empties or stops a Redis database")
     elif step.program in _REDIS_CLIENTS and _deletes_listed(step):
@@ -64,6 +66,14 @@ def _client(step: Step) -> Iterator[Finding]:
         yield RULE.ask("it makes the database client run a shell command")
     elif any(_DELETING_FILE.search(path) for path in (*step.reads, *step.args)):
         yield RULE.ask("the database client runs a file that deletes data by its name")
+
+
+_FIRST_VERB = pattern("first_verb_of_statement")
+_DOES = {
+    "rows": "changes every row of a table",
+    "rights": "changes who may use the database",
+    "beyond": "reaches out of the database",
+}
 
 
 def _texts(step: Step) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from snell.packs.guard.path_classes import (
     BUILD,
+    DATA_FOLDER,
     HOME,
     HOME_PART,
     PROJECT,
@@ -53,6 +54,8 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
             continue
         is_part = step.filtered and place not in (ROOT, HOME)
         is_part = is_part and (place != HOME_PART or (bool(names) and all(map(is_leftover_name, names))))
+        is_data = place == SYSTEM and DATA_FOLDER.match(f"{root}/") is not None
+        is_part = is_part and not (is_data and names and not all(map(is_leftover_name, names)))
         verdict = RULE.ask if is_part else RULE.deny
         yield verdict(f"it deletes whatever a search of {place} finds")
 

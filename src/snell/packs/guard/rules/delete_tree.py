@@ -11,10 +11,12 @@ from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.git_index import git_gives_back, is_tracked
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import MOVED, UNKNOWN, is_unset_variable
 from snell.packs.guard.path_classes import (
     ABOVE,
     BUILD,
+    DATA_FOLDER,
     DEVICE,
     GIT,
     HOME,
@@ -46,9 +48,7 @@ RULE = Rule(
 REMOVERS = name_set("rm grm rmdir unlink trash trash-put gio remove-item del rd erase rimraf srm ri del-cli trash-cli")
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
 _DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
-_ALL_SOURCES = lazy_regex(
-    r"(?:/(?:src|lib|app))?/\*\.(?:py|tsx?|jsx|go|rs|java|kt|swift|c|cc|cpp|rb|php|cs|sql|ex|scala)"
-)
+_ALL_SOURCES = pattern("all_sources")
 _WINDOWS = lazy_regex(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
 TRIGGER = Trigger(programs=REMOVERS)
@@ -86,9 +86,9 @@ def _is_recursive(step: Step, given: Arguments) -> bool:
 
 def _search_results(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge `rm $(find ...)`, where the operands are what a search prints."""
-    everything = next((word.text for word in step.words[1:] if word.detail("found") == "all"), "")
-    if everything:
-        place = classify_path(workspace.absolute(everything.partition(UNKNOWN)[0] or "."), workspace)
+    everything = next((word.text for word in step.words[1:] if word.detail("found") in ("all", "entries")), "")
+    place = classify_path(workspace.absolute(everything.partition(UNKNOWN)[0] or "."), workspace)
+    if everything and place not in (BUILD, TEMP):
         verdict = RULE.deny if place in _DENIED - {TEMP_ROOT, PROJECT_ROOT} else RULE.ask
         yield verdict(f"it deletes all results of an unfiltered search of {place}")
     found = next((word.text for word in step.words[1:] if word.detail("found") == "some"), "")
@@ -181,9 +181,7 @@ def _judge_system_file(place: str, path: str, shown: str) -> Finding | None:
         return None
     if re.match(r"/(?:etc|bin|sbin|boot|usr|lib\w*|System)(?:/|$)", path) and UNKNOWN not in path:
         return RULE.deny(f"it deletes a system file: `{shown}`")
-    if "*" in path and re.match(
-        r"/(?:var/(?:lib|backups|spool|www|mail)|srv|opt|root|mnt|media|Volumes|data|home|Users)/", path
-    ):
+    if "*" in path and DATA_FOLDER.match(path):
         return RULE.deny(f"it deletes data files of the system: `{shown}`")
     return None
 

@@ -12,7 +12,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="environment", family="secrets", instead="print only the variable that is needed, if it is no secret")
 
-_SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev sort uniq tr xargs")
+_SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev sort uniq tr xargs cut head tail")
 _SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
 TRIGGER = Trigger(programs=_SHOWS | name_set("grep egrep rg ps env printenv export declare typeset set"))
@@ -24,8 +24,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         return
     if step.where != HERE:
         prints = step.program in ("env", "printenv") and all(arg.startswith("-") for arg in step.args)
-        shows = step.program in _SHOWS and step.stdin is not None and step.stdin.detail(ENVIRONMENT) == "all variables"
-        if (prints or shows) and not step.piped:
+        if (prints or _passes_all(step)) and not step.piped:
             yield RULE.ask("it prints the environment of a container or another machine, including secrets")
         return
     if step.program == "ps":
@@ -35,14 +34,21 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         yield from _printed_variables(step)
 
 
+def _passes_all(step: Step) -> bool:
+    """Tell whether all variables, or secret ones, go in, and values come out; `xargs` prints by another program."""
+    which = step.stdin.detail(ENVIRONMENT) if step.stdin is not None else ""
+    is_given = which == "all variables" or (bool(which) and _SECRET.search(which) is not None)
+    return step.program in _SHOWS and is_given and (step.program == "xargs" or step.output.has(ENVIRONMENT))
+
+
 def _printed_variables(step: Step) -> Iterator[Finding]:
     program, given = step.program, step.stdin
     if program in ("grep", "egrep", "rg"):
         if given is not None and given.has(ENVIRONMENT) and any(map(_SECRET.search, step.args)):
             yield RULE.ask("it prints environment variables that hold secrets")
     elif program in _SHOWS:
-        if given is not None and given.detail(ENVIRONMENT) == "all variables":
-            yield RULE.ask(f"`{program}` prints all environment variables, including secrets", program)
+        if _passes_all(step):
+            yield RULE.ask(f"`{program}` prints environment variables, including secrets", program)
     elif program in ("env", "printenv"):
         if all(arg.startswith("-") for arg in step.args):
             yield RULE.ask("`env` prints all environment variables, including secrets", "env")

@@ -1,5 +1,5 @@
 """
-Stop commands that delete remote resources: clouds, clusters, hosted repositories, backups.
+Stop commands that delete remote resources and stored data: clouds, clusters, hosted repositories, volumes, backups.
 
 Reading, planning and dry runs are fine.
 """
@@ -54,7 +54,7 @@ def _deletions(step: Step, given: Arguments) -> Iterator[Finding]:
     if verb:
         yield RULE.deny(f"`{step.program} ... {verb}` deletes or takes down a remote resource")
     elif matches_any(given, row.destroys):
-        yield RULE.deny(f"`{step.text[:80]}` deletes or takes down a remote resource")
+        yield RULE.deny(f"`{step.text[:80]}` deletes data, or takes down what may be in use")
     elif matches_any(given, row.may_destroy):
         yield RULE.ask(f"`{step.text[:80]}` deletes what other projects may use")
     elif step.program in _ENGINES and _deletes_all_listed(step):
@@ -137,10 +137,7 @@ def _is_one_pod(program: str, given: Arguments) -> bool:
 
 _LIVE = lazy_regex(r"prod|live|kube-system", re.IGNORECASE)
 
-# Ports of data stores, secret stores and clusters, on this machine or another.
-_STORES = lazy_regex(
-    r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b(?!/test)"
-)
+_STORES = pattern("ports_of_stores")
 _LOCAL = lazy_regex(r"(?:.*[\s/@])?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/\s]|$)")
 
 

@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import names, pattern
+from snell.packs.guard.known_values import LISTED
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule, Trigger, given_to
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
 from snell.shell.arguments import arguments_of, matches_any
 from snell.shell.programs import program_row
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="machine", family="system", instead="stop one process by its id, or let the user do it")
 
@@ -18,9 +20,7 @@ _GUARDS = pattern("guarding_services")
 _ESSENTIAL = pattern("essential_packages")
 _REMOVES = pattern("removes_packages")
 _KERNEL = frozenset(("rmmod", "insmod", "modprobe", "kexec", "dmsetup"))
-_SERVICE_VERBS = frozenset(
-    ("stop", "disable", "mask", "kill", "isolate", "poweroff", "reboot", "halt", "emergency", "rescue", "suspend")
-)
+_SERVICE_VERBS = names("verbs_that_stop_services")
 _PACKAGE_MANAGERS = name_set("apt apt-get dnf yum zypper apk pacman dpkg rpm snap brew")
 _KILLERS = frozenset(("kill", "pkill", "killall", "skill"))
 _SERVICES = frozenset(("systemctl", "service", "rc-service"))
@@ -65,14 +65,32 @@ def _settings(step: Step) -> Iterator[Finding]:
 
 def _kill(step: Step) -> Iterator[Finding]:
     args = step.args
+    if _NO_END.search(" ".join(args)):
+        return
     if step.program == "kill":
+        yield from _kill_listed(step)
         targets = [arg for arg in args if re.fullmatch(r"-?\d+|\$\$", arg)]
         if ("-1" in targets[-1:] and len(args) > 1) or args[-1:] == ("1",):
             yield RULE.deny("it kills all processes of the user, or process 1")
     elif arguments_of(step.program, args, "-u -U -f").has("-u", "-U") and not _names_program(args):
         yield RULE.deny(f"it kills all processes of a user: `{step.text}`")
-    elif any(arg in ("-9", "-KILL", "-SIGKILL") for arg in args):
+    elif step.elevated or any(map(_AT_ONCE.match, args)):
         yield from _kill_at_once(step)
+
+
+_NO_END = pattern("ends_no_process")
+_AT_ONCE = lazy_regex(r"(?:-|-s|-n|--signal=)?(?:9|(?:SIG)?KILL)$")
+
+
+def _kill_listed(step: Step) -> Iterator[Finding]:
+    """Judge `kill $(pgrep NAME)` and `ps ... | xargs kill` as a command that finds the processes itself."""
+    listed = next((word.detail(f"{LISTED} ") for word in step.words[1:] if word.has(LISTED)), "")
+    kind, _, text = listed.partition(" ")
+    if kind in ("all", "user"):
+        yield RULE.deny(f"it kills all processes{' of a user' if kind == 'user' else ''}: `{step.text}`")
+    elif kind and (step.elevated or any(map(_AT_ONCE.match, step.args))):
+        verdict = RULE.deny if any(map(_GUARDS.match, re.findall(r"[\w.-]+", text))) else RULE.ask
+        yield verdict(f"it kills all processes that a search finds, not only your own: `{text}`")
 
 
 def _kill_at_once(step: Step) -> Iterator[Finding]:
@@ -83,7 +101,7 @@ def _kill_at_once(step: Step) -> Iterator[Finding]:
         yield RULE.ask(f"it kills all processes of that name or user, not only your own: `{step.text}`")
     elif not any(not arg.startswith("-") for arg in args) or args[-1] in (".", ".*", ""):
         yield RULE.deny("it kills all processes")
-    elif "-f" in args:
+    else:
         yield RULE.ask(f"it kills by a pattern that may match other processes: `{step.text}`")
 
 

@@ -36,9 +36,7 @@ from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(name="overwrite", family="files", instead="write inside the project, and let the user change system files")
 
-_SYSTEM = lazy_regex(
-    r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)"
-)
+_SYSTEM = pattern("files_of_the_system")
 _FINE = pattern("changeable_system_files")
 
 TRIGGER = Trigger(programs=name_set("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"), traits=WRITES)
@@ -178,6 +176,9 @@ def _packed_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield RULE.deny(f"it deletes {gone or 'the files'} after packing")
 
 
+_EMPTY_FOLDER = lazy_regex(r"(?i)(?:^|/)(?:[\w-]+[_.-])?(?:empty|blank|nothing|void)\w*/?\.?$|made-here/?\.?$")
+
+
 def _synced_folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
     operands = arguments_of(step.program, step.args, "-e --rsh --exclude --include --filter -f --files-from").operands
     dry = arguments_of(step.program, step.args, "-e --rsh --exclude --include").has("-n", "--dry-run", "--list-only")
@@ -185,5 +186,6 @@ def _synced_folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
         return
     place = OUTSIDE if ":" in operands[-1] else classify_path(workspace.absolute(operands[-1]), workspace)
     if place not in (PROJECT, BUILD, TEMP, SOURCES):
-        verdict = RULE.deny if place in (ROOT, HOME, SYSTEM, PROJECT_ROOT, ABOVE) else RULE.ask
+        is_emptied = _EMPTY_FOLDER.search(operands[-2]) is not None and place in (HOME_PART, OUTSIDE, GIT)
+        verdict = RULE.deny if is_emptied or place in (ROOT, HOME, SYSTEM, PROJECT_ROOT, ABOVE) else RULE.ask
         yield verdict(f"it deletes files in `{operands[-1]}` that the source does not have")

@@ -13,8 +13,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import mark_unrepeatable
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule, Trigger
@@ -37,12 +37,8 @@ _REQUIREMENT = lazy_regex(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNOR
 _SNELL_SOURCE = lazy_regex(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
 _NAMED = lazy_regex(r"(?<![A-Za-z0-9-])snell(?:-hook|-daemon)?(?![A-Za-z0-9-])")
 _PROJECT_NAME = lazy_regex(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
-_OTHERS = name_set(
-    "systemctl launchctl brew npm apt apt-get dnf yum conda mamba micromamba snap rye service poetry pdm hatch"
-)
-_OTHERS_VERBS = lazy_regex(
-    r"(?:uninstall|remove|purge|stop|disable|mask|unload|bootout|kill|restart|reinstall|upgrade|update)$"
-)
+_OTHERS = names("installers_of_others")
+_OTHERS_VERBS = pattern("verbs_of_installers")
 _REPLACES = ("-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--force", "-f", "--reinstall")
 _VALUED = (
     "-i --index-url --extra-index-url -f --find-links -r --requirement --requirements -c --constraint -t --target "

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
-from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
+from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, TEMP, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
 from snell.packs.guard.rule import READS, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_snell_file, secret_name
-from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.shell.shell_state import HERE, HOST, Step
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
@@ -27,19 +27,9 @@ RULE = Rule(
     instead="ask the user for the value that is needed, or read a template such as `.env.example`",
 )
 
-_READERS = name_set(
-    "cat tac nl less more most head tail bat batcat view vim vi nvim nano emacs sed awk gawk mawk cut sort "
-    "uniq strings xxd od hexdump hd base64 base32 openssl gpg jq yq cp mv ln install rsync tar zip gzip xz "
-    "bzip2 zstd 7z diff cmp comm paste join fold fmt pr column date ssh-add pbcopy xclip xsel wl-copy tee "
-    "sqlite3 plutil source . python python3 node ruby perl php dd rev grep egrep fgrep rg ag ack zcat mapfile "
-    "iconv expand split csplit ed ex open code subl type bc m4 cpp tsort ptx numfmt col unexpand patch "
-    "vimdiff ccat highlight tclsh rscript wc file du sum print lp lpr uuencode qrencode mlr lua pygmentize "
-    "get-content gc copy xcopy scp ditto shuf pandoc glow look hexyl xargs dotenv"
-)
+_READERS = names("file_readers")
 _PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "mawk", "jq", "yq"))
-_WRITERS = frozenset(
-    ("echo", "printf", "cat", "base64", "openssl", "jq", "yq", "sed", "awk", "envsubst", "ssh-keygen", "gpg", "sops")
-)
+_WRITERS = names("programs_that_make_secrets")
 _REMOVERS = frozenset(("rm", "shred", "truncate", "unlink"))
 _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
 _SHOWS = _READERS - _SOFT - {"wc", "file", "du", "sum", "tee", "rsync", "scp"}
@@ -73,9 +63,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _secret_search(step, workspace)
 
 
-_STATE = lazy_regex(
-    r"/(?:state|state/snell|http-token\S*|trust\.json\S*|audit\S*|snell\.db\S*|homes|code|[^/]*[*?[][^/]*)/?$"
-)
+_STATE = pattern("state_of_snell")
 
 _SETTINGS = lazy_regex(r"/\.snell(?!/state(?:/|$))|/\.?config(?:/|$)|^/etc/")
 
@@ -92,7 +80,10 @@ def _outside_this_machine(step: Step, workspace: Workspace) -> Iterator[Finding]
         secret for path in (*_paths(step, workspace), *step.reads) if (secret := secret_name(path, workspace.home))
     ]
     if found and step.program not in _SOFT:
-        yield RULE.ask(f"`{found[0]}` holds secrets in the container or on the other machine", found[0])
+        if step.where == HOST:
+            yield RULE.deny(f"`{found[0]}` holds secrets of the other machine", found[0])
+        else:
+            yield RULE.ask(f"`{found[0]}` holds secrets of the container", found[0])
 
 
 def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
@@ -118,11 +109,14 @@ def _file_arguments(step: Step) -> list[str]:
         args = [arg for arg in args if arg not in named and arg not in made]
     if program in _PATTERN_FIRST and not {"-e", "-f", "--regexp"} & set(step.args):
         args = args[1:]
+    if program in _LANGUAGES:  # what their code reads is followed, and its text is no path
+        args = [arg for arg in args if not _CODE.search(arg)]
     args += named
     return args[:-1] if program in ("cp", "mv", "ln", "install", "rsync", "scp") and len(args) > 1 else args
 
 
 _ASSIGNED = lazy_regex(r"(?:--(?!env-file)\w[\w-]*|if)=")
+_LANGUAGES, _CODE = name_set("python python3 node ruby perl php lua tclsh rscript"), lazy_regex(r"[(){};'\"\n]")
 _NAMES_FILE, _NAMES_LIST = lazy_regex(r"--[\w-]*(?:from|file)|-f"), lazy_regex(r"-f|--files-from")
 _MADE = lazy_regex("-out|-keyout")
 
@@ -178,7 +172,7 @@ def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
     for path in targets:
         secret = secret_name(path, workspace.home)
         is_rewritten = path.endswith("/.envrc") and bool(step.output.text or step.stdin)  # judged by what it runs
-        if secret and not path.startswith("/tmp/") and not is_rewritten:
+        if secret and classify_path(path, workspace) != TEMP and not is_rewritten:
             soft = re.search(r"\.env", secret)
             yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets", secret)
 

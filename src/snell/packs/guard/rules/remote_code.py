@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import MISSING, path_kind
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import NETWORK, PACKAGE
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import ADDRESS, CODE, FETCHED, Finding, Rule, Trigger, given_to, only_asks
@@ -69,14 +69,31 @@ _PACKAGE = lazy_regex(r"((?:@[\w.-]+/)?\w[\w.-]*?)(?:\[[\w,-]*\])?(?:@[\w.^~*<>=
 
 def _is_well_known(requirement: str, runner: str, workspace: Workspace) -> bool:
     """Tell whether many use this package, or the project has it; addresses and unknown parts are for other checks."""
+    known = program_row(runner).well_known
+    address = _REPOSITORY.match(requirement)
+    if address and (is_forge(requirement) if address[1] else runner == "npx" or address[2]):
+        owner = address[address.lastindex or 0].lower()
+        return bool({owner, f"@{owner}"} & (known | program_row("npx").well_known))
     found = _PACKAGE.fullmatch(requirement)
     name = found[1] if found else ""
-    known = program_row(runner).well_known
     if not name or {name.lower(), name.partition("/")[0]} & known or name.startswith("create-") or is_known(name):
         return True
     folders = dict.fromkeys((workspace.cwd, workspace.project))
     places = ("", ".bin/") if runner == "npx" else ()
     return any(path_kind(f"{each}/node_modules/{place}{name}") != MISSING for each in folders for place in places)
+
+
+_REPOSITORY = lazy_regex(
+    r"(?:git\+)?\w+://[^/]+/([\w.-]+)/|(?:github|gitlab|bitbucket|gist):([\w.-]+)|(\w[\w.-]*)/[\w.-]+$"
+)
+_TOOLS = names("downloaded_tools")
+_SHOWS_VERSION = frozenset(("version", "--version", "-v", "-V", "--help", "-h", "help", "--client"))
+
+
+def _is_tool(name: str, source: str) -> bool:
+    """Tell whether many download this program, or its publisher is well known."""
+    known = _TOOLS | program_row("npx").well_known | program_row("uvx").well_known
+    return name in known or bool(_PUBLISHER.match(source) or _DISTRIBUTORS.match(source))
 
 
 def _fetched_code(step: Step, source: str) -> Iterator[Finding]:
@@ -88,7 +105,10 @@ def _fetched_code(step: Step, source: str) -> Iterator[Finding]:
 
 def _fetched_program(step: Step) -> Iterator[Finding]:
     name = step.words[0]
-    if name.has(NETWORK):
+    if name.has(NETWORK) and name.is_known:  # a folder of PATH has it, where tools are put once they were checked
+        if not _is_tool(step.program, name.detail(NETWORK)) and not _SHOWS_VERSION.issuperset(step.args):
+            yield RULE.ask(f"it runs `{name.text}`, which was just downloaded and is not well known")
+    elif name.has(NETWORK):
         yield RULE.deny("the program that it runs comes from the network")
     elif name.text.startswith(("http://", "git+http://")):
         yield RULE.deny("it runs a package from an unencrypted address")
@@ -200,19 +220,12 @@ def _installs_by_address(step: Step) -> bool:
     return False
 
 
-# Publishers that offer packages by address.
-_PACKAGES = lazy_regex(
-    r"pytorch\.org/|/releases/|githubusercontent\.com/|/simple/|storage\.googleapis\.com/|\.github\.io/"
-)
+_PACKAGES = pattern("package_publishers")
 
 
 _PROGRAMS = lazy_regex(r"/s?bin/[^/]+$")
-_INSTALLERS = name_set(
-    "pip pip3 pipx uv npm npx pnpm yarn bun bunx gem go cargo poetry conda composer helm kubectl apt apt-get"
-)
-_UNENCRYPTED = lazy_regex(
-    r"(?:--[\w-]+=)?(?:\w+\+)?http://(?!localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w-]+(?:[:/]|$))"
-)
+_INSTALLERS = names("package_installers")
+_UNENCRYPTED = pattern("unencrypted_address")
 
 
 _BARE_ADDRESS = lazy_regex(r"(?:--[\w-]+=)?(?:\w+\+)?http://\d+\.\d+\.\d+\.\d+[:/]")  # a number, no name

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import ARCHIVE, REMOTE, UNKNOWN
 from snell.packs.guard.path_classes import ABOVE, HOME, HOME_PART, PROJECT_ROOT, ROOT, SYSTEM, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
@@ -31,9 +32,7 @@ _ADDRESS = lazy_regex(r"^(?:\w[\w+]*://|(?:[\w.-]+@)?[\w.-]+\.[\w.-]+:(?!\\)|[\w
 _LOGIN = lazy_regex(r"://[^/@]+:[^/@]+@")
 _CLOUDS = name_set("aws gsutil gcloud rclone mc s3cmd s5cmd azcopy b2")
 _STORED = lazy_regex(r"^(?:s3|gs|b2|https?)://|^[\w-]+:(?!\\)")
-_SERVERS = name_set(
-    "serve http-server httpd miniserve darkhttpd live-server static-server webfs caddy twistd superhttp"
-)
+_SERVERS = names("file_servers")
 
 
 _PERSONAL = name_set("documents desktop pictures photos mail")

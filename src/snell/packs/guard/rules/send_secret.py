@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET, UNKNOWN, Value
 from snell.packs.guard.path_classes import BUILD, TEMP, Workspace, classify_path
 from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger
@@ -24,13 +25,8 @@ RULE = Rule(
     instead="send only what is needed, without keys, tokens or environment; the user can send the rest",
 )
 
-_HTTP = frozenset(
-    ("curl", "wget", "wget2", "http", "https", "xh", "curlie", "invoke-webrequest", "iwr", "invoke-restmethod")
-)
-_PIPES = name_set(
-    "openssl nc ncat netcat socat telnet websocat ssh mail mailx sendmail mutt msmtp ftp sftp logger "
-    "lftp tftp smbclient ncftpput"
-)
+_HTTP = names("http_clients")
+_PIPES = names("sending_programs")
 _COPIES = name_set("scp rsync sftp rclone gsutil croc wormhole magic-wormhole aws gcloud az s3cmd mc b2 transfer")
 _LOOKUPS = frozenset(("dig", "nslookup", "host", "drill", "ping", "getent"))
 _TAR_VARIABLES = ("TAR_OPTIONS", "TAPE")
@@ -71,8 +67,13 @@ def _sent_by_program(step: Step, workspace: Workspace) -> str:
         given = [arg.partition("=")[2] if arg.startswith("--") else arg for arg in step.args]
         given += [arg.partition("=@")[2] for arg in step.args]
         secrets = (secret_name(workspace.absolute(arg), workspace.home) for arg in given if arg)
-        return next(filter(None, secrets), "")
+        is_note = not {"gist", "snippet"}.isdisjoint(step.args)
+        often = next(filter(_OFTEN.search, given), "") if is_note else ""
+        return next(filter(None, secrets), f"?`{often}`, which often holds passwords," if often else "")
     return ""
+
+
+_OFTEN = pattern("often_holds_passwords")
 
 
 def _sent_files(step: Step) -> str:

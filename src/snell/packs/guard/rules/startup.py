@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import ENV, WRITES, Finding, Rule, Trigger
@@ -16,9 +16,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(name="startup", family="system", instead="say what should be added, and let the user add it")
 
 _EXPORTS = pattern("ordinary_exports")
-_LOADER_VARIABLES = frozenset(
-    ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PROMPT_COMMAND", "GIT_SSH_COMMAND")
-)
+_LOADER_VARIABLES = names("loader_variables")
 _HARMLESS_PRELOAD = lazy_regex(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
 
 TRIGGER = Trigger(
@@ -59,9 +57,10 @@ def _loaded_code(step: Step) -> Iterator[Finding]:
             return
 
 
-_SSH_PROGRAM = lazy_regex(
-    r"(?:Proxy|Local|Remote|KnownHosts)Command|Match\s.*\bexec\b|PKCS11Provider|Include", re.IGNORECASE
-)
+_SSH_PROGRAM = pattern("ssh_settings_that_run")
+
+
+_UNCHECKED_HOSTS = pattern("unchecked_hosts")
 
 
 def _ssh_settings(step: Step) -> Iterator[Finding]:
@@ -73,13 +72,13 @@ def _ssh_settings(step: Step) -> Iterator[Finding]:
         edits = step.program in ("sed", "gsed", "perl", "ed")
         if edits or _SSH_PROGRAM.search(" ".join((text, *step.args))):
             yield RULE.ask(f"it changes `{path}`, which can name programs that `ssh` runs")
+        elif _UNCHECKED_HOSTS.search(text):
+            yield RULE.ask(f"`{path}` makes `ssh` trust any machine that answers in the place of any host")
 
 
 _EVERYDAY_PROGRAM = pattern("everyday_programs")
 _UNSAFE_FOLDER = lazy_regex(r"(?:/tmp|/var/tmp|/dev/shm)(?:/(?![^:]*(?:/bin|/\.bin|made-here))[^:]*)?(?::|$)|\.?:")
-_LOADER_OPTIONS = name_set(
-    "PYTHONSTARTUP NODE_OPTIONS PERL5OPT RUBYOPT GIT_EXEC_PATH GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS PYTHONHOME"
-)
+_LOADER_OPTIONS = names("loader_options")
 
 
 def _search_paths(step: Step) -> Iterator[Finding]:
@@ -149,10 +148,7 @@ def _sets_git_program(args: tuple[str, ...]) -> bool:
 
 
 _RUNS = lazy_regex(r"!(?!git\b)|.*gitconfig|[~./]")
-# A helper gets every password that git uses; clients of forges are helpers, and so is printing one.
-_RUNS_HELPER = lazy_regex(
-    r"!(?!\s*(?:\S*/)?(?:gh|glab|aws|gcloud|git)\s|\s*\w+\(\)\s*\{[^|;&]*(?:;\s*)?echo\b(?!.*(?:curl|wget|nc\s)))"
-)
+_RUNS_HELPER = pattern("runs_git_helper")
 # Settings of package managers that name the program which runs scripts, or code that it loads.
 _RUN_SETTINGS = name_set("script-shell scriptshell shell node-options nodeoptions git onload-script yarnpath pnpmfile")
 

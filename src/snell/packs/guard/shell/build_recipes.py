@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names
 from snell.shell.build_targets import (
     BUILD_FILES,
     SCRIPT_RUNNERS,
@@ -47,11 +47,7 @@ LOADED = {
 # Programs that do on other machines, or in a cluster, what the files in their words say.
 _PLANS = ("ansible-playbook", "kubectl", "oc", "docker", "podman", "docker-compose", "podman-compose")
 _COMPOSE = lazy_regex(r"(?:docker-)?compose(?:\.\w+)?\.ya?ml")
-# Tools of JavaScript that run a file of their own, such as `jest.config.js`.
-_CONFIGURED = name_set(
-    "jest vite vitest webpack eslint prettier rollup next nuxt tailwindcss postcss babel playwright cypress mocha "
-    "gulp grunt"
-)
+_CONFIGURED = names("tools_with_settings_that_run")
 _PLAY_LINE = lazy_regex(r"(?m)^[ \t]*(?:-\s*)?(?:ansible\.builtin\.)?(?:shell|command|raw|cmd)\s*:\s*[|>]?-?\s*(.+)$")
 _HOST_RIGHTS = {
     "--privileged": lazy_regex(r"\bprivileged:\s*true"),

@@ -9,6 +9,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import LOADED, reads_recipes, recipes
@@ -17,6 +18,7 @@ from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Wal
 from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
 from snell.shell.cursor import Budget
 from snell.shell.powershell import to_posix
+from snell.shell.programs import is_known
 from snell.system.lazy_regex import lazy_regex
 
 STDIN = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"))
@@ -94,7 +96,11 @@ def run_file(walk: Walk, call: Call, scene: ShellState) -> Value | None:
         built = {scene.absolute(file) for file in _BUILDS.get(name, ())}
         kept = [value for path, value in scene.files.items() if path in built or path.endswith(f"bin/{name}")]
         # A tool that was fetched by an address one can check, and put in its place, is how tools are installed.
-        content = next((value for value in kept if value.has(NETWORK) and "https:" not in value.detail(NETWORK)), None)
+        fetched = [value for value in kept if value.has(NETWORK)]
+        content = next((value for value in fetched if "https:" not in value.detail(NETWORK)), None)
+        if fetched and not content and not is_known(program_of(name)):
+            tool = call.words[0].with_labels(*fetched[0].labels)
+            walk.record(call.with_words(tool, *call.words[1:]), scene, UNKNOWN_VALUE)
     if "/" not in name:
         _run_recipes(walk, call, scene)
     copy = content.detail(PROGRAM) if content is not None and content.has(PROGRAM) else ""
@@ -316,11 +322,7 @@ def is_versioned(program: str) -> bool:
     return _VERSIONED.match(program) is not None
 
 
-# awk, and one-liners of other languages, that run the lines that they read.
-_RUNS_INPUT = lazy_regex(
-    r"system\s*\(\s*\$|system\s*[( ]\$_|print\s*\|\s*\"(?:ba)?sh|\|\s*\"(?:ba)?sh\"|exec\(.*(?:stdin|input\(\))|"
-    r"eval\(.*STDIN"
-)
+_RUNS_INPUT = pattern("runs_its_input")
 
 
 def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:

@@ -6,19 +6,14 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import NETWORK, SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import ShellState
 from snell.shell.written_files import written_files
 from snell.system.lazy_regex import lazy_regex
 
-DOWNLOADERS = name_set(
-    "curl wget wget2 nc ncat netcat socat fetch aria2c http https xh lwp-request websocat wscat telnet lynx "
-    "w3m links axel tftp ftp sftp invoke-webrequest iwr irm invoke-restmethod curlie grpcurl gsutil dig "
-    "nslookup host drill"
-)
+DOWNLOADERS = names("downloaders")
 _LOCAL = lazy_regex(
     r"^(?:\w+://)?(?:[^@/]*@)?(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal)(?:[:/?]|$)"
 )

@@ -1,8 +1,10 @@
-"""Which patterns find the processes of Snell, and which processes a short program sends signals to."""
+"""Which processes a program lists, which patterns find those of Snell, and which ones code sends signals to."""
 
 import re
 from collections.abc import Iterable, Iterator
 
+from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_values import ENVIRONMENT, LISTED
 from snell.system.lazy_regex import lazy_regex
 
 # How they show up in a list of processes.
@@ -53,6 +55,30 @@ def signals(masked: str, strings: list[str]) -> Iterator[tuple[str, ...]]:
         yield "pkill", "snell"
     for found in _KILLED.finditer(masked):
         yield from (("kill", "-TERM", number) for number in re.findall(r"(?<![\w«-])-?\d{2,9}(?![\w»])", found[1]))
+
+
+_KINDS = tuple((kind, pattern(f"lists_{kind}_processes")) for kind in ("few", "all", "user", "named"))
+_FINDS, _ONE_LINE, _ONLY_NAMES = pattern("finds_lines"), pattern("passes_one_line"), pattern("keeps_only_names")
+
+
+def listed_processes(program: str, args: list[str]) -> str:
+    """Return which processes a program lists, as the label of its output; nothing where they are few or unknown."""
+    line = "\0".join((program, *args))
+    matches = ((kind, known.match(line)) for kind, known in _KINDS)
+    kind, found = next((each for each in matches if each[1]), ("few", None))
+    return f"{LISTED} {kind} {found[found.lastindex or 0]}" if found and kind != "few" else ""
+
+
+def passed_labels(program: str, args: list[str], labels: frozenset[str]) -> frozenset[str]:
+    """Return the labels of what a filter passes on: some of the listed processes, or variables without a value."""
+    line, text = "\0".join((program, *args)), " ".join(args)
+    listed = next((label for label in labels if label.startswith(f"{LISTED} ")), "")
+    if _ONLY_NAMES.match(line):
+        return frozenset(label for label in labels if not label.startswith(ENVIRONMENT))
+    if _FINDS.match(line) and re.search(r"[^\W_]", text):
+        found = {listed: f"{LISTED} named {text}", f"{ENVIRONMENT} all variables": f"{ENVIRONMENT} {text}"}
+        return frozenset(found.get(label, label) for label in labels)
+    return labels - {listed} if _ONE_LINE.match(line) else labels
 
 
 # Functions of Snell that do what a command does which needs a person.

@@ -40,6 +40,7 @@ def follow(walk: Walk, call: Call, scene: ShellState, language: str, code: str, 
 _Replacement = Callable[[re.Match[str]], str]
 
 
+_EXPANDS, _HOME_VARIABLE = lazy_regex(r"(?i)expand|untildify"), lazy_regex(r"^\$(?:HOME\b|\{HOME\})")
 _REMOVER = lazy_regex(r"require\(\s*['\"](rimraf|shelljs|del)['\"]\s*\)")  # modules whose functions have their names
 
 
@@ -155,7 +156,7 @@ class _Follower:
     def _reductions(self) -> tuple[tuple[Searcher, _Replacement], ...]:
         """Expressions that are a string, and what they become."""
         return (
-            (pattern("wrapped"), lambda found: f"«{found[1]}»"),
+            (pattern("wrapped"), self._expand_home),
             (pattern("parent"), lambda found: self._keep(posixpath.dirname(self._string(found)))),
             (pattern("grouped"), lambda found: f"«{found[1]}»."),
             (pattern("globbed"), lambda found: f"«{found[1] or found[2]}»"),
@@ -163,6 +164,12 @@ class _Follower:
             (pattern("path_join"), lambda found: self._keep("/".join(self._all_strings(found[1])))),
             (pattern("joined"), lambda found: self._keep(self._concat(found))),
         )
+
+    def _expand_home(self, found: re.Match[str]) -> str:
+        """`expanduser("~/x")` is a path below the home folder wherever it is used, `str(x)` is what it was."""
+        if not _EXPANDS.search(found[0]):
+            return f"«{found[1]}»"
+        return self._keep(self._home(_HOME_VARIABLE.sub("~", self._at(found[1]))))
 
     def _variable(self, found: re.Match[str]) -> str:
         name = self._at(found[1]) if found[1] else found[2] or found[3]

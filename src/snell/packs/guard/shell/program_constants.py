@@ -11,6 +11,7 @@ import codecs
 import re
 from collections.abc import Callable
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.system.lazy_regex import lazy_regex
 
@@ -39,10 +40,7 @@ _BACKWARDS = (
 )
 _SAME = rf"{_S}\.(?:decode|toString|to_s|strip|trim|encode|chomp|valueOf)\(\s*(?:«\d+»\s*)?\)|«\d+»\.join\(\s*{_S}\s*\)"
 _REPLACED = lazy_regex(rf"{_S}\.(?:replace|replaceAll|gsub|tr)\(\s*{_S}\s*,\s*{_S}\s*\)")
-_ANY = lazy_regex(
-    r"fromhex|unhexlify|a2b_|hex2bin|64|atob|Buffer\.from|codecs|pack|fromCharCode|bytes|bytearray|chr\b|\[::-1\]|"
-    r"rev|\.replace|gsub|\.tr\("
-)
+_ANY = pattern("decodes_constants")
 
 
 def fold_constants(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) -> str:
@@ -53,8 +51,8 @@ def fold_constants(masked: str, at: Callable[[str], str], keep: Callable[[str], 
         masked = _LISTED.sub(lambda found: keep(at(found[1]).join(map(at, re.findall(_S, found[2])))), masked)
     if _ANY.search(masked) is None:
         return masked
-    for pattern, decode in _STEPS:
-        masked = pattern.sub(lambda found, decode=decode: _fold(found, decode, at, keep), masked)  # type: ignore[misc]  # the default binds the loop's value
+    for searcher, decode in _STEPS:
+        masked = searcher.sub(lambda found, decode=decode: _fold(found, decode, at, keep), masked)  # type: ignore[misc]  # the default binds the loop's value
     return _REPLACED.sub(lambda found: keep(at(found[1]).replace(at(found[2]), at(found[3]))), masked)
 
 

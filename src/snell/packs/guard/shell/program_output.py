@@ -5,6 +5,7 @@ import posixpath
 from collections.abc import Callable
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import (
     ARCHIVE,
     DECODED,
@@ -24,18 +25,14 @@ from snell.packs.guard.path_classes import NO_PROJECT
 from snell.packs.guard.sensitive_files import is_secret_folder
 from snell.packs.guard.shell.file_copies import copy_files, pack_archive, unpack_archive
 from snell.packs.guard.shell.network_transfers import DOWNLOADERS, download_output
-from snell.packs.guard.shell.process_signals import finds_snell
+from snell.packs.guard.shell.process_signals import finds_snell, listed_processes, passed_labels
 from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import Call, ShellState, program_of
 from snell.packs.guard.shell.text_filters import decode_output, filter_text, unescape
 from snell.system.lazy_regex import lazy_regex
 
 _SPECIFIER = lazy_regex(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
-_FILTERS = name_set(
-    "cat tac head tail grep egrep fgrep rg sed awk gawk mawk sort uniq cut tr jq yq gzip gunzip zcat bzip2 xz "
-    "zstd openssl gpg base64 base32 xxd od hexdump tee fold nl strings column pv buffer iconv dos2unix less "
-    "more bat rev paste split uuencode uudecode lz4 brotli unxz bunzip2 envsubst dd sponge comm"
-)
+_FILTERS = names("filters")
 _LISTERS = frozenset(("ps", "ss", "lsof", "netstat", "top", "pgrep", "pstree", "systemctl"))
 _COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync", "ditto", "scp", "sftp"))
 _CLOUDS = frozenset(("aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
@@ -84,6 +81,7 @@ def _other_output(program: str, call: Call, args: list[str], scene: ShellState) 
                 scene.write(name, Value(UNKNOWN, labels))
     if program in ("pgrep", "pidof", "lsof", "fuser") and finds_snell(args):
         labels |= {f"{PROCESS} snell"}
+    labels |= {listed} if (listed := listed_processes(program, args)) else set()
     return Value(UNKNOWN, labels | {INIT} if prints_shell_code(program, args) else labels)
 
 
@@ -106,9 +104,7 @@ def _output_files(program: str, args: list[str]) -> list[str]:
 _OUTPUT_OPTIONS = frozenset(("-o", "--output", "-out", "-O"))
 _OUTPUT = lazy_regex(r"(?:--output|--out|of|--outfile)=.")
 _SED_WRITES = lazy_regex(r"(?:\bw |> ?\"?)([\w./-]+)")
-_REDUCERS = frozenset(
-    ("wc", "md5sum", "sha256sum", "sha1sum", "cksum", "test", "[", "stat", "ls", "file", "du", "shasum", "cmp")
-)
+_REDUCERS = names("programs_that_print_figures")
 _CARRIED = (SECRET, ENVIRONMENT, PRIVATE, DECODED, NETWORK)
 
 
@@ -207,10 +203,15 @@ def _which(_call: Call, args: list[str], _scene: ShellState) -> Value:
     return Value(f"/usr/bin/{names[0]}" if names and "/" not in names[0] else (names[0] if names else UNKNOWN))
 
 
+_ENTRIES = "found entries"  # all that is in a folder
+
+
 def _ls(call: Call, args: list[str], scene: ShellState) -> Value:
     """The names that it lists, where a pattern says which they are."""
-    named = [arg for arg in args if "*" in arg.rpartition("/")[2]]
+    named = [arg for arg in args if "*" in arg.rstrip("/").rpartition("/")[2]]
     labels = _carried_labels("ls", call, scene) | {"output ls"}
+    if not named and not any(arg.startswith("-") and "d" in arg for arg in args):
+        labels |= {_ENTRIES}
     if is_secret_folder(scene.cwd) and all(arg.startswith("-") for arg in args):
         return Value(f"{scene.cwd}/{UNKNOWN}", labels)
     return Value(named[0] if len(named) == 1 == len([arg for arg in args if arg[:1] != "-"]) else UNKNOWN, labels)
@@ -226,6 +227,8 @@ _PATTERN_FIRST = name_set("grep egrep fgrep rg sed awk gawk mawk jq yq cut")
 def _filter(call: Call, args: list[str], scene: ShellState) -> Value:
     program = program_of(call.words[0].text)
     given = _filter_input(program, call, args, scene)
+    if given.labels:
+        given = Value(given.text, passed_labels(program, args, given.labels) - {_ENTRIES})
     if program in _DECODERS:
         return decode_output(program, args, given)
     if program in _UNPACKERS or (program in _SQUEEZERS and set(args) & {"-d", "-dc", "-cd"}):
@@ -260,7 +263,7 @@ def _filtered_paths(program: str, args: list[str]) -> list[str]:
     if program in ("openssl", "tee", "sponge", "tr"):
         return [arg for before, arg in itertools.pairwise(args) if before == "-in"]
     paths = [arg for arg in args if arg and arg != "-" and not arg.startswith("-")]
-    return [path for path in paths if not path.isdigit()] if program in ("head", "tail") else paths
+    return [path for path in paths if not path.lstrip("+").isdigit()] if program in ("head", "tail") else paths
 
 
 _PRINTERS: dict[str, Callable[[Call, list[str], ShellState], Value]] = {

@@ -6,6 +6,7 @@ import re
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import INIT, NETWORK, SECRET, UNKNOWN, UNKNOWN_VALUE, Value, is_unset_variable
 from snell.packs.guard.output_kinds import prints_secret, prints_shell_code
 from snell.packs.guard.shell.shell_state import CONTAINER, HOST, Call, Performer, ShellState, Walk, program_of
@@ -13,10 +14,7 @@ from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
 _SSH_VALUED = name_set("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -M")
-_FLAGS = name_set(
-    "-i -t -it -ti -d --rm -P --privileged --init --tty --interactive --detach -T --no-deps -dit -itd -q "
-    "--quiet --read-only --no-TTY --build --oom-kill-disable -dt -di"
-)
+_FLAGS = names("container_flags")
 
 
 def _ssh(walk: Walk, call: Call, scene: ShellState) -> Value:

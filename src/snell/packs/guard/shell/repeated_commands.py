@@ -5,6 +5,7 @@ import re
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import EMPTY, FED, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.program_files import file_value
@@ -15,13 +16,9 @@ from snell.shell.wrappers import find_inner
 from snell.system.lazy_regex import lazy_regex
 
 _EXECUTES = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-_FILTERS = lazy_regex(
-    r"-(?:i?name|i?path|i?regex|i?wholename|[acm]time|[acm]min|newer\w*|size|empty|user|group|perm|inum|lname)$"
-)
+_FILTERS = pattern("tests_of_find")
 _MOST_ITEMS = 20
-_XARGS_VALUED = frozenset(
-    ("-a", "-d", "-E", "-L", "-n", "-P", "-s", "-R", "-S", "--max-args", "--max-procs", "--delimiter", "--arg-file")
-)
+_XARGS_VALUED = names("options_of_xargs_with_value")
 
 
 def _find(walk: Walk, call: Call, scene: ShellState) -> Value:

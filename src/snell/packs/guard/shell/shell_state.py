@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.packs.guard.file_lookups import absolute_path, note_unread, read_script
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import EMPTY, ON_DISK, UNKNOWN, Value
 from snell.shell.cursor import Budget, TooMuchError
 from snell.shell.tree import Node
-from snell.system.lazy_regex import lazy_regex
 
 HERE, HOST, CONTAINER = "here", "host", "container"
 MOST_ALTERNATIVES = 6
@@ -170,10 +170,7 @@ class ShellState:
         self.files[path] = self.files.get(path, EMPTY).concat(value) if adds else value
 
 
-# Programs of the system and of packages, which no project wrote.
-_INSTALLED = lazy_regex(
-    r"^/(?:usr|bin|sbin|opt|nix|snap|dev|proc)/|/(?:node_modules|site-packages|\.?venv|\.tox|\.nox)/"
-)
+_INSTALLED = pattern("installed_programs")
 
 
 @lru_cache(maxsize=64)

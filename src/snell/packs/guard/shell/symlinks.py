@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.file_lookups import LINK, PLAIN, is_normal, path_kind, unlinked_paths
+from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
@@ -20,12 +21,7 @@ MOST_PATHS = 24
 LONGEST_PATH = 1_000
 
 _DELETERS = name_set("rm grm rmdir unlink shred srm mv gmv rimraf trash trash-put del-cli find gfind")
-_PROGRAMS = _DELETERS | name_set(
-    "cat tac nl less more head tail bat batcat view vim vi nvim nano emacs sed awk gawk mawk cut sort uniq strings xxd "
-    "od hexdump hd base64 base32 openssl gpg jq yq cp install rsync scp sftp tar bsdtar zip gzip xz bzip2 zstd 7z "
-    "diff cmp comm paste rev grep egrep fgrep rg ag source . dd tee truncate touch chmod chown chgrp curl wget http "
-    "https xh aws gsutil rclone croc nc ncat mail mutt lftp code open python python3 node ruby perl php ditto patch"
-)
+_PROGRAMS = _DELETERS | names("programs_that_follow_links")
 _PATTERN = lazy_regex(r"[*?\[{]")
 _NEVER = ("/dev/", "/proc/", "/sys/")  # links there depend on the process that reads them
 

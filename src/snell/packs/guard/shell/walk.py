@@ -9,6 +9,7 @@ import re
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import (
     BREAK,
     EMPTY,
@@ -189,7 +190,7 @@ class LineWalk(Walk):
     def _call_alias(self, name: str, call: Call, scene: ShellState) -> Value:
         text = scene.aliases.pop(name)
         words = [Value(word) for word in text.split()]
-        plain = not any(mark in text for mark in "'\"$;|&`<>(")
+        plain = not any(mark in text for mark in "'\"$;|&`<>(~{\\")
         if plain:
             output = self.call(replace(call, words=(*words, *call.words[1:])), scene)
         else:
@@ -365,10 +366,7 @@ class LineWalk(Walk):
 
 # Variables that change what a program does; a step says which of them are set for it.
 _TOLD = name_set("TAR_OPTIONS TAPE LD_PRELOAD BASH_ENV ENV GIT_SSH_COMMAND PROMPT_COMMAND VIRTUAL_ENV")
-# Functions that the shell calls by itself.
-_CALLED_BY_ITSELF = name_set(
-    "command_not_found_handle command_not_found_handler precmd preexec chpwd TRAPEXIT TRAPDEBUG"
-)
+_CALLED_BY_ITSELF = names("functions_called_by_shells")
 
 
 def _is_descriptor(target: str, scene: ShellState) -> bool:

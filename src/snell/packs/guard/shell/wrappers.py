@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import PACKAGE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import builtins, program_code
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
@@ -158,12 +159,4 @@ def _is_line(text: str, before: str) -> bool:
 _CODE_OPTIONS = name_set("-c -e --eval --exec --execute --command --cmd --run --script --shell")
 _LINE = lazy_regex(r"\s*(?:sudo\s+)?([a-z][\w.-]*)\s+[-~/.$*]")
 _OWN_WORD = lazy_regex(r"-|\d|\w+=|\.{0,2}/")  # of the program itself: an option, a number, a setting, a path
-# Programs with a name that is just as often a sub-command or an operand of another program.
-_VERBS = name_set(
-    "add at batch build cd check clean clear code compose copy cp date deploy diff df dig env exec explain export file "
-    "fetch find fmt format get grep group help host id info init install join kill last less link lint ln local log "
-    "logger look ls make man more mount move mv nice node open pack paste patch ping pr print publish pull push py "
-    "read remove rename reset restart run screen script search serve set show sleep sort source split start stat "
-    "status stop sum sync tag tail tar task test time top touch tr trash type undo unlink up update upgrade users view "
-    "wait watch who write yes zip ."
-)
+_VERBS = names("programs_named_like_verbs")
