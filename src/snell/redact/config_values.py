@@ -29,7 +29,8 @@ def value_before_name(text: str, at: int) -> Span | None:
     """Match `"value": "x", "name": "DB_PASSWORD"`, the reverse order."""
     named = PATTERNS.name_of_value.match(text, at)
     strength = strength_of(named[1]) if named else None
-    found = PATTERNS.value_before.search(text, text.rfind("value", max(0, at - LONGEST), at), at) if strength else None
+    begins = text.rfind("value", max(0, at - LONGEST), at)
+    found = PATTERNS.value_before.search(text, begins, at) if strength and begins >= 0 else None
     if not found or not named or not strength or not is_quoted_secret(found[1], named[1], strength):
         return None
     return found.start(1), found.end(1), kind_of_name(named[1])
@@ -95,6 +96,15 @@ def typed_assignment(text: str, at: int) -> Span | None:
     """Match `api_secret: &str = "x"`, `const dbPassword string = "x"`: a type is between the name and the value."""
     found = PATTERNS.typed_assignment.match(text, at)
     return _value_after(text, found, name_at(text, at), tight=False, sure=False) if found else None
+
+
+def element(text: str, at: int) -> Span | None:
+    """Match `<password type="plain">x</password>`: attributes are between the name and the value."""
+    begins = at - len(name_before(text, at))
+    found = PATTERNS.element.match(text, at)
+    if not found or not PATTERNS.element_begins.search(text, max(0, begins - 90), at):
+        return None
+    return _value_after(text, found, name_at(text, at), sure=False)
 
 
 def variable(text: str, at: int) -> Span | None:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from snell.redact import config_values
+from snell.redact.columns import inserted_values, values_below
 from snell.redact.format_rules import Span, known_format
 from snell.redact.named_values import LONGEST, end_of_quote, is_plain, name_at, name_before, value_at, value_before
 from snell.redact.pattern_file import PATTERNS
@@ -42,7 +43,7 @@ def _assignment(text: str, at: int) -> Span | None:
     if _is_not_value(text, sign, begins) or (strength == "weak" and text[begins - 1 : begins] == "/"):  # `b/key=x/part`
         return None
     if sign[5]:
-        return _value_after_space(text, sign.end(), name, strength)
+        return _value_after_space(text, sign.end(), name, strength, begins)
     if sign[4] and (span := config_values.argument(text, at, name, strength)):
         return span
     if sign[4] or sign[2] in ("->", "|", "<<<") or (sign[2] in ("||", "??") and not name.rpartition(".")[2].isupper()):
@@ -63,7 +64,7 @@ def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
     return bool(is_sql and PATTERNS.psql_variable.match(text, sign.end()))
 
 
-def _value_after_space(text: str, at: int, name: str, strength: Strength) -> Span | None:
+def _value_after_space(text: str, at: int, name: str, strength: Strength, begins: int) -> Span | None:
     """Match `(setq api-key "x")`, `WITH PASSWORD 'x'`, `use token x`: only a space between name and value."""
     quote = PATTERNS.quote.match(text, at)
     start = quote.end() if quote else at
@@ -72,7 +73,10 @@ def _value_after_space(text: str, at: int, name: str, strength: Strength) -> Spa
     value = text[start:end].rstrip(".,;:!?") if bare else text[start:end]
     if name.lower() == "pass" or is_plain(value) or is_wordy(value):
         return None
-    if quote and strength == "password":
+    is_given = strength == "strong" and (
+        name.isupper() or PATTERNS.gives_value.search(text, max(0, begins - 40), begins)
+    )
+    if quote and (strength == "password" or is_given):
         accepted = len(value) >= 6 and not any(map(str.isspace, value)) and not value.isalpha()
     else:
         accepted = is_random(value, 12 if quote else 20) and not is_fingerprint(value) and is_mixed(value)
@@ -174,7 +178,15 @@ def _after(text: str, sign: str, at: int) -> int:
     return found + len(sign) if found >= 0 else 0
 
 
-def kubernetes_secret_values(text: str, at: int) -> list[Span]:
+def several_values(text: str, at: int) -> list[Span]:
+    """Return the secrets that a candidate has below or after it: of a manifest, or of the columns of a table."""
+    word = text[at : at + 4].lower()
+    if word == "kind":
+        return _kubernetes_secret_values(text, at)
+    return inserted_values(text, at) if word in ("inse", "repl") else values_below(text, at)
+
+
+def _kubernetes_secret_values(text: str, at: int) -> list[Span]:
     """Return every value under `data:` of a manifest of kind Secret, whatever its name."""
     end = text.find("\n---", at)
     spans = []
@@ -210,7 +222,7 @@ class Capture:
         return _known_or(text, *found.span(found.lastindex), self._kind)
 
 
-_STRONG = ("pass", "pwd", "secret", "token")
+_ANY = tuple("pass psw pwd pw secret token psk api key cred auth salt pepper seed pin security".split())
 _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_address, ("://",)),
     (private_key, ("-----begin", "putty-user")),
@@ -226,10 +238,11 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (config_values.env_line, ("env", "arg")),
     (_authorization, ("authorization",)),
     (_bearer, ("bearer",)),
-    (config_values.setter_argument, _STRONG),
-    (config_values.typed_assignment, (*_STRONG, "psk", "key", "api")),
-    (_assignment, (*_STRONG, "psk", "key", "cred", "auth", "salt", "api", "_pat", "pw")),
-    (_stated_value, ("password", "passphrase", "secret", "token", "key")),
+    (config_values.setter_argument, _ANY),
+    (config_values.typed_assignment, _ANY),
+    (config_values.element, _ANY),
+    (_assignment, (*_ANY, "_pat")),
+    (_stated_value, ("pass", "pwd", "secret", "token", "key", "credentials", "auth")),
 )
 _MATCHES: list[tuple[str, Match]] = [
     *((start, capture.match) for capture in map(Capture, PATTERNS.tables["capture"]) for start in capture.starts),

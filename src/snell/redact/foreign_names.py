@@ -25,7 +25,8 @@ def _pieces(text: str) -> Iterator[Piece]:
         yield text[last:start], last, start - last
         # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
         is_plain = not found[2] or len(found[2]) <= _SHORT_WORD or found[0].isupper()
-        yield "password" if found[1] and is_plain else "secretkey", start, end - start
+        name = "password" if found[1] and is_plain else "secretkey"
+        yield name.upper() if found[0].isupper() else name, start, end - start
         last = end
     yield text[last:], last, len(text) - last
 

@@ -103,6 +103,17 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
     return len(value) >= (6 if tight else 10) and not _is_wordy_under(value, name)
 
 
+def is_cell_secret(value: str, name: str, strength: Strength) -> bool:
+    """Judge a cell of a table, whose column may also have words, types, dates and numbers."""
+    if strength == "weak":
+        return _looks_secret(value, name)
+    if len(value) < 6 or is_plain(value) or PATTERNS.no_cell.match(value) or PATTERNS.prose_after_password.match(value):
+        return False
+    if any(map(str.isspace, value)) or (is_wordy(value) and not PATTERNS.word_and_number.match(value)):
+        return False
+    return any(map(str.isdigit, value)) or is_jumbled(value)
+
+
 def is_plain(value: str) -> bool:
     """Whether it is no value of its own: a placeholder, a path or a piece of code."""
     return is_blank(value) or bool(PATTERNS.path.match(value) or PATTERNS.call.match(value))

@@ -10,8 +10,8 @@ Strength = Literal["password", "strong", "weak"]
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _list = PATTERNS.words
 _PASSWORDS, _SECRETS, _SECRETS_ALONE, _WEAK = map(_list, ("passwords", "secrets", "secrets_alone", "weak"))
-_OF_KEYS, _NO_KEYS, _TAILS = map(_list, ("of_keys", "no_keys", "tails"))
-_NO_SECRET_KEYS, _PAGES = frozenset(_list("no_secret_keys")), frozenset(_list("no_secret_tokens"))
+_OF_KEYS, _NO_KEYS, _TAILS, _OF_CODES = map(_list, ("of_keys", "no_keys", "tails", "of_codes"))
+_NO_SECRET_KEYS, _PAGES, _NO_TAILS = map(frozenset, map(_list, ("no_secret_keys", "no_secret_tokens", "no_tails")))
 
 
 @lru_cache(maxsize=4_096)
@@ -35,9 +35,12 @@ def strength_of(name: str) -> Strength | None:
         if before in _OF_KEYS or words[0] == "x":  # a header such as `X-Acme-Key`
             return "strong"
         return "weak" if _NO_SECRET_KEYS.isdisjoint(words) else None
+    if (last == "id" and words[-3:-1] == ["access", "key"]) or (last == "code" and before in _OF_CODES):
+        return "weak"
     if last.endswith("key") and last not in _NO_KEYS:
         return "weak"
-    return "weak" if last in _WEAK or (name.isupper() and words[0] in _PASSWORDS) else None  # `PASSWORD_DB`
+    is_before = words[0] in ("secret", *_PASSWORDS) and last not in _NO_TAILS  # `PASSWORD_DB`, `secret_client`
+    return "weak" if last in _WEAK or is_before else None
 
 
 def is_secret_name(name: str) -> bool:
