@@ -57,7 +57,8 @@ def env_line(text: str, at: int) -> Span | None:
     found = PATTERNS.env_line.match(text, at)
     if not found or not PATTERNS.line_begins.search(text, max(0, at - 12), at):
         return None
-    return _value_after(text, found, found[1], is_weak=not found[1].isupper())
+    is_sure = found[1].isupper() or text[at : at + 3].isupper() or text[max(0, at - 3) : at].lower() == "set"
+    return _value_after(text, found, found[1], is_weak=not is_sure)
 
 
 def dash_flag(text: str, at: int) -> Span | None:

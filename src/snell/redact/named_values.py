@@ -8,6 +8,7 @@ from snell.redact.secret_names import Strength, kind_of_name
 from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_random, is_wordy
 
 LONGEST = 4_096
+_LONG = 20  # characters of no word
 _PLAIN_NAME = 6  # letters of a name that says nothing about its value, such as `key`
 
 
@@ -97,7 +98,7 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
         says_the_same = name.lower() in value.lower() or value.lower() in name.lower()
         if strength == "password":
             return (tight and len(value) >= 4 and (sure or not says_the_same)) or is_jumbled(value)
-        return tight and sure and len(value) >= 8 and not is_wordy(value)
+        return (tight and sure and len(value) >= 8 and not is_wordy(value)) or is_jumbled(value)
     if strength == "password":
         return len(value) >= 3
     return len(value) >= (6 if tight else 10) and not _is_wordy_under(value, name)
@@ -107,7 +108,9 @@ def is_cell_secret(value: str, name: str, strength: Strength) -> bool:
     """Judge a cell of a table, whose column may also have words, types, dates and numbers."""
     if strength == "weak":
         return _looks_secret(value, name)
-    if len(value) < 6 or is_plain(value) or PATTERNS.no_cell.match(value) or PATTERNS.prose_after_password.match(value):
+    if len(value) < 6 or is_plain(value) or PATTERNS.no_cell.match(value):
+        return False
+    if len(value) < _LONG and PATTERNS.prose_after_password.match(value):
         return False
     if any(map(str.isspace, value)) or (is_wordy(value) and not PATTERNS.word_and_number.match(value)):
         return False

@@ -10,7 +10,8 @@ Strength = Literal["password", "strong", "weak"]
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _list = PATTERNS.words
 _PASSWORDS, _SECRETS, _SECRETS_ALONE, _WEAK = map(_list, ("passwords", "secrets", "secrets_alone", "weak"))
-_OF_KEYS, _NO_KEYS, _TAILS, _OF_CODES = map(_list, ("of_keys", "no_keys", "tails", "of_codes"))
+_OF_KEYS, _NO_KEYS, _TAILS = map(_list, ("of_keys", "no_keys", "tails"))
+_OF_CODES, _OF_SEEDS = map(_list, ("of_codes", "of_seeds"))
 _NO_SECRET_KEYS, _PAGES, _NO_TAILS = map(frozenset, map(_list, ("no_secret_keys", "no_secret_tokens", "no_tails")))
 
 
@@ -35,12 +36,18 @@ def strength_of(name: str) -> Strength | None:
         if before in _OF_KEYS or words[0] == "x":  # a header such as `X-Acme-Key`
             return "strong"
         return "weak" if _NO_SECRET_KEYS.isdisjoint(words) else None
-    if (last == "id" and words[-3:-1] == ["access", "key"]) or (last == "code" and before in _OF_CODES):
-        return "weak"
+    if words[-3:] == ["access", "key", "id"] or (last in {"pepper", "seed"} and before in _OF_SEEDS):
+        return "strong"
     if last.endswith("key") and last not in _NO_KEYS:
         return "weak"
     is_before = words[0] in ("secret", *_PASSWORDS) and last not in _NO_TAILS  # `PASSWORD_DB`, `secret_client`
-    return "weak" if last in _WEAK or is_before else None
+    return "weak" if last in _WEAK or is_before or is_code(name) else None
+
+
+def is_code(name: str) -> bool:
+    """Whether it names a short number that is a secret only beside other ones, such as `pin_code`."""
+    words = _words(name)
+    return len(words) > 1 and words[-1] == "code" and words[-2] in _OF_CODES
 
 
 def is_secret_name(name: str) -> bool:
