@@ -20,7 +20,7 @@ from snell.redact.named_values import (
     value_before,
 )
 from snell.redact.pattern_file import PATTERNS
-from snell.redact.secret_names import Strength, is_code, kind_of_name, strength_of
+from snell.redact.secret_names import Strength, kind_of_name, strength_of
 from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_mixed, is_random, is_wordy
 
 Match = Callable[[str, int], Span | None]
@@ -52,19 +52,15 @@ def _assignment(text: str, at: int) -> Span | None:
         return None
     if _is_not_value(text, sign, begins) or (strength == "weak" and text[begins - 1 : begins] == "/"):  # `b/key=x/part`
         return None
-    if is_code(name) and PATTERNS.beside_credentials.search(text, max(0, begins - 200), begins):
-        strength = "password"
     if sign[5]:
         return _value_after_space(text, sign.end(), name, strength, begins)
-    if sign[4] and (span := config_values.argument(text, at, name, strength)):
+    if span := config_values.argument(text, at, sign, name, strength):
         return span
-    if sign[2] == "|" and (cell := PATTERNS.cell.match(text, sign.end())):
-        is_row = PATTERNS.row_begins.search(text, max(0, begins - 100), begins)
-        accepted = is_row and is_cell_secret(cell[1], name, strength)
-        return (cell.start(1), cell.end(1), kind_of_name(name)) if accepted else None
     is_default = sign[2] in ("||", "??") and not (name.rpartition(".")[2].isupper() or "env." in name)
     if sign[4] or is_default or sign[2] in ("->", "|", "<<<"):
         strength = "weak"  # arguments, cells of a table, input of a program, defaults: only what looks like a secret
+    is_code = PATTERNS.code_name.search(name) and PATTERNS.beside_credentials.search(text, max(0, begins - 200), begins)
+    strength = "password" if is_code else strength
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     return value_at(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
 
@@ -90,20 +86,14 @@ def _value_after_space(text: str, at: int, name: str, strength: Strength, begins
     value = text[start:end].rstrip(".,;:!?") if bare else text[start:end]
     if name.lower() == "pass" or is_plain(value) or is_wordy(value):
         return None
-    is_given = strength == "strong" and (
-        name.isupper() or PATTERNS.gives_value.search(text, max(0, begins - 40), begins)
-    )
-    if quote and (strength == "password" or is_given):
+    is_given = name.isupper() or PATTERNS.gives_value.search(text, max(0, begins - 40), begins)
+    if quote and ((is_given and strength == "strong") or strength == "password" or is_given):
         accepted = len(value) >= 6 and not any(map(str.isspace, value)) and not value.isalpha()
     else:
         accepted = is_random(value, 12 if quote else 20) and not is_fingerprint(value) and is_mixed(value)
-        accepted = accepted or (_is_line(text, begins, end) and strength != "weak" and is_cell_secret(value, name, strength))
+        is_line = PATTERNS.line_begins.search(text, max(0, begins - 12), begins) and PATTERNS.line_ends.match(text, end)
+        accepted = accepted or bool(is_line and strength != "weak" and is_cell_secret(value, name, strength))
     return (start, start + len(value), kind_of_name(name)) if accepted else None
-
-
-def _is_line(text: str, start: int, end: int) -> bool:
-    """Whether this is all of a line, as a directive of a settings file is."""
-    return bool(PATTERNS.line_begins.search(text, max(0, start - 12), start) and PATTERNS.line_ends.match(text, end))
 
 
 def _stated_value(text: str, at: int) -> Span | None:
@@ -245,7 +235,7 @@ class Capture:
         return _known_or(text, *found.span(found.lastindex), self._kind)
 
 
-_ANY = tuple("pass psw pwd pw secret token psk api key cred auth salt pepper seed pin security".split())
+_ANY = ("pass", "psw", "pw", "secret", "token", "psk", "api", "key", "cred", "auth", "salt", "pepper", "seed", "pin")
 _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_address, ("://",)),
     (private_key, ("-----begin", "putty-user")),
@@ -263,16 +253,14 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_bearer, ("bearer",)),
     (config_values.setter_argument, _ANY),
     (config_values.typed_assignment, _ANY),
-    (config_values.element, _ANY),
-    (_assignment, (*_ANY, "_pat")),
+    (_assignment, (*_ANY, "security", "_pat")),
     (_stated_value, ("pass", "psw", "pw", "secret", "token", "key", "credentials", "auth", "id")),
 )
-_IN_NAMES = ascii_lowercase + digits + "_"
 _MATCHES: list[tuple[str, Match]] = [
     *((start, capture.match) for capture in map(Capture, PATTERNS.tables["capture"]) for start in capture.starts),
     *((start, function) for function, starts in _FUNCTIONS for start in starts),
 ]
 _BY_START = {word[:2]: tuple(each for each in _MATCHES if each[0][:2] == word[:2]) for word, _ in _MATCHES}
 _BY_START |= {f"|{each}": _BY_START["|"] for each in "sc \t"}
-_BY_START |= {f'"{each}': (*_BY_START.get(f'"{each}', ()), *_BY_START['"']) for each in _IN_NAMES}
+_BY_START |= {f'"{each}': (*_BY_START.get(f'"{each}', ()), *_BY_START['"']) for each in f"{ascii_lowercase}{digits}_"}
 _BY_START |= {f"-{each}": (*_BY_START.get(f"-{each}", ()), *_BY_START["-"]) for each in ascii_lowercase}

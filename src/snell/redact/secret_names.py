@@ -10,8 +10,7 @@ Strength = Literal["password", "strong", "weak"]
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _list = PATTERNS.words
 _PASSWORDS, _SECRETS, _SECRETS_ALONE, _WEAK = map(_list, ("passwords", "secrets", "secrets_alone", "weak"))
-_OF_KEYS, _NO_KEYS, _TAILS = map(_list, ("of_keys", "no_keys", "tails"))
-_OF_CODES, _OF_SEEDS = map(_list, ("of_codes", "of_seeds"))
+_OF_KEYS, _NO_KEYS, _TAILS, _PAIRS, _WEAK_PAIRS = map(_list, ("of_keys", "no_keys", "tails", "pairs", "weak_pairs"))
 _NO_SECRET_KEYS, _PAGES, _NO_TAILS = map(frozenset, map(_list, ("no_secret_keys", "no_secret_tokens", "no_tails")))
 
 
@@ -22,6 +21,7 @@ def strength_of(name: str) -> Strength | None:
     if not words:
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
+    pair = f"{before}_{last}"
     if (
         last.endswith(_PASSWORDS)
         or (last == "pass" and (before or name.startswith("--")))
@@ -30,24 +30,16 @@ def strength_of(name: str) -> Strength | None:
         return "password"
     if before in _PAGES and last in {"token", "tokens"}:  # `nextPageToken`
         return None
-    if last.endswith(_SECRETS) or last in _SECRETS_ALONE or (before, last) == ("api", "hash"):
+    if last.endswith(_SECRETS) or last in _SECRETS_ALONE or pair in _PAIRS:
         return "strong"
     if last in {"key", "keys"}:
         if before in _OF_KEYS or words[0] == "x":  # a header such as `X-Acme-Key`
             return "strong"
         return "weak" if _NO_SECRET_KEYS.isdisjoint(words) else None
-    if words[-3:] == ["access", "key", "id"] or (last in {"pepper", "seed"} and before in _OF_SEEDS):
-        return "strong"
     if last.endswith("key") and last not in _NO_KEYS:
         return "weak"
     is_before = words[0] in ("secret", *_PASSWORDS) and last not in _NO_TAILS  # `PASSWORD_DB`, `secret_client`
-    return "weak" if last in _WEAK or is_before or is_code(name) else None
-
-
-def is_code(name: str) -> bool:
-    """Whether it names a short number that is a secret only beside other ones, such as `pin_code`."""
-    words = _words(name)
-    return len(words) > 1 and words[-1] == "code" and words[-2] in _OF_CODES
+    return "weak" if last in _WEAK or is_before or pair in _WEAK_PAIRS else None
 
 
 def is_secret_name(name: str) -> bool:
@@ -71,4 +63,4 @@ def _words(name: str) -> list[str]:
     words = [word.lower() for word in _WORDS.findall(name[-80:])]
     while len(words) > 1 and (words[-1] in _TAILS or (words[-1].isdigit() and len(words[-1]) < 4)):
         words.pop()
-    return words
+    return words[:-1] if words[-3:] == ["access", "key", "id"] else words
