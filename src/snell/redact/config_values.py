@@ -3,7 +3,15 @@
 import re
 
 from snell.redact.format_rules import Span
-from snell.redact.named_values import LONGEST, is_quoted_secret, name_at, name_before, value_at, value_before
+from snell.redact.named_values import (
+    LONGEST,
+    is_cell_secret,
+    is_quoted_secret,
+    name_at,
+    name_before,
+    value_at,
+    value_before,
+)
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, is_secret_name, kind_of_name, strength_of
 from snell.redact.value_shape import is_blank, is_wordy
@@ -29,7 +37,8 @@ def value_before_name(text: str, at: int) -> Span | None:
     """Match `"value": "x", "name": "DB_PASSWORD"`, the reverse order."""
     named = PATTERNS.name_of_value.match(text, at)
     strength = strength_of(named[1]) if named else None
-    found = PATTERNS.value_before.search(text, text.rfind("value", max(0, at - LONGEST), at), at) if strength else None
+    begins = text.rfind("value", max(0, at - LONGEST), at)
+    found = PATTERNS.value_before.search(text, begins, at) if strength and begins >= 0 else None
     if not found or not named or not strength or not is_quoted_secret(found[1], named[1], strength):
         return None
     return found.start(1), found.end(1), kind_of_name(named[1])
@@ -56,7 +65,8 @@ def env_line(text: str, at: int) -> Span | None:
     found = PATTERNS.env_line.match(text, at)
     if not found or not PATTERNS.line_begins.search(text, max(0, at - 12), at):
         return None
-    return _value_after(text, found, found[1], is_weak=not found[1].isupper())
+    is_sure = found[1].isupper() or text[at : at + 3].isupper() or text[max(0, at - 3) : at].lower() == "set"
+    return _value_after(text, found, found[1], is_weak=not is_sure)
 
 
 def dash_flag(text: str, at: int) -> Span | None:
@@ -67,10 +77,14 @@ def dash_flag(text: str, at: int) -> Span | None:
     return _value_after(text, found, found[1])
 
 
-def argument(text: str, at: int, name: str, strength: Strength) -> Span | None:
-    """Match `setenv("DB_PASSWORD", "x")`: the argument after the name in a call that sets it."""
+def argument(text: str, at: int, sign: re.Match[str], name: str, strength: Strength) -> Span | None:
+    """Match `setenv("DB_PASSWORD", "x")`, the argument after the name in a call that sets it; or the cell of a row."""
     begins = at - len(name_before(text, at))
-    if strength == "weak" or not PATTERNS.setting_call.search(text, max(0, begins - 60), begins):
+    if sign[2] == "|" and PATTERNS.row_begins.search(text, max(0, begins - 100), begins):
+        cell = PATTERNS.cell.match(text, sign.end())
+        accepted = cell and is_cell_secret(cell[1], name, strength)
+        return (*cell.span(1), kind_of_name(name)) if cell and accepted else None
+    if not sign[4] or strength == "weak" or not PATTERNS.setting_call.search(text, max(0, begins - 60), begins):
         return None
     found = PATTERNS.argument.match(text, at)
     if not found or found[1].isalpha() or not is_quoted_secret(found[1], name, strength):
@@ -92,9 +106,9 @@ def setter_argument(text: str, at: int) -> Span | None:
 
 
 def typed_assignment(text: str, at: int) -> Span | None:
-    """Match `api_secret: &str = "x"`, `const dbPassword string = "x"`: a type is between the name and the value."""
+    """Match `api_secret: &str = "x"`, `<password type="a">x</password>`: something between the name and the value."""
     found = PATTERNS.typed_assignment.match(text, at)
-    return _value_after(text, found, name_at(text, at), tight=False, sure=False) if found else None
+    return _value_after(text, found, name_at(text, at), tight=found[0][-1] == ">", sure=False) if found else None
 
 
 def variable(text: str, at: int) -> Span | None:

@@ -3,11 +3,22 @@
 import re
 from collections.abc import Callable
 from functools import cached_property
+from string import ascii_lowercase, digits
 from typing import Any
 
 from snell.redact import config_values
+from snell.redact.columns import inserted_values, values_below
 from snell.redact.format_rules import Span, known_format
-from snell.redact.named_values import LONGEST, end_of_quote, is_plain, name_at, name_before, value_at, value_before
+from snell.redact.named_values import (
+    LONGEST,
+    end_of_quote,
+    is_cell_secret,
+    is_plain,
+    name_at,
+    name_before,
+    value_at,
+    value_before,
+)
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, kind_of_name, strength_of
 from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_mixed, is_random, is_wordy
@@ -42,11 +53,14 @@ def _assignment(text: str, at: int) -> Span | None:
     if _is_not_value(text, sign, begins) or (strength == "weak" and text[begins - 1 : begins] == "/"):  # `b/key=x/part`
         return None
     if sign[5]:
-        return _value_after_space(text, sign.end(), name, strength)
-    if sign[4] and (span := config_values.argument(text, at, name, strength)):
+        return _value_after_space(text, sign.end(), name, strength, begins)
+    if span := config_values.argument(text, at, sign, name, strength):
         return span
-    if sign[4] or sign[2] in ("->", "|", "<<<") or (sign[2] in ("||", "??") and not name.rpartition(".")[2].isupper()):
+    is_default = sign[2] in ("||", "??") and not (name.rpartition(".")[2].isupper() or "env." in name)
+    if sign[4] or is_default or sign[2] in ("->", "|", "<<<"):
         strength = "weak"  # arguments, cells of a table, input of a program, defaults: only what looks like a secret
+    is_code = PATTERNS.code_name.search(name) and PATTERNS.beside_credentials.search(text, max(0, begins - 200), begins)
+    strength = "password" if is_code else strength
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     return value_at(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
 
@@ -63,7 +77,7 @@ def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
     return bool(is_sql and PATTERNS.psql_variable.match(text, sign.end()))
 
 
-def _value_after_space(text: str, at: int, name: str, strength: Strength) -> Span | None:
+def _value_after_space(text: str, at: int, name: str, strength: Strength, begins: int) -> Span | None:
     """Match `(setq api-key "x")`, `WITH PASSWORD 'x'`, `use token x`: only a space between name and value."""
     quote = PATTERNS.quote.match(text, at)
     start = quote.end() if quote else at
@@ -72,10 +86,13 @@ def _value_after_space(text: str, at: int, name: str, strength: Strength) -> Spa
     value = text[start:end].rstrip(".,;:!?") if bare else text[start:end]
     if name.lower() == "pass" or is_plain(value) or is_wordy(value):
         return None
-    if quote and strength == "password":
+    is_given = name.isupper() or PATTERNS.gives_value.search(text, max(0, begins - 40), begins)
+    if quote and ((is_given and strength == "strong") or strength == "password" or is_given):
         accepted = len(value) >= 6 and not any(map(str.isspace, value)) and not value.isalpha()
     else:
         accepted = is_random(value, 12 if quote else 20) and not is_fingerprint(value) and is_mixed(value)
+        is_line = PATTERNS.line_begins.search(text, max(0, begins - 12), begins) and PATTERNS.line_ends.match(text, end)
+        accepted = accepted or bool(is_line and strength != "weak" and is_cell_secret(value, name, strength))
     return (start, start + len(value), kind_of_name(name)) if accepted else None
 
 
@@ -174,7 +191,15 @@ def _after(text: str, sign: str, at: int) -> int:
     return found + len(sign) if found >= 0 else 0
 
 
-def kubernetes_secret_values(text: str, at: int) -> list[Span]:
+def several_values(text: str, at: int) -> list[Span]:
+    """Return the secrets that a candidate has below or after it: of a manifest, or of the columns of a table."""
+    word = text[at : at + 4].lower()
+    if word == "kind":
+        return _kubernetes_secret_values(text, at)
+    return inserted_values(text, at) if word in ("inse", "repl") else values_below(text, at)
+
+
+def _kubernetes_secret_values(text: str, at: int) -> list[Span]:
     """Return every value under `data:` of a manifest of kind Secret, whatever its name."""
     end = text.find("\n---", at)
     spans = []
@@ -210,7 +235,7 @@ class Capture:
         return _known_or(text, *found.span(found.lastindex), self._kind)
 
 
-_STRONG = ("pass", "pwd", "secret", "token")
+_ANY = ("pass", "psw", "pw", "secret", "token", "psk", "api", "key", "cred", "auth", "salt", "pepper", "seed", "pin")
 _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_address, ("://",)),
     (private_key, ("-----begin", "putty-user")),
@@ -226,10 +251,10 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (config_values.env_line, ("env", "arg")),
     (_authorization, ("authorization",)),
     (_bearer, ("bearer",)),
-    (config_values.setter_argument, _STRONG),
-    (config_values.typed_assignment, (*_STRONG, "psk", "key", "api")),
-    (_assignment, (*_STRONG, "psk", "key", "cred", "auth", "salt", "api", "_pat", "pw")),
-    (_stated_value, ("password", "passphrase", "secret", "token", "key")),
+    (config_values.setter_argument, _ANY),
+    (config_values.typed_assignment, _ANY),
+    (_assignment, (*_ANY, "security", "_pat")),
+    (_stated_value, ("pass", "psw", "pw", "secret", "token", "key", "credentials", "auth", "id")),
 )
 _MATCHES: list[tuple[str, Match]] = [
     *((start, capture.match) for capture in map(Capture, PATTERNS.tables["capture"]) for start in capture.starts),
@@ -237,4 +262,5 @@ _MATCHES: list[tuple[str, Match]] = [
 ]
 _BY_START = {word[:2]: tuple(each for each in _MATCHES if each[0][:2] == word[:2]) for word, _ in _MATCHES}
 _BY_START |= {f"|{each}": _BY_START["|"] for each in "sc \t"}
-_BY_START |= {f"-{each}": (*_BY_START.get(f"-{each}", ()), *_BY_START["-"]) for each in "abcdefghijklmnopqrstuvwxyz"}
+_BY_START |= {f'"{each}': (*_BY_START.get(f'"{each}', ()), *_BY_START['"']) for each in f"{ascii_lowercase}{digits}_"}
+_BY_START |= {f"-{each}": (*_BY_START.get(f"-{each}", ()), *_BY_START["-"]) for each in ascii_lowercase}

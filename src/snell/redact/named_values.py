@@ -2,12 +2,14 @@
 
 import re
 
+from snell.redact.foreign_names import names
 from snell.redact.format_rules import Span, known_format
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, kind_of_name
 from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_random, is_wordy
 
 LONGEST = 4_096
+_LONG = 20  # characters of no word
 _PLAIN_NAME = 6  # letters of a name that says nothing about its value, such as `key`
 
 
@@ -77,10 +79,18 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     if is_blank(value) or PATTERNS.path.match(value) or PATTERNS.no_quoted_value.match(value):
         return False
     if strength == "password":
-        return len(value) >= 3 and not PATTERNS.label.match(value)
+        return len(value) >= 3 and not _is_label(value)
     if strength == "weak":
         return _looks_secret(value, name)
+    if PATTERNS.phrase.match(value):
+        return kind_of_name(name) != "token"  # what a tokenizer is tried with
     return len(value) >= 6 and not any(map(str.isspace, value)) and not _is_wordy_under(value, name)
+
+
+def _is_label(value: str) -> bool:
+    """Whether it is what a form shows, in any language: it names the secret, and has a space or no Latin letters."""
+    is_text = (" " in value or not value.isascii()) and not any(map(str.isdigit, value))
+    return bool(PATTERNS.label.match(value) or (is_text and ("password" in value.lower() or names().search(value))))
 
 
 def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
@@ -97,10 +107,21 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
         says_the_same = name.lower() in value.lower() or value.lower() in name.lower()
         if strength == "password":
             return (tight and len(value) >= 4 and (sure or not says_the_same)) or is_jumbled(value)
-        return tight and sure and len(value) >= 8 and not is_wordy(value)
+        return (tight and sure and len(value) >= 8 and not is_wordy(value)) or is_jumbled(value.strip("_"))
     if strength == "password":
         return len(value) >= 3
     return len(value) >= (6 if tight else 10) and not _is_wordy_under(value, name)
+
+
+def is_cell_secret(value: str, name: str, strength: Strength) -> bool:
+    """Judge a cell of a table, whose column may also have words, types, dates and numbers."""
+    if strength == "weak":
+        return _looks_secret(value, name)
+    is_term = PATTERNS.no_cell.match(value) or (len(value) < _LONG and PATTERNS.prose_after_password.match(value))
+    is_words = is_wordy(value) and not PATTERNS.word_and_number.match(value)
+    if len(value) < 6 or is_plain(value) or is_term or is_words or any(map(str.isspace, value)):
+        return False
+    return any(map(str.isdigit, value)) or is_jumbled(value)
 
 
 def is_plain(value: str) -> bool:
@@ -117,5 +138,7 @@ def _is_wordy_under(value: str, name: str) -> bool:
 
 def _looks_secret(value: str, name: str) -> bool:
     """Judge a value under a weak name: a hash under `key` is a hash; under `acme_key` it is Acme's key."""
+    if value.isdigit() and name.lower().endswith("seed"):
+        return False
     is_hash = is_fingerprint(value) or is_fingerprint(value.rsplit("-", 1)[-1])
     return is_random(value) and (len(name) > _PLAIN_NAME or name == "pass" or not is_hash)

@@ -10,8 +10,8 @@ Strength = Literal["password", "strong", "weak"]
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _list = PATTERNS.words
 _PASSWORDS, _SECRETS, _SECRETS_ALONE, _WEAK = map(_list, ("passwords", "secrets", "secrets_alone", "weak"))
-_OF_KEYS, _NO_KEYS, _TAILS = map(_list, ("of_keys", "no_keys", "tails"))
-_NO_SECRET_KEYS, _PAGES = frozenset(_list("no_secret_keys")), frozenset(_list("no_secret_tokens"))
+_OF_KEYS, _NO_KEYS, _TAILS, _PAIRS, _WEAK_PAIRS = map(_list, ("of_keys", "no_keys", "tails", "pairs", "weak_pairs"))
+_NO_SECRET_KEYS, _PAGES, _NO_TAILS = map(frozenset, map(_list, ("no_secret_keys", "no_secret_tokens", "no_tails")))
 
 
 @lru_cache(maxsize=4_096)
@@ -21,6 +21,7 @@ def strength_of(name: str) -> Strength | None:
     if not words:
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
+    pair = f"{before}_{last}"
     if (
         last.endswith(_PASSWORDS)
         or (last == "pass" and (before or name.startswith("--")))
@@ -29,7 +30,7 @@ def strength_of(name: str) -> Strength | None:
         return "password"
     if before in _PAGES and last in {"token", "tokens"}:  # `nextPageToken`
         return None
-    if last.endswith(_SECRETS) or last in _SECRETS_ALONE or (before, last) == ("api", "hash"):
+    if last.endswith(_SECRETS) or last in _SECRETS_ALONE or pair in _PAIRS:
         return "strong"
     if last in {"key", "keys"}:
         if before in _OF_KEYS or words[0] == "x":  # a header such as `X-Acme-Key`
@@ -37,7 +38,8 @@ def strength_of(name: str) -> Strength | None:
         return "weak" if _NO_SECRET_KEYS.isdisjoint(words) else None
     if last.endswith("key") and last not in _NO_KEYS:
         return "weak"
-    return "weak" if last in _WEAK or (name.isupper() and words[0] in _PASSWORDS) else None  # `PASSWORD_DB`
+    is_before = words[0] in ("secret", *_PASSWORDS) and last not in _NO_TAILS  # `PASSWORD_DB`, `secret_client`
+    return "weak" if last in _WEAK or is_before or pair in _WEAK_PAIRS else None
 
 
 def is_secret_name(name: str) -> bool:
@@ -61,4 +63,4 @@ def _words(name: str) -> list[str]:
     words = [word.lower() for word in _WORDS.findall(name[-80:])]
     while len(words) > 1 and (words[-1] in _TAILS or (words[-1].isdigit() and len(words[-1]) < 4)):
         words.pop()
-    return words
+    return words[:-1] if words[-3:] == ["access", "key", "id"] else words

@@ -5,7 +5,7 @@ from collections.abc import Container
 from functools import partial
 
 from snell.redact import scan
-from snell.redact.contexts import in_context, kubernetes_secret_values
+from snell.redact.contexts import in_context, several_values
 from snell.redact.encodings import decode_run, reads_like_text, run_at
 from snell.redact.foreign_names import in_english
 from snell.redact.format_rules import Span, known_around, known_format
@@ -77,8 +77,7 @@ def _find_plain(text: str, data: bytes, useful_scans: Container[int]) -> list[Sp
         end = span[1] if span else end
         if span and not (kept and (text.startswith("[redacted:", span[0]) or text.startswith("redacted:", span[0]))):
             found.append(span)
-        if text[at : at + 4].lower() == "kind":
-            found += kubernetes_secret_values(text, at)
+        found += several_values(text, at)
     return found
 
 
