@@ -112,7 +112,7 @@ class Written:
 
     @property
     def placeholders(self) -> int:
-        return sum(max(data.count(b"[redacted:") for data in seen) for seen in self.seen.values())
+        return sum(max((data.count(b"[redacted:") for data in seen), default=0) for seen in self.seen.values())
 
     def look(self) -> None:
         for path in self.home.rglob("*"):
