@@ -81,7 +81,7 @@ def test_a_killed_daemon_leaves_no_call_without_its_row(machine: Machine, again:
     machine.kill()
     for agent in agents:
         agent.kill()
-        agent.wait()
+        agent.wait(60)
     code, out = snell(machine, *again)
     decided, calls, *_ = counted(machine)
     assert (calls, "no ledger row" in out) == (decided, False)

@@ -17,7 +17,6 @@ from tests.process.machine import Machine
 from tests.waiting import wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
-
 SCRIPTS = '{"scripts": {"test": "x", "build": "x", "lint": "x"}}'
 MAKE = {"Makefile": "test lint:\n\ttrue\n"}
 UV = {"pyproject.toml": "[project]\n", "uv.lock": ""}

@@ -13,9 +13,8 @@ from tests.unit.embed.recorder import Recorder
 @pytest.fixture(params=["plain", "async"])
 def run(request):
     def call(runner, tool, tool_input):
-        if request.param == "plain":
-            return runner.run(tool, tool_input)
-        return asyncio.run(runner.run_async(tool, tool_input))
+        is_plain = request.param == "plain"
+        return runner.run(tool, tool_input) if is_plain else asyncio.run(runner.run_async(tool, tool_input))
 
     return call
 
@@ -41,9 +40,8 @@ def test_a_check_that_finds_nothing_wrong_lets_the_call_through(run, answer):
 @pytest.mark.proves("S1-121")
 def test_a_disabled_tool_is_an_error_before_any_hook(run):
     recorder = Recorder(enabled=False)
-    error = "the tool `echo` is disabled"
-    assert run(recorder.runner(), "echo", HI) == Result(status="disabled", tool="echo", input=HI, error=error)
-    assert recorder.seen == ["enabled"]
+    wanted = Result(status="disabled", tool="echo", input=HI, error="the tool `echo` is disabled")
+    assert (run(recorder.runner(), "echo", HI), recorder.seen) == (wanted, ["enabled"])
 
 
 @pytest.mark.proves("S1-122")
@@ -203,8 +201,7 @@ def test_a_permission_rule_may_refuse(run, rule, error):
 def test_a_call_that_needs_an_approval_runs_only_with_one(run, answers, status, error):
     recorder = Recorder(permission=Ask("sure?"), **answers)
     result = run(recorder.runner(), "echo", HI)
-    assert (result.status, result.error) == (status, error)
-    assert (("run", HI) in recorder.seen) == (status == "done")
+    assert (result.status, result.error, ("run", HI) in recorder.seen) == (status, error, status == "done")
     if "approve" in answers and "PermissionRequest" not in answers:
         assert ("approve", Approval("echo", HI, "sure?")) in recorder.seen
 
@@ -236,8 +233,8 @@ def test_a_permission_rule_may_rewrite_and_the_hooks_judge_what_it_wrote(run):
 def test_a_permission_rule_may_rewrite_a_call_and_ask_about_what_it_wrote(run):
     for effects in ((Ask("sure?"), Rewrite(text="ho")), (Rewrite(text="ho"), Ask("sure?"))):
         recorder = Recorder(permission=effects, approve=True)
-        assert run(recorder.runner(), "echo", HI).input == HO
-        assert ("approve", Approval("echo", HO, "sure?")) in recorder.seen
+        found, asked = run(recorder.runner(), "echo", HI).input, ("approve", Approval("echo", HO, "sure?"))
+        assert (found, asked in recorder.seen) == (HO, True)
 
 
 def test_a_permission_rule_cannot_write_what_a_hook_refuses(run):
