@@ -115,26 +115,24 @@ _WELL_KNOWN = tuple(known.split("/") for known in names("well_known"))
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Tell whether a pattern matches; most do not by their first and last letters, and compiling one takes long."""
-    start, end = _literal_ends(pattern)
-    return name.startswith(start) and name.endswith(end) and fnmatch.fnmatchcase(name, pattern)
+    """Tell whether a pattern matches; most do not by the longest letters in them, and compiling one takes long."""
+    return _longest_letters(pattern) in name and fnmatch.fnmatchcase(name, pattern)
 
 
-def _literal_ends(pattern: str) -> tuple[str, str]:
-    """Return the letters before the first sign of a pattern, and those after the last."""
-    start, end = _LITERAL_START.match(pattern), _LITERAL_END.search(pattern)
-    return start[0] if start else "", end[0] if end else ""
+def _longest_letters(pattern: str) -> str:
+    """Return the longest part of a pattern that stands for itself."""
+    return max(_LETTERS.findall(_BRACKETS.sub("*", pattern)), key=len, default="")
 
 
-_LITERAL_START, _LITERAL_END = lazy_regex(r"[^*?\[]*"), lazy_regex(r"[^*?\[\]]*$")
+_BRACKETS, _LETTERS = lazy_regex(r"\[[!\]]*[^\]]*\]"), lazy_regex(r"[^*?\[\]]+")
 
 
 def _finds_secret(pattern: str) -> bool:
     """Tell whether the pattern matches a well-known secret and has some letters of its name."""
     parts = pattern.split("/")
-    start, end = _literal_ends(parts[-1])
+    named = _longest_letters(parts[-1])
     for known in _WELL_KNOWN:
-        if not (known[-1].startswith(start) and known[-1].endswith(end)):  # nearly always
+        if named not in known[-1]:  # nearly always
             continue
         tail = parts[-len(known) :]
         letters = sum(char not in "*?[]" for part in tail for char in part)
