@@ -25,7 +25,7 @@ def tool_call_of_an_effort_over_plain_insert(rounds: int = 1_000) -> tuple[float
             runtime.store.put("work", "in_use", True)
             given = {"session_id": "w", "cwd": folder, "tool_name": "Bash", "tool_input": {"command": "ls"}}
             event = event_from(given, "PreToolUse")
-            (hook,) = [each for each in hooks if each.id == "sessions/heartbeat"]
+            (hook,) = [each for each in hooks if each.id == "sessions/check_heartbeat"]
             rows = _rows()
             times = interleaved(
                 {

@@ -207,5 +207,5 @@ def test_an_error_with_skills_is_in_the_journal_and_not_in_the_agents_way(desk: 
     answer = desk.fire("UserPromptSubmit", prompt="deploy it to production")
     assert ("decision" in answer, "hookSpecificOutput" in answer) == (False, False)  # the user is warned, no model
     runs = [run for each in desk.snell("why", "last", "--json").json["rounds"] for run in each["runs"]]
-    (failure,) = [run["failure"] for run in runs if run["hook"] == "skills/with_a_prompt"]
+    (failure,) = [run["failure"] for run in runs if run["hook"] == "skills/add_to_prompt"]
     assert failure["kind"] == "crash"

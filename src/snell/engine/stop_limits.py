@@ -13,7 +13,7 @@ from snell.model.protocols import Store
 
 PER_TURN = 3
 PER_SESSION = 10
-LOOP_HOOK, LOOP_MARK = "harness/promise", "harness/loop"  # the promise loop that a user started
+LOOP_HOOK, LOOP_MARK = "harness/require_promise", "harness/loop"  # the promise loop that a user started
 
 
 def limit_stops(decision: Decision, marks: Store) -> Decision:

@@ -86,7 +86,7 @@ def test_files_and_entries_that_say_nothing_are_reported(tmp_path: Path):
 
 def is_left(hook: Hook) -> bool:
     """Memory that is off moves past what is said meanwhile: that answers no caller and keeps nothing."""
-    return hook.role == "watches" and hook.id.startswith("remember/looks_away:")
+    return hook.role == "watches" and hook.id.startswith("remember/skip_capture:")
 
 
 def test_a_pack_that_is_switched_off_brings_no_hooks():

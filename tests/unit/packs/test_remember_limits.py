@@ -8,7 +8,7 @@ import pytest
 from snell.memory.inbox_entry import InboxEntry, encode_entry
 from snell.memory.service import memories_of
 from snell.memory.types import Draft
-from snell.packs.remember.capture import after_a_tool, capture_transcript
+from snell.packs.remember.capture import capture_tool_call, capture_transcript
 from snell.runtime.app import Runtime
 from snell.settings.packs import pack_hooks
 from tests.unit.packs.remember_runtime import DECIDED
@@ -28,9 +28,9 @@ class Untouched(dict):
 def test_a_tool_that_is_never_captured_is_dropped_before_its_result_is_looked_at(remembering, tool: str) -> None:
     remembering = remembering()
     payload = {"tool_input": {"command": "ls"}, "tool_response": Untouched(stdout=DECIDED)}
-    assert after_a_tool(remembering.event("PostToolUse", tool_name=tool, **payload), remembering.context) is None
+    assert capture_tool_call(remembering.event("PostToolUse", tool_name=tool, **payload), remembering.context) is None
     with pytest.raises(AssertionError, match="looked at"):
-        after_a_tool(remembering.event("PostToolUse", tool_name="Bash", **payload), remembering.context)
+        capture_tool_call(remembering.event("PostToolUse", tool_name="Bash", **payload), remembering.context)
 
 
 @pytest.mark.proves("S4-73")

@@ -180,7 +180,7 @@ def test_a_whole_call_costs_no_more_than_a_few_rows(
         {"session_id": "w", "cwd": str(tmp_path / "p"), "tool_name": "Bash", "tool_input": {"command": "ls"}},
         "PreToolUse",
     )
-    (hook,) = [each for each in pack_hooks("sessions") if each.id == "sessions/heartbeat"]
+    (hook,) = [each for each in pack_hooks("sessions") if each.id == "sessions/check_heartbeat"]
     rows = iter(range(10_000))
 
     def insert(tx: Transaction) -> None:

@@ -49,7 +49,7 @@ def status(event: Event, context: Context) -> Note | None:
 
 
 @informs("TeammateIdle")
-def teammate_idle(event: Event, context: Context) -> None:
+def mark_idle_teammate(event: Event, context: Context) -> None:
     """Mark an idle teammate as done, and tell its coordinator."""
     if text_in(event.payload, "teammate_name") and ANSWERED not in event.flags:
         run_or_none(context.database, lambda tx: agents.teammate_idle(tx, event, Caller()))

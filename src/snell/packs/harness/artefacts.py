@@ -30,7 +30,7 @@ NEXT_STEPS = (
 
 
 @judges("SubagentStop")
-def artefacts(event: Event, context: Context) -> Deny | None:
+def require_artefacts(event: Event, context: Context) -> Deny | None:
     """Send a sub-agent back for what is missing."""
     if event.payload.get("agent_type") == "":
         return None  # one of the client's own, such as the one that compacts: it was not asked for files
@@ -52,7 +52,7 @@ def artefacts(event: Event, context: Context) -> Deny | None:
 
 
 @informs("PostToolUse", kind="agent")
-def delivered(event: Event, context: Context) -> Note | None:
+def report_artefacts(event: Event, context: Context) -> Note | None:
     """Name the report, or what is missing, and what comes next, to the agent that started the sub-agent."""
     expected = expectation_of(event, context)
     if not _is_expected(event.cwd, context, expected):

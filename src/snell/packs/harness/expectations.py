@@ -39,7 +39,7 @@ class Expectation(Struct, frozen=True):
 
 
 @informs("SessionStart")
-def begin(event: Event, context: Context) -> None:
+def note_start_time(event: Event, context: Context) -> None:
     """Note when the session started: files from before are not its work."""
     scope = session_scope(event)
     if context.marks.get(scope, BEGAN) is None:
@@ -47,7 +47,7 @@ def begin(event: Event, context: Context) -> None:
 
 
 @informs("PreToolUse", kind="agent")
-def send(event: Event, context: Context) -> None:
+def note_subagent_call(event: Event, context: Context) -> None:
     """Note a call that starts a sub-agent."""
     asked = " ".join(text_in(event.tool_input, name) for name in ("prompt", "description", "task", "instructions"))
     # A prompt that contains the folder of a pattern asks for files in it.
@@ -65,7 +65,7 @@ def send(event: Event, context: Context) -> None:
 
 
 @informs("SubagentStart")
-def start(event: Event, context: Context) -> None:
+def match_subagent(event: Event, context: Context) -> None:
     """Match a sub-agent that starts with the first pending call of its type."""
     kind, pending = text_in(event.payload, "agent_type"), _pending(event, context)
     expected = next((each for each in pending if each.get("type") == kind), pending[0] if pending else None)

@@ -17,7 +17,7 @@ REMINDED, USAGE = "harness/handoff", "context_usage"
 
 
 @informs("PostToolUse", "UserPromptSubmit")
-def handoff(event: Event, context: Context) -> Note | None:
+def ask_for_handover(event: Event, context: Context) -> Note | None:
     """Ask for a hand-over when the context is nearly full."""
     scope = f"session:{event.session_id}"
     if not is_due(context.marks.get(scope, USAGE), context) or context.marks.get(scope, REMINDED):

@@ -74,7 +74,7 @@ TAIL = 400_000  # characters of a transcript
 
 
 @judges("Stop")
-def promise(turn: Turn, event: Event, context: Context) -> Deny | Tell | None:
+def require_promise(turn: Turn, event: Event, context: Context) -> Deny | Tell | None:
     """Send the agent back while its promise is not kept; report how the loop ended."""
     loop = loop_of(event.session_id, context.marks)
     message = (turn.last_message or _last_message(event.transcript_path)) if loop else ""
@@ -128,7 +128,7 @@ def _on_cap(cap: int, loop: Loop, event: Event, context: Context) -> str:
 
 
 @informs("SessionStart")
-def next_window(event: Event, context: Context) -> Note | None:
+def continue_loop(event: Event, context: Context) -> Note | None:
     """Continue the loop of a window that `snell run` replaced."""
     if not take_over(event, context.marks, context.env, MARK):
         return None
@@ -138,7 +138,7 @@ def next_window(event: Event, context: Context) -> Note | None:
 
 
 @informs("PostToolUse", "PostToolUseFailure")
-def worked(event: Event, context: Context) -> None:
+def reset_stop_count(event: Event, context: Context) -> None:
     """Reset the count of prevented stops, as the client does with every tool call."""
     _reset_count(event, context)
 
@@ -150,7 +150,7 @@ def _reset_count(event: Event, context: Context) -> None:
 
 
 @informs("UserPromptSubmit")
-def begin(prompt: Prompt, event: Event, context: Context) -> Note | None:
+def start_loop(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """Start a loop for `/harness OBJECTIVE`; any prompt resets the count of prevented stops."""
     if not (found := COMMAND.match(prompt.text)):
         _reset_count(event, context)

@@ -26,7 +26,7 @@ LARGEST = 2_000_000  # characters, of up to four bytes each
 
 
 @watches("PostToolUse", kind="agent", when={"keep_subagent_output": True}, waits=True)
-def keep(event: Event, context: Context) -> None:
+def store_result(event: Event, context: Context) -> None:
     """Store a sub-agent's result, and a summary of it."""
     from snell.clients.emulation.base import plain_text  # slow to import
 
@@ -41,7 +41,7 @@ def keep(event: Event, context: Context) -> None:
 
 
 @judges("PreToolUse", kind="agent", when={"reuse_subagent_output": True})
-def reuse(event: Event, context: Context) -> Deny | None:
+def reuse_result(event: Event, context: Context) -> Deny | None:
     """Refuse to start a sub-agent whose result is stored and can be read."""
     folder = _folder(event, context)
     summary = text_or_nothing(folder / "summary.md", LARGEST) if folder else ""

@@ -29,7 +29,7 @@ _SYSTEM = (
 
 
 @watches("PreCompact", "SessionEnd", when={"patterns": "model"}, timeout=LIMIT, waits=True)
-def patterns(event: Event, context: Context) -> None:
+def add_patterns(event: Event, context: Context) -> None:
     """Add the patterns that a model finds in the report."""
     path = context.marks.get(WRITTEN, event.session_id)
     if not isinstance(path, str):

@@ -38,7 +38,7 @@ WRITTEN = "learn/written"  # reports that a model has not read yet, by session
 
 
 @informs("PreCompact", "SessionEnd", timeout=10, waits=True)
-def report(event: Event, context: Context) -> Tell | None:
+def write_report(event: Event, context: Context) -> Tell | None:
     """Write a report of the session so far, and tell the user where it is."""
     text = redact_data(report_of(event, _read_counts(event, context), str(context.options.get("agent") or "@learn")))
     folder = Path(os.path.expanduser(str(context.options.get("folder") or "~/.claude/flow-reports")))

@@ -33,7 +33,7 @@ from snell.system.wall_clock import now_ms
 
 
 @judges("PreToolUse", when={"mode": "durable"}, on_failure="block")
-def once(event: Event, context: Context) -> Deny | Ask | None:
+def claim_call(event: Event, context: Context) -> Deny | Ask | None:
     """Claim a call, or refuse it."""
     if context.database is None:
         return _write_refusal("there is no database")
@@ -53,7 +53,7 @@ def once(event: Event, context: Context) -> Deny | Ask | None:
 
 
 @informs("PostToolUse", "PostToolUseFailure", when={"mode": "durable"})
-def receipt(event: Event, context: Context) -> Tell | None:
+def store_receipt(event: Event, context: Context) -> Tell | None:
     """Store the result of a call before the agent acts on it."""
     if context.database is None or not event.tool_use_id:
         return None
@@ -71,7 +71,7 @@ def receipt(event: Event, context: Context) -> Tell | None:
 
 
 @informs("SessionStart", matcher="startup|resume", when={"mode": "durable"})
-def resumed(event: Event, context: Context) -> Note | Tell | None:
+def settle_open_calls(event: Event, context: Context) -> Note | Tell | None:
     """Settle the open calls of an earlier process, and name those with an unknown result."""
     if context.database is None:
         return None

@@ -41,7 +41,7 @@ from snell.work import runs
 
 
 @watches("PreToolUse", batches=True)
-def begun(event: Event, context: Context) -> None:
+def record_start(event: Event, context: Context) -> None:
     """Record a call that is about to run, or was refused."""
     if context.database is None:
         return
@@ -98,7 +98,7 @@ def _has_happened(tx: Transaction, identity: CallIdentity, key: str) -> bool:
 
 
 @watches("PostToolUse", "PostToolUseFailure", batches=True)
-def ended(event: Event, context: Context) -> None:
+def record_end(event: Event, context: Context) -> None:
     """Record the end of a call."""
     if context.database is None:
         return
@@ -156,7 +156,7 @@ def _needs_person(call: Call, context: Context) -> bool:
 
 
 @watches("PermissionDenied", batches=True)
-def refused(event: Event, context: Context) -> None:
+def record_refusal(event: Event, context: Context) -> None:
     """Record that the client or its user refused a call."""
     if context.database is None or not event.tool_use_id:
         return
@@ -172,7 +172,7 @@ def refused(event: Event, context: Context) -> None:
 
 
 @watches("SessionStart", matcher="startup|resume", when={"mode": "audit"}, batches=True)
-def abandoned(event: Event, context: Context) -> None:
+def mark_abandoned_calls(event: Event, context: Context) -> None:
     """Mark the open calls of an earlier process as abandoned."""
     if context.database is not None:
         run_id = identify_call(event, context).run_id

@@ -31,7 +31,7 @@ def before_a_call(event: Event, context: Context) -> None:
 
 
 @informs("PostToolUse", "PostToolUseFailure", timeout=3)
-def after_a_call(event: Event, context: Context) -> None:
+def record_write(event: Event, context: Context) -> None:
     """Record that a call wrote LOCAL.md; before the reply, so that no later event gets it first."""
     if context.state is None:
         return

@@ -34,7 +34,7 @@ _PLAIN_ID = lazy_regex(r"[A-Za-z0-9_-]{1,100}")
 
 
 @informs("UserPromptSubmit", timeout=3)
-def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> list[Note | Tell]:
+def add_to_prompt(prompt: Prompt, event: Event, context: Context) -> list[Note | Tell]:
     """Add LOCAL.md to the first prompt of a session, and to a prompt that asks for it."""
     scope = session_scope(event)
     is_first = not context.marks.get(_conversation(event), FIRST)
@@ -66,7 +66,7 @@ _without_notes: set[tuple[object, ...]] = set()  # sessions without notes, and w
 
 
 @informs("PreToolUse", timeout=3)
-def with_the_first_call(event: Event, context: Context) -> list[Note | Tell] | None:
+def add_to_first_call(event: Event, context: Context) -> list[Note | Tell] | None:
     """Add LOCAL.md to the first tool call, in a client that does not report prompts."""
     before_a_call(event, context)
     place = (context.project_dir, context.config, context.env.get("HOME"), context.trusts_notes)
@@ -84,7 +84,7 @@ def with_the_first_call(event: Event, context: Context) -> list[Note | Tell] | N
 
 
 @informs("PreCompact", timeout=3)
-def before_compaction(event: Event, context: Context) -> list[Note | Tell]:
+def add_to_summary(event: Event, context: Context) -> list[Note | Tell]:
     """Add what the summary must keep; clients that cannot take it get it with the next prompt."""
     context.marks.put(session_scope(event), LOST, True)
     kept = restore_notes(context)
@@ -93,14 +93,14 @@ def before_compaction(event: Event, context: Context) -> list[Note | Tell]:
 
 
 @informs("SessionStart", matcher="compact", timeout=3)
-def after_compaction(session: Session, event: Event, context: Context) -> list[Note | Tell]:
+def repeat_after_compaction(session: Session, event: Event, context: Context) -> list[Note | Tell]:
     """Repeat the notes and rules after a compaction."""
     context.marks.drop(session_scope(event), LOST)
     return _effects([*local_notes(event.cwd, context), *rules(context), *restore_notes(context)])
 
 
 @informs("SessionStart", matcher="clear", timeout=3)
-def after_clear(event: Event, context: Context) -> None:
+def repeat_after_clear(event: Event, context: Context) -> None:
     """Give LOCAL.md again with the next prompt: the conversation that had it is gone."""
     context.marks.drop(_conversation(event), FIRST)
 

@@ -32,7 +32,7 @@ _SYSTEM = (
 
 
 @judges("Stop", when={"commit_point": "script"}, waits=True)
-def commit_point(turn: Turn, event: Event, context: Context) -> Deny | None:
+def ask_for_commit(turn: Turn, event: Event, context: Context) -> Deny | None:
     """Ask for a commit when a turn ends with tracked changes."""
     stat = _changes(turn, event, context)
     instead = "commit them if this is a good point, else say why not"
@@ -40,7 +40,7 @@ def commit_point(turn: Turn, event: Event, context: Context) -> Deny | None:
 
 
 @informs("Stop", when={"commit_point": "model"}, waits=True, timeout=MODEL_LIMIT + 5)
-def commit_point_by_model(turn: Turn, event: Event, context: Context) -> list[Note | Tell]:
+def ask_model_about_commit(turn: Turn, event: Event, context: Context) -> list[Note | Tell]:
     """Ask a model whether to commit when a turn ends with tracked changes."""
     stat = _changes(turn, event, context)
     if not stat:

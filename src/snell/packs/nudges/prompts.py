@@ -29,7 +29,7 @@ LONGEST = 10_000  # characters; the request comes before a longer pasted text
 
 
 @informs("UserPromptSubmit", timeout=3)
-def route(prompt: Prompt, context: Context) -> list[Note | Tell] | None:
+def name_command(prompt: Prompt, context: Context) -> list[Note | Tell] | None:
     """Name the command or agent that is made for what was asked."""
     parts = parts_for(prompt.text, context.options)
     text = "\n\n".join(parts)

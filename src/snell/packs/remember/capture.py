@@ -23,7 +23,7 @@ TIMER = "remember/timer"  # of a session: when its running transcript was last r
 
 
 @watches("PostToolUse", timeout=30, waits=True)
-def after_a_tool(event: Event, context: Context) -> Remark | None:
+def capture_tool_call(event: Event, context: Context) -> Remark | None:
     """Capture the text of a tool call if it is worth remembering."""
     if not context.options.get("capture"):
         return None
@@ -34,13 +34,13 @@ def after_a_tool(event: Event, context: Context) -> Remark | None:
 
 
 @informs("PostToolUse", "Stop")
-def always_answers(context: Context) -> Extra | None:
+def answer_every_capture(context: Context) -> Extra | None:
     """With `answer = true`, answer every capture in the same way, also one that stored nothing."""
     return Extra("suppressOutput", True) if context.options.get("answer") else None
 
 
 @watches("PreCompact", timeout=60, waits=True)
-def before_compaction(event: Event, context: Context) -> Remark | None:
+def capture_before_compaction(event: Event, context: Context) -> Remark | None:
     """Capture the agent's new messages before its context is compacted."""
     if context.options.get("capture"):
         return _record(capture_transcript(event, context, trigger=str(event.payload.get("trigger") or "compact")))
@@ -49,7 +49,7 @@ def before_compaction(event: Event, context: Context) -> Remark | None:
 
 
 @watches("Stop", "SessionEnd", timeout=60, waits=True)
-def at_the_end(event: Event, context: Context) -> Remark | None:
+def capture_at_end(event: Event, context: Context) -> Remark | None:
     """Capture the agent's new messages; not in a turn that only continues because of a hook."""
     if not context.options.get("capture"):
         skip_while_off(event, context)

@@ -14,7 +14,7 @@ from snell.sdk.decorators import watches
 
 
 @watches("PreCompact", "Stop", "SessionEnd", timeout=30, waits=True)
-def looks_away(event: Event, context: Context) -> None:
+def skip_capture(event: Event, context: Context) -> None:
     """Skip what was written while memory is off."""
     skip_while_off(event, context)
 

@@ -46,7 +46,7 @@ _ASKS = re.compile(
 
 
 @informs("SessionStart", matcher="startup|resume", timeout=3, waits=True)
-def nudge(session: Session, event: Event, context: Context) -> Note | None:
+def suggest_recall(session: Session, event: Event, context: Context) -> Note | None:
     """Suggest to recall first, and say how many memories there are."""
     if not context.options.get("nudge") or session.source not in ("startup", "resume"):
         return None
@@ -61,7 +61,7 @@ def nudge(session: Session, event: Event, context: Context) -> Note | None:
 
 
 @informs("UserPromptSubmit", timeout=3, waits=True)
-def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
+def add_to_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """Add the memories that match the prompt, each once a session."""
     text = prompt.text[:LONGEST_PROMPT]
     if not context.options.get("recall") or context.database is None or len(content_terms(text)) < FEWEST_TERMS:

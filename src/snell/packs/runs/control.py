@@ -33,7 +33,7 @@ _RESULTS = ("TaskOutput", "TaskResult")
 
 
 @judges("PreToolUse")
-def control(event: Event, context: Context) -> Deny | None:
+def check_run(event: Event, context: Context) -> Deny | None:
     """Refuse tools of a run that may not continue."""
     run_id = _run_id(event, context)
     if context.database is None or not run_id:
@@ -51,7 +51,7 @@ def control(event: Event, context: Context) -> Deny | None:
 
 
 @informs("SessionStart")
-def next_window(event: Event, context: Context) -> None:
+def continue_run(event: Event, context: Context) -> None:
     """Let the next window under `snell run` work for the run of the one before, with the same limits."""
     if not take_over(event, context.marks, context.env, runs.MARK) or context.database is None:
         return
@@ -60,7 +60,7 @@ def next_window(event: Event, context: Context) -> None:
 
 
 @informs("Stop", "SessionEnd")
-def turn_ended(event: Event, context: Context) -> None:
+def release_run(event: Event, context: Context) -> None:
     """Release the run for other sessions."""
     run_id = _run_id(event, context)
     if context.database is not None and run_id:
@@ -69,7 +69,7 @@ def turn_ended(event: Event, context: Context) -> None:
 
 
 @informs("UserPromptSubmit")
-def step(event: Event, context: Context) -> Note | None:
+def count_step(event: Event, context: Context) -> Note | None:
     """Count each prompt of a run as a step."""
     run_id = _run_id(event, context)
     run = context.database.run(lambda tx: _next_step(tx, run_id)) if context.database is not None and run_id else None

@@ -23,7 +23,7 @@ TEXTS = {
 
 
 @informs("Stop", "StopFailure")
-def ending(event: Event, context: Context) -> Tell | None:
+def report_limit(event: Event, context: Context) -> Tell | None:
     """Tell the user when a turn ended because of a limit."""
     run = context.env.get(SUPERVISOR)
     if is_idle(context, event) and not run:

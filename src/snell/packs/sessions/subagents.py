@@ -22,7 +22,7 @@ STANDARDS = ("INVARIANTS.md", "ARCHITECTURE.md")  # a sub-agent does not get the
 
 
 @informs("SubagentStart")
-def begin(event: Event, agent: AgentRun, context: Context) -> Note | None:
+def start_subagent_session(event: Event, agent: AgentRun, context: Context) -> Note | None:
     """Start a session for the sub-agent, and tell it where to write its log."""
     result = answer(context, event, subagent_start) if agent.id else None
     if not result or result["sessionId"] is None:
@@ -32,20 +32,20 @@ def begin(event: Event, agent: AgentRun, context: Context) -> Note | None:
 
 
 @informs("SubagentStop")
-def end(event: Event, agent: AgentRun, context: Context) -> None:
+def end_subagent_session(event: Event, agent: AgentRun, context: Context) -> None:
     """End its session, and add the files that it read to the effort."""
     if agent.id:
         answer(context, event, subagent_stop)
 
 
 @informs("TaskCompleted")
-def task_completed(event: Event, context: Context) -> None:
+def store_completed_task(event: Event, context: Context) -> None:
     """Store it as a message; it finishes the effort only if the effort is set so."""
     answer(context, event, complete_task)
 
 
 @informs("ConfigChange")
-def config_changed(event: Event, context: Context) -> None:
+def drop_skill_cache(event: Event, context: Context) -> None:
     """Drop what is cached of skill files when one of them changed."""
     answer(context, event, config_change)
 

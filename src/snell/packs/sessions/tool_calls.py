@@ -28,7 +28,7 @@ UNCOUNTED_STATES = frozenset({"loading", "completed", "idle", "restarting", "res
 
 
 @judges("PreToolUse")
-def heartbeat(event: Event, context: Context) -> Deny | list[Note] | None:
+def check_heartbeat(event: Event, context: Context) -> Deny | list[Note] | None:
     """Count the call; refuse it when the agent has to write its log."""
     if event.kind == "skill" and context.database is not None and (reply := run_effort_skill(event, context)):
         return reply

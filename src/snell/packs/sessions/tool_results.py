@@ -32,7 +32,7 @@ TOUCHES = (*READS, "Edit", "MultiEdit", "Write", "NotebookEdit")
 
 
 @informs("PostToolUse")
-def deliver(event: Event, context: Context) -> list[Note] | None:
+def deliver_injections(event: Event, context: Context) -> list[Note] | None:
     """Deliver pending injections; store questions and answers; name the rules of new directories."""
     result = answer(context, event, post_tool_use)
     if result is None or result["heartbeatCount"] is None:
@@ -44,7 +44,7 @@ def deliver(event: Event, context: Context) -> list[Note] | None:
 
 
 @informs("PostToolUseFailure")
-def failed(event: Event, context: Context) -> None:
+def store_failed_call(event: Event, context: Context) -> None:
     """Store a failed call as a message of the session."""
     answer(context, event, post_tool_use_failure)
 

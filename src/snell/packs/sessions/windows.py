@@ -33,7 +33,7 @@ FRESH = ("startup", "clear", "")  # sources of windows that start without a conv
 
 
 @informs("SessionStart", waits=True)
-def restore(event: Event, context: Context) -> Note | None:
+def restore_effort(event: Event, context: Context) -> Note | None:
     """Start a session for the active effort, and tell the model its state."""
     run = context.env.get(SUPERVISOR)
     if run:
@@ -50,20 +50,20 @@ def restore(event: Event, context: Context) -> Note | None:
 
 
 @informs("UserPromptSubmit")
-def context(event: Event, context: Context) -> Note | None:
+def add_effort_line(event: Event, context: Context) -> Note | None:
     """Add one line with the state of the effort."""
     result = answer(context, event, user_prompt)
     return Note(result["sessionContext"]) if result and result["sessionContext"] else None
 
 
 @informs("SessionEnd")
-def end(event: Event, context: Context) -> None:
+def end_session(event: Event, context: Context) -> None:
     """End the session."""
     answer(context, event, session_end)
 
 
 @judges("PreCompact", matcher="auto")
-def overflow(event: Event, context: Context) -> Deny | None:
+def end_full_window(event: Event, context: Context) -> Deny | None:
     """End a window that is full; under a supervisor, ask for a new window instead of compacting."""
     result = answer(context, event, pre_compact) or {}
     if not context.env.get(SUPERVISOR):

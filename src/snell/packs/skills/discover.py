@@ -37,7 +37,7 @@ LONGEST_COMMAND, LARGEST_FILE = 20_000, 1_000_000
 
 
 @informs("UserPromptSubmit", timeout=3)
-def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
+def add_to_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """Add the skills that a prompt asks for, each once a session."""
     if not prompt.text.strip():
         return None
@@ -49,7 +49,7 @@ def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None
 
 
 @informs("SubagentStart", timeout=3)
-def with_a_subagent(event: Event, context: Context) -> Note | None:
+def list_for_subagent(event: Event, context: Context) -> Note | None:
     """List the skills for a sub-agent, and add the files that the user wants every sub-agent to know."""
     skills = [each for each in _skills_for(context, event) if not each.is_by_name][:MOST_LISTED]
     lines = [f"- {each.name}: {_cut(each.description, LONGEST_LISTED)} ({each.path})" for each in skills]
@@ -71,7 +71,7 @@ def _knowledge(paths: object, cwd: str, budget: int) -> Iterable[str]:
 
 
 @informs("PreToolUse", kind="shell", when={"document_formats": True})
-def with_a_document(call: ShellCall, event: Event, context: Context) -> Note | None:
+def remind_for_document(call: ShellCall, event: Event, context: Context) -> Note | None:
     """Remind of the skill for this kind of document."""
     small = call.command[:LONGEST_COMMAND].lower()
     if not any(word in small for word in _IN_FORMATS) or not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):

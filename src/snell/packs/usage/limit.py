@@ -18,7 +18,7 @@ ASKED, ALLOWED = "usage/asked", "usage/allowed"
 
 
 @judges("PreToolUse", waits=True)
-def limit(call: ToolCall, event: Event, context: Context) -> list[Effect] | None:
+def ask_at_limit(call: ToolCall, event: Event, context: Context) -> list[Effect] | None:
     """Ask or stop at the limit."""
     scope, most = persistent_scope(event.session_id), _limit(context)
     allowed = context.marks.get(scope, ALLOWED) or most
@@ -35,7 +35,7 @@ def limit(call: ToolCall, event: Event, context: Context) -> list[Effect] | None
 
 
 @informs("PostToolUse", waits=True)
-def approved(call: ToolCall, event: Event, context: Context) -> None:
+def extend_limit(call: ToolCall, event: Event, context: Context) -> None:
     """Let the session use as many again when the call that was asked about has run."""
     scope = persistent_scope(event.session_id)
     if context.marks.get(scope, ASKED) == {"id": call.id}:
