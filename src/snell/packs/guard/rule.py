@@ -53,7 +53,9 @@ FETCHED = 64  # the program, its input or a file that it names comes from the ne
 MAY_CHANGE_PATH = 128  # a program that does not only read names a path
 MAY_CHANGE_SNELL = 256  # such a program names Snell, or the setting that disables hooks
 MAY_TAKE_DOWN = 512  # a word is a verb that deletes or empties
-IN_SNELL_FOLDER = 1_024  # it runs in a folder of Snell's own files, where plain names are paths of those
+MAY_GO_LIVE = 1_024  # a word may name production
+INSTALLS = 2_048  # it may be told to install something
+IN_SNELL_FOLDER = 4_096  # it runs in a folder of Snell's own files, where plain names are paths of those
 
 _ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
 TAKES_DOWN = pattern("takes_down")
@@ -115,6 +117,9 @@ def traits_of(step: Step) -> int:
         | FETCHED * (step.stdin is not None and step.stdin.has(NETWORK))
         | FETCHED * any([label.startswith(NETWORK) for label in step.touched])  # noqa: C419 - hardly ever any
     )
+    traits |= INSTALLS * ("install" in text or text.startswith("i\0"))
+    told = f"{first.text}\0{text}\0{step.env}" if step.env else f"{first.text}\0{text}"
+    traits |= MAY_GO_LIVE * ("rod" in told or "live" in told or "ROD" in told or "prd" in told)
     if text and not only_reads(step):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)
         traits |= MAY_TAKE_DOWN * (TAKES_DOWN.search(text) is not None)

@@ -43,7 +43,9 @@ def _publishes(given: Arguments, row: Program, workspace: Workspace) -> bool:
         return False
     last, is_sure = (given.operands or given.words or ("",))[-1], len(given.operands) - 1 not in given.unsure
     is_sure = is_sure and not any(UNKNOWN in each for each in given.operands)
-    names_it = is_sure and not _VERB.fullmatch(last) and not last.startswith(_OWN_REGISTRY)
+    if last.startswith(_OWN_REGISTRY):
+        return False
+    names_it = is_sure and not _VERB.fullmatch(last)
     return workspace.snell_paths.asks_to_publish or names_it
 
 

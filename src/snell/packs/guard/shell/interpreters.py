@@ -19,14 +19,15 @@ from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
 from snell.shell.cursor import Budget
 from snell.shell.powershell import to_posix
 from snell.shell.programs import is_known
+from snell.shell.windows_text import cmd_line, join_strings
 from snell.system.lazy_regex import lazy_regex
 
 STDIN = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"))
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh", "pwsh-sh"))
 _SHELL_VALUED = frozenset(("-o", "-O", "+o", "+O", "--rcfile", "--init-file"))
 LANGUAGES = {
-    "python": "-c",
-    "pypy": "-c",
+    "python": "-[a-zA-Z]*c",
+    "pypy": "-[a-zA-Z]*c",
     "node": "-e|-p|-pe|--eval|--print",
     "nodejs": "-e|-p|--eval|--print",
     "deno": "eval",
@@ -220,7 +221,8 @@ def _exported_only(scene: ShellState, env: tuple[tuple[str, str], ...]) -> Shell
     inner = scene.fork()
     kept = scene.exported | {"IFS", "HOME", "PWD", "TMPDIR", "0"}
     inner.variables = {name: values for name, values in scene.variables.items() if name in kept}
-    inner.functions, inner.aliases = {}, {}
+    exported = {name: body for name, body in scene.functions.items() if f"{name}()" in scene.exported}
+    inner.functions, inner.aliases = exported, {}
     for name, value in env:
         inner.variables[name] = (Value(value),)
         inner.exported.add(name)
@@ -346,8 +348,14 @@ def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
     return UNKNOWN_VALUE
 
 
+_COMPUTED = lazy_regex(r"(?:^|[;|{&])\s*&\s*\(")
+
+
 def _of_powershell(walk: Walk, text: str, scene: ShellState) -> Value:
     """Return PowerShell code as a line for a POSIX shell; programs with a shell's options are followed as they are."""
+    text = join_strings(text)
+    if _COMPUTED.search(text):
+        scene.budget.trouble("PowerShell calls a command whose name it computes")
     plain = scene.fork()
     plain.budget = Budget()  # what is no line for a POSIX shell is no fault here
     walk.line(text.replace("\\", "/"), plain)
@@ -368,7 +376,7 @@ def _cmd(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = [word.text for word in call.words[1:]]
     starts = [index for index, word in enumerate(words) if word.lower() in ("/c", "/k")]
     if starts:
-        code = " ".join(words[starts[0] + 1 :]).replace("\\", "/")
+        code = cmd_line(" ".join(words[starts[0] + 1 :]))
         return run_code(walk, call, scene, Value(code), scene.fork())
     walk.record(call, scene, UNKNOWN_VALUE)
     return UNKNOWN_VALUE

@@ -29,6 +29,7 @@ from snell.packs.guard.shell.process_signals import finds_snell, listed_processe
 from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import Call, ShellState, program_of
 from snell.packs.guard.shell.text_filters import decode_output, filter_text, unescape
+from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
 
 _SPECIFIER = lazy_regex(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
@@ -55,6 +56,8 @@ def output_of(program: str, call: Call, scene: ShellState) -> Value:
     return printer(call, args, scene) if printer else _other_output(program, call, args, scene)
 
 
+_SELECTS = lazy_regex(r"select\(|^--?(?:search|author|label|head|assignee|filter|selector|l|L|S|milestone|app)\b")
+
 # What these print, whatever their words are.
 _FIXED = {
     **dict.fromkeys(("locate", "plocate", "mlocate", "mdfind"), Value(f"/{UNKNOWN}", frozenset(("found some",)))),
@@ -72,6 +75,8 @@ def _copy(call: Call, args: list[str], scene: ShellState) -> Value:
 
 def _other_output(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
     labels = _carried_labels(program, call, scene) | {f"output {program}"}
+    if program_row(program).ends and not any(map(_SELECTS.search, args)):
+        labels |= {"every one"}
     if prints_secret(program, args):
         labels |= {f"{SECRET} {program}"}
     elif prints_personal(program, args):
@@ -191,6 +196,9 @@ def _git(call: Call, args: list[str], scene: ShellState) -> Value:
     if args[:1] == ["rev-parse"] and "--show-toplevel" in args:
         return Value(scene.cwd if scene.project == NO_PROJECT else scene.project)
     if args[:1] in (["archive"], ["bundle"]):
+        named = args[2:3] if args[:2] == ["bundle", "create"] else _output_files("git", args)
+        for name in named:
+            scene.write(name, Value(UNKNOWN, frozenset((ARCHIVE,))))
         return Value(UNKNOWN, frozenset((ARCHIVE,)))
     if args[:1] == ["ls-files"]:  # all that is kept, or a part of it
         found = "found some" if any("*" in arg or arg in ("-o", "--others", "-i") for arg in args) else "found all"
