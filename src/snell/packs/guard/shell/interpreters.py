@@ -9,7 +9,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import pattern, table
 from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import LOADED, reads_recipes, recipes
@@ -25,42 +25,12 @@ from snell.system.lazy_regex import lazy_regex
 STDIN = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"))
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh", "pwsh-sh"))
 _SHELL_VALUED = frozenset(("-o", "-O", "+o", "+O", "--rcfile", "--init-file"))
-LANGUAGES = {
-    "python": "-[a-zA-Z]*c",
-    "pypy": "-[a-zA-Z]*c",
-    "node": "-e|-p|-pe|--eval|--print",
-    "nodejs": "-e|-p|--eval|--print",
-    "deno": "eval",
-    "bun": "-e|--eval",
-    "perl": r"-\w*[eE]",
-    "ruby": r"-\w*e",
-    "php": "-r",
-    "lua": "-e",
-    "luajit": "-e",
-    "awk": "",
-    "gawk": "",
-    "mawk": "",
-    "nawk": "",
-    "osascript": "-e",
-    "tclsh": "",
-    "expect": "-c",
-    "rscript": "-e",
-    "julia": "-e",
-    "elixir": "-e",
-    "groovy": "-e",
-}
+LANGUAGES = table("options_with_code")
 _PRINTS = ("-p", "-pe", "--print")
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
 _VERSIONED = lazy_regex(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
 _SAME = {"py": "python", "r": "rscript", "irb": "ruby", "ts-node": "node", "tsx": "node", "jruby": "ruby"}
-_ATTACHED = {
-    "python": r"-[a-zA-Z]*?c(.+)",
-    "perl": r"-[a-zA-Z0]*?[eE](.*\W.*)",
-    "ruby": r"-[a-z]*?e(.*\W.*)",
-    "php": r"-r(.*\W.*)",
-    "lua": r"-e(.*\W.*)",
-    "node": r"--(?:eval|print)=(.+)",
-}
+_ATTACHED = table("options_with_code_in_the_same_word")
 _CHECKS = {"php": name_set("-l --syntax-check"), "node": name_set("-c --check"), "ruby": name_set("-c -wc -cw")}
 _VALUED = frozenset(("-W", "-X", "-I", "-M", "-r", "--require", "-F", "-v", "-f", "-d", "--import", "--loader"))
 
