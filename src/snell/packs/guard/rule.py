@@ -8,7 +8,7 @@ program, such as a redirection. A step calls only the rules whose trigger occurs
 from msgspec import Struct
 
 from snell.packs.guard.known_names import names, pattern
-from snell.packs.guard.known_values import NETWORK, PACKAGE
+from snell.packs.guard.known_values import NETWORK, PACKAGE, UNKNOWN
 from snell.packs.guard.reading_programs import only_reads
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, arguments_of
@@ -118,8 +118,9 @@ def traits_of(step: Step) -> int:
         | FETCHED * any([label.startswith(NETWORK) for label in step.touched])  # noqa: C419 - hardly ever any
     )
     traits |= INSTALLS * ("install" in text or text.startswith("i\0"))
+    unknown = UNKNOWN in text and any("PROD" in label for word in step.words for label in word.labels)
     told = f"{first.text}\0{text}\0{step.env}" if step.env else f"{first.text}\0{text}"
-    traits |= MAY_GO_LIVE * ("rod" in told or "live" in told or "ROD" in told or "prd" in told)
+    traits |= MAY_GO_LIVE * (unknown or "rod" in told or "live" in told or "ROD" in told or "prd" in told)
     if text and not only_reads(step):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)
         traits |= MAY_TAKE_DOWN * (TAKES_DOWN.search(text) is not None)

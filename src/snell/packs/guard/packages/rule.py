@@ -60,7 +60,7 @@ def _doubt_of(word: str, step: Step, *, takes_names: bool) -> str:
     found = _PUBLISHED.fullmatch(word)
     if found is None:
         plain = PACKAGE_NAME.fullmatch(word)
-        imitated = _imitated(plain[1].lower()) if plain and takes_names and is_installer(step) else ""
+        imitated = _popular_original(plain[1].lower()) if plain and takes_names and is_installer(step) else ""
         return f"which is spelled like `{imitated}`" if imitated else ""
     is_name = found.lastgroup == "owner"
     if (is_name and not (takes_names and step.program in _BY_OWNER)) or (
@@ -75,7 +75,7 @@ def _doubt_of(word: str, step: Step, *, takes_names: bool) -> str:
 _POPULAR = names("popular_packages")
 
 
-def _imitated(name: str) -> str:
+def _popular_original(name: str) -> str:
     """Return the well-known package whose name differs by one letter, two swapped letters, or a dash."""
     name = name.replace("_", "-")
     if len(name) < _SHORTEST or name in _POPULAR or name.startswith("@"):
@@ -89,13 +89,13 @@ _SHORTEST = 5
 def _is_one_edit(name: str, known: str) -> bool:
     if name.replace("-", "") == known.replace("-", "").replace(".", ""):
         return True
-    start = _shared(name, known)
-    end = _shared(name[start:][::-1], known[start:][::-1])
+    start = _common_start(name, known)
+    end = _common_start(name[start:][::-1], known[start:][::-1])
     mine, other = name[start : len(name) - end], known[start : len(known) - end]
     return max(len(mine), len(other)) < 2 or (len(mine) == 2 and mine == other[::-1])
 
 
-def _shared(name: str, known: str) -> int:
+def _common_start(name: str, known: str) -> int:
     """Return the number of letters with which both begin."""
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(name, known, strict=False)))
 

@@ -159,7 +159,7 @@ def _attacks(step: Step) -> Iterator[Finding]:
     elif attack == "tool" or any("stratum+" in arg for arg in step.args):
         yield RULE.deny(f"`{step.program}` is an attack tool or a coin miner")
     elif attack == "scanner" and not any(map(is_local, step.args)):
-        yield RULE.ask(f"`{step.program}` scans other machines")
+        yield RULE.ask(f"`{step.program}` scans other machines, or listens to their traffic")
 
 
 _LOGINS = lazy_regex(r"(?:.*:)?(?:22|3389|5900)")  # ports of ssh and of remote desktops
