@@ -130,6 +130,9 @@ def test_after_a_failure_the_hint_fits_its_cause_and_success_gets_none(desk: Des
     for error, hint in (
         ("InputValidationError: x", "A call that would pass"),
         ("Missing required argument", "A call that would pass"),
+        ("Required parameter: content", "A call that would pass"),
+        ("'content' is a required property", "A call that would pass"),
+        ("Invalid arguments for Write", "A call that would pass"),
         ("No such tool available: Wrte", "There is no tool"),
         ("ENOENT: no such file or directory", "Check the path"),
         ("something odd", "Read the error and change what caused it"),

@@ -42,6 +42,7 @@ def test_an_answer_without_anything_to_say_means_go_on(answer: Any) -> None:
     ("answer", "expected"),
     [
         ('"Continue"', ()),
+        ('"Reject"', (Deny("the hook refused without a reason"),)),
         ({"Continue": {}}, ()),
         ({"Reject": {"reason": "no"}}, (Deny("no"),)),
         ({"Reject": {}}, (Deny("the hook refused without a reason"),)),
