@@ -106,6 +106,9 @@ def test_every_call_is_recorded_with_input_output_time_and_status(session: Sessi
     session.row("t7", "prepared")
     session.after("t7", {"id": "m-8"}, given=asked)
     session.row("t7", "succeeded")
+    session.before("t8", **read)
+    session.after("t8", "1234567 " * 50_000, **read)
+    assert len(session.row("t8", "succeeded")["output"].partition("… [")[0]) == 262_144
 
 
 @pytest.mark.proves("S3-40", "S3-41", "S3-42", "S3-43", "S3-44", "S3-45", "S3-46")

@@ -197,6 +197,7 @@ def test_a_specific_part_of_another_event_voids_the_answer_with_a_warning(answer
     assert read(answer) == Outcome(failure=Failure("output", complaint))
 
 
+@pytest.mark.proves("S1-148")
 @pytest.mark.parametrize("word", ["deny", "allow"])
 def test_of_a_specific_part_without_a_name_only_what_restricts_counts(word: str) -> None:
     outcome = outcome_of(json.dumps({"hookSpecificOutput": {"permissionDecision": word}}), event("PreToolUse"))
