@@ -1,6 +1,7 @@
 """The promise loop, sub-agents and skills, through the real `snell-hook` and the command line."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -117,9 +118,12 @@ def test_a_sub_agent_is_sent_back_for_what_it_should_bring(desk: Desk):
     told = desk.told("PostToolUse", **call, tool_use_id="t-b", tool_response="done")
     assert "The report exists: work_products/report.html. Next: 1." in told
     desk.machine.write("snell.toml", '[pack.harness]\nreport = ["no/*.pdf", "out/*.csv", "../outside/*"]\ndata = []\n')
+    (desk.project / "out").mkdir()
+    (desk.project / "out/empty.csv").touch()
+    (desk.project / "out/old.csv").write_text("1", encoding="utf-8")
+    os.utime(desk.project / "out/old.csv", (1_700_000_000, 1_700_000_000))  # of an earlier sub-agent
     assert "`out/*.csv`" in stopped("c")
     desk.fire("SubagentStart", agent_id="d", agent_type="scout")
-    (desk.project / "out").mkdir()
     (desk.project / "out/a.csv").write_text("1", encoding="utf-8")
     assert desk.fire("SubagentStop", agent_id="d", agent_type="scout", stop_hook_active=False) == {}
 
