@@ -254,12 +254,12 @@ def test_notes_come_with_the_first_prompt_a_compaction_and_on_request(machine: M
     assert first == f"Notes of the user (~/.claude/LOCAL.md):\nmine\n\n{THEIRS}"
     assert notes_in(answer(machine, "UserPromptSubmit", prompt="hi")) == ""
     assert notes_in(answer(machine, "UserPromptSubmit", prompt="hi", session_id="other")) == first
-    again = {
-        prompt: notes_in(answer(machine, "UserPromptSubmit", prompt=prompt))
-        for prompt in ("please recap", "Continue!", "discontinue it", "don't continue", "dont continue", "never recap", "where were weeks")
-    }
+    silent = ("discontinue it", "don't continue", "dont continue", "never recap", "where were weeks")
+    again = [
+        notes_in(answer(machine, "UserPromptSubmit", prompt=each)) for each in ("please recap", "Continue!", *silent)
+    ]
     asked = f"{first}\n\nRules of the user (~/.claude/RECLAUDE.md):\ntests first"
-    assert list(again.values()) == [asked, asked, *[""] * 5]
+    assert again == [asked, asked, *[""] * len(silent)]
     mine, theirs, rules, session_rules, keep = notes_in(answer(machine, "PreCompact", trigger="auto")).split("\n\n")
     assert f"{mine}\n\n{theirs}" == first
     assert (rules.splitlines()[0], len(rules.splitlines()), session_rules.endswith("tests first")) == (
