@@ -134,10 +134,12 @@ def test_the_answer_of_a_sub_agent_is_kept_and_not_asked_for_twice(desk: Desk):
     given = {"prompt": "find it", "subagent_type": "x", "description": "d"}
     assert desk.verdict(1, tool_name="Task", tool_input=given) == ""
     answer = {"content": [{"type": "text", "text": "it is here " * 1000}]}
-    desk.fire("PostToolUse", tool_name="Task", tool_input=given, tool_use_id="t1", tool_response=answer)
+    response = {**answer, "password": "hunter2hunter2"}
+    desk.fire("PostToolUse", tool_name="Task", tool_input=given, tool_use_id="t1", tool_response=response)
     kept = desk.machine.home / "state/subagents"
     (summary,) = wait_until(lambda: list(kept.glob("*/summary.md")))
     output = json.loads((summary.parent / "subagent_output.json").read_text(encoding="utf-8"))
+    assert "[redacted" in output["output"].pop("password")
     assert (output["output"], len(summary.read_text(encoding="utf-8"))) == (answer, 4000)
     refused = desk.call(2, tool_name="Task", tool_input=dict(reversed(given.items())))
     assert (refused["permissionDecision"], "it is here" in refused["permissionDecisionReason"]) == ("deny", True)

@@ -172,6 +172,9 @@ def test_rules_about_tools_come_from_files_that_are_checked_and_read_again(sessi
         overlay.write_text(wrong, encoding="utf-8")
         verdict, reason = session.before(f"w{number}", given={**LETTER, "subject": str(number)})
         assert (verdict, "the ledger's rules cannot be used" in reason) == ("deny", True)
+    session.desk.machine.write("snell.toml", '[pack.ledger]\nmode = "durable"\npolicies = ["no\\u0000path"]\n')
+    verdict, reason = session.before("n", given={**LETTER, "subject": "n"})
+    assert (verdict, "the ledger's rules cannot be used" in reason) == ("deny", True)
     session.desk.machine.write("snell.toml", '[pack.ledger]\nmode = "durable"\n')
     found = {}
     for number, tool in enumerate(

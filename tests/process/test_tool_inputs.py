@@ -106,6 +106,9 @@ def test_a_text_that_is_too_short_is_a_note_a_refusal_or_nothing_as_the_mode_say
     for tool, path in (("Write", "file_path"), ("write_local_file", "path")):
         refused = [calls.refusal(tool, {path: "/a", "content": "x" * length}) for length in (9, 10)]
         assert ("content_too_short(min:10)" in refused[0], refused[1]) == (True, "")
+    desk.machine.write("snell.toml", '[pack.tool_inputs]\nmode = "strict"\nfiles = ["no\\u0000path"]\n')
+    assert answer() == ("deny", False)
+    assert "it cannot be read: embedded null byte" in desk.snell("settings").stdout
     desk.machine.write("snell.toml", '[pack.tool_inputs]\nmode = "off"\n')
     assert answer() == ("", False)
     assert calls.refusal("Write", {"file_path": "/a"}) == ""
