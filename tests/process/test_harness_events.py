@@ -189,6 +189,7 @@ def test_skills_come_with_the_prompt_with_a_sub_agent_and_with_a_document(desk: 
     assert (f"Read {deploy} first." in told, "How to deploy." in told) == (True, False)
     assert str(pdf) in desk.told("UserPromptSubmit", prompt="sweep the floor", session_id="w3")
     assert str(pdf) not in desk.told("UserPromptSubmit", prompt=text, session_id="w4")
+    write_skill(desk, "quiet", "x\ndisable-model-invocation: true")  # a sub-agent cannot use it
     (desk.project / "tools.md").write_text("knew\n", encoding="utf-8")
     (desk.project / "big.md").write_text("more than fits", encoding="utf-8")
     told = desk.told("SubagentStart", agent_id="a", agent_type="x")

@@ -141,7 +141,7 @@ def test_in_seed_mode_the_first_detector_decides_and_the_result_is_approved(mach
         "permissionDecisionReason": "Redirected: test",
         "updatedInput": {"command": "make test", "timeout": 5},
     }
-    for quiet in ("cd x && pytest", "!pytest", "!npm run e2e", "ls", "make test"):
+    for quiet in ("cd x && pytest", "!pytest", " !npm run e2e", "ls", "make test"):
         call = {"tool_name": "Bash", "tool_input": {"command": quiet}, "tool_use_id": quiet}
         assert answer(machine, "PreToolUse", **call) == {}
 

@@ -140,6 +140,8 @@ def test_after_a_failure_the_hint_fits_its_cause_and_success_gets_none(desk: Des
         ("'content' is a required property", "A call that would pass"),
         ("Invalid arguments for Write", "A call that would pass"),
         ("No such tool available: Wrte", "There is no tool"),
+        ("Unknown tool Wrte", "There is no tool"),
+        ("tool `Wrte` was not found", "There is no tool"),
         ("ENOENT: no such file or directory", "Check the path"),
         ("something odd", "Read the error and change what caused it"),
     ):
