@@ -34,8 +34,12 @@ NAMES: dict[str, list[str]] = {
     "127.0.0.1.nip.example": ["127.0.0.1"],
     "metadata.google.internal": ["169.254.169.254"],
     # Refused by their names alone, whatever they resolve to.
-    **dict.fromkeys(("metadata", "metadata.goog", "metadata.azure.internal", "metadata.azure.com"), [PUBLIC]),
-    **dict.fromkeys(("instance-data", "instance-data.ec2.internal"), [PUBLIC]),
+    "metadata": [PUBLIC],
+    "metadata.goog": [PUBLIC],
+    "metadata.azure.internal": [PUBLIC],
+    "metadata.azure.com": [PUBLIC],
+    "instance-data": [PUBLIC],
+    "instance-data.ec2.internal": [PUBLIC],
 }
 
 
