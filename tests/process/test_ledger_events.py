@@ -176,9 +176,11 @@ def test_rules_about_tools_come_from_files_that_are_checked_and_read_again(sessi
     verdict, reason = session.before("n", given={**LETTER, "subject": "n"})
     assert (verdict, "the ledger's rules cannot be used" in reason) == ("deny", True)
     session.desk.machine.write("snell.toml", '[pack.ledger]\nmode = "durable"\n')
+    beside = '[[rule]]\nid = "tidy"\ntool = "tidy"\nside_effects = "external"\nreplay = "RELAUNCH"\n'
+    session.desk.machine.write("ledger.toml", beside)  # it need not be named
     found = {}
     for number, tool in enumerate(
-        ("Read", "Write", "mcp__mail__list_threads", "mcp__x__frobnicate", "TaskUpdate", MAIL)
+        ("Read", "Write", "mcp__mail__list_threads", "mcp__x__frobnicate", "mcp__x__tidy", "TaskUpdate", MAIL)
     ):
         given = {"file_path": "/a", "content": "long enough", "subject": "z", "to": "x", "body": "b"}
         session.before(f"c{number}", tool, given)
@@ -189,6 +191,7 @@ def test_rules_about_tools_come_from_files_that_are_checked_and_read_again(sessi
         "Write": ("local", "REPLAY_IDEMPOTENT"),
         "mcp__mail__list_threads": ("read_only", "REPLAY_IDEMPOTENT"),
         "mcp__x__frobnicate": ("local", "REPLAY_EXACT"),
+        "mcp__x__tidy": ("external", "RELAUNCH"),
         "TaskUpdate": ("local", "REPLAY_EXACT"),  # a known name comes before the verb in it
         MAIL: ("external", "REPLAY_EXACT"),
     }
