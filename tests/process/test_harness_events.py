@@ -143,6 +143,7 @@ def test_the_answer_of_a_sub_agent_is_kept_and_not_asked_for_twice(desk: Desk):
     assert (output["output"], len(summary.read_text(encoding="utf-8"))) == (answer, 4000)
     refused = desk.call(2, tool_name="Task", tool_input=dict(reversed(given.items())))
     assert (refused["permissionDecision"], "it is here" in refused["permissionDecisionReason"]) == ("deny", True)
+    assert f"read {summary.parent}/subagent_output.json" in refused["permissionDecisionReason"]
     for number, other in enumerate(({"prompt": "another"}, {"subagent_type": "y"}), 3):
         assert desk.verdict(number, tool_name="Task", tool_input={**given, **other}) == ""
     (summary.parent / "subagent_output.json").write_text("{broken", encoding="utf-8")
