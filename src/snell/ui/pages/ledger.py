@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from snell.cli.call_summary import decode_stored, summary
 from snell.model.protocols import Transaction
-from snell.model.tables import Table, where_given
+from snell.model.tables import Table, blanks, where_given
 from snell.records import ledger
 from snell.records.ledger import Call
 from snell.ui.decision_rows import decode
@@ -54,8 +54,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         calls, older = _page(tx, asked, after)
         refs = [call.request_ref for call in calls if call.request_ref]
-        blanks = ", ".join("?" for _ in refs)
-        bodies = dict(tx.rows(f"SELECT ref, body FROM tool_bodies WHERE ref IN ({blanks})", *refs))
+        bodies = dict(tx.rows(f"SELECT ref, body FROM tool_bodies WHERE ref IN ({blanks(refs)})", *refs))
         return {"calls": calls, "older": older, "bodies": bodies, **_numbers(tx, asked["session"])}
 
     values = site.store.run(read)
@@ -137,8 +136,7 @@ def _numbers(tx: Transaction, session: str) -> dict[str, Any]:
 
 def _denials_by_rule(tx: Transaction, decision_ids: list[str]) -> dict[str, Bar]:
     """Count what denied these calls: the rule that the reason begins with, or else the hook."""
-    blanks = ", ".join("?" for _ in decision_ids)
-    bodies = tx.rows(f"SELECT body FROM traces WHERE decision_id IN ({blanks})", *decision_ids)
+    bodies = tx.rows(f"SELECT body FROM traces WHERE decision_id IN ({blanks(decision_ids)})", *decision_ids)
     bars: dict[str, Bar] = {}
     for (body,) in bodies:
         for reason in decode(body).get("reasons", ())[:1]:
