@@ -5,6 +5,7 @@ The payload is kept complete and Claude-shaped, so that fields which Snell does 
 the engine and most hooks ask for is available as attributes.
 """
 
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -162,6 +163,13 @@ def event_from(payload: Payload, name: str, client: str = "generic", flags: tupl
 def as_table(value: Any) -> dict[str, Any]:
     """Return a value that should be an object; an empty one if it is something else."""
     return value if isinstance(value, dict) else {}
+
+
+def value_at(value: Any, path: Iterable[str]) -> Any:
+    """Return the value at a path of keys in nested mappings; None if there is none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def text_in(payload: Payload, field: str) -> str:

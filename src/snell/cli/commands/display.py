@@ -14,6 +14,7 @@ from typing import Any
 
 from snell.daemon.client import ask
 from snell.model.errors import SnellError
+from snell.model.events import value_at
 from snell.settings.load import load
 from snell.system.capabilities import capability
 from snell.system.git_readonly import project_files
@@ -35,7 +36,7 @@ def print_status_line(args: argparse.Namespace) -> int:
     if used and isinstance(name, str) and name:
         if usage := capability("snell.usage.status_line"):
             with suppress(OSError):
-                usage.keep_status(where.state, name, used, str(_at(session, "model", "id") or ""))
+                usage.keep_status(where.state, name, used, str(value_at(session, ("model", "id")) or ""))
         with suppress(SnellError):
             ask(where.run, "context.usage", {"session_id": name, **used})
     return 0
@@ -99,8 +100,8 @@ def lines_of(command: str, payload: bytes, cwd: str, env: Mapping[str, str], lim
 def default_status(session: Mapping[str, Any], where: Places) -> list[str]:
     """Return one line with the model, the folder, how full the context is, and calls that ran without hooks."""
     coverage = capability("snell.packs.coverage.notice")
-    model = _at(session, "model", "display_name")
-    folder = _at(session, "workspace", "current_dir") or session.get("cwd")
+    model = value_at(session, ("model", "display_name"))
+    folder = value_at(session, ("workspace", "current_dir")) or session.get("cwd")
     used = usage_in(session).get("used_percent")
     parts = [
         model if isinstance(model, str) else "",
@@ -162,9 +163,3 @@ def _rank(path: str, words: str) -> int:
         return 2
     letters = iter(lower)
     return 3 if all(char in letters for char in words) else 9
-
-
-def _at(value: Any, *path: str) -> Any:
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
