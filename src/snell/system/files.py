@@ -89,6 +89,14 @@ def read_capped(path: Path, cap: int, *, follow_links: bool = True) -> bytes:
     return bytes(data)
 
 
+def bytes_or_none(path: Path, cap: int, *, follow_links: bool = True) -> bytes | None:
+    """Return the bytes of a file like `read_capped`; None if it cannot be read."""
+    try:
+        return read_capped(path, cap, follow_links=follow_links)
+    except (OSError, FileError, ValueError):
+        return None
+
+
 def names_in(folder: str | Path) -> list[str]:
     """Return the names in a folder, in any order; none if it cannot be read."""
     try:
@@ -99,10 +107,7 @@ def names_in(folder: str | Path) -> list[str]:
 
 def text_or_nothing(path: Path, cap: int, *, follow_links: bool = True) -> str:
     """Return the text of a file like `read_capped`; empty if it cannot be read."""
-    try:
-        return read_capped(path, cap, follow_links=follow_links).decode("utf-8", "replace")
-    except (OSError, FileError, ValueError):
-        return ""
+    return (bytes_or_none(path, cap, follow_links=follow_links) or b"").decode("utf-8", "replace")
 
 
 def struct_or_none(path: Path, type: type[T], cap: int) -> T | None:  # noqa: A002 - as in msgspec

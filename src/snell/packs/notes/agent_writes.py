@@ -14,6 +14,7 @@ from pathlib import Path
 from snell.model.context import Context
 from snell.model.events import Event
 from snell.sdk.decorators import informs
+from snell.system.files import stat_or_none
 
 NOTES = "LOCAL.md"
 CALLS = 1_000  # that have begun and whose end was not reported
@@ -52,11 +53,8 @@ def _key(event: Event) -> tuple[object, object]:
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+    found = stat_or_none(path)
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_ino) if found else None
 
 
 def _place(event: Event, context: Context) -> str:
