@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.cli.call_summary import About, about, decode_stored
+from snell.cli.call_summary import About, about
 from snell.engine.explain import shorten
 from snell.model.decision import OBSERVED
 from snell.model.protocols import Transaction
@@ -99,12 +99,6 @@ def counts_since(tx: Transaction, at: int) -> Counts:
     found = tx.rows(sql, newest_seq(tx) - WINDOW, at, SELF_TEST)[0]
     decisions, denied, asked, rewritten, failed = (int(each or 0) for each in found)
     return Counts(decisions, denied, asked, rewritten, failed, is_cut=decisions >= WINDOW)
-
-
-def decode(body: str) -> Record:
-    """Return the record in a trace; empty if there is none or it is damaged."""
-    found = decode_stored(body) if body else {}
-    return found if isinstance(found, dict) else {}
 
 
 def _read(tx: Transaction, wanted: Mapping[str, list[Any]], limit: int) -> list[Seen]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from snell.model.context import Context
 from snell.model.effects import Note
-from snell.model.events import Event, text_in
+from snell.model.events import Event, as_table, text_in
 from snell.model.protocols import Transaction
 from snell.packs.sessions.caller import USAGE, Caller, answer
 from snell.packs.sessions.hook_output import directives_text, injection_texts
@@ -101,13 +101,11 @@ def post_tool_use_failure(tx: Transaction, event: Event, caller: Caller) -> Reco
 
 def dialogue_entry(given: Any, response: Any) -> Record:
     """Return the questions with the labels of their options, and the answers that match them."""
-    asked = given.get("questions") if isinstance(given, dict) else None
+    asked, answers = as_table(given).get("questions"), as_table(as_table(response).get("answers"))
     questions = [each for each in asked if isinstance(each, dict)] if isinstance(asked, list) else []
-    preamble = given.get("preamble") if isinstance(given, dict) else None
-    answers = response.get("answers") if isinstance(response, dict) else None
     return {
-        "preamble": preamble if isinstance(preamble, str) else "",
-        "questions": [_question(each, answers if isinstance(answers, dict) else {}) for each in questions],
+        "preamble": text_in(as_table(given), "preamble"),
+        "questions": [_question(each, answers) for each in questions],
     }
 
 

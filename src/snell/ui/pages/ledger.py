@@ -8,11 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from snell.cli.call_summary import decode_stored, summary
+from snell.model.events import as_table
 from snell.model.protocols import Transaction
 from snell.model.tables import Table, blanks, where_given
 from snell.records import ledger
 from snell.records.ledger import Call
-from snell.ui.decision_rows import decode
+from snell.system.json_input import json_or_none
 from snell.ui.numbers import number_in
 from snell.ui.site import MissingError, Query, Site
 
@@ -139,7 +140,7 @@ def _denials_by_rule(tx: Transaction, decision_ids: list[str]) -> dict[str, Bar]
     bodies = tx.rows(f"SELECT body FROM traces WHERE decision_id IN ({blanks(decision_ids)})", *decision_ids)
     bars: dict[str, Bar] = {}
     for (body,) in bodies:
-        for reason in decode(body).get("reasons", ())[:1]:
+        for reason in as_table(json_or_none(body)).get("reasons", ())[:1]:
             rule = _RULE.match(str(reason.get("text", "")))
             name = rule[1] if rule else str(reason.get("hook", ""))
             bars.setdefault(name, Bar(name)).calls += 1
