@@ -99,10 +99,6 @@ class Copilot(Emulation):
         tool = {"toolName": call.name, "toolInput": event.tool_input, "permissionSuggestions": []}
         return {**named, "cwd": event.cwd, **tool}
 
-    def match_values(self, event: Event, given: Payload) -> Sequence[str]:
-        name = text_in(given, "toolName") or text_in(given, "tool_name") or text_in(event.payload, event.row.matches)
-        return (name,) if name else ()
-
     def pattern(self, matcher: str) -> str:
         return f"^(?:{matcher})$"
 
