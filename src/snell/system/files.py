@@ -15,6 +15,7 @@ import msgspec
 from snell.model.errors import SnellError
 
 T = TypeVar("T")
+Stamp = tuple[int, int, int, int, int]
 LOCK_SECONDS = 10.0
 MAX_COPIES = 10
 
@@ -160,6 +161,12 @@ def stat_or_none(path: str | Path, *, follow_links: bool = True) -> os.stat_resu
         return os.stat(path, follow_symlinks=follow_links)
     except (OSError, ValueError):
         return None
+
+
+def stamp_of(path: str | Path) -> Stamp | None:
+    """Return the times, size and identity of a file, which change when it does; None if there is none."""
+    found = stat_or_none(path)
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev) if found else None
 
 
 def file_version(path: str | Path) -> str:
