@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, rows_in, tables, text_of
-from snell.model.events import as_table
+from snell.conversations.record import Conversation, at_of, rows_in
+from snell.model.events import as_table, as_tables, text_of
 
 PLACES = ("{base}/projects/*/*.jsonl",)
 _MARKERS = (b'"tool_use"', b'"tool_result"', b'"hook_', b'"promptId"', b'"server_tool_use"')
@@ -50,14 +50,14 @@ def _add_row(found: Conversation, row: Mapping[str, Any], agent: str, failures: 
     found.cwd = found.cwd or str(row.get("cwd") or "")
     content = as_table(row.get("message")).get("content")
     if kind == "assistant":
-        for part in tables(content):
+        for part in as_tables(content):
             if part.get("type") in ("tool_use", "server_tool_use"):
                 side = agent or (str(row.get("agentId") or "sub-agent") if row.get("isSidechain") else "")
                 call = found.call(str(part.get("id") or ""), str(part.get("name")), part.get("input"), at, side)
                 call.unreported = _SERVER if part["type"] == "server_tool_use" else ""
     elif kind == "user":
         found.prompts += _is_prompt(row, content, agent)
-        for part in tables(content):
+        for part in as_tables(content):
             known = found.find(part.get("tool_use_id")) if part.get("type") == "tool_result" else None
             if known is not None:
                 known.end(at, *_judge(row, part))

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, rows_in, text_of
-from snell.model.events import as_table
+from snell.conversations.record import Conversation, at_of, rows_in
+from snell.model.events import as_table, text_of
 from snell.system.json_input import json_or_none
 
 PLACES = ("{base}/sessions/*/*/*/rollout-*.jsonl",)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, rows_in, tables
-from snell.model.events import as_table
+from snell.conversations.record import Conversation, at_of, rows_in
+from snell.model.events import as_table, as_tables
 
 PLACES = ("{base}/projects/*/chats/*.jsonl", "{base}/projects/*/subagents/*/agent-*.jsonl")
 _MARKERS = (b'"functionCall"', b'"tool_result"', b'"user"')
@@ -20,7 +20,7 @@ def read(path: Path) -> Iterator[Conversation]:
         found.version, found.cwd = str(row.get("version") or ""), found.cwd or str(row.get("cwd") or "")
         at = at_of(row.get("timestamp"))
         if row.get("type") == "assistant":
-            for part in tables(as_table(row.get("message")).get("parts")):
+            for part in as_tables(as_table(row.get("message")).get("parts")):
                 each = as_table(part.get("functionCall"))
                 if each:
                     found.call(str(each.get("id") or ""), str(each.get("name")), each.get("args"), at, agent)
@@ -46,5 +46,6 @@ def _end_call(found: Conversation, row: Mapping[str, Any], at: int) -> None:
 
 def _has_output(row: Mapping[str, Any]) -> bool:
     """Return whether the model was given an output; the results of a sub-agent say no more than that."""
-    responses = (as_table(each.get("functionResponse")) for each in tables(as_table(row.get("message")).get("parts")))
+    parts = as_tables(as_table(row.get("message")).get("parts"))
+    responses = (as_table(each.get("functionResponse")) for each in parts)
     return any("output" in as_table(each.get("response")) for each in responses)

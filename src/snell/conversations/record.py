@@ -6,7 +6,7 @@ A reader beside this file makes these from the files of one client. Times are mi
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -114,18 +114,6 @@ def at_of(value: object) -> int:
     except (ValueError, OverflowError):
         return 0
     return at if 0 < at < LATEST else 0
-
-
-def tables(value: object) -> list[Mapping[str, Any]]:
-    """Return the objects in a value that should be a list of them."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def text_of(value: object) -> str:
-    """Return a text, or the texts in a list of parts."""
-    if isinstance(value, str):
-        return value
-    return "\n".join(str(each["text"]) for each in tables(value) if isinstance(each.get("text"), str))
 
 
 def milliseconds(text: str) -> int:

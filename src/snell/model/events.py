@@ -165,6 +165,20 @@ def as_table(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def as_tables(value: Any) -> list[dict[str, Any]]:
+    """Return the objects in a value that should be a list of them."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def text_of(value: Any) -> str:
+    """Return a text, or the texts in a list of content parts."""
+    if isinstance(value, str):
+        return value
+    parts = value if isinstance(value, list) else ()
+    texts = (each.get("text") if isinstance(each, dict) else each for each in parts)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
 def value_at(value: Any, path: Iterable[str]) -> Any:
     """Return the value at a path of keys in nested mappings; None if there is none."""
     for name in path:

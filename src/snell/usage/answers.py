@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from snell.conversations.record import at_of, tables
-from snell.model.events import as_table
+from snell.conversations.record import at_of
+from snell.model.events import as_table, as_tables
 
 # A line without any of these has no count. `turn_context` is where Codex names its model.
 MARKERS = (b'"usage"', b'"token_count"', b'"tokens"', b'"usageMetadata"', b'"turn_context"')
@@ -48,7 +48,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def answers_in(row: Mapping[str, Any]) -> Iterator[Answer]:
     """Yield the answers that a row is about: mostly one or none."""
-    for each in (row, *tables(as_table(row.get("$set")).get("messages"))):  # Gemini repeats messages in such a row
+    for each in (row, *as_tables(as_table(row.get("$set")).get("messages"))):  # Gemini repeats messages in such a row
         inner = next((each[name] for name in ("message", "payload", "data") if isinstance(each.get(name), dict)), each)
         for place in (inner, each) if inner is not each else (each,):
             if found := _answer(each, place):
