@@ -1,6 +1,7 @@
 """The files that a program writes, as far as its own words tell; redirections are not its words."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from snell.shell.arguments import Arguments, arguments_of
 from snell.shell.programs import program_row
@@ -19,12 +20,19 @@ _URL = lazy_regex(r"\w+://|[\w.-]+\.\w+/|localhost[:/]|127\.0\.0\.1")
 
 def written_files(program: str, words: Sequence[str]) -> list[str]:
     """Return the files whose content the program replaces or extends, as they are named."""
-    row, finder = program_row(program), _FINDERS.get(program)
-    if not (row.writes or row.writes_by or finder):
+    if not writes_files(program):
         return []
+    row, finder = program_row(program), _FINDERS.get(program)
     given = arguments_of(program, words)
     found = [*_operands(row.writes, given), *given.values(*row.writes_by), *(finder(given) if finder else ())]
     return list(dict.fromkeys(filter(is_file, found)))
+
+
+@lru_cache(maxsize=1024)
+def writes_files(program: str) -> bool:
+    """Tell whether there are words with which the program writes files."""
+    row = program_row(program)
+    return bool(row.writes or row.writes_by or program in _FINDERS)
 
 
 def touched_files(program: str, words: Sequence[str]) -> list[str]:

@@ -111,6 +111,11 @@ def run_file(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     return _follow(walk, call, scene, content)
 
 
+def may_read_recipes(program: str) -> bool:
+    """Tell whether the program runs what files of a project say."""
+    return program.startswith("python") or reads_recipes(program)
+
+
 def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
     program = program_of(call.words[0].text)
     args = [word.text for word in call.words[1:]]
@@ -282,7 +287,9 @@ def _given_code(
     is_awk = name in _AWKS
     if is_awk:
         codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
-    output = output_of("awk", call, scene) if is_awk else Value(UNKNOWN, frozenset((f"output {name}",)))
+    output = Value(UNKNOWN, frozenset((f"output {name}",)))
+    if is_awk:
+        output = output_of("awk", [word.text for word in call.words[1:]], call, scene)
     if not codes and not module:
         codes = _code_of_script(call, scene, name, script)
     if script is not None and script.text.endswith("manage.py") and any(word.text == "dbshell" for word in call.words):
