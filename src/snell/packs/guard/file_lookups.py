@@ -9,9 +9,6 @@ import os
 import posixpath
 import stat
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import lru_cache
 
 from snell.packs.guard.known_values import UNKNOWN
 
@@ -50,32 +47,25 @@ class _Thread(threading.local):
 _thread = _Thread()  # avoids an argument in every function between the cache and the lookup
 
 
-@contextmanager
-def record_lookups() -> Iterator[Lookups]:
-    """Record the lookups of this thread until the block ends."""
-    lookups = _thread.lookups = Lookups()
-    _thread.is_recording = True
-    try:
-        yield lookups
-    finally:
+class _Recording:
+    """Records the lookups of this thread until the block ends."""
+
+    def __enter__(self) -> Lookups:
+        _thread.lookups, _thread.is_recording = Lookups(), True
+        return _thread.lookups
+
+    def __exit__(self, *_error: object) -> None:
         _thread.is_recording = False
+
+
+RECORDING = _Recording()
 
 
 def absolute_path(path: str, folder: str) -> str:
     """Return the path from the root; one that starts with an unknown part stays as it is."""
-    return _absolute_path(path, folder) if len(path) < LONG_PATH else _absolute_path.__wrapped__(path, folder)
-
-
-@lru_cache(maxsize=4096)  # the walk and most rules ask about the same words
-def _absolute_path(path: str, folder: str) -> str:
-    return normal_path(path if path.startswith(("/", UNKNOWN)) else f"{folder}/{path}")
-
-
-def normal_path(path: str) -> str:
-    """Return the path without `.`, `..` and double slashes."""
-    if is_normal(path):
-        return path
-    return posixpath.normpath(path).replace("//", "/") if path else ""
+    if not path.startswith(("/", UNKNOWN)):
+        path = f"{folder}/{path}"
+    return path if is_normal(path) else posixpath.normpath(path).replace("//", "/")
 
 
 def is_normal(path: str) -> bool:

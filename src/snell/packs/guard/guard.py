@@ -155,7 +155,7 @@ def _keep_pending(key: tuple[str, ...], judgement: Judgement) -> None:
 
 
 def _add_findings(judgement: Judgement, *more: Finding | None) -> Judgement:
-    added = tuple(finding for finding in more if finding is not None)
+    added = tuple(filter(None, more))
     if not added:
         return judgement
     findings = (*judgement.findings, *added)

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from snell.packs.guard.file_lookups import forget_lookups, unread_scripts
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace, effective_project
-from snell.packs.guard.rule import ASK, DENY, Finding
+from snell.packs.guard.rule import ASK, DENY, IN_SNELL_FOLDER, Finding
 from snell.packs.guard.rules import FORK_BOMB, RULES, UNREADABLE, find_in_step
 from snell.packs.guard.rules.windows import find_unread
 from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
 from snell.packs.guard.shell.symlinks import follow_links
 from snell.packs.guard.shell.walk import LineWalk
-from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
+from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths, beginnings
 from snell.shell.cursor import Budget, TooMuchError
 from snell.shell.powershell import looks_like_powershell, to_posix
 
@@ -121,9 +121,9 @@ def _walk(
     command: str, workspace: Workspace, files: dict[str, Value], budget: Budget, *, merges: bool = False
 ) -> tuple[LineWalk, ShellState]:
     budget.commands = budget.depth = 0
-    scene = ShellState(workspace.cwd, workspace.home, workspace.project, budget)
-    scene.know(workspace.snell_paths.env)
-    scene.guarded = tuple(f"{folder}/" for folder in workspace.snell_paths.folders)
+    own = workspace.snell_paths
+    scene = ShellState(workspace.cwd, workspace.home, workspace.project, budget, own.env)
+    scene.guarded = beginnings(own.folders)[0]
     scene.files.update(files)
     scene.merges = merges
     walk = LineWalk()
@@ -136,14 +136,16 @@ def _walk(
 
 def _find(steps: list[Step], start: Workspace, links: Mapping[str, str]) -> list[Finding]:
     findings = list[Finding]()
-    workspace = start
+    workspace, place, known = start, 0, None
     for step in steps:
         if step.where != HERE:
             workspace = Workspace(step.cwd, "/home/remote", "/workdir")
-        elif (workspace.cwd, workspace.project) != (step.cwd, start.project):
+        elif workspace.cwd != step.cwd or workspace.project != start.project:
             workspace = start.in_folder(step.cwd)
+        if workspace is not known:
+            known, place = workspace, IN_SNELL_FOLDER * workspace.is_snell_folder
         real = follow_links(step, links, start.home, start.project)
-        found = find_in_step(step, real, workspace)
+        found = find_in_step(step, real, workspace, place)
         findings += _of_script(found, step.script) if step.script and found else found
     return findings
 

@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Container
+from functools import lru_cache
 
 from snell.packs.guard.file_lookups import MISSING, absolute_path, path_kind
 from snell.packs.guard.known_names import names, pattern
@@ -39,6 +40,7 @@ _TEMP_ROOTS = frozenset(("/tmp", "/var/tmp", "/private/tmp", "/dev/shm"))
 NO_PROJECT = "/\0"  # no path is below it
 
 
+@lru_cache(maxsize=64)
 def effective_project(cwd: str, home: str, project: str = "") -> str:
     """Return the project: the given one or the current folder, but none if it contains the home folder."""
     folder, home_folder = f"{(project or cwd).rstrip('/')}/", f"{home.rstrip('/')}/"

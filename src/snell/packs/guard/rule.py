@@ -104,16 +104,18 @@ def only_asks(step: Step) -> bool:
 def traits_of(step: Step) -> int:
     """Return the traits of a step, except `IN_SNELL_FOLDER`."""
     first, text = step.words[0], "\0".join(step.args)
+    named = f"{first.text}\0{text}"
     traits = (
         WRITES * bool(step.writes or step.appends)
         | READS * bool(step.reads)
         | SWEEPS * bool(step.sweeps)
         | CODE * (step.code is not None)
         | ENV * bool(step.env)
-        | ADDRESS * _has_address(f"{first.text}\0{text}")
-        | FETCHED * (first.has(NETWORK) or step.words[-1].has(PACKAGE))
+        | ADDRESS * (("." in named or ":" in named or "+" in named) and _has_address(named))
+        | FETCHED * (bool(first.labels) and first.has(NETWORK))
+        | FETCHED * (bool(step.words[-1].labels) and step.words[-1].has(PACKAGE))
         | FETCHED * (step.stdin is not None and step.stdin.has(NETWORK))
-        | FETCHED * any([label.startswith(NETWORK) for label in step.touched])  # noqa: C419 - hardly ever any
+        | FETCHED * (bool(step.touched) and any(label.startswith(NETWORK) for label in step.touched))
     )
     if text and not only_reads(step):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)

@@ -102,7 +102,9 @@ PART = "what may be a part of a secret that this session has read"
 
 
 def _connects(step: Step) -> bool:
-    return (step.program in _NETWORK_PROGRAMS and not any(map(is_local, step.args))) or _code_connects(step)
+    if step.program in _NETWORK_PROGRAMS and not any(map(is_local, step.args)):
+        return True
+    return step.code is not None and _code_connects(step)
 
 
 def check_value_in_tool(marks: Store, session_id: str, call: ToolCall, *, sends: bool) -> Finding | None:

@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from snell.packs.guard.file_lookups import Lookups, record_lookups
+from snell.packs.guard.file_lookups import RECORDING, Lookups
 from snell.packs.guard.judge import Judgement, judge
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace
@@ -39,10 +39,10 @@ def cached_judgement(
     entry = _cache.get(key)
     if entry and entry.is_current(files, workspace.snell_paths):
         return entry.judgement
-    with record_lookups() as lookups:
+    with RECORDING as lookups:
         where = (workspace.cwd, workspace.home, workspace.project)
         judgement = judge(line, *where, files, workspace.snell_paths, is_powershell=is_powershell)
-    if lookups.are_complete and len(line) <= LONGEST_LINE and not _is_incomplete(judgement):
+    if lookups.are_complete and len(line) <= LONGEST_LINE and not (judgement.findings and _is_incomplete(judgement)):
         _cache[key] = _Entry(judgement, files, workspace.snell_paths, lookups)
         if len(_cache) > MOST:
             _cache.popitem(last=False)

@@ -8,7 +8,7 @@ reading templates (`.env.example`) is fine.
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names, pattern
@@ -86,24 +86,24 @@ def _outside_this_machine(step: Step, workspace: Workspace) -> Iterator[Finding]
             yield RULE.ask(f"`{found[0]}` holds secrets of the container", found[0])
 
 
-def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
+def _paths(step: Step, workspace: Workspace) -> Iterable[str]:
     """Return the files that the arguments of a program make it read."""
-    if step.program in ("docker", "podman", "nerdctl"):
-        yield from _mounted_paths(step, workspace)
-    elif step.program in _SPECIAL:
-        yield from _SPECIAL[step.program](step, workspace)
-    elif step.program in _READERS and step.program != "tee":
-        args = _file_arguments(step)
-        yield from (workspace.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
+    if step.program in _SPECIAL:
+        return _SPECIAL[step.program](step, workspace)
+    if step.program not in _READERS or step.program == "tee":
+        return ()
+    args = _file_arguments(step)
+    return [workspace.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~")))]
 
 
 def _file_arguments(step: Step) -> list[str]:
-    program, pairs = step.program, list(itertools.pairwise(step.args))
-    args = [arg for arg in step.args if not arg.startswith("-")]
+    program, args = step.program, [arg for arg in step.args if not arg.startswith("-")]
+    pairs = list(itertools.pairwise(step.args)) if len(args) < len(step.args) else []
     if program in ("wc", "file", "du", "sum"):
         args = _after(pairs, _NAMES_LIST)
-    args += [arg.partition("=")[2] for arg in step.args if "=" in arg and _ASSIGNED.match(arg)]
-    named = _after(pairs, _NAMES_FILE)
+    if "=" in "".join(step.args):
+        args += [arg.partition("=")[2] for arg in step.args if _ASSIGNED.match(arg)]
+    named = _after(pairs, _NAMES_FILE) if pairs else []
     made = _after(pairs, _MADE) if program == "openssl" else []
     if named or made:
         args = [arg for arg in args if arg not in named and arg not in made]
@@ -156,7 +156,10 @@ def _from_url(step: Step, _workspace: Workspace) -> Iterator[str]:
     yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
 
 
-_SPECIAL = {"git": _in_git, "ssh-keygen": _key, "curl": _from_url}
+_SPECIAL = {
+    **dict.fromkeys(("docker", "podman", "nerdctl"), _mounted_paths),
+    **{"git": _in_git, "ssh-keygen": _key, "curl": _from_url},
+}
 
 
 def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:

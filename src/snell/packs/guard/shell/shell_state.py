@@ -67,11 +67,13 @@ class Call(Struct, frozen=True, gc=False):
 class ShellState:
     """The state of the shell at one point of the line."""
 
-    def __init__(self, cwd: str, home: str, project: str, budget: Budget) -> None:
+    def __init__(
+        self, cwd: str, home: str, project: str, budget: Budget, env: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         self.cwd, self.home, self.project = cwd, home, project
         self.budget = budget
-        self.variables: dict[str, tuple[Value, ...]] = dict(_first_variables(cwd, home, project))
-        self.exported: set[str] = {"HOME", "PWD", "TMPDIR", "PATH", "SHELL"}
+        self.variables: dict[str, tuple[Value, ...]] = dict(_first_variables(cwd, home, project, env))
+        self.exported: set[str] = {"HOME", "PWD", "TMPDIR", "PATH", "SHELL", *dict(env)}
         self.own: set[str] = set()  # variables that the line itself has set
         self.loaded = set[tuple[str, str]]()  # folder and text of modules that were followed: each runs once
         self.functions: dict[str, Node] = {}
@@ -90,11 +92,6 @@ class ShellState:
         self.piped = False
         self.script = ""
 
-    def know(self, env: tuple[tuple[str, str], ...]) -> None:
-        """Variables that are set before the line begins."""
-        self.variables.update((name, (Value(value),)) for name, value in env)
-        self.exported.update(name for name, _value in env)
-
     def fork(self) -> "ShellState":
         """A subshell: it sees everything and keeps what it changes, files aside, to itself."""
         child = ShellState.__new__(ShellState)
@@ -107,8 +104,9 @@ class ShellState:
 
     def absolute(self, path: str) -> str:
         """The path from the root; one that starts with something unknown stays as it is."""
-        is_home = path[:1] == "~" and path[1:2] in ("", "/")
-        return absolute_path(self.home + path[1:] if is_home else path, self.cwd)
+        if path[:1] == "~" and path[1:2] in ("", "/"):
+            path = self.home + path[1:]
+        return absolute_path(path, self.cwd)
 
     def assign(self, name: str, values: tuple[Value, ...]) -> None:
         if self.conditional and name in self.variables:
@@ -174,7 +172,9 @@ _INSTALLED = pattern("installed_programs")
 
 
 @lru_cache(maxsize=64)
-def _first_variables(cwd: str, home: str, project: str) -> dict[str, tuple[Value, ...]]:
+def _first_variables(
+    cwd: str, home: str, project: str, env: tuple[tuple[str, str], ...]
+) -> dict[str, tuple[Value, ...]]:
     known = {
         **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), "/tmp/user"),
         **dict.fromkeys(("AGENT_TOOLSDIRECTORY", "RUNNER_TOOL_CACHE"), "/opt/hostedtoolcache"),
@@ -190,6 +190,7 @@ def _first_variables(cwd: str, home: str, project: str) -> dict[str, tuple[Value
         "SNELL_HOME": f"{home}/.snell",
         "XDG_CONFIG_HOME": f"{home}/.config",
         "XDG_STATE_HOME": f"{home}/.local/state",
+        **dict(env),
     }
     return {name: (Value(text),) for name, text in known.items()}
 
@@ -209,6 +210,7 @@ class Walk(Protocol):
 Performer = Callable[[Walk, Call, ShellState], Value | None]
 
 
+@lru_cache(maxsize=512)
 def program_of(word: str) -> str:
     """The program that a command word names, in lower case: some file systems do not tell the difference."""
     name = word.rpartition("/")[2].lower()

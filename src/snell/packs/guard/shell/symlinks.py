@@ -28,20 +28,22 @@ _NEVER = ("/dev/", "/proc/", "/sys/")  # links there depend on the process that 
 
 def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) -> Step | None:
     """The step with what its paths lead to in their place; None where no link is on the way."""
-    if step.where != HERE or not (step.program in _PROGRAMS or step.reads or step.writes or step.appends):
+    has_streams = step.reads or step.writes or step.appends
+    if step.where != HERE or not (step.program in _PROGRAMS or has_streams):
         return None
     if step.program == "ln":
         return None  # it makes the link; what that leads to stays as it is
-    looks = _Looks(step.cwd, links, home, project)
-    own = step.args[:MOST_PATHS] if step.program in _PROGRAMS else ()
-    args = (*(looks.word(arg, keeps=step.program in _DELETERS) for arg in own), *step.args[len(own) :])
-    look = looks.of_link if step.program in _DELETERS else looks.path
-    streams = [tuple(map(look, paths)) for paths in (step.reads, step.writes, step.appends)]
+    looks, args, keeps = _Looks(step.cwd, links, home, project), step.args, step.program in _DELETERS
+    if step.program in _PROGRAMS:
+        args = tuple([looks.word(arg, keeps=keeps) if arg[:1] != "-" or "=" in arg or "@" in arg else arg for arg in args[:MOST_PATHS]]) + args[MOST_PATHS:]
+    look = looks.of_link if keeps else looks.path
+    reads, writes, appends = step.reads, step.writes, step.appends
+    if has_streams:
+        reads, writes, appends = tuple(map(look, reads)), tuple(map(look, writes)), tuple(map(look, appends))
     sweeps = tuple(map(looks.path, step.sweeps))
-    if (args, *streams, sweeps) == (step.args, step.reads, step.writes, step.appends, step.sweeps):
+    if (args, reads, writes, appends, sweeps) == (step.args, step.reads, step.writes, step.appends, step.sweeps):
         return None
     words = (step.words[0], *(Value(text, old.labels) for text, old in zip(args, step.words[1:], strict=False)))
-    reads, writes, appends = streams
     return replace(step, words=words, args=args, reads=reads, writes=writes, appends=appends, sweeps=sweeps)
 
 
@@ -74,7 +76,7 @@ class _Looks:
 
     def word(self, arg: str, *, keeps: bool) -> str:
         """A word, and what is behind `@` or `=` in it."""
-        if "=" not in arg and "@" not in arg and (arg[:1] == "-" or self._is_plain_name(arg, keeps=keeps)):
+        if "=" not in arg and "@" not in arg and self._is_plain_name(arg, keeps=keeps):
             return arg
         lead, mark, name = arg.rpartition("@")
         if not mark:
