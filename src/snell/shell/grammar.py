@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from snell.shell import tree
 from snell.shell.conditions import read_arithmetic_command, read_test
-from snell.shell.cursor import LONGEST_TEXT, MOST_COMMANDS, TOO_MANY, Budget, Cursor
-from snell.shell.plain_lines import PlainCommand, plain_commands, plain_tree
+from snell.shell.cursor import LONGEST_TEXT, Budget, Cursor
+from snell.shell.plain_lines import simple_tree
 from snell.shell.simple_command import read_redirects, read_simple, skip_lines
 from snell.shell.tree import EMPTY, Node, Text, Word, literal
 from snell.shell.words import PATTERN, read_arithmetic, read_word
@@ -41,23 +41,18 @@ _ENDLESS = lazy_regex(r"[^;()]*;\s*(?:1|true)?\s*;[^;()]*\)\)")
 _ENDS_ITEMS = ("", ";", "\n", "#")
 
 
-def read_tree(text: str, budget: Budget) -> Node:
+def make_tree(text: str, budget: Budget) -> Node:
     """The tree of the text. What went wrong on the way is noted in the budget."""
-    return make_tree(text, plain_commands(text), budget)
-
-
-def make_tree(text: str, plain: list[PlainCommand] | None, budget: Budget) -> Node:
-    """The tree of a text whose plain commands are known; None where it is not plain."""
-    if plain is not None:
-        budget.commands += len(plain)
-        if budget.is_spent:
-            budget.trouble(TOO_MANY)
-        return plain_tree(plain[:MOST_COMMANDS])
+    if len(text) > LONGEST_SHARED:
+        return _make_tree(text, budget)
+    known = simple_tree(text)
     # What is noted in a budget that is not used yet depends on this text alone.
-    if not (budget.commands or budget.doubtful or len(text) > LONGEST_SHARED) and (known := _shared_tree(text)):
-        budget.commands += known[1]
-        return known[0]
-    return _make_tree(text, budget)
+    if known is None and not (budget.commands or budget.doubtful):
+        known = _shared_tree(text)
+    if known is None or budget.commands + known[1] > budget.most_commands:
+        return _make_tree(text, budget)
+    budget.commands += known[1]
+    return known[0]
 
 
 @lru_cache(maxsize=256)  # more than the events whose ledger rows may wait

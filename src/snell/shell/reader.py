@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from snell.shell import tree
 from snell.shell.command_line import Command, CommandLine, Redirect
-from snell.shell.grammar import LONGEST_SHARED, make_tree, read_tree
+from snell.shell.grammar import LONGEST_SHARED, make_tree
 from snell.shell.inner_scripts import (
     MOST_COMMANDS,
     Findings,
@@ -56,7 +56,7 @@ def _read(line: str) -> CommandLine:
         return CommandLine(line, tuple([_plain_command(each, line) for each in plain]))
     findings = Findings()
     try:
-        top = make_tree(line, plain, findings.budget)
+        top = make_tree(line, findings.budget)
         commands = tuple(_Lister(line, findings).commands(top, 0))
     except RecursionError:
         return CommandLine(line, understood=False)
@@ -161,7 +161,7 @@ class _Lister:
         inner = look_through(words, marks, self._findings)
         for code in handed_to_shells(inner, Streams(node.redirects, source), self._findings):
             if self._findings.may_reread(len(code), depth + 1):
-                top = read_tree(code, self._findings.budget)
+                top = make_tree(code, self._findings.budget)
                 self._list_inside(top, code, key, (command.start, command.end), depth + 1)
         for run in executed_by_find(inner.words):
             part = Simple(start=run[0].start, end=run[-1].end)

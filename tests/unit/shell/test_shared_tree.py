@@ -7,7 +7,7 @@ from snell.shell.grammar import make_tree
 
 
 def read(line: str, budget: Budget) -> object:
-    return make_tree(line, None, budget)
+    return make_tree(line, budget)
 
 
 def test_two_readers_of_a_line_share_its_tree_and_both_count_its_commands() -> None:

@@ -144,7 +144,7 @@ def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value
         return [_unset(part.name)]
     argument = single(part.argument or Word(), scene, capture)[0].text
     for value in known if (part.operator, argument) == ("@", "P") else ():  # as a prompt, whose commands are run
-        capture(scene, make_tree(f': "{value.text}"', None, scene.budget), "")
+        capture(scene, make_tree(f': "{value.text}"', scene.budget), "")
     return [Value(_apply_operator(value.text, part.operator, argument), value.labels) for value in known]
 
 

@@ -35,7 +35,6 @@ from snell.packs.guard.shell.shell_state import Call, ShellState, Step, Walk, pr
 from snell.shell import tree
 from snell.shell.cursor import TooMuchError
 from snell.shell.grammar import make_tree
-from snell.shell.plain_lines import plain_commands
 from snell.system.lazy_regex import lazy_regex
 
 MOST_STEPS = 2_000
@@ -59,11 +58,7 @@ class LineWalk(Walk):
         scene.depth += 1
         if scene.depth > DEEPEST_CALL:
             raise TooMuchError("commands are wrapped too deeply")
-        plain = plain_commands(text)
-        if plain is not None and len(plain) == 1:  # it needs no tree
-            output = self.call(Call(tuple(map(Value, plain[0].words)), stdin), scene)
-        else:
-            output = self.run(make_tree(text, plain, scene.budget), scene, stdin)
+        output = self.run(make_tree(text, scene.budget), scene, stdin)
         scene.depth -= 1
         return output
 
