@@ -65,7 +65,9 @@ def absolute_path(path: str, folder: str) -> str:
     """Return the path from the root; one that starts with an unknown part stays as it is."""
     if not path.startswith(("/", UNKNOWN)):
         path = f"{folder}/{path}"
-    return path if is_normal(path) else posixpath.normpath(path).replace("//", "/")
+    # Most paths are normal. `is_normal` is written out here, because the walk and most rules ask for each word.
+    is_plain = path[0] == "/" and "/." not in path and "//" not in path and path[-1] != "/"
+    return path if is_plain else posixpath.normpath(path).replace("//", "/")
 
 
 def is_normal(path: str) -> bool:

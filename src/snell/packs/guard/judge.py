@@ -83,10 +83,11 @@ def _judge_line(
     if "mkfifo" in command or (" & " in command and scene.files):
         # What one side of a pipe or background job reads may be written further right.
         walk, scene = _walk(command, workspace, scene.files, budget, merges=True)
-    findings = [*_find(walk.steps, workspace, scene.links), *(FORK_BOMB.deny(why) for why in walk.bombs)]
+    findings = _find(walk.steps, workspace, scene.links)
+    findings += [FORK_BOMB.deny(why) for why in walk.bombs]
     if budget.troubles:
         findings.extend(find_unread(command))
-    findings.extend(UNREADABLE.ask(f"it cannot be parsed completely: {why}") for why in budget.troubles)
+        findings.extend(UNREADABLE.ask(f"it cannot be parsed completely: {why}") for why in budget.troubles)
     kept = _strictest_first(findings) if findings else ()
     verdict = strictest_verdict(kept) if kept else ALLOW
     return Judgement(verdict, kept, tuple(walk.steps), scene.files, unread_scripts())

@@ -117,7 +117,7 @@ def traits_of(step: Step) -> int:
         | FETCHED * (step.stdin is not None and step.stdin.has(NETWORK))
         | FETCHED * (bool(step.touched) and any(label.startswith(NETWORK) for label in step.touched))
     )
-    if text and not only_reads(step):
+    if text and not (program_row(step.program).only_reads or only_reads(step)):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)
         traits |= MAY_TAKE_DOWN * (TAKES_DOWN.search(text) is not None)
         traits |= MAY_CHANGE_SNELL * ("snell" in text or "disableAllHooks" in text)

@@ -62,6 +62,7 @@ def is_snell_file(path: str) -> bool:
         return True
     return (
         "*" in path
+        and ("/.s" in path or path[:2] == ".s")
         and len(path) < LONGEST_PATTERN
         and any("*" in part and part[:2] == ".s" and matches(".snell", part) for part in path.split("/"))
     )

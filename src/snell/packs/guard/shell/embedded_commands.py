@@ -36,7 +36,7 @@ def look_inside(walk: Walk, call: Call, scene: ShellState, row: Program) -> None
 
 
 def _look_in_words(walk: Walk, call: Call, scene: ShellState, row: Program) -> None:
-    text = "\x1f".join(word.text for word in call.words[1:])
+    text = "\x1f".join([word.text for word in call.words[1:]])
     if row.language_code:
         language, pattern = row.language_code
         for found in _compile(pattern).finditer(text):

@@ -2,7 +2,7 @@
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from snell.packs.guard.known_names import pattern
@@ -19,15 +19,17 @@ Capture = Callable[[ShellState, Node, str], Value]
 _SECRET_NAME = pattern("secret_variable")
 
 
-def fields(words: Iterable[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
+def fields(words: Sequence[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
     """The argument lists that these words may become."""
+    plain = [
+        Value(part.text)
+        for word in words
+        if len(word.parts) == 1 and type(part := word.parts[0]) is Text and part.text and "{" not in part.text and part.text[0] != "~"
+    ]
+    if len(plain) == len(words):  # most commands
+        return [plain]
     rows: list[list[Value]] = [[]]
     for word in words:
-        part = word.parts[0] if len(word.parts) == 1 else None
-        if type(part) is Text and part.text and "{" not in part.text and part.text[0] != "~":  # most words
-            for row in rows:
-                row.append(Value(part.text))
-            continue
         for piece in expand_braces(word):
             choices = _choices(piece, scene, capture)
             if len(choices) == 1:

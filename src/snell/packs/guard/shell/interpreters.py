@@ -4,7 +4,7 @@ import base64
 import binascii
 import itertools
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from msgspec.structs import replace
 
@@ -111,6 +111,7 @@ def run_file(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     return _follow(walk, call, scene, content)
 
 
+@lru_cache(maxsize=512)
 def may_read_recipes(program: str) -> bool:
     """Tell whether the program runs what files of a project say."""
     return program.startswith("python") or reads_recipes(program)

@@ -91,7 +91,7 @@ def leave_files(program: str, args: list[str], call: Call, scene: ShellState, ou
         names += [arg.partition("=")[2] for arg in args if _OUTPUT.match(arg)]
     if not _OUTPUT_OPTIONS.isdisjoint(args):
         names += [after for arg, after in itertools.pairwise(args) if arg in _OUTPUT_OPTIONS]
-    if program in ("sed", "awk", "gawk"):
+    if program in ("sed", "awk", "gawk") and ("w " in text or ">" in text):
         names += _SED_WRITES.findall(text)
     labels = _carried_labels(program, call, scene) | output.labels if names else frozenset[str]()
     for name in names if labels else ():

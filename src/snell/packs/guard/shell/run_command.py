@@ -48,7 +48,7 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     printed = program_output.output_of(program, args, call, scene)
     if program not in DOWNLOADERS:
         program_output.leave_files(program, args, call, scene, printed)
-    walk.record(call, scene, printed)
+    walk.record(call, scene, printed, None, args)
     return printed
 
 

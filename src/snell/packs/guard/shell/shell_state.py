@@ -67,6 +67,13 @@ class Call(Struct, frozen=True, gc=False):
 class ShellState:
     """The state of the shell at one point of the line."""
 
+    guarded: tuple[str, ...] = ()  # folders of Snell's own files
+    merges = False  # a second walk: files keep the labels that they got in the first
+    conditional = depth = 0
+    where = HERE
+    elevated = piped = False
+    script = ""
+
     def __init__(
         self, cwd: str, home: str, project: str, budget: Budget, env: tuple[tuple[str, str], ...] = ()
     ) -> None:
@@ -82,15 +89,7 @@ class ShellState:
         self.links: dict[str, str] = {}  # that the line itself makes
         self.sinks: dict[str, Node] = {}  # `>(...)`: what reads the path
         self.fds: dict[str, str] = {}
-        self.guarded: tuple[str, ...] = ()  # folders of Snell's own files
-        self.merges = False  # a second walk: files keep the labels that they got in the first
         self.folders: list[str] = []
-        self.conditional = 0
-        self.depth = 0
-        self.where = HERE
-        self.elevated = False
-        self.piped = False
-        self.script = ""
 
     def fork(self) -> "ShellState":
         """A subshell: it sees everything and keeps what it changes, files aside, to itself."""
@@ -202,7 +201,9 @@ class Walk(Protocol):
 
     def line(self, text: str, scene: ShellState, stdin: Value | None = None) -> Value: ...
     def call(self, call: Call, scene: ShellState) -> Value: ...
-    def record(self, call: Call, scene: ShellState, output: Value, code: Value | None = None) -> None: ...
+    def record(
+        self, call: Call, scene: ShellState, output: Value, code: Value | None = None, texts: list[str] | None = None
+    ) -> None: ...
     def set_arguments(self, scene: ShellState, words: tuple[Value, ...]) -> None: ...
 
 

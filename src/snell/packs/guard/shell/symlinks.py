@@ -50,14 +50,14 @@ def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) 
 def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> str:
     """The absolute path without links, as seen from the home and the project, which may lie behind links themselves."""
     unlinked = unlinked_paths()
-    if not links and path in unlinked:
+    if path in unlinked and not links:
         return path
     for link, target in links.items():
         if f"{path}/".startswith(f"{link}/"):
             path = posixpath.normpath(target + path[len(link) :])
     if UNKNOWN in path or len(path) > LONGEST_PATH or not path.startswith("/") or path.startswith(_NEVER):
         return path
-    head, tail = _before_pattern(path)
+    head, tail = _before_pattern(path) if _PATTERN.search(path) else (path, "")
     if not _is_linked(head, project if f"{head}/".startswith(f"{project}/") else ""):
         unlinked.add(path)
         return path
@@ -93,7 +93,9 @@ class _Looks:
         if "/" in name or self.links or name in ("", ".", "..") or len(name) > LONGEST_PATH:
             return False
         if self._is_plain_folder is None:
-            self._is_plain_folder = self.cwd[:1] == "/" and self.path(self.cwd) == self.cwd
+            self._is_plain_folder = self.cwd in unlinked_paths() or (
+                self.cwd[:1] == "/" and self.path(self.cwd) == self.cwd
+            )
         return self._is_plain_folder and (keeps or path_kind(f"{self.cwd}/{name}") != LINK)
 
     def path(self, path: str) -> str:
@@ -108,8 +110,6 @@ class _Looks:
 
 
 def _before_pattern(path: str) -> tuple[str, str]:
-    if not _PATTERN.search(path):
-        return path, ""
     parts = path.split("/")
     plain = next(index for index, part in enumerate(parts) if _PATTERN.search(part))
     return "/".join(parts[:plain]) or "/", "/" + "/".join(parts[plain:])

@@ -232,14 +232,16 @@ class LineWalk(Walk):
         labels = frozenset(label for word in words for label in word.labels)
         scene.variables["@"] = (Value(BREAK.join(word.text for word in words), labels),)
 
-    def record(self, call: Call, scene: ShellState, output: Value, code: Value | None = None) -> None:
+    def record(
+        self, call: Call, scene: ShellState, output: Value, code: Value | None = None, texts: list[str] | None = None
+    ) -> None:
         """Note a program that would run."""
         if len(self.steps) % 8 == 7:  # to ask for the time is a call of the system
             scene.budget.check_time()
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = program_of(call.words[0].text)
-        args = tuple([word.text for word in call.words[1:]])
+        args = tuple([word.text for word in call.words[1:]] if texts is None else texts)
         writes, env = call.writes, call.env
         if may_write(program) and (named := files_written(program, args, call.stdin.text if call.stdin else "")):
             writes = (*writes, *(named_file(scene.absolute(path), scene) for path in named))
