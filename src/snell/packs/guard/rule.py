@@ -8,7 +8,7 @@ program, such as a redirection. A step calls only the rules whose trigger occurs
 from msgspec import Struct
 
 from snell.packs.guard.known_names import names, pattern
-from snell.packs.guard.known_values import NETWORK, PACKAGE
+from snell.packs.guard.known_values import ENVIRONMENT, NETWORK, PACKAGE
 from snell.packs.guard.reading_programs import only_reads
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, arguments_of
@@ -54,9 +54,12 @@ MAY_CHANGE_PATH = 128  # a program that does not only read names a path
 MAY_CHANGE_SNELL = 256  # such a program names Snell, or the setting that disables hooks
 MAY_TAKE_DOWN = 512  # a word is a verb that deletes or empties
 IN_SNELL_FOLDER = 1_024  # it runs in a folder of Snell's own files, where plain names are paths of those
+NAMES = 2_048  # a word is more than an option, or files that it names have labels
+VARIABLES = 4_096  # its input holds variables of the environment
 
 _ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
 TAKES_DOWN = pattern("takes_down")
+_NAMES = lazy_regex(r"(?:^|\0)[^-\0]|[=@:]")
 _HIDDEN = lazy_regex(r"(?:^|[\0=])\.")
 
 
@@ -64,6 +67,7 @@ class Trigger(Struct, frozen=True):
     """
     Calls a rule for these programs, for programs whose name begins so, and for steps with one of these traits.
 
+    For the programs in `some` it is called only where one of the traits in `when` occurs, too.
     `rows` are keys of `programs.toml`: the rule is called for every program whose section has one of them.
     """
 
@@ -71,9 +75,13 @@ class Trigger(Struct, frozen=True):
     prefixes: tuple[str, ...] = ()
     traits: int = 0
     rows: tuple[str, ...] = ()
+    some: frozenset[str] = frozenset()
+    when: int = 0
 
     def occurs(self, program: str, traits: int) -> bool:
         if self.traits & traits or program in self.programs or program.startswith(self.prefixes):
+            return True
+        if self.when & traits and program in self.some:
             return True
         return bool(self.rows) and any(getattr(program_row(program), key) for key in self.rows)
 
@@ -111,11 +119,13 @@ def traits_of(step: Step) -> int:
         | SWEEPS * bool(step.sweeps)
         | CODE * (step.code is not None)
         | ENV * bool(step.env)
-        | ADDRESS * (("." in named or ":" in named or "+" in named) and _has_address(named))
+        | ADDRESS * ((":" in named or named.count(".") > 2 or "+" in named or "metadata" in named) and _has_address(named))
         | FETCHED * (bool(first.labels) and first.has(NETWORK))
         | FETCHED * (bool(step.words[-1].labels) and step.words[-1].has(PACKAGE))
         | FETCHED * (step.stdin is not None and step.stdin.has(NETWORK))
         | FETCHED * (bool(step.touched) and any(label.startswith(NETWORK) for label in step.touched))
+        | NAMES * (bool(step.touched) or _NAMES.search(text) is not None)
+        | VARIABLES * (step.stdin is not None and ENVIRONMENT in "\0".join(step.stdin.labels))
     )
     if text and not (program_row(step.program).only_reads or only_reads(step)):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)

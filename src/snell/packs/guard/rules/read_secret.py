@@ -15,7 +15,7 @@ from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, TEMP, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
-from snell.packs.guard.rule import READS, WRITES, Finding, Rule, Trigger
+from snell.packs.guard.rule import NAMES, READS, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_snell_file, secret_name
 from snell.packs.guard.shell.shell_state import HERE, HOST, Step
 from snell.shell.arguments import arguments_of
@@ -37,10 +37,11 @@ _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "z
 _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 
 TRIGGER = Trigger(
-    programs=_READERS
-    | _SEARCHERS
+    programs=_SEARCHERS
     | name_set("git ssh-keygen docker podman nerdctl curl rm shred truncate unlink echo printf printenv find"),
     traits=READS | WRITES,
+    some=_READERS,
+    when=NAMES,
 )
 
 

@@ -118,10 +118,12 @@ class ShellState:
 
     def content(self, path: str) -> Value | None:
         """What a file holds, as far as this line or this session wrote it."""
+        if not self.files:
+            return None
         path = self.absolute(path)
         path = self.fds.get(path.rpartition("/fd/")[2], path) if "/fd/" in path else path
         found = self.files.get(path)
-        if found is not None or not self.files:
+        if found is not None:
             return found
         lead, inside, around = path.rstrip("/") + "/", list[Value](), ""
         for name, value in self.files.items():

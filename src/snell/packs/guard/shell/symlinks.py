@@ -33,9 +33,14 @@ def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) 
         return None
     if step.program == "ln":
         return None  # it makes the link; what that leads to stays as it is
-    looks, args, keeps = _Looks(step.cwd, links, home, project), step.args, step.program in _DELETERS
-    if step.program in _PROGRAMS:
-        args = tuple([looks.word(arg, keeps=keeps) if arg[:1] != "-" or "=" in arg or "@" in arg else arg for arg in args[:MOST_PATHS]]) + args[MOST_PATHS:]
+    args, own = step.args, step.args[:MOST_PATHS] if step.program in _PROGRAMS else ()
+    may_name = [arg[:1] != "-" or "=" in arg or "@" in arg for arg in own]
+    if not (True in may_name or has_streams or step.sweeps):
+        return None
+    looks, keeps = _Looks(step.cwd, links, home, project), step.program in _DELETERS
+    if own:
+        pairs = zip(own, may_name, strict=True)
+        args = (*[looks.word(arg, keeps=keeps) if may else arg for arg, may in pairs], *args[MOST_PATHS:])
     look = looks.of_link if keeps else looks.path
     reads, writes, appends = step.reads, step.writes, step.appends
     if has_streams:
