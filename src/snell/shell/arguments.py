@@ -38,8 +38,9 @@ class Arguments(Struct, gc=False):
                 return True
             if given.startswith("--") and len(given) >= _SHORTEST:
                 lower = given.lower()
-                if any(name.startswith(lower) for name in names):
-                    return True
+                for name in names:
+                    if name.startswith(lower):
+                        return True
         return False
 
     def values(self, *names: str) -> list[str]:
@@ -189,7 +190,10 @@ def matches_any(given: Arguments, phrases: tuple[str, ...]) -> bool:
     by_word, first = _by_first_word(phrases), given.operands[0] if given.operands else ""
     if 0 in given.unsure:  # it may be passed, so that the next one counts
         return any(_matches(given, _compile(phrase)) for phrase in phrases)
-    return any(_matches(given, phrase) for phrase in by_word.get(first.lower(), by_word[""]))
+    for phrase in by_word.get(first.lower(), by_word[""]):
+        if _matches(given, phrase):
+            return True
+    return False
 
 
 @lru_cache(maxsize=1024)

@@ -58,7 +58,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.ask(f"`{path}` holds Snell's approvals, records or keys", path)
     if (step.writes or step.program in _REMOVERS) and step.program not in _WRITERS:
         yield from _replaced_secrets(step, workspace)
-    if not (step.writes or step.appends or step.piped):
+    if (step.touched or step.program in _PRINTERS) and not (step.writes or step.appends or step.piped):
         yield from _printed_secrets(step)
     if step.program in _SEARCHERS or step.sweeps:
         yield from _secret_search(step, workspace)
@@ -179,6 +179,9 @@ def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
         if secret and classify_path(path, workspace) != TEMP and not is_rewritten:
             soft = re.search(r"\.env", secret)
             yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets", secret)
+
+
+_PRINTERS = frozenset(("echo", "printf", "printenv"))
 
 
 def _printed_secrets(step: Step) -> Iterator[Finding]:
