@@ -190,7 +190,7 @@ def matches_any(given: Arguments, phrases: tuple[str, ...]) -> bool:
     by_word, first = _by_first_word(phrases), given.operands[0] if given.operands else ""
     if 0 in given.unsure:  # it may be passed, so that the next one counts
         return any(_matches(given, _compile(phrase)) for phrase in phrases)
-    for phrase in by_word.get(first.lower(), by_word[""]):
+    for phrase in by_word.get(first.lower(), by_word[""]):  # noqa: SIM110 - most often there is none
         if _matches(given, phrase):
             return True
     return False

@@ -33,7 +33,7 @@ class Budget:
     read in one of the ways in which shells read it.
     """
 
-    __slots__ = ("most_commands", "_until", "commands", "depth", "doubtful", "troubles")
+    __slots__ = ("_until", "commands", "depth", "doubtful", "most_commands", "troubles")
 
     def __init__(self, most_commands: int = MOST_COMMANDS) -> None:
         self.troubles: list[str] = []

@@ -7,13 +7,11 @@ from functools import lru_cache
 from snell.shell import tree
 from snell.shell.conditions import read_arithmetic_command, read_test
 from snell.shell.cursor import LONGEST_TEXT, Budget, Cursor
-from snell.shell.plain_lines import simple_tree
 from snell.shell.simple_command import read_redirects, read_simple, skip_lines
+from snell.shell.simple_lines import LONGEST_SHARED, simple_tree
 from snell.shell.tree import EMPTY, Node, Text, Word, literal
 from snell.shell.words import PATTERN, read_arithmetic, read_word
 from snell.system.lazy_regex import lazy_regex
-
-LONGEST_SHARED = 2_000  # characters; so few hold fewer commands than any reader may list
 
 _BODY_KEYWORDS = r"if|for|while|until|case|select|\[\["
 _RESERVED = lazy_regex(
@@ -43,16 +41,15 @@ _ENDS_ITEMS = ("", ";", "\n", "#")
 
 def make_tree(text: str, budget: Budget) -> Node:
     """The tree of the text. What went wrong on the way is noted in the budget."""
-    if len(text) > LONGEST_SHARED:
-        return _make_tree(text, budget)
-    known = simple_tree(text)
+    simple = simple_tree(text) if len(text) <= LONGEST_TEXT else None
+    if simple and budget.commands + len(simple[1]) <= budget.most_commands:
+        budget.commands += len(simple[1])
+        return simple[0]
     # What is noted in a budget that is not used yet depends on this text alone.
-    if known is None and not (budget.commands or budget.doubtful):
-        known = _shared_tree(text)
-    if known is None or budget.commands + known[1] > budget.most_commands:
-        return _make_tree(text, budget)
-    budget.commands += known[1]
-    return known[0]
+    if not (budget.commands or budget.doubtful or len(text) > LONGEST_SHARED) and (known := _shared_tree(text)):
+        budget.commands += known[1]
+        return known[0]
+    return _make_tree(text, budget)
 
 
 @lru_cache(maxsize=256)  # more than the events whose ledger rows may wait

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from snell.shell import tree
 from snell.shell.command_line import Command, CommandLine, Redirect
-from snell.shell.grammar import LONGEST_SHARED, make_tree
+from snell.shell.grammar import make_tree
 from snell.shell.inner_scripts import (
     MOST_COMMANDS,
     Findings,
@@ -24,7 +24,7 @@ from snell.shell.inner_scripts import (
     look_through,
     may_run_others,
 )
-from snell.shell.plain_lines import PlainCommand, plain_commands
+from snell.shell.simple_lines import LONGEST_SHARED, simple_tree
 from snell.shell.tree import Node, Part, Simple, Substitution, Text, Variable, Word
 from snell.shell.word_texts import WordText, assignments_of, redirects_of, words_of
 from snell.shell.wrappers import program_of
@@ -47,13 +47,11 @@ def read(line: str) -> CommandLine:
 
 
 def _read(line: str) -> CommandLine:
-    plain = plain_commands(line)
-    if (
-        plain is not None
-        and len(plain) <= MOST_COMMANDS
-        and not any(may_run_others(program_of(each.words[0])) for each in plain)
-    ):
-        return CommandLine(line, tuple([_plain_command(each, line) for each in plain]))
+    simple = simple_tree(line)
+    if simple and len(simple[1]) <= MOST_COMMANDS:
+        words = [words_of(each, line) for each in simple[1]]
+        if not any(may_run_others(program_of(first.text)) or not first.literal for first, *_ in words):
+            return CommandLine(line, tuple([_command(*each, line) for each in zip(simple[1], words, strict=True)]))
     findings = Findings()
     try:
         top = make_tree(line, findings.budget)
@@ -76,11 +74,22 @@ def without_escape(line: str) -> str:
     return _ESCAPED.sub(r"\1", line, count=1) if is_escaped(line) else line
 
 
-def _plain_command(plain: PlainCommand, line: str) -> Command:
-    words, spans, _joiner = plain
-    start, end = spans[0][0], spans[-1][1]
-    shifted = tuple(spans) if not start else tuple([(first - start, last - start) for first, last in spans])
-    return Command(tuple(words), (True,) * len(words), shifted, (), (), line[start:end], start, end)
+def _command(
+    node: Simple, words: Sequence[WordText], source: str, place: tuple[int, int] | None = None, depth: int = 0
+) -> Command:
+    start, end = node.start, node.end
+    return Command(
+        tuple([word.text for word in words]),
+        tuple([word.literal for word in words]),
+        tuple([(word.start - start, word.end - start) for word in words]),
+        assignments_of(node, source) if node.assignments else (),
+        redirects_of(node, source) if node.redirects else (),
+        source[start:end],
+        *(place or (start, end)),
+        depth,
+        node.negated,
+        place is not None,
+    )
 
 
 class _Lister:
@@ -142,19 +151,8 @@ class _Lister:
         self, node: Simple, words: Sequence[WordText], depth: int, key: int, marks: frozenset[str] = frozenset()
     ) -> None:
         """Add the command, and those that it hands to a shell or has `find` run."""
-        start, end, source = node.start, node.end, self._source
-        command = Command(
-            tuple([word.text for word in words]),
-            tuple([word.literal for word in words]),
-            tuple([(word.start - start, word.end - start) for word in words]),
-            assignments_of(node, source) if node.assignments else (),
-            redirects_of(node, source) if node.redirects else (),
-            source[start:end],
-            *(self._place or (start, end)),
-            depth,
-            node.negated,
-            self._place is not None,
-        )
+        source = self._source
+        command = _command(node, words, source, self._place, depth)
         self._found.append((key, command))
         if not words or (words[0].literal and not marks and not may_run_others(command.program)):
             return

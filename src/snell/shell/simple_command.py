@@ -2,14 +2,13 @@
 
 from snell.shell.cursor import Cursor
 from snell.shell.heredocs import read_heredocs
-from snell.shell.tree import Assignment, Part, Redirect, Simple, Text, Word
+from snell.shell.tree import Assignment, Part, Redirect, Simple, Word
 from snell.shell.words import read_text, read_word
 from snell.system.lazy_regex import lazy_regex
 
 _ENDS_COMMAND = frozenset("\n;|)(#")
 _ENDS_ARRAY = ("", *" \t\n\r;|&<>)")
 _MAY_REDIRECT = frozenset("<>&{0123456789")
-_PLAIN_ARGUMENT = lazy_regex(r"[ \t]++([A-Za-z0-9_./:@%+,=-]++)(?=[ \t\n;|)]|\Z)")
 _REDIRECT = lazy_regex(
     r"([0-9]+(?=[<>])|\{[A-Za-z_][A-Za-z0-9_]*\}(?=[<>]))?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)"
 )
@@ -31,11 +30,6 @@ def read_simple(cursor: Cursor, *, negated: bool) -> Simple:
     start = end = cursor.at
     words, assignments, redirects = list[Word](), list[Assignment](), list[Redirect]()
     while _read_part(cursor, words, assignments, redirects):
-        plain = _PLAIN_ARGUMENT.match(cursor.text, cursor.at, cursor.end) if words else None
-        while plain:  # most arguments are like that, and this is the short way
-            cursor.at = plain.end()
-            words.append(Word((Text(plain[1]),), plain.start(1), cursor.at))
-            plain = _PLAIN_ARGUMENT.match(cursor.text, cursor.at, cursor.end)
         end = cursor.at
         cursor.skip_blanks()
     if end == start or (redirects and _splits_elsewhere(words, redirects)):

@@ -1,5 +1,7 @@
 """The known content of a word or stream: text with unknown parts, and labels for where it came from."""
 
+from operator import attrgetter
+
 from msgspec import Struct
 
 from snell.system.lazy_regex import lazy_regex
@@ -32,7 +34,7 @@ class Value(Struct, frozen=True, gc=False):
         return UNKNOWN not in self.text
 
     def has(self, label: str) -> bool:
-        for known in self.labels:
+        for known in self.labels:  # noqa: SIM110 - asked for every step, and a generator takes longer than all the rest
             if known.partition(" ")[0] == label:
                 return True
         return False
@@ -50,6 +52,7 @@ class Value(Struct, frozen=True, gc=False):
         return Value((self.text + other.text)[:LONGEST_VALUE], labels)
 
 
+text_of = attrgetter("text")
 EMPTY = Value("")
 UNKNOWN_VALUE = Value()
 

@@ -113,13 +113,14 @@ def traits_of(step: Step) -> int:
     """Return the traits of a step, except `IN_SNELL_FOLDER`."""
     first, text = step.words[0], "\0".join(step.args)
     named = f"{first.text}\0{text}"
+    may_have_address = ":" in named or named.count(".") > 2 or "+" in named or "metadata" in named
     traits = (
         WRITES * bool(step.writes or step.appends)
         | READS * bool(step.reads)
         | SWEEPS * bool(step.sweeps)
         | CODE * (step.code is not None)
         | ENV * bool(step.env)
-        | ADDRESS * ((":" in named or named.count(".") > 2 or "+" in named or "metadata" in named) and _has_address(named))
+        | ADDRESS * (may_have_address and _has_address(named))
         | FETCHED * (bool(first.labels) and first.has(NETWORK))
         | FETCHED * (bool(step.words[-1].labels) and step.words[-1].has(PACKAGE))
         | FETCHED * (step.stdin is not None and step.stdin.has(NETWORK))

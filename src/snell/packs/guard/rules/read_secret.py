@@ -159,7 +159,9 @@ def _from_url(step: Step, _workspace: Workspace) -> Iterator[str]:
 
 _SPECIAL = {
     **dict.fromkeys(("docker", "podman", "nerdctl"), _mounted_paths),
-    **{"git": _in_git, "ssh-keygen": _key, "curl": _from_url},
+    "git": _in_git,
+    "ssh-keygen": _key,
+    "curl": _from_url,
 }
 
 

@@ -71,26 +71,27 @@ _GIT_VARIABLES = frozenset(
 def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     args = [word.text for word in call.words[1:]]
     text = "\0".join(args)
-    if call.env or "alias." in text or "ext::" in text or "-x" in text or "--exec" in text:
-        for code in _git_code(call, args):
-            walk.line(code, scene.fork())
+    for code in _git_code(call, args) if call.env or _MAY_RUN.search(text) else ():
+        walk.line(code, scene.fork())
     for lead, follower in (("bisect", "run"), ("submodule", "foreach")):
         if lead in args and follower in args:
             rest = [word for word in call.words[args.index(follower) + 2 :] if word.text != "--recursive"]
             walk.call(
                 replace(call, words=tuple(rest)) if len(rest) != 1 else call.with_words("eval", *rest), scene.fork()
             )
-    if "=" in text or "config" in args:
-        _walk_settings(walk, call, scene, args)
+    _walk_settings(walk, call, scene, args if "=" in text or "config" in args else [])
     if "remote" in args or "config" in args:
         _note_remote(args, scene)
     if "clone" in args:
         _note_clone(args[args.index("clone") + 1 :], scene)
     if "push" in args:
         _push_there(walk, call, scene, args)
-    if "ext::" in text and any(arg.startswith("ext::") for arg in args):
+    if "\0ext::" in f"\0{text}":
         walk.record(call, scene, EMPTY, code=Value(UNKNOWN, frozenset((f"{NETWORK} a command for an address",))))
     return None
+
+
+_MAY_RUN = lazy_regex(r"alias\.|ext::|-x|--exec")
 
 
 def _git_code(call: Call, args: list[str]) -> Iterator[str]:

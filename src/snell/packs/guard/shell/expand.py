@@ -21,13 +21,13 @@ _SECRET_NAME = pattern("secret_variable")
 
 def fields(words: Sequence[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
     """The argument lists that these words may become."""
-    plain = [
-        Value(part.text)
+    texts = [
+        text
         for word in words
-        if len(word.parts) == 1 and type(part := word.parts[0]) is Text and part.text and "{" not in part.text and part.text[0] != "~"
+        if len(word.parts) == 1 and type(part := word.parts[0]) is Text and (text := part.text) and text[0] != "~"
     ]
-    if len(plain) == len(words):  # most commands
-        return [plain]
+    if len(texts) == len(words) and "{" not in "".join(texts):  # most commands
+        return [[*map(Value, texts)]]
     rows: list[list[Value]] = [[]]
     for word in words:
         for piece in expand_braces(word):

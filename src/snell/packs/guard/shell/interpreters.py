@@ -10,7 +10,17 @@ from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import pattern
-from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
+from snell.packs.guard.known_values import (
+    DECODED,
+    MOVED,
+    NETWORK,
+    PROGRAM,
+    SOURCE,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Value,
+    text_of,
+)
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import LOADED, reads_recipes, recipes
 from snell.packs.guard.shell.program_output import output_of
@@ -288,9 +298,8 @@ def _given_code(
     is_awk = name in _AWKS
     if is_awk:
         codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
-    output = Value(UNKNOWN, frozenset((f"output {name}",)))
-    if is_awk:
-        output = output_of("awk", [word.text for word in call.words[1:]], call, scene)
+    texts = [*map(text_of, call.words[1:])]
+    output = output_of("awk", texts, call, scene) if is_awk else Value(UNKNOWN, frozenset((f"output {name}",)))
     if not codes and not module:
         codes = _code_of_script(call, scene, name, script)
     if script is not None and script.text.endswith("manage.py") and any(word.text == "dbshell" for word in call.words):

@@ -86,6 +86,8 @@ def _other_output(program: str, call: Call, args: list[str], scene: ShellState) 
 
 def leave_files(program: str, args: list[str], call: Call, scene: ShellState, output: Value) -> None:
     """Files named by `-o` and the like get the labels of what went in."""
+    if program in DOWNLOADERS:
+        return
     text, names = " ".join(args), list[str]()
     if "=" in text:
         names += [arg.partition("=")[2] for arg in args if _OUTPUT.match(arg)]

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from snell.packs.guard.known_values import Value
+from snell.packs.guard.known_values import Value, text_of
 from snell.packs.guard.sensitive_files import LONGEST_PATTERN
 from snell.packs.guard.shell import (
     builtins,
@@ -17,17 +17,15 @@ from snell.packs.guard.shell import (
     repeated_commands,
     wrappers,
 )
-from snell.packs.guard.shell.network_transfers import DOWNLOADERS
 from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import UNKNOWN_PROGRAM, program_row
+from snell.system.lazy_regex import lazy_regex
 
 
 def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     """Run one command: the first that knows it performs it; the rest are plain programs."""
+    call = _resolve_pattern(call) if _PATTERN.search(call.words[0].text) else call
     name = call.words[0].text
-    if "*" in name or "?" in name or "[" in name:
-        call = _resolve_pattern(call)
-        name = call.words[0].text
     program = program_of(name)
     if "=" in program and len(call.words) > 1:
         return walk.call(replace(call, words=call.words[1:]), scene)
@@ -44,10 +42,9 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
             return output
     if row is UNKNOWN_PROGRAM:
         wrappers.judge_tail(walk, call, scene)
-    args = [word.text for word in call.words[1:]]
+    args = [*map(text_of, call.words[1:])]
     printed = program_output.output_of(program, args, call, scene)
-    if program not in DOWNLOADERS:
-        program_output.leave_files(program, args, call, scene, printed)
+    program_output.leave_files(program, args, call, scene, printed)
     walk.record(call, scene, printed, None, args)
     return printed
 
@@ -67,6 +64,7 @@ def _performers(program: str) -> tuple[Performer, ...]:
     return (*first, *unwrap, *(table[program] for table in _LAST if program in table))
 
 
+_PATTERN = lazy_regex(r"[*?\[]")
 # Programs that a pattern in the place of a command name is likely to mean.
 _MEANT = ("rm", "dd", "mv", "sh", "bash", "cat", "chmod", "chown", "curl", "wget", "nc", "shred", "mkfs", "git", "find")
 

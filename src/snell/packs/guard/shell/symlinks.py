@@ -35,9 +35,7 @@ def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) 
         return None  # it makes the link; what that leads to stays as it is
     args, own = step.args, step.args[:MOST_PATHS] if step.program in _PROGRAMS else ()
     unlinked = () if links else unlinked_paths()  # the walk has looked at most names of files
-    may_name = [
-        "=" in arg or "@" in arg or (arg[:1] != "-" and f"{step.cwd}/{arg}" not in unlinked) for arg in own
-    ]
+    may_name = ["=" in arg or "@" in arg or (arg[:1] != "-" and f"{step.cwd}/{arg}" not in unlinked) for arg in own]
     if not (True in may_name or has_streams or step.sweeps):
         return None
     looks, keeps = _Looks(step.cwd, links, home, project), step.program in _DELETERS

@@ -19,6 +19,7 @@ from snell.packs.guard.known_values import (
     drop_gaps,
     drop_text_gaps,
     merge_values,
+    text_of,
 )
 from snell.packs.guard.sensitive_files import PROXY, is_startup_file, is_system_program
 from snell.packs.guard.shell.expand import fields, single
@@ -146,14 +147,14 @@ class LineWalk(Walk):
         return self.run(node, inner, UNKNOWN_VALUE if process == ">" else None)
 
     def _simple(self, node: tree.Simple, scene: ShellState, stdin: Value | None) -> Value:
-        env = ()
+        env: tuple[tuple[str, str], ...] = ()
         if node.assignments:
             env = tuple([self._assign(item, scene, keeps=not node.words) for item in node.assignments])
         rows = fields(node.words, scene, self.capture)
         call = Call(tuple(rows[0]) if len(rows) == 1 else (), stdin, env)
         if node.redirects:
             call = self._streams(call, node.redirects, scene)
-        if len(rows) == 1 and UNKNOWN not in "".join([word.text for word in call.words]):  # most commands
+        if len(rows) == 1 and UNKNOWN not in "".join(map(text_of, call.words)):  # most commands
             return self._one(call, scene, node.redirects)
         labels = frozenset[str]()
         for row in filter(None, map(drop_gaps, rows)):
@@ -241,7 +242,7 @@ class LineWalk(Walk):
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = program_of(call.words[0].text)
-        args = tuple([word.text for word in call.words[1:]] if texts is None else texts)
+        args = tuple(texts or map(text_of, call.words[1:]))
         writes, env = call.writes, call.env
         if may_write(program) and (named := files_written(program, args, call.stdin.text if call.stdin else "")):
             writes = (*writes, *(named_file(scene.absolute(path), scene) for path in named))
