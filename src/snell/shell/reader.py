@@ -27,7 +27,6 @@ from snell.shell.inner_scripts import (
 from snell.shell.simple_lines import LONGEST_SHARED, simple_tree
 from snell.shell.tree import Node, Part, Simple, Substitution, Text, Variable, Word
 from snell.shell.word_texts import WordText, assignments_of, redirects_of, words_of
-from snell.shell.wrappers import program_of
 from snell.system.lazy_regex import lazy_regex
 
 __all__ = ["Command", "CommandLine", "Redirect", "is_escaped", "read", "without_escape"]
@@ -49,9 +48,9 @@ def read(line: str) -> CommandLine:
 def _read(line: str) -> CommandLine:
     simple = simple_tree(line)
     if simple and len(simple[1]) <= MOST_COMMANDS:
-        words = [words_of(each, line) for each in simple[1]]
-        if not any(may_run_others(program_of(first.text)) or not first.literal for first, *_ in words):
-            return CommandLine(line, tuple([_command(*each, line) for each in zip(simple[1], words, strict=True)]))
+        commands = tuple([_simple_command(each, line) for each in simple[1]])
+        if not any([may_run_others(each.program) or not each.literal[0] for each in commands]):  # noqa: C419 - few
+            return CommandLine(line, commands)
     findings = Findings()
     try:
         top = make_tree(line, findings.budget)
@@ -72,6 +71,19 @@ def is_escaped(line: str) -> bool:
 def without_escape(line: str) -> str:
     """The line without its leading `!`, where that is an escape."""
     return _ESCAPED.sub(r"\1", line, count=1) if is_escaped(line) else line
+
+
+def _simple_command(node: Simple, line: str) -> Command:
+    start, end = node.start, node.end
+    text = line[start:end]
+    if node.redirects or _MAY_CHANGE.search(text):
+        return _command(node, words_of(node, line), line)
+    words = tuple([word.parts[0].text for word in node.words if type(word.parts[0]) is Text])
+    spans = tuple([(word.start - start, word.end - start) for word in node.words])
+    return Command(words, (True,) * len(words), spans, (), (), text, start, end)
+
+
+_MAY_CHANGE = lazy_regex(r"[~*?\[{'\"]")
 
 
 def _command(
