@@ -7,6 +7,7 @@ from snell.shell.arguments import Arguments, arguments_of
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
 
+_PATCHERS = frozenset(("apply_patch", "applypatch", "patch"))  # what they write is in the text that they are given
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))
 # `s/a/b/w file` and, where a command may begin, `w file`; the same with `e`, which runs something.
 _SED_S = lazy_regex(r"s([^\w\s])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpIiMm0-9e]*)(?:w[ \t]*([^\n]+))?")
@@ -34,7 +35,7 @@ def written_files(program: str, words: Sequence[str]) -> list[str]:
 def writes_files(program: str) -> bool:
     """Tell whether there are words with which the program writes files."""
     row = program_row(program)
-    return bool(row.writes or row.writes_by or program in _FINDERS)
+    return bool(row.writes or row.writes_by) or program in _FINDERS or program in _PATCHERS
 
 
 def touched_files(program: str, words: Sequence[str]) -> list[str]:

@@ -65,14 +65,8 @@ def absolute_path(path: str, folder: str) -> str:
     """Return the path from the root; one that starts with an unknown part stays as it is."""
     if not path.startswith(("/", UNKNOWN)):
         path = f"{folder}/{path}"
-    # Most paths are normal. `is_normal` is written out here, because the walk and most rules ask for each word.
     is_plain = path[0] == "/" and "/." not in path and "//" not in path and path[-1] != "/"
     return path if is_plain else posixpath.normpath(path).replace("//", "/")
-
-
-def is_normal(path: str) -> bool:
-    """Tell whether the path is surely as `normpath` would return it: most are, and this is quick to see."""
-    return path[:1] == "/" and path[-1] != "/" and "/." not in path and "//" not in path
 
 
 def path_kind(path: str) -> str:

@@ -4,7 +4,7 @@ import base64
 import binascii
 import itertools
 import re
-from functools import cache, lru_cache
+from functools import cache
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from snell.packs.guard.known_values import (
     text_of,
 )
 from snell.packs.guard.shell import loaded_modules, program_code
-from snell.packs.guard.shell.build_recipes import LOADED, reads_recipes, recipes
+from snell.packs.guard.shell.build_recipes import LOADED, RECIPE_READERS, recipes
 from snell.packs.guard.shell.program_output import output_of
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
@@ -121,18 +121,12 @@ def run_file(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     return _follow(walk, call, scene, content)
 
 
-@lru_cache(maxsize=512)
-def may_read_recipes(program: str) -> bool:
-    """Tell whether the program runs what files of a project say."""
-    return program.startswith("python") or reads_recipes(program)
-
-
 def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
     program = program_of(call.words[0].text)
     args = [word.text for word in call.words[1:]]
     if program.startswith("python") and args[:1] == ["-m"] and len(args) > 1:
         program, args = args[1], args[2:]
-    if not reads_recipes(program):
+    if program not in RECIPE_READERS:
         return
     known = {path: value.text for path, value in scene.files.items() if value.text and value.text != UNKNOWN}
     for before, path in itertools.pairwise(args):

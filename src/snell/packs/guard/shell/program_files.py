@@ -10,17 +10,8 @@ from snell.packs.guard.sensitive_files import is_private, is_secret_folder, is_s
 from snell.packs.guard.shell.shell_state import HERE, ShellState
 from snell.packs.guard.shell.symlinks import leads_to
 from snell.shell.arguments import arguments_of
-from snell.shell.written_files import writes_files, written_files
+from snell.shell.written_files import written_files
 from snell.system.lazy_regex import lazy_regex
-
-
-@lru_cache(maxsize=1024)
-def may_write(program: str) -> bool:
-    """Tell whether there are words with which the program writes files."""
-    return program in _PATCHERS or writes_files(program)
-
-
-_PATCHERS = frozenset(("apply_patch", "applypatch", "patch"))
 
 
 def files_written(program: str, args: tuple[str, ...], given: str = "") -> list[str]:

@@ -17,6 +17,7 @@ from snell.packs.guard.shell import (
     repeated_commands,
     wrappers,
 )
+from snell.packs.guard.shell.build_recipes import RECIPE_READERS
 from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import UNKNOWN_PROGRAM, program_row
 from snell.system.lazy_regex import lazy_regex
@@ -32,7 +33,8 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     row = program_row(program[:LONGEST_NAME])
     if call.env or row.stdin_code or row.shell_code or row.language_code:
         embedded_commands.look_inside(walk, call, scene, row)
-    if scene.files or "/" in name or (call.stdin is not None and interpreters.may_read_recipes(program)):
+    reads_recipes = program in RECIPE_READERS or program.startswith("python")
+    if scene.files or "/" in name or (call.stdin is not None and reads_recipes):
         output = interpreters.run_file(walk, call, scene)
         if output is not None:
             return output
@@ -45,7 +47,7 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     args = [*map(text_of, call.words[1:])]
     printed = program_output.output_of(program, args, call, scene)
     program_output.leave_files(program, args, call, scene, printed)
-    walk.record(call, scene, printed, None, args)
+    walk.record(call, scene, printed)
     return printed
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.file_lookups import LINK, PLAIN, is_normal, path_kind, unlinked_paths
+from snell.packs.guard.file_lookups import LINK, PLAIN, path_kind, unlinked_paths
 from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
@@ -78,31 +78,18 @@ def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> st
 class _Looks:
     def __init__(self, cwd: str, links: Mapping[str, str], home: str, project: str) -> None:
         self.cwd, self.links, self.home, self.project = cwd, links, home, project
-        self._is_plain_folder: bool | None = None
 
     def word(self, arg: str, *, keeps: bool) -> str:
         """A word, and what is behind `@` or `=` in it."""
-        if "=" not in arg and "@" not in arg and self._is_plain_name(arg, keeps=keeps):
-            return arg
         lead, mark, name = arg.rpartition("@")
         if not mark:
             lead, mark, name = arg.rpartition("=")
         if not name or len(name) > LONGEST_PATH or "://" in name or "\n" in name:
             return arg
         path = name if name.startswith(("/", UNKNOWN)) else f"{self.cwd}/{name}"
-        plain = path if is_normal(path) else posixpath.normpath(path)
+        plain = posixpath.normpath(path)
         real = self.of_link(plain) if keeps and not name.endswith("/") else self.path(plain)
         return f"{lead}{mark}{real}" if real != plain else arg
-
-    def _is_plain_name(self, name: str, *, keeps: bool) -> bool:
-        """Tell whether this is no link but a name in a folder without links: most words, recognised cheaply."""
-        if "/" in name or self.links or name in ("", ".", "..") or len(name) > LONGEST_PATH:
-            return False
-        if self._is_plain_folder is None:
-            self._is_plain_folder = self.cwd in unlinked_paths() or (
-                self.cwd[:1] == "/" and self.path(self.cwd) == self.cwd
-            )
-        return self._is_plain_folder and (keeps or path_kind(f"{self.cwd}/{name}") != LINK)
 
     def path(self, path: str) -> str:
         return leads_to(path, self.links, self.home, self.project)

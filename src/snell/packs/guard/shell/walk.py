@@ -24,18 +24,13 @@ from snell.packs.guard.known_values import (
 from snell.packs.guard.sensitive_files import PROXY, is_startup_file, is_system_program
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
-from snell.packs.guard.shell.program_files import (
-    file_value,
-    files_written,
-    labels_of_named_files,
-    may_write,
-    named_file,
-)
+from snell.packs.guard.shell.program_files import file_value, files_written, labels_of_named_files, named_file
 from snell.packs.guard.shell.run_command import perform
 from snell.packs.guard.shell.shell_state import Call, ShellState, Step, Walk, program_of
 from snell.shell import tree
 from snell.shell.cursor import TooMuchError
 from snell.shell.grammar import make_tree
+from snell.shell.written_files import writes_files
 from snell.system.lazy_regex import lazy_regex
 
 MOST_STEPS = 2_000
@@ -233,18 +228,16 @@ class LineWalk(Walk):
         labels = frozenset(label for word in words for label in word.labels)
         scene.variables["@"] = (Value(BREAK.join(word.text for word in words), labels),)
 
-    def record(
-        self, call: Call, scene: ShellState, output: Value, code: Value | None = None, texts: list[str] | None = None
-    ) -> None:
+    def record(self, call: Call, scene: ShellState, output: Value, code: Value | None = None) -> None:
         """Note a program that would run."""
         if len(self.steps) % 8 == 7:  # to ask for the time is a call of the system
             scene.budget.check_time()
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = program_of(call.words[0].text)
-        args = tuple(texts or map(text_of, call.words[1:]))
+        args = tuple(map(text_of, call.words[1:]))
         writes, env = call.writes, call.env
-        if may_write(program) and (named := files_written(program, args, call.stdin.text if call.stdin else "")):
+        if writes_files(program) and (named := files_written(program, args, call.stdin.text if call.stdin else "")):
             writes = (*writes, *(named_file(scene.absolute(path), scene) for path in named))
         if told := scene.exported & _TOLD:
             env = (*((name, scene.variables[name][0].text) for name in sorted(told)), *env)
