@@ -82,7 +82,7 @@ def _by_sed(given: Arguments) -> list[str]:
     in_place = any(name == "-i" or name.startswith(("-i", "--in-place")) for name, _ in given.options)
     has_script = given.has("-e", "-f", "--expression", "--file")
     operands = given.operands if has_script else given.operands[1:]
-    scripts = _scripts(given)
+    scripts = [script for script in _scripts(given) if "w" in script or "W" in script]
     by_change = [found[2] for script in scripts for found in _SED_S.findall(script)]
     by_command = [found for script in scripts for found in _SED_COMMAND.findall(_SED_S.sub("", script))]
     return [*(operands if in_place else ()), *by_change, *(name for letter, name in by_command if letter != "e")]

@@ -106,7 +106,8 @@ def only_asks(step: Step) -> bool:
         or not _HELP.isdisjoint(given.options)
     ):
         return True
-    return any(name in _DRY and value not in ("none", "false") for name, value in given.options)
+    named = dict(given.options).keys() & _DRY
+    return bool(named) and any(name in named and value not in ("none", "false") for name, value in given.options)
 
 
 def traits_of(step: Step) -> int:

@@ -101,7 +101,7 @@ def _holds_secret(path: str, name: str) -> bool:
         return not (name in _SSH_NO_SECRET or name.endswith(".pub") or name.startswith("known_hosts"))
     if _TEMPLATE.search(name):
         return False
-    if name in _SECRET_NAMES or _SECRET_PATHS.search(path) or _ENV_FILE.search(name):
+    if name in _SECRET_NAMES or _SECRET_PATHS.search(path) or (".env" in name and _ENV_FILE.search(name)):
         return True
     if name in (".npmrc", ".yarnrc.yml"):
         in_home = re.fullmatch(r"/(?:home|Users)/[^/]+/", folder)

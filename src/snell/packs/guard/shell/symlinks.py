@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.file_lookups import LINK, PLAIN, path_kind, unlinked_paths
+from snell.packs.guard.file_lookups import LINK, PLAIN, absolute_path, path_kind, unlinked_paths
 from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
@@ -86,8 +86,7 @@ class _Looks:
             lead, mark, name = arg.rpartition("=")
         if not name or len(name) > LONGEST_PATH or "://" in name or "\n" in name:
             return arg
-        path = name if name.startswith(("/", UNKNOWN)) else f"{self.cwd}/{name}"
-        plain = posixpath.normpath(path)
+        plain = absolute_path(name, self.cwd)
         real = self.of_link(plain) if keeps and not name.endswith("/") else self.path(plain)
         return f"{lead}{mark}{real}" if real != plain else arg
 
