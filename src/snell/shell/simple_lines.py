@@ -22,10 +22,7 @@ _SIMPLE = lazy_regex(
     rf"|({_MIXED})(?=[ \t\n;&|]))"
 )
 _PLAIN, _JOINER, _REDIRECTED = 1, 2, 5  # groups
-# As the first word of a command these mean something else, and so do an assignment and an open bracket.
-_NO_PROGRAM = name_set(
-    "if then elif else fi for while until do done case esac in select function coproc time [[ ]] { } !"
-)
+KEYWORDS = name_set("if then elif else fi for while until do done case esac in function select coproc { } ! [[ ]]")
 
 
 def simple_tree(line: str) -> tuple[Node, list[Simple]] | None:
@@ -68,7 +65,7 @@ _shared_tree = lru_cache(maxsize=256)(_tree)  # more than the events whose ledge
 def _may_begin(kind: int, text: str) -> bool:
     """Tell whether the first token of a command is a program, or a line break before one."""
     if kind == _PLAIN:
-        return not (text in _NO_PROGRAM or "=" in text or "[" in text[1:])
+        return not (text in KEYWORDS or text == "time" or "=" in text or "[" in text[1:])
     return text == "\n" and kind == _JOINER
 
 

@@ -2,7 +2,7 @@
 
 import fnmatch
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from snell.packs.guard.known_names import pattern
@@ -19,17 +19,15 @@ Capture = Callable[[ShellState, Node, str], Value]
 _SECRET_NAME = pattern("secret_variable")
 
 
-def fields(words: Sequence[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
+def fields(words: Iterable[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
     """The argument lists that these words may become."""
-    texts = [
-        text
-        for word in words
-        if len(word.parts) == 1 and type(part := word.parts[0]) is Text and (text := part.text) and text[0] != "~"
-    ]
-    if len(texts) == len(words) and "{" not in "".join(texts):  # most commands
-        return [[*map(Value, texts)]]
     rows: list[list[Value]] = [[]]
     for word in words:
+        part = word.parts[0] if len(word.parts) == 1 else None
+        if type(part) is Text and part.text and (part.quoted or ("{" not in part.text and part.text[0] != "~")):
+            for row in rows:  # most words
+                row.append(Value(part.text))
+            continue
         for piece in expand_braces(word):
             choices = _choices(piece, scene, capture)
             if len(choices) == 1:
@@ -77,7 +75,7 @@ def _home(text: str, word: Word, scene: ShellState) -> str:
 
 def _tilde(text: str, scene: ShellState) -> str:
     if text == "~" or text.startswith("~/"):
-        return (scene.lookup("HOME") or (Value(scene.home),))[0].text + text[1:]
+        return (scene.variables.get("HOME") or (Value(scene.home),))[0].text + text[1:]
     if text.startswith("~root"):
         return "/root" + text[5:]
     if text.startswith(("~+/", "~-/")) or text == "~+":
@@ -166,15 +164,15 @@ _TEMPORARY = lazy_regex(r"(?:\w+_)?(?:tmp|temp)(?:_?(?:dir|path|folder|file|root
 def _lookup(name: str, scene: ShellState) -> tuple[Value, ...] | None:
     if name.endswith("]"):
         name, _, index = name[:-1].partition("[")
-        values = scene.lookup(name)
+        values = scene.variables.get(name)
         if values is None:
             return values
         if index in ("@", "*"):
             return tuple(Value(_KEYED.sub(r"\1", value.text), value.labels) for value in values)
         return tuple(Value(_element(value.text, index), value.labels) for value in values)
     if name in ("@", "*"):
-        return scene.lookup("@")
-    return scene.lookup(name)
+        return scene.variables.get("@")
+    return scene.variables.get(name)
 
 
 _KEYED = lazy_regex(rf"(^|{BREAK})\[[^\]{BREAK}]*\]=")

@@ -113,9 +113,6 @@ class ShellState:
         self.variables[name] = values
         self.own.add(name)
 
-    def lookup(self, name: str) -> tuple[Value, ...] | None:
-        return self.variables.get(name)
-
     def content(self, path: str) -> Value | None:
         """What a file holds, as far as this line or this session wrote it."""
         if not self.files:

@@ -281,7 +281,7 @@ class LineWalk(Walk):
         else:
             values = single(item.value, scene, self.capture)
         if item.adds:
-            before = scene.lookup(item.name) or (EMPTY,)
+            before = scene.variables.get(item.name) or (EMPTY,)
             glue = Value(BREAK) if item.items is not None and before[0].text else EMPTY
             values = [old.concat(glue).concat(new) for old in before for new in values]
         if keeps or item.items is not None:  # `declare -A name=(...)`: an array is never for one command alone
