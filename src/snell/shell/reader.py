@@ -35,6 +35,7 @@ LONGEST_LINE = 64 * 1024
 
 _ESCAPED = lazy_regex(r"([ \t\n]*)!(?![\s!()|&;<>=]|\Z)")
 _FIND_MARKS = frozenset(("{}",))
+_MAY_CHANGE = lazy_regex(r"[~*?\[{'\"]")
 _NO_WORD = Word()
 
 
@@ -81,9 +82,6 @@ def _simple_command(node: Simple, line: str) -> Command:
     words = tuple([word.parts[0].text for word in node.words if type(word.parts[0]) is Text])
     spans = tuple([(word.start - start, word.end - start) for word in node.words])
     return Command(words, (True,) * len(words), spans, (), (), text, start, end)
-
-
-_MAY_CHANGE = lazy_regex(r"[~*?\[{'\"]")
 
 
 def _command(

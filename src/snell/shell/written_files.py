@@ -25,9 +25,8 @@ def written_files(program: str, words: Sequence[str]) -> list[str]:
         return []
     row, finder = program_row(program), _FINDERS.get(program)
     given = arguments_of(program, words)
-    found = [*_operands(row.writes, given)] if row.writes else []
-    found += given.values(*row.writes_by) if row.writes_by else ()
-    found += finder(given) if finder else ()
+    named = given.values(*row.writes_by) if row.writes_by else ()
+    found = [*_operands(row.writes, given), *named, *(finder(given) if finder else ())]
     return list(dict.fromkeys(filter(is_file, found)))
 
 

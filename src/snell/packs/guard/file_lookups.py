@@ -19,7 +19,7 @@ MOST_SCRIPTS, LARGEST_SCRIPT = 6, 65_536
 
 
 class Lookups:
-    """The paths that were looked up, each with its kind."""
+    """The paths that were looked up, each with its kind. As a context it records the lookups of this thread."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, str] = {}
@@ -27,6 +27,13 @@ class Lookups:
         self.contents: dict[str, bytes] | None = None  # what else was read, which cannot be compared cheaply
         self.unlinked: set[str] = set()  # absolute paths with no link on their way
         self.unread: dict[str, str] = {}  # scripts that would run and were not read completely, with the reason
+
+    def __enter__(self) -> "Lookups":
+        _thread.lookups, _thread.is_recording = self, True
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        _thread.is_recording = False
 
     @property
     def are_complete(self) -> bool:
@@ -45,20 +52,6 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()  # avoids an argument in every function between the cache and the lookup
-
-
-class _Recording:
-    """Records the lookups of this thread until the block ends."""
-
-    def __enter__(self) -> Lookups:
-        _thread.lookups, _thread.is_recording = Lookups(), True
-        return _thread.lookups
-
-    def __exit__(self, *_error: object) -> None:
-        _thread.is_recording = False
-
-
-RECORDING = _Recording()
 
 
 def absolute_path(path: str, folder: str) -> str:

@@ -1,7 +1,5 @@
 """The known content of a word or stream: text with unknown parts, and labels for where it came from."""
 
-from operator import attrgetter
-
 from msgspec import Struct
 
 from snell.system.lazy_regex import lazy_regex
@@ -52,7 +50,6 @@ class Value(Struct, frozen=True, gc=False):
         return Value((self.text + other.text)[:LONGEST_VALUE], labels)
 
 
-text_of = attrgetter("text")
 EMPTY = Value("")
 UNKNOWN_VALUE = Value()
 

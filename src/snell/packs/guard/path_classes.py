@@ -34,8 +34,6 @@ _BUILD_MACHINE_TOOLS = pattern("build_machine_tools")
 _GIT_TEMPORARY = pattern("git_temporary")
 _CACHES = tuple(names("caches"))
 _SOURCES = names("sources")
-
-
 _TEMP_ROOTS = frozenset(("/tmp", "/var/tmp", "/private/tmp", "/dev/shm"))
 NO_PROJECT = "/\0"  # no path is below it
 

@@ -1,7 +1,5 @@
 """Recognise programs that only read the files in their arguments, and the sub-commands of git."""
 
-from functools import lru_cache
-
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names
 from snell.packs.guard.shell.loaded_modules import module_run
@@ -18,12 +16,7 @@ _ONLY_LOOKS = lazy_regex(r"-\w*[RM]\w*")
 
 def git_command(step: Step) -> tuple[str, list[str]]:
     """Return the sub-command in lower case and its words; both empty when the step is no git call."""
-    return _git_command(step.args) if step.program in ("git", "hub") else ("", [])
-
-
-@lru_cache(maxsize=16)  # several rules ask about the same step
-def _git_command(args: tuple[str, ...]) -> tuple[str, list[str]]:
-    return sub_command("git", args)
+    return sub_command("git", step.args) if step.program in ("git", "hub") else ("", [])
 
 
 def only_reads(step: Step) -> bool:

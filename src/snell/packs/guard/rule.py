@@ -92,8 +92,6 @@ def given_to(step: Step) -> Arguments:
 
 
 _DRY = names("dry_options")
-
-
 _HELP = frozenset((("-h", ""), ("-help", "")))
 
 

@@ -26,6 +26,7 @@ _SNELL_CODE = pattern("snell_code")
 _CLIENT_HOOKS = pattern("client_hooks")
 _STARTUP_FILE = pattern("startup_file")
 _WORKFLOW = pattern("workflow")
+_PRIVATE = pattern("private")
 
 
 def is_workflow(path: str) -> bool:
@@ -41,9 +42,6 @@ def secret_name(path: str, home: str = "") -> str:
     if not name or not (_holds_secret(path, name.lower()) or (at_home and name in (".npmrc", ".yarnrc.yml"))):
         return ""
     return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
-
-
-_PRIVATE = pattern("private")
 
 
 def is_private(path: str) -> bool:

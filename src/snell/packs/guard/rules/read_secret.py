@@ -33,6 +33,7 @@ _WRITERS = names("programs_that_make_secrets")
 _REMOVERS = frozenset(("rm", "shred", "truncate", "unlink"))
 _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
 _SHOWS = _READERS - _SOFT - {"wc", "file", "du", "sum", "tee", "rsync", "scp"}
+_PRINTERS = frozenset(("echo", "printf", "printenv"))
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
 _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 
@@ -157,12 +158,8 @@ def _from_url(step: Step, _workspace: Workspace) -> Iterator[str]:
     yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
 
 
-_SPECIAL = {
-    **dict.fromkeys(("docker", "podman", "nerdctl"), _mounted_paths),
-    "git": _in_git,
-    "ssh-keygen": _key,
-    "curl": _from_url,
-}
+_ENGINES = dict.fromkeys(("docker", "podman", "nerdctl"), _mounted_paths)
+_SPECIAL = {"git": _in_git, "ssh-keygen": _key, "curl": _from_url, **_ENGINES}
 
 
 def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -181,9 +178,6 @@ def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
         if secret and classify_path(path, workspace) != TEMP and not is_rewritten:
             soft = re.search(r"\.env", secret)
             yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets", secret)
-
-
-_PRINTERS = frozenset(("echo", "printf", "printenv"))
 
 
 def _printed_secrets(step: Step) -> Iterator[Finding]:

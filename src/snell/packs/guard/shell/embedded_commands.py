@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import DECODED, EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
@@ -57,14 +58,11 @@ def _code_in(words: str) -> str:
     )
 
 
+_MAY_RUN = lazy_regex(r"alias\.|ext::|-x|--exec")
 _GIT_RUNS = pattern("git_settings_that_run")
-
-
-_GIT_VARIABLES = frozenset(
-    (
-        *("GIT_SSH_COMMAND", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS"),
-        *("GIT_PROXY_COMMAND", "GIT_SSH", "SSH_ASKPASS"),
-    )
+_GIT_VARIABLES = name_set(
+    "GIT_SSH_COMMAND GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND GIT_SSH"
+    " SSH_ASKPASS"
 )
 
 
@@ -89,9 +87,6 @@ def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     if "\0ext::" in f"\0{text}":
         walk.record(call, scene, EMPTY, code=Value(UNKNOWN, frozenset((f"{NETWORK} a command for an address",))))
     return None
-
-
-_MAY_RUN = lazy_regex(r"alias\.|ext::|-x|--exec")
 
 
 def _git_code(call: Call, args: list[str]) -> Iterator[str]:

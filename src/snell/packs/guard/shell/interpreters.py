@@ -10,21 +10,11 @@ from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import pattern
-from snell.packs.guard.known_values import (
-    DECODED,
-    MOVED,
-    NETWORK,
-    PROGRAM,
-    SOURCE,
-    UNKNOWN,
-    UNKNOWN_VALUE,
-    Value,
-    text_of,
-)
+from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import LOADED, RECIPE_READERS, recipes
 from snell.packs.guard.shell.program_output import output_of
-from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
+from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of, text_of
 from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
 from snell.shell.cursor import Budget
 from snell.shell.powershell import to_posix

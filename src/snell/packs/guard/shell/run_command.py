@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from snell.packs.guard.known_values import Value, text_of
+from snell.packs.guard.known_values import Value
 from snell.packs.guard.sensitive_files import LONGEST_PATTERN
 from snell.packs.guard.shell import (
     builtins,
@@ -18,7 +18,7 @@ from snell.packs.guard.shell import (
     wrappers,
 )
 from snell.packs.guard.shell.build_recipes import RECIPE_READERS
-from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, Performer, ShellState, Walk, program_of
+from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, Performer, ShellState, Walk, program_of, text_of
 from snell.shell.programs import UNKNOWN_PROGRAM, program_row
 from snell.system.lazy_regex import lazy_regex
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from operator import attrgetter
 from typing import Protocol
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from snell.shell.tree import Node
 HERE, HOST, CONTAINER = "here", "host", "container"
 MOST_ALTERNATIVES = 6
 LONGEST_NAME = 64  # no longer name of a program is known
+text_of = attrgetter("text")
 
 
 class Step(Struct, frozen=True, gc=False):

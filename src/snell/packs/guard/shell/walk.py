@@ -19,14 +19,13 @@ from snell.packs.guard.known_values import (
     drop_gaps,
     drop_text_gaps,
     merge_values,
-    text_of,
 )
 from snell.packs.guard.sensitive_files import PROXY, is_startup_file, is_system_program
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.program_files import file_value, files_written, labels_of_named_files, named_file
 from snell.packs.guard.shell.run_command import perform
-from snell.packs.guard.shell.shell_state import Call, ShellState, Step, Walk, program_of
+from snell.packs.guard.shell.shell_state import Call, ShellState, Step, Walk, program_of, text_of
 from snell.shell import tree
 from snell.shell.cursor import TooMuchError
 from snell.shell.grammar import make_tree
