@@ -11,7 +11,7 @@ from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import ENVIRONMENT, NETWORK, PACKAGE
 from snell.packs.guard.reading_programs import only_reads
 from snell.packs.guard.shell.shell_state import Step
-from snell.shell.arguments import Arguments, arguments_of
+from snell.shell.arguments import Arguments, sort_words
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
 
@@ -88,7 +88,7 @@ class Trigger(Struct, frozen=True):
 
 def given_to(step: Step) -> Arguments:
     """Return the arguments of a step, sorted by what is known about its program."""
-    return arguments_of(step.program, step.args)
+    return sort_words(step.program, step.args, "")
 
 
 _DRY = names("dry_options")

@@ -247,8 +247,10 @@ def _filter_input(program: str, call: Call, args: list[str], scene: ShellState) 
         if call.stdin is not None and call.stdin.detail("output") in _LISTERS and finds_snell(paths[:1]):
             return Value(UNKNOWN, frozenset((f"{PROCESS} snell",)))
         paths = paths[1:]
+    if not paths:
+        return call.stdin or UNKNOWN_VALUE
     values = [scene.content(path) or file_value(scene.absolute(path), scene) for path in paths]
-    if not values or "-" in args:
+    if "-" in args:
         values.append(call.stdin or UNKNOWN_VALUE)
     total = values[0]
     for value in values[1:]:
