@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from snell.packs.guard.file_lookups import forget_lookups, unread_scripts
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace, effective_project
-from snell.packs.guard.rule import ASK, DENY, IN_SNELL_FOLDER, Finding
+from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import FORK_BOMB, RULES, UNREADABLE, find_in_step
 from snell.packs.guard.rules.windows import find_unread
 from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
@@ -137,16 +137,14 @@ def _walk(
 
 def _find(steps: list[Step], start: Workspace, links: Mapping[str, str]) -> list[Finding]:
     findings = list[Finding]()
-    workspace, place, known = start, 0, None
+    workspace = start
     for step in steps:
         if step.where != HERE:
             workspace = Workspace(step.cwd, "/home/remote", "/workdir")
         elif workspace.cwd != step.cwd or workspace.project != start.project:
             workspace = start.in_folder(step.cwd)
-        if workspace is not known:
-            known, place = workspace, IN_SNELL_FOLDER * workspace.is_snell_folder
         real = follow_links(step, links, start.home, start.project)
-        found = find_in_step(step, real, workspace, place)
+        found = find_in_step(step, real, workspace)
         findings += _of_script(found, step.script) if step.script and found else found
     return findings
 

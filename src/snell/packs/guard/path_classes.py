@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections.abc import Container
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from snell.packs.guard.file_lookups import MISSING, absolute_path, path_kind
 from snell.packs.guard.known_names import names, pattern
@@ -59,14 +59,11 @@ class Workspace:
         self.cwd, self.home, self.project, self.snell_paths = cwd, home, project, snell_paths
         self.written = written  # files that this session wrote
         self.classes: dict[str, str] = {}  # of the paths that were asked about; several rules ask about the same
-        self._is_snell_folder: bool | None = None
 
-    @property
+    @cached_property  # asked for every step
     def is_snell_folder(self) -> bool:
         """Tell whether the current folder holds files of Snell, so that plain names are paths of those."""
-        if self._is_snell_folder is None:
-            self._is_snell_folder = is_snell_file(f"{self.cwd}/") or self.snell_paths.holds(f"{self.cwd}/x")
-        return self._is_snell_folder
+        return is_snell_file(f"{self.cwd}/") or self.snell_paths.holds(f"{self.cwd}/x")
 
     def in_folder(self, cwd: str) -> "Workspace":
         return self if cwd == self.cwd else Workspace(cwd, self.home, self.project, self.snell_paths, self.written)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule, traits_of
+from snell.packs.guard.rule import IN_SNELL_FOLDER, Finding, Rule, traits_of
 from snell.packs.guard.shell.shell_state import LONGEST_NAME, Step
 
 Finder = Callable[[Step, Workspace], Iterator[Finding]]
@@ -49,14 +49,14 @@ RULES: dict[str, Rule] = {
 }
 
 
-def find_in_step(step: Step, real: Step | None, workspace: Workspace, place: int) -> list[Finding]:
+def find_in_step(step: Step, real: Step | None, workspace: Workspace) -> list[Finding]:
     """
     Call the rules whose trigger occurs in a step.
 
     Args:
         real: the same step with symbolic links resolved, where there are any; it is judged, too.
-        place: the trait of the folder in which it runs.
     """
+    place = IN_SNELL_FOLDER if workspace.is_snell_folder else 0
     called = _finders(step.program[:LONGEST_NAME], traits_of(step) | place)
     findings = list[Finding]()
     if real is None:
