@@ -136,11 +136,9 @@ def _is_installed(host: Link, above: Sequence[Link]) -> bool:
     if not host.program:
         parent = above[1] if len(above) > 1 else host
         return host.user != os.getuid() or (parent.user == 0 and bool(set(names_of(parent)) & set(names_of(host))))
-    try:
-        owner = os.stat(host.program).st_uid
-    except OSError:
-        return False
-    return host.program.startswith(programs().system_folders) and (owner == 0 or sys.platform == "darwin")
+    found = stat_or_none(host.program)
+    is_of_root = found is not None and (found.st_uid == 0 or sys.platform == "darwin")
+    return is_of_root and host.program.startswith(programs().system_folders)
 
 
 def _is_of_system(host: Link) -> bool:

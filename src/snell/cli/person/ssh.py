@@ -4,8 +4,10 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from snell.cli.person.process_chain import FROM_PROC
+from snell.system.files import text_or_nothing
 
 CONFIGURATION = Path("/etc/ssh/sshd_config")
+LARGEST = 1_000_000  # bytes of it
 _CONNECTED = "01"  # as the kernel writes it
 
 
@@ -27,11 +29,7 @@ def is_connected_to_itself(ports: Collection[int]) -> bool:
 
 def _ports(named: str) -> set[int]:
     """Return the ports of sshd: the usual one, that of the variable, and those of its configuration."""
-    try:
-        lines = CONFIGURATION.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    words = [line.split() for line in lines]
+    words = [line.split() for line in text_or_nothing(CONFIGURATION, LARGEST).splitlines()]
     found = [each[1] for each in words if len(each) == 2 and each[0].lower() == "port"]
     return {22, *(int(each) for each in (named, *found) if each.isdecimal())}
 

@@ -24,24 +24,23 @@ def _is_tmux(link: Link) -> bool:
 
 
 def viewers_of(server: Link, leader: Link) -> Iterator[int]:
-    """Yield the processes of the clients that are attached to the session of the pane which `leader` leads."""
-    for session in _ask(server, leader, "list-panes", "-a", "-F", "#{pane_pid} #{session_id}"):
-        if session[0] == str(leader.pid):
-            for client in _clients(server, leader, session[1]):
-                yield int(client[0])
+    """Return the processes of the clients that are attached to the session of the pane which `leader` leads."""
+    return (int(each[0]) for each in _clients(server, leader))
 
 
 def is_typed(server: Link, leader: Link, since: float) -> bool:
     """Return whether a key was pressed since then where the pane is shown; keys that a command sends do not count."""
-    panes = _ask(server, leader, "list-panes", "-a", "-F", "#{pane_pid} #{session_id}")
-    sessions = [each[1] for each in panes if each[0] == str(leader.pid)]
-    times = [float(each[1]) for session in sessions for each in _clients(server, leader, session)]
+    times = [float(each[1]) for each in _clients(server, leader)]
     return max(times, default=0.0) >= int(since)  # tmux counts in seconds
 
 
-def _clients(server: Link, leader: Link, session: str) -> list[list[str]]:
+def _clients(server: Link, leader: Link) -> Iterator[list[str]]:
+    """Yield process id and last activity of each client on which the pane is shown and can be used."""
     form = "#{client_pid} #{client_activity} #{client_readonly}#{client_control_mode}"
-    return [each for each in _ask(server, leader, "list-clients", "-t", session, "-F", form) if each[-1] == "00"]
+    for pane, session in _ask(server, leader, "list-panes", "-a", "-F", "#{pane_pid} #{session_id}"):
+        if pane == str(leader.pid):
+            found = _ask(server, leader, "list-clients", "-t", session, "-F", form)
+            yield from (each for each in found if each[-1] == "00")
 
 
 def _ask(server: Link, leader: Link, *words: str) -> list[list[str]]:
