@@ -210,7 +210,7 @@ class Walk(Protocol):
 Performer = Callable[[Walk, Call, ShellState], Value | None]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)  # few, as words may be long
 def program_of(word: str) -> str:
     """The program that a command word names, in lower case: some file systems do not tell the difference."""
     name = word.rpartition("/")[2].lower()

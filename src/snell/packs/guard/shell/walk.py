@@ -25,7 +25,7 @@ from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.program_files import file_value, files_written, labels_of_named_files, named_file
 from snell.packs.guard.shell.run_command import perform
-from snell.packs.guard.shell.shell_state import Call, ShellState, Step, Walk, program_of, text_of
+from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, ShellState, Step, Walk, program_of, text_of
 from snell.shell import tree
 from snell.shell.cursor import TooMuchError
 from snell.shell.grammar import make_tree
@@ -236,7 +236,8 @@ class LineWalk(Walk):
         program = program_of(call.words[0].text)
         args = tuple(map(text_of, call.words[1:]))
         writes, env = call.writes, call.env
-        if writes_files(program) and (named := files_written(program, args, call.stdin.text if call.stdin else "")):
+        may_write = writes_files(program[:LONGEST_NAME])
+        if may_write and (named := files_written(program, args, call.stdin.text if call.stdin else "")):
             writes = (*writes, *(named_file(scene.absolute(path), scene) for path in named))
         if told := scene.exported & _TOLD:
             env = (*((name, scene.variables[name][0].text) for name in sorted(told)), *env)
