@@ -5,7 +5,7 @@ Split a text into search terms: words in lower case without their endings, ident
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -22,11 +22,16 @@ _ENDINGS = tuple((ending, put) for ending, _, put in (each.partition(">") for ea
 _CONCEPTS = Path(__file__).with_name("concepts.txt")
 
 
+def words(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the terms of each word: the word, and then the parts of an identifier or path."""
+    return (_terms_of(match.group()[:200]) for match in _WORD.finditer(text))
+
+
 def terms(text: str) -> list[str]:
-    """Return all terms of a text in order: each word, and also the parts of an identifier or path."""
+    """Return all terms of a text in order."""
     found: list[str] = []
-    for match in _WORD.finditer(text):
-        found += _terms_of(match.group()[:200])
+    for word in words(text):
+        found += word
         if len(found) > MOST_WORDS:
             break
     return found

@@ -12,7 +12,8 @@ import time
 
 from msgspec.structs import replace
 
-from snell.llm.embeddings.stems import content_terms, expressions, terms
+from snell.llm.embeddings.stems import content_terms, expressions, terms, words
+from snell.llm.embeddings.word_table import word_table
 from snell.llm.untrusted_text import fence_text
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
@@ -129,14 +130,21 @@ def _is_about(found: Found, question: Question, least: float) -> bool:
     """
     if question.dense:
         return found.similarity >= least
-    wanted, words = set(content_terms(question.text)) - COUNTS, terms(found.memory.content)
-    said = {*words, *expressions(words)}
+    wanted, own = _asked_terms(question.text) - COUNTS, terms(found.memory.content)
+    said = {*own, *expressions(own)}
     missing = [term for term in wanted - said if not synonyms(term).keys() & said]
     shared, is_sure = len(wanted & said), found.similarity >= SURE
     if _ASKS.match(question.text):
         has_nearly_all = len(missing) <= len(wanted) // 3 and found.similarity >= least
         return has_nearly_all or (shared >= 2 and (is_sure or 2 * len(missing) <= len(wanted)))
     return found.similarity >= least and ((shared >= 1 and not missing) or (shared >= 2 and is_sure))
+
+
+def _asked_terms(text: str) -> set[str]:
+    """Return the content terms of a prompt; a known word and one with a number (`GraphQL`, `arm64`) are one term each."""
+    known = word_table().places
+    whole = (each[:1] if each[0] in known or sum(map(str.isalpha, each[1:])) == 1 else each for each in words(text))
+    return {term for each in whole for term in each} & set(content_terms(text))
 
 
 def _with_dense_vector(question: Question) -> Question:
