@@ -7,12 +7,12 @@ Split a text into search terms: words in lower case without their endings, ident
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from snell.redact.pattern_file import patterns_of
 
-MOST_WORDS = 4_000  # of one text; later words of a longer text have no terms
+MOST_TERMS = 4_000  # of one text; what comes later is not searched
 
 _WORD = re.compile(r"[^\W_](?:[\w.:/@#+-]*[\w+#])?")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
@@ -29,12 +29,7 @@ def words(text: str) -> Iterator[tuple[str, ...]]:
 
 def terms(text: str) -> list[str]:
     """Return all terms of a text in order."""
-    found: list[str] = []
-    for word in words(text):
-        found += word
-        if len(found) > MOST_WORDS:
-            break
-    return found
+    return list(islice(chain.from_iterable(words(text)), MOST_TERMS))
 
 
 def content_terms(text: str) -> list[str]:
