@@ -165,7 +165,9 @@ def test_a_session_keeps_its_numbers_files_and_messages(database: Database):
     first = do(database, messages.append, id_, "user", "hello", timestamp=5)
     assert do(database, messages.upsert, id_, "user", "hello") == first
     do(database, messages.append, id_, "assistant", "hi", "Bash", 6)
-    assert [each["content"] for each in do(database, messages.list_, id_)] == ["hello", "hi"]
+    named = ("role", "content", "toolName", "timestamp")
+    kept = [tuple(each[name] for name in named) for each in do(database, messages.list_, id_)]
+    assert kept == [("user", "hello", None, 5), ("assistant", "hi", "Bash", 6)]
     assert [each["toolName"] for each in do(database, messages.list_, id_, role="assistant")] == ["Bash"]
     for missing in (sessions.get, sessions.heartbeat):
         assert code_of(database, missing, 999) == "NOT_FOUND"

@@ -23,12 +23,16 @@ def desk(machine: Machine) -> Desk:
 def test_a_task_is_a_folder_that_lasts_and_is_active_while_one_of_its_efforts_is(desk: Desk):
     folder = str(desk.project / "work/a")
     words = ("--title", "A", "--description", "d", "--workspace", "w", "--keywords", "old")
-    desk.data("db.project.upsert", path="/elsewhere")  # not the only one
+    elsewhere = desk.data("db.project.upsert", path="/elsewhere")["id"]  # not the only one
     added = desk.snell("task", "add", "work/a", *words, "--json").json
     project = desk.data("db.project.find", path=str(desk.project))["id"]
     named = ("dirPath", "projectId", "title", "description", "workspace", "keywords", "state", "effortCount")
     assert [added[name] for name in named] == [folder, project, "A", "d", "w", "old", "dormant", 0]
     assert added["createdAt"] > 0
+    again = desk.data("db.task.upsert", dirPath=f"{folder}/../a/", projectId=project)
+    assert (again["dirPath"], again["createdAt"]) == (folder, added["createdAt"])  # the same folder, the same task
+    assert [desk.data("db.task.list", projectId=each) for each in (project, elsewhere)] == [[again], []]
+    assert desk.ask("db.task.upsert", dirPath="/elsewhere/b", projectId=9_999)["ok"] is False  # no such project
 
     def state() -> tuple[str, str]:
         (row,) = desk.snell("task", "list", "--json").json
@@ -273,7 +277,7 @@ def test_where_no_effort_is_found_every_hook_lets_the_agent_go_on(desk: Desk):
         after = desk.data("hooks.postToolUse", **common, **call, toolResponse="x")
         assert (after["heartbeatCount"], after["pendingInjections"]) == (None, [])
         assert [desk.told("SessionStart", source="startup"), desk.told("UserPromptSubmit", prompt="p")] == ["", ""]
-        assert [desk.verdict(number) for number in range(12)] == [""] * 12
+        assert [desk.call(number) for number in range(12)] == [{}] * 12  # neither a verdict nor a note
 
     answers()
     desk.snell("effort", "start", "t", "fix", agent="bob")

@@ -123,8 +123,10 @@ def test_what_is_not_work_is_neither_counted_nor_held_back(desk: Desk):
         work.set(**{flag: None})
     assert (work.verdict(), work.count) == ("deny", 5)
     assert (work.call(agent_id="a1").get("permissionDecision"), work.count) == (None, 5)
+    assert "only a note" in work.call(agent_id="a1")["additionalContext"]
     desk.snell("effort", "finish")
     assert [work.verdict() for _ in range(3)] == [""] * 3
+    assert work.call(agent_id="a1") == {}  # its session is open until it stops, and no call of it is held back or noted
 
 
 @pytest.mark.proves("S2-15", "S2-71", "S2-72")
@@ -174,7 +176,7 @@ def test_the_rules_of_an_effort_compare_a_number_and_the_answer_names_all_that_f
     named = ("allow", "heartbeatCount", "contextUsage", "overflowWarning", "pendingPreloads")
     assert [answer[name] for name in named] == [True, 1, 0.5, False, []]
     answer = fired(("heartbeat_counter", "eq", 2), (None, "gte", 0), ("heartbeat_counter", "about", 0))
-    assert [rule["ruleId"] for rule in answer["firedRules"]] == ["r0"]
+    assert answer["firedRules"] == [{"ruleId": "r0", "payload": {"text": "t"}}]
     desk.snell("statusline", given={"session_id": "s", "context_window": {"used_percentage": 95}})
     always = {"type": "toolCount", "condition": {"gte": 1}}
     rule = {"id": "stop", "trigger": always, "urgency": "block", "payload": {"text": "ask first"}}
