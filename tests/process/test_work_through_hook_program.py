@@ -63,11 +63,21 @@ def test_a_failed_call_reaches_hooks_with_its_error_and_becomes_a_message(desk: 
     desk.fire("PostToolUseFailure", **failed, error="make: no target", is_interrupt=True)
     given = json.loads((desk.machine.home / "given.json").read_text(encoding="utf-8"))
     assert (given["error"], given["is_interrupt"], given["tool_name"]) == ("make: no target", True, "Bash")
-    desk.fire("PostToolUseFailure", **{**failed, "tool_use_id": "t2"}, error="make: failed", is_interrupt=False)
+    secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    again = {**failed, "tool_use_id": "t2"}
+    desk.fire("PostToolUseFailure", **again, error=f"make: failed with {secret}", is_interrupt=False)
     wait_until(lambda: desk.rows("SELECT status FROM agents") == [("error",)])
-    (role, content), *_ = wait_until(lambda: desk.rows("SELECT role, content FROM messages ORDER BY id"))
-    assert (role, "make: no target" in content, "Bash" in content) == ("system", True, True)
-    assert json.loads(content)["interrupt"] is True
+    rows = wait_until(lambda: desk.rows("SELECT role, content FROM messages ORDER BY id"))
+    assert [role for role, _ in rows] == ["system", "system"]
+    assert [json.loads(content) for _, content in rows] == [
+        {"event": "PostToolUseFailure", "tool": "Bash", "error": "make: no target", "interrupt": True},
+        {
+            "event": "PostToolUseFailure",
+            "tool": "Bash",
+            "error": "make: failed with [redacted:github-token]",
+            "interrupt": False,
+        },
+    ]
 
 
 @pytest.mark.proves("S2-02", "S2-03", "S2-58", "S2-59")

@@ -204,12 +204,12 @@ def test_waiting_notes_are_delivered_once_as_blocks_of_their_own(desk: Desk):
         "id": "tests",
         "trigger": {"type": "toolCount", "condition": {"gte": 1}},
         "inject": "once",
-        "mode": "inline",
+        "mode": "paste",
     }
     work.set(guards=[{**once, "payload": {"text": "look", "files": ["/p/plan.md"]}}])
     assert [work.verdict(), work.verdict()] == ["", ""]
     session = desk.data("commands.where")["session"]
-    waits = {"ruleId": "tests", "content": "look Read these files: /p/plan.md.", "mode": "inline"}
+    waits = {"ruleId": "tests", "content": "look Read these files: /p/plan.md.", "mode": "paste"}
     waits["path"] = "/p/plan.md"
     assert session["pendingInjections"] == [waits]
     common = {"sessionId": "s", "transcriptPath": "", "cwd": str(desk.project), "toolUseId": "last"}
@@ -237,7 +237,7 @@ def test_a_question_becomes_a_dialogue_entry_among_the_messages(desk: Desk):
     }
     work.after("AskUserQuestion", asked, {"answers": {"Which?": "B", "Where?": "C"}})
     for odd in (None, 3, [1], "text", {"answers": 5}):
-        work.after("AskUserQuestion", {"questions": "nonsense"}, odd)
+        work.after("AskUserQuestion", asked if odd else {"questions": "nonsense"}, odd)
     common = {"sessionId": "s", "transcriptPath": "", "cwd": str(desk.project), "toolUseId": "last"}
     call = {"toolName": "AskUserQuestion", "toolInput": asked, "toolResponse": {"answers": {"Which?": "B"}}}
     assert desk.data("hooks.postToolUse", **common, **call)["dialogueEntry"] == entry
@@ -257,7 +257,8 @@ def test_a_question_becomes_a_dialogue_entry_among_the_messages(desk: Desk):
     empty = {"source": "hook", "preamble": "", "questions": []}
     whole = {"source": "hook", **entry}
     told = {**empty, "questions": [found]}
-    assert [json.loads(row["content"]) for row in kept] == [whole, *[empty] * 5, whole, told]
+    unanswered = {**whole, "questions": [{**each, "answer": ""} for each in entry["questions"]]}
+    assert [json.loads(row["content"]) for row in kept] == [whole, empty, *[unanswered] * 4, whole, told]
     desk.machine.write("snell.toml", "[pack.sessions]\ningest = true\n")
     work.after("AskUserQuestion", asked, {"answers": {}})
     assert len(desk.data("db.messages.list", sessionId=session["id"])) == 8
