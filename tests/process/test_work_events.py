@@ -131,6 +131,7 @@ def test_the_status_of_an_agent_follows_its_events(desk: Desk):
     assert status("Notification", notification_type="auth_success", message="m") == "working"
     assert status("PermissionRequest", tool_name="Bash", tool_input={"command": "ls"}) == "attention"
     assert [status("Stop", stop_hook_active=False), status("Stop", stop_hook_active=False)] == ["done", "done"]
+    assert desk.data("hooks.stop", sessionId="s", transcriptPath="", stopHookActive=False)["status"] == "done"
     (session,) = desk.snell("session", "list", "--open", "--json").json
     kept = desk.data("db.messages.list", sessionId=session["id"])
     assert {(row["role"], row["toolName"]) for row in kept} == {("system", "Bash")}
