@@ -82,9 +82,11 @@ def test_an_event_happened_in_its_own_folder_else_in_the_first_of_the_workspace(
 @pytest.mark.proves("S4-37")
 def test_what_later_versions_send_is_understood() -> None:
     assert event("stop", status="completed", loop_count=1).is_continuation
+    assert event("stop").cwd == "/home/dev/project"  # the first of its roots
     done = event("afterMCPExecution", tool_name="remember", tool_input='{"text": "x"}', result_json='{"ok": true}')
     assert (done.tool, done.tool_input, done.tool_response) == ("mcp__unknown__remember", {"text": "x"}, {"ok": True})
     before = event("beforeMCPExecution", tool_name="remember", tool_input='{"text": "x"}', url="http://localhost")
+    assert (before.tool, before.tool_input) == ("mcp__unknown__remember", {"text": "x"})
     assert said(before, Deny("no")) == {"permission": "deny", "user_message": "no", "agent_message": "no"}
     assert said(before) == {}  # with `failClosed` nothing at all would block
 
