@@ -44,7 +44,9 @@ def test_a_prompt_changes_nothing_but_the_status_of_the_agent(desk: Desk):
     desk.fire("SessionStart", source="startup")
     desk.snell("statusline", given={"session_id": "s", "context_window": {"used_percentage": 50}})
     for number in range(2):
-        desk.call(number, tool_name="Edit", tool_input={"file_path": f"/p/{number}", "old_string": "a", "new_string": "b"})
+        desk.call(
+            number, tool_name="Edit", tool_input={"file_path": f"/p/{number}", "old_string": "a", "new_string": "b"}
+        )
     waiting = {"pendingInjections": [{"ruleId": "r", "content": "after the next call"}]}
     desk.data("db.effort.updateMetadata", id=1, metadata=waiting)
     desk.fire("Notification", message="may I?", notification_type="permission_prompt")

@@ -23,7 +23,11 @@ OVERLAY = Rule(id="mine", tool="send_.*", namespace="mcp", side_effects="local",
         ("Bash", "read_only", Classification("read_only", "REPLAY_IDEMPOTENT")),
         ("Bash", "local", Classification("local", "REPLAY_IDEMPOTENT", "near")),
         ("Bash", "external", Classification("external", "REPLAY_EXACT")),
-        ("PowerShell", "read_only", Classification("external", "REPLAY_EXACT", "deploy")),  # a rule comes before the line
+        (
+            "PowerShell",
+            "read_only",
+            Classification("external", "REPLAY_EXACT", "deploy"),
+        ),  # a rule comes before the line
         ("mcp__mail__send_email", None, Classification("local", "RELAUNCH", "mine")),
         ("mcp__mail__list_threads", None, Classification("read_only", "REPLAY_IDEMPOTENT")),
         ("mcp__x__frobnicate", None, Classification("local", "REPLAY_EXACT")),

@@ -137,7 +137,7 @@ def _is_about(found: Found, question: Question, least: float) -> bool:
 
 
 def _asked_terms(text: str) -> set[str]:
-    """Return the content terms of a prompt; a known word and one with a number (`GraphQL`, `arm64`) are one term each."""
+    """Return the content terms of a prompt; a known word (`GraphQL`) and one with a number (`arm64`) are one term."""
     known = word_table().places
     whole = (each[:1] if each[0] in known or sum(map(str.isalpha, each[1:])) == 1 else each for each in words(text))
     return {term for each in whole for term in each} & set(content_terms(text))
