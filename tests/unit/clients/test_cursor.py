@@ -105,8 +105,9 @@ def test_a_payload_goes_in_and_a_reply_comes_out() -> None:
 @pytest.mark.proves("S4-111")
 def test_translating_a_payload_loads_nothing_heavy() -> None:
     program = (
-        "import sys; from snell.clients import client_named;"
-        'client_named("cursor").decode(b\'{"hook_event_name": "stop"}\');'
+        "import sys; from snell.clients import client_named, client_names;"
+        'given = b\'{"hook_event_name": "Stop", "session_id": "s"}\';'
+        "[each.decode(given) for each in map(client_named, client_names()) if each.capabilities.hooks];"
         "heavy = 'numpy mcp httpx2 asyncio apsw rich ruamel';"
         "heavy += ' snell.memory snell.llm snell.store snell.handlers snell.settings';"
         "sys.exit(', '.join(name for name in heavy.split() if name in sys.modules) or None)"
