@@ -123,6 +123,7 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     assert [row["clientSessionId"] for row in rows] == [None, "w1", "w2", "w2"]
     assert [row["endReason"] for row in rows] == ["replaced", "dehydrated", "replaced", None]
     assert [row["endedAt"] is None for row in rows] == [False, False, False, True]
+    assert [row["endedAt"] >= row["createdAt"] for row in rows[:3]] == [True] * 3
     worked, fresh = rows[1], rows[3]
     named = ("heartbeatCounter", "contextUsage", "loadedFiles", "transcriptPath", "heartbeatInterval")
     assert [worked[name] for name in named] == [2, 0.42, ["/p/a.py", "/p/b.py"], transcript, 10]
