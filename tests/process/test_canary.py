@@ -80,7 +80,8 @@ def _canary(folder: Path, events: int, secrets_each: int) -> None:
                 program = [SNELL, "hook"] if number == WITHOUT_DAEMON else [HOOK]
                 _run([*program, "--client", "claude-code"], env, folder, json.dumps(payload))
             if number % 5 == 0:
-                _run([SNELL, "memory", "remember", WORTH_KEEPING + few[0]], env, folder)
+                also = ["--tag", few[1], "--metadata", json.dumps({"note": few[2]}), "--idempotency-key", few[3]]
+                _run([SNELL, "memory", "remember", WORTH_KEEPING + few[0], *also], env, folder)
             written.look()  # also at what is only there for a while: pending rows, the inbox, the log
         _run([sys.executable, "-c", CRASH, *planted[:20]], env, folder)
     finally:

@@ -45,8 +45,9 @@ def test_a_line_names_a_command_its_arguments_and_its_environment(machine):
     decision = answer["data"].pop("decisionId")
     assert decision
     assert (answer["ok"], answer["data"]["hookSpecificOutput"]) == (True, {"hookEventName": "PreToolUse", **denied})
-    answers = machine.send_bytes(f"{call('db.project.find')}\nnonsense\n".encode())
-    assert [line[:5] for line in answers.split(b"\n")] == [b'{"ok"', b'{"ok"', b""]  # a line each, and nothing else
+    answers = machine.send_bytes(f"{call('commands.where', {'cwd': '/tmp'})}\nnonsense\n".encode())
+    first, second, end = answers.split(b"\n")  # a line each, and nothing else
+    assert (json.loads(first)["ok"], json.loads(second)["ok"], end) == (True, False, b"")
 
 
 VERDICTS = """
