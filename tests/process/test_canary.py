@@ -121,15 +121,15 @@ class Written:
                 continue
             with contextlib.suppress(OSError):  # gone meanwhile, or a socket
                 if path.is_file():
-                    self.seen.setdefault(str(path.relative_to(self.home)), set()).add(path.read_bytes())
+                    self.seen.setdefault(str(path.relative_to(self.home)), set()).add(path.read_bytes().lower())
 
     def leaks(self, planted: list[str]) -> list[tuple[str, str]]:
-        """In the names of files, too."""
+        """In the names of files, too; and in small letters, as tags are stored."""
         return [
             (name, secret)
             for name, seen in self.seen.items()
             for secret in planted
-            if secret in name or any(secret.encode() in data for data in seen)
+            if secret in name or any(secret.lower().encode() in data for data in seen)
         ]
 
     def holds_something_of(self, *parts: str) -> None:
