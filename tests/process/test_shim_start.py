@@ -102,6 +102,7 @@ def test_a_socket_that_a_killed_daemon_left_is_replaced(shim: ShimSandbox) -> No
     shim.run.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(shim.socket))
+    (shim.run / "start.lock").write_text("1", encoding="utf-8")
     assert shim.call() == ANSWERED
 
 
