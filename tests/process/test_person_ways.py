@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.cli.person.caller import DAY, Caller, at_terminal
+from snell.cli.person.caller import Caller, at_terminal
 from snell.cli.person.process_chain import Link
 from tests.process.person_home import HOST, PAUSE, Home, needs_root, refused
 from tests.waiting import wait_until
@@ -207,5 +207,5 @@ def test_a_program_in_the_users_folder_counts_a_day_after_it_came(
     chain = [Link(pid=2**22 + 1, parent=2**22 + 2, name="sh", session=2**22 + 1, terminal="pts", user=1000), host]
     found = [at_terminal(chain)]
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + DAY + 60)
+    monkeypatch.setattr(time, "time", lambda: now + 86_460)
     assert [*found, at_terminal(chain)] == [Caller.UNKNOWN, Caller.EDITOR]

@@ -10,9 +10,8 @@ _LINE_ENDS = "\r\n?|[\x0b\x0c\x85\u2028\u2029]"
 _HIDDEN = (
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    "|[\ufe00-\ufe0f]{2,}"  # one of these chooses the form of an emoji, several spell a hidden text
+    r"|[\ufe00-\ufe0f]{2,}|(?<=[\w<>/ -])(?<=[\0-\177])(?<!\d)[\ufe00-\ufe0f]"  # one after a sign makes it an emoji
 )
-_WITHOUT_EMOJI = r"(?<=[A-Za-z<>/_ -])[\ufe00-\ufe0f]"
 # What clients and models put around their own text and that of tools; `-` is a sign or two between words, or none.
 _NAMES = (
     r"\w{1,30}-reminder system-(?:reminders?|message|prompt|notification|notice|instructions?|warning)"
@@ -40,7 +39,6 @@ def harmless(text: str) -> str:
     """Return the text without hidden characters, in which no tag of a client is complete."""
     if not (text.isascii() and text.isprintable()):
         text = re.sub(_HIDDEN, "", re.sub(_LINE_ENDS, "\n", re.sub(_COLOURS, "", text)))
-        text = re.sub(_WITHOUT_EMOJI, "", text)
     if "<" in text or not text.isascii():
         text = re.sub(_TAG, r"‹\1", text, flags=re.IGNORECASE)
     if not text.isascii():
@@ -50,5 +48,5 @@ def harmless(text: str) -> str:
 
 def _without_tag(found: re.Match[str]) -> str:
     """Break a tag in other forms of the same letters: wide, mathematical, or with marks on them."""
-    plain = "".join(each for each in unicodedata.normalize("NFKD", found[0]) if not unicodedata.combining(each))
+    plain = "".join(each for each in unicodedata.normalize("NFKD", found[0]) if unicodedata.category(each) != "Mn")
     return f"‹{found[0][1:]}" if re.match(_TAG, plain, re.IGNORECASE) else found[0]

@@ -25,8 +25,6 @@ from snell.cli.person.tmux import viewers_of
 from snell.clients import client_named, client_names
 from snell.system.files import stat_or_none
 
-DAY = 86_400.0
-
 
 class Caller(IntEnum):
     """Who runs a command, from the least to the most that is known."""
@@ -107,7 +105,7 @@ def _opened_by(above: Sequence[Link], leader: Link) -> Caller:
     if names & table.relays and _is_installed(host, above):
         return at_terminal(above) if host.terminal else Caller.UNKNOWN
     if "tmux" in names and _is_installed(host, above):
-        seen = (min(Caller.EDITOR, caller_of(pid, {})) for pid in viewers_of(host, leader))
+        seen = (min(Caller.EDITOR, caller_of(int(pid), {})) for pid, *_ in viewers_of(host, leader))
         return max(seen, default=Caller.UNKNOWN)
     servers = [link.pid for link in takewhile(lambda each: _names_of_host(each) & table.ssh, above)]
     if servers and not (_is_of_system(host) and is_from_elsewhere(leader.env, servers)):
@@ -126,16 +124,8 @@ def _names_of_host(host: Link) -> set[str]:
     if not host.program:
         return set(names_of(host))
     name, table = os.path.basename(host.program), programs()
-    if name.rstrip("0123456789.") in table.interpreters and len(host.words) > 1:
-        script = host.words[1]
-        is_systems = script.startswith(table.system_folders) and os.path.basename(script) in table.terminals
-        return {name, os.path.basename(script)} if is_systems and _is_root_owned(script) else {name}
-    return {name}
-
-
-def _is_root_owned(path: str) -> bool:
-    found = stat_or_none(path)
-    return found is not None and found.st_uid == 0
+    script = host.words[1] if name.rstrip("0123456789.") in table.interpreters and len(host.words) > 1 else ""
+    return {name, *({os.path.basename(script)} & table.terminals if _is_of_administrator(script) else ())}
 
 
 def _is_installed(host: Link, above: Sequence[Link]) -> bool:
@@ -147,7 +137,8 @@ def _is_installed(host: Link, above: Sequence[Link]) -> bool:
 
 
 def _is_of_administrator(path: str) -> bool:
-    return path.startswith(programs().system_folders) and (_is_root_owned(path) or sys.platform == "darwin")
+    found = stat_or_none(path) if path.startswith(programs().system_folders) else None
+    return found is not None and (found.st_uid == 0 or sys.platform == "darwin")
 
 
 def _is_login(link: Link, above: Sequence[Link]) -> bool:
@@ -157,7 +148,7 @@ def _is_login(link: Link, above: Sequence[Link]) -> bool:
 def _is_settled(path: str) -> bool:
     """Return whether a program of the user is older than a day: an agent can copy any under the name of an editor."""
     found = stat_or_none(path)
-    return found is not None and not _is_of_administrator(path) and time.time() - found.st_ctime > DAY
+    return found is not None and not _is_of_administrator(path) and time.time() - found.st_ctime > 86_400
 
 
 def _is_of_system(host: Link) -> bool:
@@ -201,7 +192,5 @@ def _is_editor(link: Link) -> bool:
 
 def _is_editor_program(host: Link) -> bool:
     """Return whether the executable is an editor's, and runs no script; other names are any process's own choice."""
-    table, path = programs(), host.program
-    names = table.editors - table.scripted
-    is_known = os.path.basename(path).lower() in names or any(part in path for part in table.editor_paths)
-    return is_known and not host.env.get("ELECTRON_RUN_AS_NODE")
+    is_scripted = os.path.basename(host.program) in programs().scripted or host.env.get("ELECTRON_RUN_AS_NODE")
+    return not is_scripted and _is_editor(msgspec.structs.replace(host, name="", words=()))

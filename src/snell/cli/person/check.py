@@ -21,7 +21,7 @@ def check_person(
     env: Mapping[str, str], what: str, code: str, subject: str, policy: Mapping[str, Collection[object]]
 ) -> None:
     """Raise TrustError unless a person runs this command or gave a code; one proof lasts until the command ends."""
-    if _is_proven(code) or policy_allows(policy):
+    if code in _proofs() or policy_allows(policy):
         return
     caller = caller_of(os.getpid(), env)
     request = Request(shlex.join(_words()), _folder(), subject)
@@ -52,10 +52,6 @@ def _accept(env: Mapping[str, str], what: str, code: str, request: Request) -> N
 def _proofs() -> list[str]:
     """The codes, or empty texts, by which this process has passed."""
     return []
-
-
-def _is_proven(code: str) -> bool:
-    return code in _proofs()
 
 
 def _words() -> list[str]:

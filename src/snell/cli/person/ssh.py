@@ -8,17 +8,14 @@ from pathlib import Path
 
 from snell.cli.person.process_chain import FROM_PROC
 
-CONFIGURATION = Path("/etc/ssh/sshd_config")
-_CONNECTED, _LISTENING = "01", "0A"  # as the kernel writes them
-_UNIX_CONNECTED, _UNIX_PATH = "03", "ssh-unix-local"  # systemd gives sshd a socket without a network
+_CONNECTED, _LISTENING, _UNIX_CONNECTED = "01", "0A", "03"  # as the kernel writes them
 
 
 def is_from_elsewhere(env: Mapping[str, str], servers: Iterable[int]) -> bool:
     """
-    Return whether a session comes from another machine, and no session is from this one to itself.
+    Return whether a session comes from another machine, and none is from this one to itself.
 
-    The command of a session can change its variables. So root looks at the connections that these processes of sshd
-    hold; for another user the connection that is named has to exist, and every session of the machine counts.
+    Its command can change the variables: root sees what these processes of sshd hold; else what is named has to exist.
     """
     if not FROM_PROC:
         return True  # its environment is not known there
@@ -32,30 +29,24 @@ def is_from_elsewhere(env: Mapping[str, str], servers: Iterable[int]) -> bool:
         there, there_port, here, here_port = (*env.get("SSH_CONNECTION", "").split(), *[""] * 4)[:4]
         named = (_as_kernel(here, here_port), _as_kernel(there, there_port))
         found = {_port(row[0]) for row in served if row[:2] == named}
-    return bool(found) and not is_connected_to_itself({22, *found, *_configured_ports()})
+    return bool(found) and not is_connected_to_itself({22, *found})
 
 
 def is_connected_to_itself(ports: Collection[int]) -> bool:
     """Return whether both ends of a connection to one of these ports, or to sshd's local socket, are here."""
     pairs = {(here, there) for here, there, state, _ in _sockets() if state == _CONNECTED}
-    local = (line.split() for line in _lines("/proc/net/unix") if _UNIX_PATH in line)
-    return any((there, here) in pairs and _port(there) in ports for here, there in pairs) or any(
-        row[5] == _UNIX_CONNECTED for row in local
-    )
-
-
-def _configured_ports() -> set[int]:
-    words = [line.split() for line in _lines(CONFIGURATION)]
-    return {int(each[1]) for each in words if len(each) == 2 and each[0].lower() == "port" and each[1].isdecimal()}
+    local = (line.split()[5] for line in _lines("/proc/net/unix") if "ssh-unix-local" in line)  # of systemd
+    return _UNIX_CONNECTED in local or any((there, here) in pairs and _port(there) in ports for here, there in pairs)
 
 
 def _sockets() -> list[tuple[str, str, str, str]]:
     """Return both ends, state and inode of each socket, as the kernel writes them; an IPv4 address in IPv6 as IPv4."""
     rows = [line.split() for name in ("tcp", "tcp6") for line in _lines(f"/proc/net/{name}")[1:]]
-    return [(_without_prefix(row[1]), _without_prefix(row[2]), row[3], row[9]) for row in rows if len(row) > 9]
+    ends = [[each.removeprefix("0000000000000000FFFF0000") for each in row[1:3]] for row in rows]
+    return [(here, there, row[3], row[9]) for (here, there), row in zip(ends, rows, strict=True)]
 
 
-def _lines(path: str | Path) -> list[str]:
+def _lines(path: str) -> list[str]:
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -83,7 +74,3 @@ def _as_kernel(address: str, port: str) -> str:
         return "".join(f"{word:08X}" for word in words) + f":{int(port):04X}"
     except (OSError, ValueError):
         return ""
-
-
-def _without_prefix(end: str) -> str:
-    return end.removeprefix("0000000000000000FFFF0000")
