@@ -12,7 +12,7 @@ import pytest
 
 from snell.cli.person.caller import Caller, at_terminal
 from snell.cli.person.process_chain import Link
-from tests.process.person_home import HOST, PAUSE, Home, needs_root, refused
+from tests.process.person_home import HOST, PAUSE, Home, in_container, needs_root, refused
 from tests.waiting import wait_until
 
 # Opens a console or a serial line, which no program drives, as a process without a parent.
@@ -209,3 +209,17 @@ def test_a_program_in_the_users_folder_counts_a_day_after_it_came(
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 86_460)
     assert [*found, at_terminal(chain)] == [Caller.UNKNOWN, Caller.EDITOR]
+
+
+@needs_root
+@pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
+def test_a_person_types_the_letters_in_a_pane_of_tmux(attempt: Attempt) -> None:
+    """The terminal at which tmux runs is a person's; what it draws around the letters does not matter."""
+    anywhere = HOST.replace(' to go on: $|\\[y/N\\] $", shown)', ' to go on", shown)').replace(
+        'shown += b" "', 'shown = b""'
+    )
+    script = attempt.home.program("typed", Path(attempt.script).read_text("utf-8").replace("2>&1", f"2>{os.devnull}"))
+    words = ["tmux", "-S", str(attempt.home.folder / "tmux"), "-f", "/dev/null", "new-session", script]
+    attempt.home.run([sys.executable, "-c", anywhere, "letters", *in_container(words)], TERM="xterm")
+    assert "only policy hooks run until" in attempt.shown.read_text(encoding="utf-8")
+    assert attempt.home.is_paused
