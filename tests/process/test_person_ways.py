@@ -12,7 +12,7 @@ import pytest
 
 from snell.cli.person.caller import Caller, at_terminal
 from snell.cli.person.process_chain import Link
-from tests.process.person_home import HOST, PAUSE, Home, in_container, needs_root, refused
+from tests.process.person_home import HOST, PAUSE, Home, in_container, needs_root, needs_system_python, refused
 from tests.waiting import wait_until
 
 # Opens a console or a serial line, which no program drives, as a process without a parent.
@@ -223,3 +223,15 @@ def test_a_person_types_the_letters_in_a_pane_of_tmux(attempt: Attempt) -> None:
     attempt.home.run([sys.executable, "-c", anywhere, "letters", *in_container(words)], TERM="xterm")
     assert "only policy hooks run until" in attempt.shown.read_text(encoding="utf-8")
     assert attempt.home.is_paused
+
+
+@needs_root
+@needs_system_python
+def test_a_command_that_a_terminal_emulator_is_started_with_needs_letters(home: Home) -> None:
+    """An agent can start an emulator with a command; in its shell a person types."""
+    said = home.run([*home.installed("xterm"), "WRONG", *PAUSE])
+    assert "Type " in said
+    assert refused(home, said)
+    typed = f"{shlex.join(PAUSE)}; exit"
+    assert "only policy hooks run until" in home.run([*home.installed("xterm"), typed, "/bin/sh", "-i"], PS1="[y/N] ")
+    assert home.is_paused

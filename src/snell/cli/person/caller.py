@@ -112,7 +112,7 @@ def _opened_by(above: Sequence[Link], leader: Link) -> Caller:
         return Caller.UNKNOWN
     if names & table.terminals:
         is_itself = not host.program or os.path.basename(host.program) in table.terminals  # not an interpreter's script
-        if is_itself and _is_installed(host, above):
+        if is_itself and _is_installed(host, above) and (servers or _is_plain_shell(leader)):
             return Caller.PERSON
     elif not _is_editor_program(host):
         return Caller.UNKNOWN
@@ -139,6 +139,12 @@ def _is_installed(host: Link, above: Sequence[Link]) -> bool:
 def _is_of_administrator(path: str) -> bool:
     found = stat_or_none(path) if path.startswith(programs().system_folders) else None
     return found is not None and (found.st_uid == 0 or sys.platform == "darwin")
+
+
+def _is_plain_shell(link: Link) -> bool:
+    """Return whether a terminal runs a shell, with options as emulators give them, and no command of a program."""
+    options = {"-", "-i", "-l", "--login", "--posix", "--noprofile", "--norc"}
+    return not FROM_PROC or (_is_of_administrator(link.program) and set(link.words[1:]) <= options)
 
 
 def _is_login(link: Link, above: Sequence[Link]) -> bool:

@@ -16,11 +16,8 @@ SECONDS = 5.0
 def pane_of(chain: Sequence[Link]) -> tuple[Link, Link] | None:
     """Return the server of tmux that opened the terminal of this chain, and the process that leads the pane."""
     pairs = zip(chain[1:], chain, strict=False)
-    return next(((host, leader) for host, leader in pairs if leader.terminal != host.terminal and _is_tmux(host)), None)
-
-
-def _is_tmux(link: Link) -> bool:
-    return "tmux" in names_of(link)
+    found = (pair for pair in pairs if pair[0].terminal != pair[1].terminal and "tmux" in names_of(pair[0]))
+    return next(found, None)
 
 
 def is_typed(server: Link, leader: Link, since: float) -> bool:
