@@ -149,10 +149,11 @@ def _cut(text: str, size: int) -> str:
     """Return the beginning of a text; a frame of untrusted text that is open there gets its end."""
     beginning = text.encode("utf-8", "surrogatepass")[:size].decode("utf-8", "ignore")
     ends = re.findall(r"^=+ end .+ [0-9a-f]{12} =+$", text, re.MULTILINE)
-    open_ends = [end for end in ends if end.replace(" end ", " begin ", 1) in beginning and end not in beginning]
-    if not open_ends:
-        return beginning + CUT
-    return f"{beginning[: -len(open_ends[-1]) - 1]}{CUT}\n{open_ends[-1]}"
+    opened = (
+        each for each in reversed(ends) if each not in beginning and each.replace(" end ", " begin ") in beginning
+    )
+    end = next((f"\n{each}" for each in opened), "")
+    return beginning[: len(beginning) - len(end)] + CUT + end
 
 
 def _size(text: str) -> int:

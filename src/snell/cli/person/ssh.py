@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from snell.cli.person.process_chain import FROM_PROC
+from snell.system.files import text_or_nothing
 
 _CONNECTED, _LISTENING, _UNIX_CONNECTED = "01", "0A", "03"  # as the kernel writes them
+LARGEST = 100_000_000  # bytes of a table of it
 
 
 def is_from_elsewhere(env: Mapping[str, str], servers: Iterable[int]) -> bool:
@@ -35,22 +37,19 @@ def is_from_elsewhere(env: Mapping[str, str], servers: Iterable[int]) -> bool:
 def is_connected_to_itself(ports: Collection[int]) -> bool:
     """Return whether both ends of a connection to one of these ports, or to sshd's local socket, are here."""
     pairs = {(here, there) for here, there, state, _ in _sockets() if state == _CONNECTED}
-    local = (line.split()[5] for line in _lines("/proc/net/unix") if "ssh-unix-local" in line)  # of systemd
+    local = (line.split()[5] for line in _lines("unix") if "ssh-unix-local" in line)  # of systemd
     return _UNIX_CONNECTED in local or any((there, here) in pairs and _port(there) in ports for here, there in pairs)
 
 
 def _sockets() -> list[tuple[str, str, str, str]]:
     """Return both ends, state and inode of each socket, as the kernel writes them; an IPv4 address in IPv6 as IPv4."""
-    rows = [line.split() for name in ("tcp", "tcp6") for line in _lines(f"/proc/net/{name}")[1:]]
+    rows = [line.split() for name in ("tcp", "tcp6") for line in _lines(name)[1:]]
     ends = [[each.removeprefix("0000000000000000FFFF0000") for each in row[1:3]] for row in rows]
     return [(here, there, row[3], row[9]) for (here, there), row in zip(ends, rows, strict=True)]
 
 
-def _lines(path: str) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
+def _lines(name: str) -> list[str]:
+    return text_or_nothing(Path("/proc/net", name), LARGEST).splitlines()
 
 
 def _held_by(pid: int) -> Iterator[str]:
