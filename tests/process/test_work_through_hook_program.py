@@ -120,8 +120,9 @@ def test_a_malformed_skill_hides_no_other(desk: Desk):
     for name, content in (("a-bad", b"---\nname: [\x00\xff never closed"), ("b-good", good.encode()), ("c-bad", b"")):
         (skills / name).mkdir(parents=True)
         (skills / name / "SKILL.md").write_bytes(content)
-    (skills / "d-bad").mkdir()
-    (skills / "d-bad" / "SKILL.md").symlink_to("SKILL.md")
+    for name, target in (("a-loop", "SKILL.md"), ("a-closed", "/proc/self/mem")):  # reading the second is an error
+        (skills / name).mkdir()
+        (skills / name / "SKILL.md").symlink_to(target)
     told = json.dumps(desk.fire("UserPromptSubmit", prompt="deploy the release to production"))
     assert "Run the checklist first." in told
 

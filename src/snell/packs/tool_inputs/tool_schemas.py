@@ -145,8 +145,8 @@ def schemas_in(path: str) -> tuple[dict[str, Any], str]:
     path = os.path.expanduser(path)
     try:
         return _read(path, Path(path).stat().st_mtime_ns)
-    except OSError as error:
-        return {}, f"it cannot be read: {error.strerror}"
+    except (OSError, ValueError) as error:  # the second for a path that cannot exist
+        return {}, f"it cannot be read: {getattr(error, 'strerror', error)}"
 
 
 @lru_cache(maxsize=16)

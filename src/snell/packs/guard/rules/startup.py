@@ -37,7 +37,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         if _EVERYDAY_PROGRAM.search(path) and not path.startswith("/bin/"):
             yield RULE.deny(f"`{path}` would run instead of a system program")
             return
-    yield from _ssh_settings(step)
+    if step.writes or step.appends:
+        yield from _ssh_settings(step)
     yield from _timers(step)
     if step.env or step.program in ("export", "declare", "typeset"):
         yield from _search_paths(step)

@@ -12,9 +12,9 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
-from snell.packs.guard.shell.build_recipes import LOADED, reads_recipes, recipes
+from snell.packs.guard.shell.build_recipes import LOADED, RECIPE_READERS, recipes
 from snell.packs.guard.shell.program_output import output_of
-from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
+from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of, text_of
 from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
 from snell.shell.cursor import Budget
 from snell.shell.powershell import to_posix
@@ -116,7 +116,7 @@ def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
     args = [word.text for word in call.words[1:]]
     if program.startswith("python") and args[:1] == ["-m"] and len(args) > 1:
         program, args = args[1], args[2:]
-    if not reads_recipes(program):
+    if program not in RECIPE_READERS:
         return
     known = {path: value.text for path, value in scene.files.items() if value.text and value.text != UNKNOWN}
     for before, path in itertools.pairwise(args):
@@ -282,7 +282,8 @@ def _given_code(
     is_awk = name in _AWKS
     if is_awk:
         codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
-    output = output_of("awk", call, scene) if is_awk else Value(UNKNOWN, frozenset((f"output {name}",)))
+    texts = [*map(text_of, call.words[1:])]
+    output = output_of("awk", texts, call, scene) if is_awk else Value(UNKNOWN, frozenset((f"output {name}",)))
     if not codes and not module:
         codes = _code_of_script(call, scene, name, script)
     if script is not None and script.text.endswith("manage.py") and any(word.text == "dbshell" for word in call.words):

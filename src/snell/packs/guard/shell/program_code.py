@@ -179,7 +179,7 @@ class _Follower:
         if name in ("HOME", "USERPROFILE", "user.home"):
             return self._keep(self.scene.home)
         given = dict(self.call.env).get(name)
-        known = self.scene.lookup(name) if name in self.scene.exported else None
+        known = self.scene.variables.get(name) if name in self.scene.exported else None
         return self._keep(given) if given else self._keep(known[0].text) if known else found[0]
 
     def _concat(self, found: re.Match[str]) -> str:
