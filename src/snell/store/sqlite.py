@@ -18,15 +18,7 @@ from snell.model.protocols import Database, T, Transaction
 from snell.records import lost_ledger
 from snell.records.row_seals import RowSeals
 from snell.store import sqlite_files
-from snell.store.migrate import (
-    Step,
-    is_meta_damaged,
-    migrate,
-    newer_schema_error,
-    repair_meta,
-    schema_version,
-    steps,
-)
+from snell.store.migrate import Step, is_meta_damaged, migrate, newer_schema_error, repair_meta, schema_version, steps
 from snell.system.deadline import BoundedLock
 from snell.system.files import copy_name, file_lock, move_aside
 from snell.system.paths import make_private

@@ -131,7 +131,7 @@ def _in_git(step: Step, _workspace: Workspace) -> Iterator[str]:
     command, words = git_command(step)
     if command in ("show", "cat-file", "blame"):
         yield from (word.partition(":")[2] for word in words if ":" in word)
-    if command in ("diff", "log") and ("-p" in words or "--no-index" in words):
+    if command == "hash-object" or (command in ("diff", "log") and ("-p" in words or "--no-index" in words)):
         yield from (word for word in words if not word.startswith("-"))
     if command == "add" and "-n" not in words and "--dry-run" not in words:
         yield from (word for word in words if re.search(r"(?:^|/)(?:\.env(?:\.\w+)?|id_\w+|.*\.pem|.*\.p12)$", word))

@@ -144,6 +144,7 @@ def _sets_git_program(args: tuple[str, ...]) -> bool:
     ):
         return True
     reads = {"--get", "--unset", "--list", "-l"} & set(args) or len(args) <= args.index("config") + 2
+    named -= {"core.fsmonitor"} if args[-1] in ("true", "false") else set()  # git's own
     is_project_folder = "core.hooksPath" in named and "--global" not in args and re.match(r"[.\w]", args[-1])
     return bool(named) and not reads and not is_project_folder
 
