@@ -307,7 +307,7 @@ def _code_of_script(call: Call, scene: ShellState, name: str, script: Value | No
     """Return the code of a script that the line or the session wrote, or that comes over standard input."""
     if script is None or script.text in STDIN or _is_console(call, script):
         return [call.stdin] if call.stdin is not None else []
-    known = loaded_modules.content(name, script.text, scene) or scene.script_text(script.text)
+    known = scene.script_text(script.text) or next(iter(loaded_modules.module_files(name, script.text, scene)), None)
     if known is None and script.labels:
         known = Value(UNKNOWN, script.labels)
     return [known] if known is not None else []

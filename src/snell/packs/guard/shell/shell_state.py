@@ -137,11 +137,14 @@ class ShellState:
     def script_text(self, path: str) -> Value | None:
         """The text of a script: what this line or session wrote, or what is on the disk of a project or a home."""
         found = self.content(path)
-        if found is not None or self.where != HERE or UNKNOWN in path or _INSTALLED.search(path):
+        original = found.detail(ON_DISK) if found is not None and found.text == UNKNOWN else ""
+        if (found is not None and not original) or self.where != HERE or UNKNOWN in path or _INSTALLED.search(path):
             return found
         path = self.absolute(path)
         text = "" if _INSTALLED.search(path) else read_script(path)
-        return Value(text, frozenset((f"{ON_DISK} {path}",))) if text else None
+        if original and (copied := read_script(original)) != text:
+            path, text = original, f"{copied}\n{text}"  # the copy may be older than both, or not be there yet
+        return Value(text, frozenset((f"{ON_DISK} {path}",))) if text.strip() else found
 
     @contextmanager
     def inside_script(self, code: Value) -> Iterator[None]:
