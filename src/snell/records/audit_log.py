@@ -20,7 +20,6 @@ from snell.records.retention import DAY_MS, TRACE_DAYS, expire_bodies, take_call
 from snell.system.files import LockedError
 from snell.system.wall_clock import now_ms
 
-EVERY = 10.0  # seconds between two extensions of the chain
 AT_ONCE = 20  # records in a transaction, since other writers wait for it
 AT_ONCE_BETWEEN_EVENTS = 4
 MOST_ROUNDS = 500
@@ -45,19 +44,15 @@ class AuditLog:
         self._folder = folder
         self._anchors = AnchorFile(folder)
         self._key = b""
-        self._last = 0.0
         self._bodies_at = 0.0
 
     def keep_up(self, *, at_once: bool = False, is_busy: Callable[[], bool] | None = None) -> None:
         """
-        Chain new records, every ten seconds or now.
+        Chain new records; `at_once`: also if that means to wait for another process.
 
         A daemon gives `is_busy`: then it pauses after each transaction, and stops soon when there are events.
         """
-        now = time.monotonic()
-        if not at_once and not self.is_behind and now - self._last < EVERY:
-            return
-        self._last, self.is_behind = now, False
+        self.is_behind = False
         try:
             self._extend(LOCK_SECONDS if at_once else 0.0, is_busy)
         except LockedError:
