@@ -21,7 +21,7 @@ from snell.system.files import LockedError
 from snell.system.wall_clock import now_ms
 
 AT_ONCE = 20  # records in a transaction, since other writers wait for it
-AT_ONCE_BETWEEN_EVENTS = 4
+AT_ONCE_BETWEEN_EVENTS = 10
 MOST_ROUNDS = 500
 LONGEST_ROUND = 2.0  # seconds in which a daemon catches up before it does other work
 PAUSES = 3  # times as long as the transaction before, so that events get their turn
