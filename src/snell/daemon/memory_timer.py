@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,8 +61,8 @@ class MemoryTimer:
         await asyncio.to_thread(self._process, not is_time)
 
     def due_in(self, worked_at: float) -> float:
-        """Return the seconds until what hooks captured at that time is processed; without end if that was done."""
-        return inf if self._looked_at > worked_at else max(0.0, self._next - time.monotonic())
+        """Return the seconds until what hooks captured at that time is processed; many if that was done."""
+        return 2 * self._every if self._looked_at > worked_at else max(0.0, self._next - time.monotonic())
 
     def _process(self, continues: bool) -> None:
         from snell.memory.service import memories_of  # many daemons never need it

@@ -20,8 +20,7 @@ from snell.records.retention import DAY_MS, TRACE_DAYS, expire_bodies, take_call
 from snell.system.files import LockedError
 from snell.system.wall_clock import now_ms
 
-AT_ONCE = 20  # records in a transaction, since other writers wait for it
-AT_ONCE_BETWEEN_EVENTS = 10
+AT_ONCE = 10  # records in a transaction, since other writers wait for it
 MOST_ROUNDS = 500
 LONGEST_ROUND = 2.0  # seconds in which a daemon catches up before it does other work
 PAUSES = 3  # times as long as the transaction before, so that events get their turn
@@ -111,7 +110,6 @@ class AuditLog:
     def _extend(self, wait: float, is_busy: Callable[[], bool] | None) -> None:
         """Chain new records and write an anchor; one process at a time."""
         key = self._known_key(make=True)
-        most = AT_ONCE_BETWEEN_EVENTS if is_busy else AT_ONCE
         with self._anchors.hold_lock(wait):
             last = self._anchors.read(key).last
             self._anchors.begin(key, last)
@@ -120,11 +118,11 @@ class AuditLog:
 
             def extend() -> bool:
                 nonlocal head
-                before, head = head, self._database.run(lambda tx: audit_chain.extend(tx, key, most))
+                before, head = head, self._database.run(lambda tx: audit_chain.extend(tx, key, AT_ONCE))
                 return head != before
 
             def seal() -> bool:
-                return self._database.run(lambda tx: self._old_rows.step(tx, key, most))
+                return self._database.run(lambda tx: self._old_rows.step(tx, key, AT_ONCE))
 
             is_behind = self._repeat(extend, is_busy)
             # An ending process leaves the rows of earlier versions to the daemon: an earlier one may still be writing.

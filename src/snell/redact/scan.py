@@ -23,7 +23,6 @@ MORE = 20  # and after one in the middle: `pygments.lexers.templates` is no toke
 _REACH = 60  # characters at the end of a match that may contain another
 _SHORTEST_RUN = 22
 _use_re2 = True
-_MOST_MEMORY = 16 << 20  # bytes of the states that a pattern of google-re2 keeps
 
 
 class Scans(NamedTuple):
@@ -55,7 +54,7 @@ def _fast() -> Scans:
 
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
-    options.max_mem = _MOST_MEMORY
+    options.max_mem = 16 << 20  # bytes of each pattern and its states
     options.log_errors = False
     starts = [_start(each) for each in formats() if not each.before]
     patterns = (
@@ -86,10 +85,9 @@ def _overlapping(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[A
 
 def _split(search: Callable[[bytes, int], Any], data: bytes) -> tuple[list[int], list[int]]:
     """Split matches: a literal at the beginning hides one in the middle that is found from the same position."""
-    beginnings, middles, at = [], [], 0
-    while found := search(data, at):
-        at = found.start() + 1
-        middles.append(at - 1)
+    beginnings, middles = [], []
+    for found in _overlapping(search, data):
+        middles.append(found.start())
         if found.lastindex:
             beginnings.append(found.start(found.lastindex))
     return beginnings, middles

@@ -15,7 +15,6 @@ from typing import Any, cast
 
 # Modules that are only used by attribute, as in `json.loads`, in what the first answer imports.
 NAMES = ["base64", "glob", "json", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib", "unicodedata"]
-_CO_COROUTINE = 0x80
 ABSENT = cast("ModuleType", None)  # in `sys.modules`: importing this one fails, as on a machine without it
 
 
@@ -60,7 +59,7 @@ def import_asyncio() -> None:
 
 
 def _is_coroutine_function(function: object) -> bool:
-    return bool(getattr(getattr(function, "__code__", None), "co_flags", 0) & _CO_COROUTINE)
+    return bool(getattr(getattr(function, "__code__", None), "co_flags", 0) & 0x80)  # CO_COROUTINE
 
 
 def forget() -> None:
