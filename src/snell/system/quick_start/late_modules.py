@@ -15,6 +15,7 @@ from typing import Any, cast
 
 # Modules that are only used by attribute, as in `json.loads`, in what the first answer imports.
 NAMES = ["base64", "glob", "json", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib", "unicodedata"]
+OF_INSPECT = {"iscoroutinefunction": lambda each: getattr(getattr(each, "__code__", None), "co_flags", 0) & 0x80 > 0}
 ABSENT = cast("ModuleType", None)  # in `sys.modules`: importing this one fails, as on a machine without it
 
 
@@ -53,13 +54,9 @@ def import_common_modules() -> None:
 
 def import_asyncio() -> None:
     """Import asyncio without its TLS, which would load OpenSSL, and without `inspect`, which it hardly uses."""
-    put = _put({"ssl": ABSENT, "inspect": LateModule("inspect", {"iscoroutinefunction": _is_coroutine_function})})
+    put = _put({"ssl": ABSENT, "inspect": LateModule("inspect", OF_INSPECT)})
     importlib.import_module("asyncio")
     _remove(put)
-
-
-def _is_coroutine_function(function: object) -> bool:
-    return bool(getattr(getattr(function, "__code__", None), "co_flags", 0) & 0x80)  # CO_COROUTINE
 
 
 def forget() -> None:
