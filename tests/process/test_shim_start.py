@@ -57,7 +57,7 @@ def test_the_daemon_keeps_nothing_of_the_client_that_started_it(shim: ShimSandbo
         "cwd": "/",
         "umask": 0o077,
         "descriptors": ["/dev/null", "/dev/null", "/dev/null", "socket"],
-        "environment": {**shim.env, "LANG": "C", "SNELL_LISTEN_FD": "3"},
+        "environment": {**shim.env, "LANG": "C", "SNELL_LISTEN_FD": "3", "MALLOC_ARENA_MAX": "1"},
     }
     assert note["parent"] != os.getpid()
     assert not note["leads_session"]  # so no terminal can become its own
