@@ -1,18 +1,20 @@
 """Measure many agents at once, each sending its next event after its answer: events per second, errors, lost rows."""
 
 import functools
+import itertools
 import os
 import select
 import socket
 import statistics
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import apsw
 import msgspec
 
+from bench.events import event_payloads
 from bench.scene import OURS, PAYLOAD, Scene, scene
 from bench.standing import children, resident
 from snell.daemon.shim_connection import encode_request
@@ -20,6 +22,7 @@ from snell.daemon.wire import KEEPALIVE
 
 SECONDS = 5.0
 SCRIPTS_SECONDS = 6.0
+TURNS, TURN_SECONDS = 6, 1.5  # of `/bin/true` and of ours
 
 
 class Load(msgspec.Struct, frozen=True):
@@ -36,6 +39,16 @@ def events_of_20_agents() -> tuple[float, dict[str, float]]:
 
 def events_of_200_agents() -> tuple[float, dict[str, float]]:
     return _per_second(200)
+
+
+def repeated_of_200_agents_over_true() -> tuple[float, dict[str, float]]:
+    """Events per second of 200 agents that repeat one command line, over how often 200 can spawn `/bin/true`."""
+    return _over_true(200, is_new=False)
+
+
+def new_of_200_agents_over_true() -> tuple[float, dict[str, float]]:
+    """The same with a new command line each time."""
+    return _over_true(200, is_new=True)
 
 
 def errors_and_losses() -> tuple[float, dict[str, float]]:
@@ -86,6 +99,28 @@ def memory_growth(events: int = 100_000, seconds: float = 75.0) -> tuple[float, 
     return grown, {**more, "children more": float(left)}
 
 
+def _over_true(agents: int, *, is_new: bool) -> tuple[float, dict[str, float]]:
+    candidates = {"ours, events/s": OURS, "/bin/true/s": ["/bin/true"]}
+    found: dict[str, list[float]] = {name: [] for name in candidates}
+    with scene(kind=None) as here:
+        payloads = _files(here.folder / "payloads", event_payloads(here.folder, is_new=is_new))
+        for _ in range(TURNS):
+            for name, argv in candidates.items():
+                found[name].append(_driven(argv, here, agents, TURN_SECONDS, payloads).per_second)
+                here.wait_until_quiet()  # what the daemon does after its replies must not slow `/bin/true` down
+    ours, theirs = map(statistics.median, found.values())
+    return ours / theirs, {name: statistics.median(rates) for name, rates in found.items()}
+
+
+def _files(folder: Path, payloads: Iterator[bytes]) -> Iterator[Path]:
+    """Write each payload into a file of its own."""
+    folder.mkdir()
+    for number, payload in enumerate(payloads):
+        path = folder / str(number)
+        path.write_bytes(payload)
+        yield path
+
+
 def _per_second(agents: int) -> tuple[float, dict[str, float]]:
     found = _load(agents)
     return found.per_second, {"median ms": found.median * 1000, "events": float(found.sent)}
@@ -100,14 +135,15 @@ def _load(agents: int) -> Load:
         return msgspec.structs.replace(found, lost=found.sent - (_rows(here) - before))
 
 
-def _driven(argv: list[str], here: Scene, agents: int, seconds: float) -> Load:
+def _driven(argv: list[str], here: Scene, agents: int, seconds: float, payloads: Iterator[Path] | None = None) -> Load:
     """One thread drives all agents: threads of their own would measure Python's lock."""
-    payload = here.folder / "payload.json"
-    payload.write_bytes(PAYLOAD)
+    if payloads is None:
+        payloads = itertools.repeat(here.folder / "payload.json")
+        next(payloads).write_bytes(PAYLOAD)
     waiting, running, times, errors = select.poll(), {}, [], 0
     until = time.perf_counter() + seconds
     for _ in range(agents):
-        _start(argv, here.env, payload, waiting, running)
+        _start(argv, here.env, next(payloads), waiting, running)
     start = time.perf_counter()
     while running:
         for descriptor, _ in waiting.poll(10_000):
@@ -118,7 +154,7 @@ def _driven(argv: list[str], here: Scene, agents: int, seconds: float) -> Load:
             errors += status != 0
             times.append(time.perf_counter() - began)
             if time.perf_counter() < until:
-                _start(argv, here.env, payload, waiting, running)
+                _start(argv, here.env, next(payloads), waiting, running)
     spent = time.perf_counter() - start
     return Load(len(times) / spent, len(times), errors, 0, statistics.median(times))
 

@@ -82,6 +82,8 @@ REPORTED: tuple[Measure, ...] = (
     installed_peers.safety_net_over_ours,
     load.events_of_20_agents,
     load.events_of_200_agents,
+    load.repeated_of_200_agents_over_true,
+    load.new_of_200_agents_over_true,
     load.events_of_64_agents_over_scripts,
     load.errors_and_losses,
     load.memory_growth,

@@ -1,10 +1,13 @@
 """The page on the guard's rules, from the rules themselves."""
 
+import tomllib
 from importlib import import_module
+from pathlib import Path
 
 from introspection import page
 
-from snell.packs.guard.rules import RULES, read_cases
+from snell.packs.guard import rules
+from snell.packs.guard.rules import RULES
 
 
 def guard() -> str:
@@ -35,9 +38,9 @@ def guard() -> str:
 def _rule(name: str) -> str:
     rule = RULES[name]
     says = _says(name)
-    cases = read_cases()[name]
-    stops = "\n".join(f"    {command}" for command in cases.flagged)
-    passes = "\n".join(f"    {command}" for command in cases.fine)
+    cases = tomllib.loads(Path(rules.__file__).with_name(f"{name.replace('-', '_')}.toml").read_text("utf-8"))
+    stops = "\n".join(f"    {command}" for command in cases["flagged"])
+    passes = "\n".join(f"    {command}" for command in cases["fine"])
     return f"## {name}\n\n{says}\n\nInstead: {rule.instead}.\n\nStopped:\n\n{stops}\n\nNot stopped:\n\n{passes}"
 
 

@@ -518,7 +518,7 @@ static int create_socket(void) {
 static void become_daemon(int listener) {
     static const char *const kept[] = {
         "HOME=", "USER=", "LOGNAME=", "SHELL=", "PATH=", "LANG=", "LC_", "TZ=", "TMPDIR=", "XDG_", "SNELL_", NULL};
-    static char *environment[128] = {"SNELL_LISTEN_FD=3"};
+    static char *environment[128] = {"SNELL_LISTEN_FD=3", "MALLOC_ARENA_MAX=1"}; /* its threads take turns anyway */
     char python[LONGEST_PATH], script[LONGEST_PATH] = "";
     static char code[] = "from snell.daemon.main import main; raise SystemExit(main())"; /* -m would import more */
     char *words[] = {python, "-I", "-c", code, NULL}, *others[] = {script, "daemon", "run", NULL};
@@ -540,7 +540,7 @@ static void become_daemon(int listener) {
     close_from(4);
     umask(077);
     signal(SIGPIPE, usual_sigpipe);
-    copy_variables(environment + 1, 126, kept, 1);
+    copy_variables(environment + 2, 125, kept, 1);
     if (usable && chdir("/") == 0) {
         execve(python, words, environment);
         execve(script, others, environment); /* see become_decision */

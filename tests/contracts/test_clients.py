@@ -100,6 +100,7 @@ def test_the_tiers_are_those_that_the_capabilities_make() -> None:
         3: "jetbrains_ai roo warp zed",
     }
     assert [name for tier, names in required.items() for name in names.split() if name not in tiers[tier]] == []
+    assert tier_of(Capabilities(plugin=True)) == 2  # a plugin translates, whatever it calls the events
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,9 @@ def test_a_session_keeps_its_numbers_files_and_messages(database: Database):
     first = do(database, messages.append, id_, "user", "hello", timestamp=5)
     assert do(database, messages.upsert, id_, "user", "hello") == first
     do(database, messages.append, id_, "assistant", "hi", "Bash", 6)
-    assert [each["content"] for each in do(database, messages.list_, id_)] == ["hello", "hi"]
+    named = ("role", "content", "toolName", "timestamp")
+    kept = [tuple(each[name] for name in named) for each in do(database, messages.list_, id_)]
+    assert kept == [("user", "hello", None, 5), ("assistant", "hi", "Bash", 6)]
     assert [each["toolName"] for each in do(database, messages.list_, id_, role="assistant")] == ["Bash"]
     for missing in (sessions.get, sessions.heartbeat):
         assert code_of(database, missing, 999) == "NOT_FOUND"
@@ -240,6 +242,11 @@ def test_the_views_show_the_fleet_active_efforts_and_sessions_that_fell_silent(d
     assert database.run(lambda tx: tx.rows("SELECT id FROM stale_sessions")) == [(begun_["session"]["id"],)]
     do(database, efforts.finish, begun_["effort"]["id"])
     assert database.run(lambda tx: tx.rows("SELECT id FROM active_efforts")) == []
+    empty = do(database, tasks.upsert, "/p/.tasks/empty", begun_["task"]["projectId"])
+    late = begun_["effort"]["createdAt"] + 60_000
+    database.run(lambda tx: update(tx, "efforts", "id", begun_["effort"]["id"], {"finished_at": late}))
+    summary = "SELECT effort_count, active_count, last_activity FROM task_summary ORDER BY effort_count"
+    assert database.run(lambda tx: tx.rows(summary)) == [(0, 0, empty["createdAt"]), (1, 0, late)]
 
 
 @on_both

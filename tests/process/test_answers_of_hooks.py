@@ -104,6 +104,8 @@ def test_every_field_of_an_answer_counts(machine: Machine):
     foreign = {"hookSpecificOutput": {"hookEventName": "Stop", "permissionDecision": "deny"}}
     warned = printed(machine, foreign)
     assert (verdict_of(warned), "Stop" in warned["systemMessage"]) == ("", True)
+    nameless = printed(machine, {"hookSpecificOutput": {"permissionDecision": "allow"}})
+    assert (verdict_of(nameless), "has no hookEventName" in nameless["systemMessage"]) == ("", True)
     everything = {
         **own(additionalContext="look", permissionDecision="deny", permissionDecisionReason="no"),
         "systemMessage": "m",

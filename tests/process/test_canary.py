@@ -80,7 +80,8 @@ def _canary(folder: Path, events: int, secrets_each: int) -> None:
                 program = [SNELL, "hook"] if number == WITHOUT_DAEMON else [HOOK]
                 _run([*program, "--client", "claude-code"], env, folder, json.dumps(payload))
             if number % 5 == 0:
-                _run([SNELL, "memory", "remember", WORTH_KEEPING + few[0]], env, folder)
+                also = ["--tag", few[1], "--metadata", json.dumps({"note": few[2]}), "--idempotency-key", few[3]]
+                _run([SNELL, "memory", "remember", WORTH_KEEPING + few[0], *also], env, folder)
             written.look()  # also at what is only there for a while: pending rows, the inbox, the log
         _run([sys.executable, "-c", CRASH, *planted[:20]], env, folder)
     finally:
@@ -120,15 +121,15 @@ class Written:
                 continue
             with contextlib.suppress(OSError):  # gone meanwhile, or a socket
                 if path.is_file():
-                    self.seen.setdefault(str(path.relative_to(self.home)), set()).add(path.read_bytes())
+                    self.seen.setdefault(str(path.relative_to(self.home)), set()).add(path.read_bytes().lower())
 
     def leaks(self, planted: list[str]) -> list[tuple[str, str]]:
-        """In the names of files, too."""
+        """In the names of files, too; and in small letters, as tags are stored."""
         return [
             (name, secret)
             for name, seen in self.seen.items()
             for secret in planted
-            if secret in name or any(secret.encode() in data for data in seen)
+            if secret in name or any(secret.lower().encode() in data for data in seen)
         ]
 
     def holds_something_of(self, *parts: str) -> None:

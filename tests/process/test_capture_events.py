@@ -93,7 +93,7 @@ def notes(machine: Machine) -> Notes:
 
 
 @pytest.mark.proves("S4-08", "S4-46", "S4-47", "S4-48", "S4-49", "S4-50", "S4-51", "S4-52", "S4-53", "S4-88", "S4-91")
-@pytest.mark.proves("S4-97", "S4-41", "S4-45", "S4-55")
+@pytest.mark.proves("S4-97", "S4-41", "S4-45", "S4-55", "S4-59")
 def test_what_a_tool_call_says_is_classified_redacted_and_put_into_the_inbox(notes: Notes):
     def told(text: str) -> str:
         """What `snell why` says of a call."""
@@ -144,6 +144,8 @@ def test_only_the_fields_that_matter_of_tools_that_change_something_are_captured
     notes.tool("Edit", {"file_path": "/f"}, DECIDED)
     notes.tool("Edit", {"file_path": "/f", "old_string": DECIDED, "new_string": "x"}, DECIDED)
     assert notes.all() == []
+    looked_at = "SELECT d.tool FROM decisions d JOIN traces t ON t.decision_id = d.id WHERE t.late LIKE '%captured%'"
+    assert notes.desk.rows(f"{looked_at} AND d.tool <> 'Bash'") == [("Edit",)]  # that with a new text
     notes.tool("Edit", {"file_path": "/f", "old_string": "x", "new_string": DECIDED}, "ok")
     notes.tool("MultiEdit", {"file_path": "/g", "edits": [{"old_string": "a", "new_string": DECIDED}, 3]}, "ok")
     notes.tool("NotebookEdit", {"notebook_path": "/n.ipynb", "new_source": DECIDED}, "ok")

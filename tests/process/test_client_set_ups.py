@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +168,7 @@ def test_a_plugin_folder_has_a_manifest_and_every_event_here(home: Home, tmp_pat
     code, _, err = home.snell(*words)
     assert (code, err) == (0, "")
     manifest = json.loads((folder / ".claude-plugin/plugin.json").read_bytes())
-    assert all(manifest[name] for name in ("name", "version", "author"))
+    assert (manifest["name"], manifest["version"], bool(manifest["author"])) == ("snell", version("snell"), True)
     hooks = json.loads((folder / "hooks/hooks.json").read_bytes())["hooks"]
     assert {"SessionStart", "PostToolUse", "PreCompact", "Stop"} <= hooks.keys()  # on Windows without the first
     assert not list(folder.rglob("*.py"))

@@ -176,6 +176,7 @@ def test_no_other_event_has_an_env_file(runner: CommandRunner, name: str) -> Non
     assert "CLAUDE_ENV_FILE" not in variables(runner, event(name))
 
 
+@pytest.mark.proves("S1-67")
 def test_the_env_file_exists_where_the_catalogue_lists_variables() -> None:
     names = {name for name, row in CATALOGUE.items() if "env" in row.can}
     assert names == {"SessionStart", "Setup", "CwdChanged", "FileChanged"}

@@ -96,6 +96,7 @@ def test_decisions_come_back_in_cursors_own_fields(cursor: Cursor):
     mcp = {"tool_name": "remember", "tool_input": '{"text": "bad"}', "url": "http://localhost"}
     assert cursor.fire("beforeMCPExecution", **mcp) == refused
     assert cursor.fire("beforeMCPExecution", **{**mcp, "tool_input": '{"text": "x"}'}) == {}  # empty would block
+    assert cursor.given()["tool_name"] == "mcp__unknown__remember"
     cursor.fire("afterMCPExecution", tool_name="remember", tool_input='{"text": "x"}', result_json='{"ok": true}')
     given = cursor.given()
     assert (given["tool_name"], given["tool_input"]) == ("mcp__unknown__remember", {"text": "x"})
@@ -105,3 +106,6 @@ def test_decisions_come_back_in_cursors_own_fields(cursor: Cursor):
         assert not cursor.fire(event, status="completed")
     cursor.fire("stop", status="completed", loop_count=1)
     assert cursor.given()["stop_hook_active"] is True
+    elsewhere = str(cursor.machine.home)
+    cursor.fire("stop", status="completed", workspace_roots=[elsewhere, str(cursor.machine.project)])
+    assert cursor.given()["cwd"] == elsewhere

@@ -1,6 +1,7 @@
 """The promise loop, sub-agents and skills, through the real `snell-hook` and the command line."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -117,9 +118,12 @@ def test_a_sub_agent_is_sent_back_for_what_it_should_bring(desk: Desk):
     told = desk.told("PostToolUse", **call, tool_use_id="t-b", tool_response="done")
     assert "The report exists: work_products/report.html. Next: 1." in told
     desk.machine.write("snell.toml", '[pack.harness]\nreport = ["no/*.pdf", "out/*.csv", "../outside/*"]\ndata = []\n')
+    (desk.project / "out").mkdir()
+    (desk.project / "out/empty.csv").touch()
+    (desk.project / "out/old.csv").write_text("1", encoding="utf-8")
+    os.utime(desk.project / "out/old.csv", (1_700_000_000, 1_700_000_000))  # of an earlier sub-agent
     assert "`out/*.csv`" in stopped("c")
     desk.fire("SubagentStart", agent_id="d", agent_type="scout")
-    (desk.project / "out").mkdir()
     (desk.project / "out/a.csv").write_text("1", encoding="utf-8")
     assert desk.fire("SubagentStop", agent_id="d", agent_type="scout", stop_hook_active=False) == {}
 
@@ -130,13 +134,16 @@ def test_the_answer_of_a_sub_agent_is_kept_and_not_asked_for_twice(desk: Desk):
     given = {"prompt": "find it", "subagent_type": "x", "description": "d"}
     assert desk.verdict(1, tool_name="Task", tool_input=given) == ""
     answer = {"content": [{"type": "text", "text": "it is here " * 1000}]}
-    desk.fire("PostToolUse", tool_name="Task", tool_input=given, tool_use_id="t1", tool_response=answer)
+    response = {**answer, "password": "hunter2hunter2"}
+    desk.fire("PostToolUse", tool_name="Task", tool_input=given, tool_use_id="t1", tool_response=response)
     kept = desk.machine.home / "state/subagents"
     (summary,) = wait_until(lambda: list(kept.glob("*/summary.md")))
     output = json.loads((summary.parent / "subagent_output.json").read_text(encoding="utf-8"))
+    assert "[redacted" in output["output"].pop("password")
     assert (output["output"], len(summary.read_text(encoding="utf-8"))) == (answer, 4000)
     refused = desk.call(2, tool_name="Task", tool_input=dict(reversed(given.items())))
     assert (refused["permissionDecision"], "it is here" in refused["permissionDecisionReason"]) == ("deny", True)
+    assert f"read {summary.parent}/subagent_output.json" in refused["permissionDecisionReason"]
     for number, other in enumerate(({"prompt": "another"}, {"subagent_type": "y"}), 3):
         assert desk.verdict(number, tool_name="Task", tool_input={**given, **other}) == ""
     (summary.parent / "subagent_output.json").write_text("{broken", encoding="utf-8")
@@ -183,6 +190,7 @@ def test_skills_come_with_the_prompt_with_a_sub_agent_and_with_a_document(desk: 
     assert (f"Read {deploy} first." in told, "How to deploy." in told) == (True, False)
     assert str(pdf) in desk.told("UserPromptSubmit", prompt="sweep the floor", session_id="w3")
     assert str(pdf) not in desk.told("UserPromptSubmit", prompt=text, session_id="w4")
+    write_skill(desk, "quiet", "x\ndisable-model-invocation: true")  # a sub-agent cannot use it
     (desk.project / "tools.md").write_text("knew\n", encoding="utf-8")
     (desk.project / "big.md").write_text("more than fits", encoding="utf-8")
     told = desk.told("SubagentStart", agent_id="a", agent_type="x")

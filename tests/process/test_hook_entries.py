@@ -45,13 +45,17 @@ def test_a_matcher_of_each_kind_fits_the_tools_that_it_should(machine: Machine):
         for number, matcher in enumerate([*MATCHERS, None])
     ]
     machine.write("pack/rules.py", "from snell import Note, informs\n\n" + "\n".join(rules))
-    settings = ('packs = ["pack"]\n', says("exact", matcher="'Grape*'", matcher_type="'exact'"),
+    settings = ('packs = ["pack"]\n', says("star", matcher="'Grape*'", matcher_type="'exact'"),
+                says("exact", matcher="'Plum'", matcher_type="'exact'"),
+                says("glob", matcher="'?i*s'", matcher_type="'wildcard'"),
                 says("regex", matcher="'Fig'", matcher_type="'regex'"))  # fmt: skip
     machine.write("snell.toml", "\n".join(settings))
     tools = ("Grape", "grape", "Grapefruit", "Plum", "Fig", "Figs")
+    assert told(machine, "plum") == {"6", "7", "8"}
     found = {tool: told(machine, tool) for tool in tools}
+    named = {"Plum": {"exact"}, "Fig": {"regex"}, "Figs": {"regex", "glob"}}
     fitting = {tool: {str(n) for n, fits in enumerate(MATCHERS.values()) if tool in fits} | {"8"} for tool in tools}
-    assert found == {tool: names | ({"regex"} if "Fig" in tool else set()) for tool, names in fitting.items()}
+    assert found == {tool: names | named.get(tool, set()) for tool, names in fitting.items()}
 
 
 @pytest.mark.proves("S1-33", "S1-34", "S1-37", "S1-42", "S1-115", "S1-117", "S1-119")

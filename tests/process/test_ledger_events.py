@@ -106,6 +106,9 @@ def test_every_call_is_recorded_with_input_output_time_and_status(session: Sessi
     session.row("t7", "prepared")
     session.after("t7", {"id": "m-8"}, given=asked)
     session.row("t7", "succeeded")
+    session.before("t8", **read)
+    session.after("t8", "1234567 " * 50_000, **read)
+    assert len(session.row("t8", "succeeded")["output"].partition("… [")[0]) == 262_144
 
 
 @pytest.mark.proves("S3-40", "S3-41", "S3-42", "S3-43", "S3-44", "S3-45", "S3-46")
@@ -169,10 +172,15 @@ def test_rules_about_tools_come_from_files_that_are_checked_and_read_again(sessi
         overlay.write_text(wrong, encoding="utf-8")
         verdict, reason = session.before(f"w{number}", given={**LETTER, "subject": str(number)})
         assert (verdict, "the ledger's rules cannot be used" in reason) == ("deny", True)
+    session.desk.machine.write("snell.toml", '[pack.ledger]\nmode = "durable"\npolicies = ["no\\u0000path"]\n')
+    verdict, reason = session.before("n", given={**LETTER, "subject": "n"})
+    assert (verdict, "the ledger's rules cannot be used" in reason) == ("deny", True)
     session.desk.machine.write("snell.toml", '[pack.ledger]\nmode = "durable"\n')
+    beside = '[[rule]]\nid = "tidy"\ntool = "tidy"\nside_effects = "external"\nreplay = "RELAUNCH"\n'
+    session.desk.machine.write("ledger.toml", beside)  # it need not be named
     found = {}
     for number, tool in enumerate(
-        ("Read", "Write", "mcp__mail__list_threads", "mcp__x__frobnicate", "TaskUpdate", MAIL)
+        ("Read", "Write", "mcp__mail__list_threads", "mcp__x__frobnicate", "mcp__x__tidy", "TaskUpdate", MAIL)
     ):
         given = {"file_path": "/a", "content": "long enough", "subject": "z", "to": "x", "body": "b"}
         session.before(f"c{number}", tool, given)
@@ -183,6 +191,7 @@ def test_rules_about_tools_come_from_files_that_are_checked_and_read_again(sessi
         "Write": ("local", "REPLAY_IDEMPOTENT"),
         "mcp__mail__list_threads": ("read_only", "REPLAY_IDEMPOTENT"),
         "mcp__x__frobnicate": ("local", "REPLAY_EXACT"),
+        "mcp__x__tidy": ("external", "RELAUNCH"),
         "TaskUpdate": ("local", "REPLAY_EXACT"),  # a known name comes before the verb in it
         MAIL: ("external", "REPLAY_EXACT"),
     }

@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,96 +17,22 @@ from snell.cli.confirmation import AGENT_MARKERS
 from snell.cli.person.caller import Caller, at_terminal, runs_only_system_code
 from snell.cli.person.codes import LIFE, Request, accept, issue, last_refusal, remember_refusal
 from snell.cli.person.process_chain import Link
-from snell.cli.person.ssh import is_connected_to_itself
+from tests.process.person_home import (
+    HOST,
+    PAUSE,
+    SYSTEM_PYTHON,
+    Home,
+    in_container,
+    needs_root,
+    needs_system_python,
+    refused,
+)
 from tests.waiting import wait_until
-
-PAUSE = [sys.executable, "-m", "snell", "pause", "5"]
-# Opens a terminal for a command, as a terminal emulator does; answers the letters or types what it is given.
-HOST = """
-import os, pty, re, sys
-answer, command = sys.argv[1], sys.argv[2:]
-pid, terminal = pty.fork()
-if pid == 0:
-    os.environ.pop("PYTHONHOME", None)
-    os.execv(command[0], command)
-shown = b""
-while True:
-    try:
-        part = os.read(terminal, 65536)
-    except OSError:
-        break
-    if not part:
-        break
-    shown += part
-    asked = re.search(rb"Type ([A-Z]+) to go on: $|\\[y/N\\] $", shown)
-    if asked:
-        os.write(terminal, (asked[1] if answer == "letters" else answer.encode()) + b"\\n")
-        shown += b" "
-os.waitpid(pid, 0)
-sys.stdout.buffer.write(shown)
-"""
-
-
-class Home:
-    """A user's folders, and the environment of a shell of theirs without any client's variables."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.state = folder / "h" / "state"
-        self.env = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "SNELL_HOME": str(folder / "h"), "LANG": "C.UTF-8"}
-
-    def run(self, command: list[str], **env: str) -> str:
-        """Run a command without a terminal; return all that it shows."""
-        done = subprocess.run(
-            command,
-            env={**self.env, **env},
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            timeout=100,
-            check=False,
-        )
-        return done.stdout.decode()
-
-    def program(self, name: str, text: str) -> str:
-        path = self.folder / name
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o755)
-        return str(path)
-
-    def terminal(self, name: str) -> tuple[list[str], dict[str, str]]:
-        """A program of this name that opens a terminal for a command: the words before the command, and variables."""
-        copy = shutil.copy(os.path.realpath(sys.executable), self.folder / name)
-        return [str(copy), "-c", HOST], {"PYTHONHOME": sys.base_prefix}
-
-    @property
-    def is_paused(self) -> bool:
-        return "only policy hooks" in self.run([sys.executable, "-m", "snell", "pause"]) or (
-            "paused by a person" in self.run([sys.executable, "-m", "snell", "pause"])
-        )
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
-
-
-def in_container(command: list[str]) -> list[str]:
-    """Run a command as the first process of a container does: on a terminal that was opened outside."""
-    return ["/usr/bin/unshare", "-pf", "--mount-proc", "/usr/bin/setsid", "-c", *command]
-
-
-needs_root = pytest.mark.skipif(
-    sys.platform != "linux"
-    or subprocess.run([*in_container([])[:3], "true"], capture_output=True, check=False).returncode != 0,
-    reason="this user cannot start a container",
-)
-
-
-def refused(home: Home, said: str) -> bool:
-    return "needs a person" in said and not home.is_paused
 
 
 @pytest.mark.parametrize("answer", ["letters", "y"])
@@ -166,25 +91,30 @@ def test_a_variable_that_was_unset_still_counts_in_an_ancestor(home: Home, marke
     assert refused(home, said)
 
 
+@needs_root
+@needs_system_python
 def test_in_the_terminal_of_an_editor_the_letters_that_it_shows_have_to_be_typed(home: Home) -> None:
-    words, env = home.terminal("code")
-    assert refused(home, home.run([*words, "WRONG", *PAUSE], **env))
-    said = home.run([*words, "letters", *PAUSE], **env)
+    words = home.installed("code")
+    assert refused(home, home.run([*words, "WRONG", *PAUSE]))
+    assert refused(home, home.run([*words, "letters", *PAUSE], ELECTRON_RUN_AS_NODE="1"))
+    said = home.run([*words, "letters", *PAUSE])
     assert "only policy hooks run until" in said
     assert home.is_paused
 
 
+@needs_root
+@needs_system_python
 def test_an_agent_in_the_terminal_of_an_editor_gets_no_letters(home: Home) -> None:
-    words, env = home.terminal("code")
-    said = home.run([*words, "letters", *PAUSE], CURSOR_AGENT="1", **env)
+    said = home.run([*home.installed("code"), "letters", *PAUSE], CURSOR_AGENT="1")
     assert "Type " not in said
     assert refused(home, said)
 
 
+@needs_root
+@needs_system_python
 def test_no_code_is_given_in_an_editor_nor_without_a_terminal_nor_to_an_agent(home: Home) -> None:
-    words, env = home.terminal("code")
-    command = [sys.executable, "-m", "snell", "code"]
-    for said in (home.run(command), home.run([*words, "y", *command], **env), home.run(command, CLAUDECODE="1")):
+    words, command = home.installed("code"), [sys.executable, "-m", "snell", "code"]
+    for said in (home.run(command), home.run([*words, "y", *command]), home.run(command, CLAUDECODE="1")):
         assert "a code is given only to a person at a terminal" in said
         assert not re.search(r"[A-Z0-9]{4}-[A-Z0-9]{4}", said)
 
@@ -204,10 +134,6 @@ def test_keys_that_are_sent_to_a_pane_of_tmux_are_not_a_persons(home: Home, tmux
     home.run([*tmux, "send-keys", "-t", "one", f"{shlex.join(PAUSE)} >{shown} 2>&1; echo done >>{shown}", "Enter"])
     wait_until(lambda: shown.exists() and "done" in shown.read_text(encoding="utf-8"))
     assert refused(home, shown.read_text(encoding="utf-8"))
-
-
-SYSTEM_PYTHON = "/usr/bin/python3"
-needs_system_python = pytest.mark.skipif(not os.path.exists(SYSTEM_PYTHON), reason="the system has no Python")
 
 
 @needs_system_python
@@ -244,19 +170,6 @@ __attribute__((constructor)) static void begin(void) {}
             each.kill()
             each.wait()
     assert found == [False, True]
-
-
-def test_an_ssh_to_this_machine_is_seen_whatever_the_variables_say() -> None:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        port = listening.getsockname()[1]
-        assert not is_connected_to_itself({port})
-        with socket.create_connection(("127.0.0.1", port)):
-            accepted, _ = listening.accept()
-            with accepted:
-                assert is_connected_to_itself({port})
-                assert not is_connected_to_itself({port + 1})
 
 
 def on(terminal: str, *, pid: int, **fields: object) -> Link:

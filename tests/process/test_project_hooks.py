@@ -47,16 +47,8 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
     (folder / "Makefile").unlink()
     (folder / "Makefile").mkdir()  # cannot be read
     found = {}
-    for gone in (
-        "",
-        "Cargo.toml",
-        "go.mod",
-        "pnpm-lock.yaml",
-        "yarn.lock",
-        "package*.json",
-        "uv.lock",
-        "pyproject.toml",
-    ):
+    locks = ("pnpm-lock.yaml", "yarn.lock", "package-lock.json")
+    for gone in ("", "Cargo.toml", "go.mod", *locks, "package.json", "uv.lock", "pyproject.toml"):
         for path in folder.glob(gone) if gone else ():
             path.unlink()
         found[gone] = [runs(machine, typed, folder) for typed in ("tsc", "pytest -q", "yarn smoke")]
@@ -66,7 +58,8 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
         "go.mod": ["pnpm run build", "pnpm test", "pnpm run smoke"],
         "pnpm-lock.yaml": ["yarn run build", "yarn test", "yarn run smoke"],
         "yarn.lock": ["npm run build", "npm test", "npm run smoke"],
-        "package*.json": ["tsc", "uv run pytest", "uv run pytest --smoke"],
+        "package-lock.json": ["pnpm run build", "pnpm test", "pnpm run smoke"],
+        "package.json": ["tsc", "uv run pytest", "uv run pytest --smoke"],
         "uv.lock": ["tsc", "python -m pytest", "python -m pytest --smoke"],
         "pyproject.toml": ["tsc", "pytest -q", "yarn smoke"],
     }
@@ -113,7 +106,7 @@ def test_a_shell_command_becomes_the_projects_and_no_other_call_does(machine: Ma
     assert runs(machine, "pytest", "") == "make test"  # the folder is that of the program
 
 
-@pytest.mark.proves("S0-23")
+@pytest.mark.proves("S0-23", "S0-33")
 def test_a_toolchain_is_added_with_its_files_its_commands_and_its_place(machine: Machine):
     folder = lay_out(machine.project, {"WORKSPACE": "", "Makefile": "test:\n\ttrue\n", "Cargo.toml": ""})
     entry = '[pack.toolchain.toolchains.bazel]\nfiles = ["x", "WORKSPACE"]\ncommands = { test = "bazel test //..." }\n'
@@ -122,6 +115,9 @@ def test_a_toolchain_is_added_with_its_files_its_commands_and_its_place(machine:
         machine.write("snell.toml", entry + before)
         found.append([runs(machine, typed, folder) for typed in ("pytest", "cargo build")])
     assert found == [["bazel test //...", "cargo build"], ["make test", "cargo build"]]
+    machine.write("snell.toml", f'{entry}family = "rust"\n')
+    alone = lay_out(machine.project / "alone", {"WORKSPACE": ""})
+    assert [runs(machine, typed, alone) for typed in ("cargo test", "pytest")] == ["bazel test //...", "pytest"]
 
 
 @pytest.mark.proves("S0-26", "S0-27", "S0-28", "S0-29", "S0-30", "S0-31", "S0-33")
@@ -145,7 +141,7 @@ def test_in_seed_mode_the_first_detector_decides_and_the_result_is_approved(mach
         "permissionDecisionReason": "Redirected: test",
         "updatedInput": {"command": "make test", "timeout": 5},
     }
-    for quiet in ("cd x && pytest", "!pytest", "ls", "make test"):
+    for quiet in ("cd x && pytest", "!pytest", " !npm run e2e", "ls", "make test"):
         call = {"tool_name": "Bash", "tool_input": {"command": quiet}, "tool_use_id": quiet}
         assert answer(machine, "PreToolUse", **call) == {}
 
@@ -202,29 +198,23 @@ def test_how_prompts_are_read_is_in_the_settings(machine: Machine):
     said = {}
     ways = ('matching = "seed"', 'matching = "exact"', 'matching = "plural"', 'matching = "careful"')
     both = (*ways, 'look_alikes = "tweets"', "documentation = false\ncommits = false")
-    for more in (*both, 'routes = { deploy = "/deploy", ship = "", qa = "/qa", tag = "/tag" }'):
+    routes = 'routes = { deploy = "/deploy", ship = "", qa = "/qa", tag = "/tag" }'
+    for more in (*both, routes, f'matching = "seed"\n{routes}'):
         machine.write("snell.toml", f"{on}{more}\n")
-        prompts = (
-            "shop it",
-            "tweets please",
-            "ship and commit the changelog",
-            "deploy it",
-            "biuld it",
-            "qa it",
-            "tag it",
-        )
+        # `tags`: a keyword of three letters is never guessed
+        prompts = ["shop it", "tweets please", "ship and commit the changelog", "deploy it", "biuld it", "qa it"]
+        prompts += ["tag it", "tags it", "ship it, then build it"]
         said[more] = [nudge(machine, prompt).rpartition("\n")[2].removeprefix("Invoke ")[:8] for prompt in prompts]
     assert said == {
-        'matching = "seed"': ["/ship.", "/tweet.", "For a co", "", "/build.", "", ""],
-        'matching = "exact"': ["", "", "For a co", "", "", "", ""],
-        'matching = "plural"': ["", "/tweet.", "For a co", "", "", "", ""],
-        'matching = "careful"': ["", "/tweet.", "For a co", "", "/build.", "", ""],
-        "documentation = false\ncommits = false": ["", "/tweet.", "/ship.", "", "/build.", "", ""],
-        'look_alikes = "tweets"': ["/ship.", "/tweet.", "For a co", "", "/build.", "", ""],
+        'matching = "seed"': ["/ship.", "/tweet.", "For a co", "", "/build.", "", "", "", "/ship."],
+        'matching = "exact"': ["", "", "For a co", "", "", "", "", "", "/ship."],
+        'matching = "plural"': ["", "/tweet.", "For a co", "", "", "", "", "", "/ship."],
+        'matching = "careful"': ["", "/tweet.", "For a co", "", "/build.", "", "", "", "/ship."],
+        "documentation = false\ncommits = false": ["", "/tweet.", "/ship.", "", "/build.", "", "", "", "/ship."],
+        'look_alikes = "tweets"': ["/ship.", "/tweet.", "For a co", "", "/build.", "", "", "", "/ship."],
         # a keyword of two letters is no word of a prompt
-        'routes = { deploy = "/deploy", ship = "", qa = "/qa", tag = "/tag" }': [
-            *("", "/tweet.", "For a co", "/deploy.", "/build.", "", "/tag."),
-        ],
+        routes: ["", "/tweet.", "For a co", "/deploy.", "/build.", "", "/tag.", "", "/build."],
+        f'matching = "seed"\n{routes}': ["", "/tweet.", "For a co", "/deploy.", "/build.", "", "/tag.", "", "/build."],
     }
 
 
@@ -264,12 +254,12 @@ def test_notes_come_with_the_first_prompt_a_compaction_and_on_request(machine: M
     assert first == f"Notes of the user (~/.claude/LOCAL.md):\nmine\n\n{THEIRS}"
     assert notes_in(answer(machine, "UserPromptSubmit", prompt="hi")) == ""
     assert notes_in(answer(machine, "UserPromptSubmit", prompt="hi", session_id="other")) == first
-    again = {
-        prompt: notes_in(answer(machine, "UserPromptSubmit", prompt=prompt))
-        for prompt in ("please recap", "Continue!", "discontinue it", "don't continue", "where were weeks")
-    }
+    silent = ("discontinue it", "don't continue", "dont continue", "never recap", "where were weeks")
+    again = [
+        notes_in(answer(machine, "UserPromptSubmit", prompt=each)) for each in ("please recap", "Continue!", *silent)
+    ]
     asked = f"{first}\n\nRules of the user (~/.claude/RECLAUDE.md):\ntests first"
-    assert list(again.values()) == [asked, asked, "", "", ""]
+    assert again == [asked, asked, *[""] * len(silent)]
     mine, theirs, rules, session_rules, keep = notes_in(answer(machine, "PreCompact", trigger="auto")).split("\n\n")
     assert f"{mine}\n\n{theirs}" == first
     assert (rules.splitlines()[0], len(rules.splitlines()), session_rules.endswith("tests first")) == (
@@ -360,6 +350,9 @@ def test_a_stop_with_uncommitted_changes_is_sent_back_with_their_statistics(mach
     assert answer(machine, "Stop", stop_hook_active=False, cwd=str(machine.home)) == {}
     held = answer(machine, "Stop", stop_hook_active=False)
     assert (held["decision"], "a.txt | 2 +-" in held["reason"]) == ("block", True)
+    machine.write("snell.toml", '[pack.nudges]\nenabled = true\ncommit_point = "script"\n')
+    (machine.project / "a.txt").write_text("three\n", encoding="utf-8")
+    assert answer(machine, "Stop", stop_hook_active=False, session_id="next") == {}  # ten minutes have not passed
 
 
 @pytest.mark.proves("S0-07", "S0-67")

@@ -45,6 +45,11 @@ def test_a_line_names_a_command_its_arguments_and_its_environment(machine):
     decision = answer["data"].pop("decisionId")
     assert decision
     assert (answer["ok"], answer["data"]["hookSpecificOutput"]) == (True, {"hookEventName": "PreToolUse", **denied})
+    assert machine.ask(call("agent.register", {"label": "A"}, AGENT_ID="ann"))[0]["data"]["id"] == "ann"
+    assert machine.ask(call("agent.register", {"label": "A"}, HOME="/ann"))[0]["error"] == "COMMAND_ERROR"
+    answers = machine.send_bytes(f"{call('commands.where', {'cwd': '/tmp'})}\nnonsense\n".encode())
+    first, second, end = answers.split(b"\n")  # a line each, and nothing else
+    assert (json.loads(first)["ok"], json.loads(second)["ok"], end) == (True, False, b"")
 
 
 VERDICTS = """

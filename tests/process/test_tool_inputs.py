@@ -103,6 +103,12 @@ def test_a_text_that_is_too_short_is_a_note_a_refusal_or_nothing_as_the_mode_say
     assert answer() == ("", True)
     desk.machine.write("snell.toml", '[pack.tool_inputs]\nmode = "strict"\n')
     assert answer() == ("deny", False)
+    for tool, path in (("Write", "file_path"), ("write_local_file", "path")):
+        refused = [calls.refusal(tool, {path: "/a", "content": "x" * length}) for length in (9, 10)]
+        assert ("content_too_short(min:10)" in refused[0], refused[1]) == (True, "")
+    desk.machine.write("snell.toml", '[pack.tool_inputs]\nmode = "strict"\nfiles = ["no\\u0000path"]\n')
+    assert answer() == ("deny", False)
+    assert "it cannot be read: embedded null byte" in desk.snell("settings").stdout
     desk.machine.write("snell.toml", '[pack.tool_inputs]\nmode = "off"\n')
     assert answer() == ("", False)
     assert calls.refusal("Write", {"file_path": "/a"}) == ""
@@ -130,7 +136,12 @@ def test_after_a_failure_the_hint_fits_its_cause_and_success_gets_none(desk: Des
     for error, hint in (
         ("InputValidationError: x", "A call that would pass"),
         ("Missing required argument", "A call that would pass"),
+        ("Required parameter: content", "A call that would pass"),
+        ("'content' is a required property", "A call that would pass"),
+        ("Invalid arguments for Write", "A call that would pass"),
         ("No such tool available: Wrte", "There is no tool"),
+        ("Unknown tool Wrte", "There is no tool"),
+        ("tool `Wrte` was not found", "There is no tool"),
         ("ENOENT: no such file or directory", "Check the path"),
         ("something odd", "Read the error and change what caused it"),
     ):

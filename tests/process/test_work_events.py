@@ -81,7 +81,8 @@ def test_every_event_brings_hooks_its_own_fields_from_the_hook_program_and_from_
             assert (event, answer["ok"], {field: seen.get(field) for field in own}) == (event, True, {**own, **reused})
         least = {camel(name): value for name, value in {**COMMON, **own, **reused}.items() if name != "permission_mode"}
         assert (event, desk.ask(f"hooks.{names[0]}", **least, cwd=str(desk.project))["ok"]) == (event, True)
-        for field in map(camel, {**own, **optional}.keys() - {"tool_response", "permission_suggestions"}):  # any type
+        typed = {**own, **optional, "permission_mode": ""}.keys() - {"tool_response", "permission_suggestions"}
+        for field in map(camel, typed):
             answer = desk.ask(f"hooks.{names[0]}", **{**sent, field: 5}, cwd=str(desk.project))
             assert (event, field, answer.get("error")) == (event, field, "VALIDATION_ERROR")
         for missing in ("sessionId", "transcriptPath"):
@@ -130,6 +131,7 @@ def test_the_status_of_an_agent_follows_its_events(desk: Desk):
     assert status("Notification", notification_type="auth_success", message="m") == "working"
     assert status("PermissionRequest", tool_name="Bash", tool_input={"command": "ls"}) == "attention"
     assert [status("Stop", stop_hook_active=False), status("Stop", stop_hook_active=False)] == ["done", "done"]
+    assert desk.data("hooks.stop", sessionId="s", transcriptPath="", stopHookActive=False)["status"] == "done"
     (session,) = desk.snell("session", "list", "--open", "--json").json
     kept = desk.data("db.messages.list", sessionId=session["id"])
     assert {(row["role"], row["toolName"]) for row in kept} == {("system", "Bash")}

@@ -23,12 +23,16 @@ def desk(machine: Machine) -> Desk:
 def test_a_task_is_a_folder_that_lasts_and_is_active_while_one_of_its_efforts_is(desk: Desk):
     folder = str(desk.project / "work/a")
     words = ("--title", "A", "--description", "d", "--workspace", "w", "--keywords", "old")
-    desk.data("db.project.upsert", path="/elsewhere")  # not the only one
+    elsewhere = desk.data("db.project.upsert", path="/elsewhere")["id"]  # not the only one
     added = desk.snell("task", "add", "work/a", *words, "--json").json
     project = desk.data("db.project.find", path=str(desk.project))["id"]
     named = ("dirPath", "projectId", "title", "description", "workspace", "keywords", "state", "effortCount")
     assert [added[name] for name in named] == [folder, project, "A", "d", "w", "old", "dormant", 0]
     assert added["createdAt"] > 0
+    again = desk.data("db.task.upsert", dirPath=f"{folder}/../a/", projectId=project)
+    assert (again["dirPath"], again["createdAt"]) == (folder, added["createdAt"])  # the same folder, the same task
+    assert [desk.data("db.task.list", projectId=each) for each in (project, elsewhere)] == [[again], []]
+    assert desk.ask("db.task.upsert", dirPath="/elsewhere/b", projectId=9_999)["ok"] is False  # no such project
 
     def state() -> tuple[str, str]:
         (row,) = desk.snell("task", "list", "--json").json
@@ -113,12 +117,13 @@ def test_each_window_is_a_session_of_its_own_linked_to_the_one_before(desk: Desk
     desk.fire("SessionStart", source="clear", session_id="w2")  # the same client, and yet another window
     rows = desk.snell("session", "list", "--json").json
     ids = [row["id"] for row in rows]
-    assert {type(id_) for id_ in ids} == {int}
+    assert ids == list(range(1, len(ids) + 1))
     assert [row["prevSessionId"] for row in rows] == [None, *ids[:-1]]
     assert {(row["effortId"], row["taskId"]) for row in rows} == {(effort["id"], effort["taskId"])}
     assert [row["clientSessionId"] for row in rows] == [None, "w1", "w2", "w2"]
     assert [row["endReason"] for row in rows] == ["replaced", "dehydrated", "replaced", None]
     assert [row["endedAt"] is None for row in rows] == [False, False, False, True]
+    assert [row["endedAt"] >= row["createdAt"] for row in rows[:3]] == [True] * 3
     worked, fresh = rows[1], rows[3]
     named = ("heartbeatCounter", "contextUsage", "loadedFiles", "transcriptPath", "heartbeatInterval")
     assert [worked[name] for name in named] == [2, 0.42, ["/p/a.py", "/p/b.py"], transcript, 10]
@@ -273,7 +278,7 @@ def test_where_no_effort_is_found_every_hook_lets_the_agent_go_on(desk: Desk):
         after = desk.data("hooks.postToolUse", **common, **call, toolResponse="x")
         assert (after["heartbeatCount"], after["pendingInjections"]) == (None, [])
         assert [desk.told("SessionStart", source="startup"), desk.told("UserPromptSubmit", prompt="p")] == ["", ""]
-        assert [desk.verdict(number) for number in range(12)] == [""] * 12
+        assert [desk.call(number) for number in range(12)] == [{}] * 12  # neither a verdict nor a note
 
     answers()
     desk.snell("effort", "start", "t", "fix", agent="bob")

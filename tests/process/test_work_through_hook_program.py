@@ -42,6 +42,13 @@ def test_no_effort_is_without_a_skill(desk: Desk):
 def test_a_prompt_changes_nothing_but_the_status_of_the_agent(desk: Desk):
     desk.snell("effort", "start", "parser", "implement")
     desk.fire("SessionStart", source="startup")
+    desk.snell("statusline", given={"session_id": "s", "context_window": {"used_percentage": 50}})
+    for number in range(2):
+        desk.call(
+            number, tool_name="Edit", tool_input={"file_path": f"/p/{number}", "old_string": "a", "new_string": "b"}
+        )
+    waiting = {"pendingInjections": [{"ruleId": "r", "content": "after the next call"}]}
+    desk.data("db.effort.updateMetadata", id=1, metadata=waiting)
     desk.fire("Notification", message="may I?", notification_type="permission_prompt")
 
     def work() -> dict[str, list[tuple[Any, ...]]]:
@@ -63,11 +70,21 @@ def test_a_failed_call_reaches_hooks_with_its_error_and_becomes_a_message(desk: 
     desk.fire("PostToolUseFailure", **failed, error="make: no target", is_interrupt=True)
     given = json.loads((desk.machine.home / "given.json").read_text(encoding="utf-8"))
     assert (given["error"], given["is_interrupt"], given["tool_name"]) == ("make: no target", True, "Bash")
-    desk.fire("PostToolUseFailure", **{**failed, "tool_use_id": "t2"}, error="make: failed", is_interrupt=False)
+    secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    again = {**failed, "tool_use_id": "t2"}
+    desk.fire("PostToolUseFailure", **again, error=f"make: failed with {secret}", is_interrupt=False)
     wait_until(lambda: desk.rows("SELECT status FROM agents") == [("error",)])
-    (role, content), *_ = wait_until(lambda: desk.rows("SELECT role, content FROM messages ORDER BY id"))
-    assert (role, "make: no target" in content, "Bash" in content) == ("system", True, True)
-    assert json.loads(content)["interrupt"] is True
+    rows = wait_until(lambda: desk.rows("SELECT role, content FROM messages ORDER BY id"))
+    assert [role for role, _ in rows] == ["system", "system"]
+    assert [json.loads(content) for _, content in rows] == [
+        {"event": "PostToolUseFailure", "tool": "Bash", "error": "make: no target", "interrupt": True},
+        {
+            "event": "PostToolUseFailure",
+            "tool": "Bash",
+            "error": "make: failed with [redacted:github-token]",
+            "interrupt": False,
+        },
+    ]
 
 
 @pytest.mark.proves("S2-02", "S2-03", "S2-58", "S2-59")
@@ -120,8 +137,9 @@ def test_a_malformed_skill_hides_no_other(desk: Desk):
     for name, content in (("a-bad", b"---\nname: [\x00\xff never closed"), ("b-good", good.encode()), ("c-bad", b"")):
         (skills / name).mkdir(parents=True)
         (skills / name / "SKILL.md").write_bytes(content)
-    (skills / "d-bad").mkdir()
-    (skills / "d-bad" / "SKILL.md").symlink_to("SKILL.md")
+    for name, target in (("a-loop", "SKILL.md"), ("a-closed", "/proc/self/mem")):  # reading the second is an error
+        (skills / name).mkdir()
+        (skills / name / "SKILL.md").symlink_to(target)
     told = json.dumps(desk.fire("UserPromptSubmit", prompt="deploy the release to production"))
     assert "Run the checklist first." in told
 

@@ -123,8 +123,10 @@ def test_what_is_not_work_is_neither_counted_nor_held_back(desk: Desk):
         work.set(**{flag: None})
     assert (work.verdict(), work.count) == ("deny", 5)
     assert (work.call(agent_id="a1").get("permissionDecision"), work.count) == (None, 5)
+    assert "only a note" in work.call(agent_id="a1")["additionalContext"]
     desk.snell("effort", "finish")
     assert [work.verdict() for _ in range(3)] == [""] * 3
+    assert work.call(agent_id="a1") == {}  # its session is open until it stops, and no call of it is held back or noted
 
 
 @pytest.mark.proves("S2-15", "S2-71", "S2-72")
@@ -174,7 +176,7 @@ def test_the_rules_of_an_effort_compare_a_number_and_the_answer_names_all_that_f
     named = ("allow", "heartbeatCount", "contextUsage", "overflowWarning", "pendingPreloads")
     assert [answer[name] for name in named] == [True, 1, 0.5, False, []]
     answer = fired(("heartbeat_counter", "eq", 2), (None, "gte", 0), ("heartbeat_counter", "about", 0))
-    assert [rule["ruleId"] for rule in answer["firedRules"]] == ["r0"]
+    assert answer["firedRules"] == [{"ruleId": "r0", "payload": {"text": "t"}}]
     desk.snell("statusline", given={"session_id": "s", "context_window": {"used_percentage": 95}})
     always = {"type": "toolCount", "condition": {"gte": 1}}
     rule = {"id": "stop", "trigger": always, "urgency": "block", "payload": {"text": "ask first"}}
@@ -202,12 +204,12 @@ def test_waiting_notes_are_delivered_once_as_blocks_of_their_own(desk: Desk):
         "id": "tests",
         "trigger": {"type": "toolCount", "condition": {"gte": 1}},
         "inject": "once",
-        "mode": "inline",
+        "mode": "paste",
     }
     work.set(guards=[{**once, "payload": {"text": "look", "files": ["/p/plan.md"]}}])
     assert [work.verdict(), work.verdict()] == ["", ""]
     session = desk.data("commands.where")["session"]
-    waits = {"ruleId": "tests", "content": "look Read these files: /p/plan.md.", "mode": "inline"}
+    waits = {"ruleId": "tests", "content": "look Read these files: /p/plan.md.", "mode": "paste"}
     waits["path"] = "/p/plan.md"
     assert session["pendingInjections"] == [waits]
     common = {"sessionId": "s", "transcriptPath": "", "cwd": str(desk.project), "toolUseId": "last"}
@@ -235,7 +237,7 @@ def test_a_question_becomes_a_dialogue_entry_among_the_messages(desk: Desk):
     }
     work.after("AskUserQuestion", asked, {"answers": {"Which?": "B", "Where?": "C"}})
     for odd in (None, 3, [1], "text", {"answers": 5}):
-        work.after("AskUserQuestion", {"questions": "nonsense"}, odd)
+        work.after("AskUserQuestion", asked if odd else {"questions": "nonsense"}, odd)
     common = {"sessionId": "s", "transcriptPath": "", "cwd": str(desk.project), "toolUseId": "last"}
     call = {"toolName": "AskUserQuestion", "toolInput": asked, "toolResponse": {"answers": {"Which?": "B"}}}
     assert desk.data("hooks.postToolUse", **common, **call)["dialogueEntry"] == entry
@@ -255,7 +257,8 @@ def test_a_question_becomes_a_dialogue_entry_among_the_messages(desk: Desk):
     empty = {"source": "hook", "preamble": "", "questions": []}
     whole = {"source": "hook", **entry}
     told = {**empty, "questions": [found]}
-    assert [json.loads(row["content"]) for row in kept] == [whole, *[empty] * 5, whole, told]
+    unanswered = {**whole, "questions": [{**each, "answer": ""} for each in entry["questions"]]}
+    assert [json.loads(row["content"]) for row in kept] == [whole, empty, *[unanswered] * 4, whole, told]
     desk.machine.write("snell.toml", "[pack.sessions]\ningest = true\n")
     work.after("AskUserQuestion", asked, {"answers": {}})
     assert len(desk.data("db.messages.list", sessionId=session["id"])) == 8

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import time
+from calendar import timegm
 from pathlib import Path
 from typing import Any
 
@@ -140,8 +142,10 @@ def test_one_answer_to_a_prompt_has_everything_about_the_effort(desk: Desk):
     told = desk.told("UserPromptSubmit", prompt="go on")
     (session,) = desk.snell("session", "list", "--open", "--json").json
     state = rf"session {session['id']} \| skill fix \| phase 2: Build \| heartbeat 1/25"
-    line = rf"\[\d{{4}}-\d\d-\d\d \d\d:\d\d UTC \| {state}\]"
-    assert re.search(line, told), told
+    line = rf"\[(\d{{4}}-\d\d-\d\d \d\d:\d\d) UTC \| {state}\]"
+    found = re.search(line, told)
+    assert found, told
+    assert abs(timegm(time.strptime(found[1], "%Y-%m-%d %H:%M")) - time.time()) < 180
     for name in ("userPrompt", "userPromptSubmit"):
         answer = desk.data(f"hooks.{name}", sessionId="s", transcriptPath="", prompt="p")
         named = ("effortId", "sessionId", "taskDir", "skill", "phase", "heartbeat")

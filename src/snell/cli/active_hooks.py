@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from snell.model.context import Context
 from snell.model.events import Event
@@ -9,8 +10,10 @@ from snell.model.hooks import Hook
 from snell.runtime.app import Runtime
 from snell.settings.load import Loaded, load
 from snell.settings.packs import OFF
+from snell.settings.parse_types import Value
 from snell.setup.plan import Options
 from snell.setup.status import with_needed_options
+from snell.store import display_address
 from snell.system.paths import Places
 from snell.system.run_program import adopt_orphans
 
@@ -24,8 +27,19 @@ def folder_context(where: Places, cwd: Path, env: Mapping[str, str]) -> Context:
 
 def active_hooks(context: Context, loaded: Loaded) -> list[Hook]:
     """Return the hooks that an event can run: enabled, approved, and disabled by no switch."""
-    hooks = context.registry.hooks()
-    return [hook for hook in hooks if hook.enabled and not hook.untrusted and not loaded.switches.why_disabled(hook)]
+    return [hook for hook in context.registry.hooks() if not why_inactive(hook, loaded)]
+
+
+def why_inactive(hook: Hook, loaded: Loaded) -> str:
+    """Return why no event can run this hook; empty if one can."""
+    return loaded.switches.why_disabled(hook) or hook.untrusted or ("" if hook.enabled else "it is disabled")
+
+
+def as_row(value: Value) -> dict[str, Any]:
+    """Return a setting with its origin, without secrets such as the password in a database address."""
+    shown = display_address(value.value) if value.name == "database" and value.value else value.value
+    origin = f"{value.layer} ({value.file}:{value.line})" if value.file else "default"
+    return {"name": value.name, "value": shown, "from": origin}
 
 
 def packs_of(hooks: Iterable[Hook]) -> list[str]:

@@ -8,9 +8,11 @@ import msgspec
 
 from snell.engine.explain import shorten
 from snell.model.catalogue import row_of
+from snell.model.events import as_table
 from snell.model.protocols import Transaction
 from snell.records import decisions, ledger
 from snell.records.decisions import Row
+from snell.system.json_input import json_or_none
 
 LONGEST = 100  # characters
 # The field of an input that says most about a call, in this order; what is stored has no secrets in it.
@@ -39,8 +41,7 @@ def about(tx: Transaction, row: Row, body: str | None = None) -> About:
     if body is None:
         trace = decisions.trace(tx, row.id)
         body = trace.body if trace else ""
-    found = decode_stored(body) if body else {}
-    record = found if isinstance(found, dict) else {}
+    record = as_table(json_or_none(body))
     says_call = row_of(row.event).rewrites in ("tool_input", "prompt")
     call = ledger.find(tx, f"{row.session_id}/{ledger.safe_id(row.tool_use_id)}") if row.tool_use_id else None
     value = record.get("value") if says_call else call and _body_of(ledger.body(tx, call.request_ref))

@@ -62,8 +62,9 @@ def answer_of(args: argparse.Namespace) -> Any:
     if operation.needs_person or is_applied:
         require_person(os.environ, f"`snell {operation.verb}{' --yes' if is_applied else ''}`", args.code)
     given = {operation.spell(each.name): _value(args, each) for each in shown_parameters(operation)}
+    given |= {each.name: is_applied for each in operation.parameters if each.name == "confirm"}
     with Progress(f"snell {operation.verb}"):
-        return call_operation(operation.name, {**given, **({"confirm": is_applied} if _has_confirm(operation) else {})})
+        return call_operation(operation.name, given)
 
 
 def shown_parameters(operation: "Operation") -> "Iterator[Parameter]":
@@ -138,7 +139,3 @@ def _value(args: argparse.Namespace, each: "Parameter") -> Any:
     if isinstance(value, str) and (each.type is Any or get_origin(each.type) is dict):
         return read_json(value, what or f"`--{each.name}`")
     return value
-
-
-def _has_confirm(operation: "Operation") -> bool:
-    return any(each.name == "confirm" for each in operation.parameters)

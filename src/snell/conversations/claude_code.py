@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, rows_in, table, tables, text_of
+from snell.conversations.record import Conversation, at_of, rows_in
+from snell.model.events import as_table, as_tables, text_of
 
 PLACES = ("{base}/projects/*/*.jsonl",)
 _MARKERS = (b'"tool_use"', b'"tool_result"', b'"hook_', b'"promptId"', b'"server_tool_use"')
@@ -47,22 +48,21 @@ def _add_row(found: Conversation, row: Mapping[str, Any], agent: str, failures: 
     kind, at = row.get("type"), at_of(row.get("timestamp"))
     found.version = str(row.get("version") or found.version)
     found.cwd = found.cwd or str(row.get("cwd") or "")
-    content = table(row.get("message")).get("content")
+    content = as_table(row.get("message")).get("content")
     if kind == "assistant":
-        for part in tables(content):
+        for part in as_tables(content):
             if part.get("type") in ("tool_use", "server_tool_use"):
                 side = agent or (str(row.get("agentId") or "sub-agent") if row.get("isSidechain") else "")
                 call = found.call(str(part.get("id") or ""), str(part.get("name")), part.get("input"), at, side)
                 call.unreported = _SERVER if part["type"] == "server_tool_use" else ""
     elif kind == "user":
         found.prompts += _is_prompt(row, content, agent)
-        for part in tables(content):
+        for part in as_tables(content):
             known = found.find(part.get("tool_use_id")) if part.get("type") == "tool_result" else None
             if known is not None:
-                known.ended = at
-                known.ran, known.why = _judge(row, part)
+                known.end(at, *_judge(row, part))
     elif kind == "attachment":
-        _note_failed_hook(table(row.get("attachment")), failures)
+        _note_failed_hook(as_table(row.get("attachment")), failures)
 
 
 def _is_prompt(row: Mapping[str, Any], content: object, agent: str) -> bool:
@@ -71,14 +71,12 @@ def _is_prompt(row: Mapping[str, Any], content: object, agent: str) -> bool:
 
 def _judge(row: Mapping[str, Any], part: Mapping[str, Any]) -> tuple[bool | None, str]:
     """Return whether a call with this result ran, and why not."""
-    permission, text = table(row.get("permissionDecision")), text_of(part.get("content"))
+    permission, text = as_table(row.get("permissionDecision")), text_of(part.get("content"))
     if permission.get("decision") == "reject" or row.get("toolDenialKind"):
         return False, f"the client refused it ({permission.get('source') or row.get('toolDenialKind')})"
     if permission.get("decision") == "accept" or not part.get("is_error") or text.startswith("Exit code"):
         return True, ""
-    if text.startswith(_REFUSED):
-        return False, "the client refused it before it ran"
-    return None, "it failed, and the record does not say whether it ran"
+    return False if text.startswith(_REFUSED) else None, ""
 
 
 def _note_failed_hook(attachment: Mapping[str, Any], failures: dict[str, str]) -> None:

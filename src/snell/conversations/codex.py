@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, rows_in, table, text_of
+from snell.conversations.record import Conversation, at_of, rows_in
+from snell.model.events import as_table, text_of
 from snell.system.json_input import json_or_none
 
 PLACES = ("{base}/sessions/*/*/*/rollout-*.jsonl",)
@@ -19,7 +20,7 @@ def read(path: Path) -> Iterator[Conversation]:
     found = Conversation(client="codex", session_id=path.stem[-36:], path=str(path))
     agent, has_begun = "", False
     for row in rows_in(found, path, *_MARKERS):
-        payload = table(row.get("payload"))
+        payload = as_table(row.get("payload"))
         if row.get("type") == "session_meta" and has_begun:
             found.continues.add(str(payload.get("session_id") or payload.get("id")))  # a fork repeats its parent
         elif row.get("type") == "session_meta":
@@ -36,7 +37,7 @@ def _begin(found: Conversation, payload: Mapping[str, Any]) -> str:
     thread = str(payload.get("id") or found.session_id)
     found.session_id = str(payload.get("session_id") or thread)
     found.cwd, found.version = str(payload.get("cwd") or ""), str(payload.get("cli_version") or "")
-    source = table(payload.get("source"))
+    source = as_table(payload.get("source"))
     if "subagent" not in source and thread == found.session_id:
         return ""
     found.agents.add(thread)
@@ -54,7 +55,4 @@ def _add_item(found: Conversation, payload: Mapping[str, Any], at: int, agent: s
         call = found.call(number, kind.removesuffix("_call"), payload.get("action"), at, agent)
         call.ran, call.unreported = True, "the model's server runs this tool, not the client"
     elif kind.endswith("_output") and (known := found.find(number)):
-        known.ended = at
-        text = text_of(payload.get("output"))
-        known.ran = not text.startswith(_REFUSED)
-        known.why = "" if known.ran else "the client refused it before it ran"
+        known.end(at, not text_of(payload.get("output")).startswith(_REFUSED))

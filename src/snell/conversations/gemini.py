@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, document_in, rows_in, table, tables
+from snell.conversations.record import Conversation, at_of, document_in, rows_in
+from snell.model.events import as_table, as_tables
 
 PLACES = ("{base}/tmp/*/chats/**/*.jsonl", "{base}/tmp/*/chats/**/*.json")
 _MARKERS = (b'"toolCalls"', b'"sessionId"', b'"user"')
@@ -22,10 +23,10 @@ def read(path: Path) -> Iterator[Conversation]:
     for row in rows_in(found, path, *_MARKERS) if path.suffix == ".jsonl" else document_in(found, path):
         if row.get("sessionId") and not found.session_id:
             agent = _begin(found, path, row)
-        for message in (row, *tables(row.get("messages")), *tables(table(row.get("$set")).get("messages"))):
+        for message in (row, *as_tables(row.get("messages")), *as_tables(as_table(row.get("$set")).get("messages"))):
             if message.get("type") == "user" and _is_typed(message):
                 prompts.add(str(message.get("id")))
-            for each in tables(message.get("toolCalls")):
+            for each in as_tables(message.get("toolCalls")):
                 _add_call(found, each, at_of(message.get("timestamp")), agent)
     found.prompts = 0 if agent else len(prompts)
     if found.session_id or found.unread_lines:
@@ -43,7 +44,7 @@ def _begin(found: Conversation, path: Path, row: Mapping[str, Any]) -> str:
 
 
 def _is_typed(message: Mapping[str, Any]) -> bool:
-    texts = [str(each.get("text") or "") for each in tables(message.get("content"))]
+    texts = [str(each.get("text") or "") for each in as_tables(message.get("content"))]
     return any(text and not text.startswith(_CONTEXT) for text in texts)
 
 
@@ -51,11 +52,10 @@ def _add_call(found: Conversation, each: Mapping[str, Any], at: int, agent: str)
     call = found.call(str(each.get("id") or ""), str(each.get("name")), each.get("args"), at, agent)
     if each.get("status") not in ("success", "error", "cancelled"):
         return
-    call.ended = at_of(each.get("timestamp"))
-    response = str(each.get("resultDisplay") or "")
+    at, response = at_of(each.get("timestamp")), str(each.get("resultDisplay") or "")
     if each["status"] == "success":
-        call.ran = True
+        call.end(at, True)
     elif each["status"] == "cancelled" or response.startswith(("Tool execution blocked", f'Tool "{call.tool}" not')):
-        call.ran, call.why = False, "the client refused it, or its user did"
+        call.end(at, False, "the client refused it, or its user did")
     else:
-        call.why = "it failed, and the record does not say whether it ran"
+        call.end(at, None)

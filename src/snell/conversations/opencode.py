@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from snell.conversations.record import Conversation, at_of, table
+from snell.conversations.record import Conversation, at_of
+from snell.model.events import as_table
 from snell.system.files import is_own_file
 from snell.system.json_input import json_or_none
 
@@ -39,17 +40,14 @@ def _sessions(database: Any, path: Path) -> Iterator[Conversation]:
         found.agents = {session} if parent else set()
         found.prompts = 0 if parent else database.execute(_PROMPTS, (session,)).fetchone()[0]
         for at, data in database.execute(_PARTS, (session,)):
-            _add_part(found, table(json_or_none(data)), at_of(at), session if parent else "")
+            _add_part(found, as_table(json_or_none(data)), at_of(at), session if parent else "")
         yield found
 
 
 def _add_part(found: Conversation, part: Any, at: int, agent: str) -> None:
     if part.get("type") != "tool":
         return
-    state = table(part.get("state"))
+    state = as_table(part.get("state"))
     call = found.call(str(part.get("callID") or ""), str(part.get("tool")), state.get("input"), at, agent)
-    call.ended = at_of(table(state.get("time")).get("end"))
-    if state.get("status") == "completed":
-        call.ran = True
-    elif state.get("status") == "error":
-        call.why = "it failed, and the record does not say whether it ran"
+    if state.get("status") in ("completed", "error"):
+        call.end(at_of(as_table(state.get("time")).get("end")), True if state["status"] == "completed" else None)

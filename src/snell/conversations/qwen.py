@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, rows_in, table, tables
+from snell.conversations.record import Conversation, at_of, rows_in
+from snell.model.events import as_table, as_tables
 
 PLACES = ("{base}/projects/*/chats/*.jsonl", "{base}/projects/*/subagents/*/agent-*.jsonl")
 _MARKERS = (b'"functionCall"', b'"tool_result"', b'"user"')
@@ -19,8 +20,8 @@ def read(path: Path) -> Iterator[Conversation]:
         found.version, found.cwd = str(row.get("version") or ""), found.cwd or str(row.get("cwd") or "")
         at = at_of(row.get("timestamp"))
         if row.get("type") == "assistant":
-            for part in tables(table(row.get("message")).get("parts")):
-                each = table(part.get("functionCall"))
+            for part in as_tables(as_table(row.get("message")).get("parts")):
+                each = as_table(part.get("functionCall"))
                 if each:
                     found.call(str(each.get("id") or ""), str(each.get("name")), each.get("args"), at, agent)
         elif row.get("type") == "tool_result":
@@ -31,20 +32,20 @@ def read(path: Path) -> Iterator[Conversation]:
 
 
 def _end_call(found: Conversation, row: Mapping[str, Any], at: int) -> None:
-    result = table(row.get("toolCallResult"))
+    result = as_table(row.get("toolCallResult"))
     call = found.find(result.get("callId"))
     if call is None:
         return
-    call.ended, status = at, result.get("executionStatus")
+    status = result.get("executionStatus")
     if status == "not_started" or result.get("status") == "cancelled":
-        call.ran, call.why = False, f"the client did not start it ({result.get('errorType') or 'refused'})"
-    elif status or result.get("status") == "success" or (not result.get("status") and _has_output(row)):
-        call.ran = True
+        call.end(at, False, f"the client did not start it ({result.get('errorType') or 'refused'})")
     else:
-        call.why = "it failed, and the record does not say whether it ran"
+        has_run = status or result.get("status") == "success" or (not result.get("status") and _has_output(row))
+        call.end(at, True if has_run else None)
 
 
 def _has_output(row: Mapping[str, Any]) -> bool:
     """Return whether the model was given an output; the results of a sub-agent say no more than that."""
-    responses = (table(each.get("functionResponse")) for each in tables(table(row.get("message")).get("parts")))
-    return any("output" in table(each.get("response")) for each in responses)
+    parts = as_tables(as_table(row.get("message")).get("parts"))
+    responses = (as_table(each.get("functionResponse")) for each in parts)
+    return any("output" in as_table(each.get("response")) for each in responses)

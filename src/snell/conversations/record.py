@@ -6,7 +6,7 @@ A reader beside this file makes these from the files of one client. Times are mi
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,11 @@ from snell.system.transcripts import is_readable, lines_since
 MOST_BYTES = 4 * 1024**3  # of one file
 LONGEST_LINE = 32 * 1024**2  # a result with a picture takes a few megabytes
 LATEST = 253_402_300_800_000  # the year 10000, which no date has
+_WHY = {
+    True: "",
+    False: "the client refused it before it ran",
+    None: "it failed, and the record does not say whether it ran",
+}
 _DURATION = re.compile(r"(\d{1,5})([mhdw])")
 _MINUTES = {"m": 1, "h": 60, "d": 1_440, "w": 10_080}
 
@@ -40,6 +45,10 @@ class RecordedCall(Struct, kw_only=True):
     hook_failure: str = ""  # what the client says about a hook of Snell that failed before this call
     unreported: str = ""  # why the client reports no event for it
     hook_session: str = ""  # the session that hooks are told, if it is another one: that of a sub-agent
+
+    def end(self, at: int, ran: bool | None, why: str = "") -> None:
+        """Note when the call ended, whether it ran, and if that is not sure, why."""
+        self.ended, self.ran, self.why = at, ran, why or _WHY[ran]
 
 
 class Conversation(Struct, kw_only=True):
@@ -105,23 +114,6 @@ def at_of(value: object) -> int:
     except (ValueError, OverflowError):
         return 0
     return at if 0 < at < LATEST else 0
-
-
-def table(value: object) -> Mapping[str, Any]:
-    """Return a value that should be an object; an empty one if it is something else."""
-    return value if isinstance(value, dict) else {}
-
-
-def tables(value: object) -> list[Mapping[str, Any]]:
-    """Return the objects in a value that should be a list of them."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def text_of(value: object) -> str:
-    """Return a text, or the texts in a list of parts."""
-    if isinstance(value, str):
-        return value
-    return "\n".join(str(each["text"]) for each in tables(value) if isinstance(each.get("text"), str))
 
 
 def milliseconds(text: str) -> int:

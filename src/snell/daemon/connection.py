@@ -5,7 +5,6 @@ import contextlib
 import socket
 from typing import TYPE_CHECKING
 
-from snell.daemon.listener import sender_of
 from snell.daemon.wire import KEEPALIVE, REPEATED, WITHDRAWN, Request, WireError, encode_reply
 from snell.model.protocols import Reply
 
@@ -22,9 +21,9 @@ REQUEST_SECONDS = 10.0  # for a sender to finish its request
 class Connection:
     """Reads from one socket without blocking, and sends the reply."""
 
-    def __init__(self, server: "SocketServer", connection: _socket.socket) -> None:
+    def __init__(self, server: "SocketServer", connection: _socket.socket, sender: int) -> None:
         self._server = server
-        self._socket = connection
+        self._socket, self._sender = connection, sender
         self._buffer = bytearray()
         self._unsent = b""
         self._is_waiting = False
@@ -89,7 +88,7 @@ class Connection:
                 self.close()
                 return True
             frame = bytes(self._buffer[:needed]) if sign else bytes(self._buffer)
-            request = Request.decode(frame, sender_of(self._socket), is_repeated=sign == REPEATED)
+            request = Request.decode(frame, self._sender, is_repeated=sign == REPEATED)
         except WireError as error:
             self._reply(Reply(stderr=f"snell: {error}\n".encode("utf-8", "replace"), exit_code=1))
             return True

@@ -8,8 +8,6 @@ import _socket
 import errno
 import os
 import socket
-import struct
-import sys
 from collections.abc import MutableMapping
 from pathlib import Path
 
@@ -97,14 +95,6 @@ def is_served(path: Path) -> bool:
         probe.setblocking(False)
         code = probe.connect_ex(str(path))
     return code in {0, errno.EAGAIN}  # EAGAIN: its queue is full
-
-
-def sender_of(connection: _socket.socket) -> int:
-    """Return the process id at the other end; 0 if the system does not provide it."""
-    if sys.platform != "linux":
-        return 0
-    (pid,) = struct.unpack_from("=i", connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12))
-    return int(pid)
 
 
 def _identity(path: Path) -> tuple[int, int, int] | None:

@@ -152,13 +152,12 @@ class Daemon:
             must_stay = self._services.must_stay or memory.is_behind
             if (is_idle and not must_stay) or self._program.is_gone() or not self._listener.is_reachable:
                 self._ending.set()
-            journal = runtime.journal  # its rows wait while another program has locked the database
-            has_rows = runtime.watchers.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
-            has_rows = has_rows or self._audit_is_behind
-            self._pace.end_round(has_more=memory.has_more or bool(CHILDREN.seen_dead) or has_rows)
+            is_behind = not self._is_busy() and self._is_behind(runtime)  # while events come, that is the usual case
+            has_more = memory.has_more or bool(CHILDREN.seen_dead) or is_behind
+            self._pace.end_round(has_more=has_more, due_in=memory.due_in(self._last))
 
     async def _run_housekeeping(self, runtime: Runtime) -> None:
-        """Collect garbage, write waiting rows, checkpoint the database, extend the audit chain, expire old rows."""
+        """Collect garbage, write waiting rows, extend the audit chain, expire old rows, checkpoint the database."""
         gc.collect(0)
         if isinstance(runtime.journal, StoreJournal):
             with contextlib.suppress(StoreError):
@@ -167,11 +166,18 @@ class Daemon:
         if runtime.database:
             with contextlib.suppress(StoreError):
                 await self._repair_ledger(runtime)
-                await asyncio.to_thread(runtime.database.checkpoint)
                 if runtime.audit_log:
                     await asyncio.to_thread(runtime.audit_log.keep_up, is_busy=self._is_busy)
                     self._audit_is_behind = runtime.audit_log.is_behind
                 runtime.database.run(lambda tx: self._expire_rows(tx, runtime.audit_log))
+            with contextlib.suppress(StoreError):
+                await asyncio.to_thread(runtime.database.checkpoint)
+
+    def _is_behind(self, runtime: Runtime) -> bool:
+        """Whether rows wait: for a database that another program has locked, for the ledger, or for the audit chain."""
+        journal = runtime.journal
+        has_rows = isinstance(journal, StoreJournal) and journal.waiting > 0
+        return has_rows or runtime.watchers.ledger.is_behind or self._audit_is_behind
 
     def _is_busy(self) -> bool:
         """Whether work that can wait has to wait."""

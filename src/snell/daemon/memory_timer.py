@@ -38,7 +38,7 @@ class MemoryTimer:
     def __init__(self, runtime: Runtime, every: float = EVERY) -> None:
         self._runtime = runtime
         self._every = every
-        self._next = 0.0
+        self._next = self._looked_at = 0.0
         self._is_first = True
         self.has_more = False  # captures to process or transcripts to read: the next pass should come soon
         self.is_behind = False  # captures wait, and each pass processes some: the daemon must not end before
@@ -51,6 +51,7 @@ class MemoryTimer:
         is_time = time.monotonic() >= self._next
         if where is None or not (is_time or (self.has_more and not is_busy)):
             return
+        self._looked_at = time.monotonic()
         # Memories stored by hand may need work too; not if the memory service was never used.
         service = sys.modules.get("snell.memory.service")
         if not (where.state / "memory").is_dir() and not (service and service.has_to_catch_up(self._runtime)):
@@ -58,6 +59,10 @@ class MemoryTimer:
         if is_time:
             self._next = time.monotonic() + self._every
         await asyncio.to_thread(self._process, not is_time)
+
+    def due_in(self, worked_at: float) -> float:
+        """Return the seconds until what hooks captured at that time is processed; many if that was done."""
+        return 2 * self._every if self._looked_at > worked_at else max(0.0, self._next - time.monotonic())
 
     def _process(self, continues: bool) -> None:
         from snell.memory.service import memories_of  # many daemons never need it

@@ -199,9 +199,10 @@ class RequestHandler:
             return
         now = time.monotonic()
         is_late = now >= self._overdue
-        due = self._latest + PAUSE if is_late else min(self._latest + QUIET_FOR, self._overdue)
+        due = self._latest + (PAUSE if is_late else QUIET_FOR)
         if now < due and now < self._overdue + LONGEST_DELAY:
-            self._timer = self._loop.call_later(due - now, self._follow_up_when_quiet)
+            again = due if is_late else self._overdue  # each look costs as much as a part of an event
+            self._timer = self._loop.call_later(again - now, self._follow_up_when_quiet)
         else:
             self.follow_up()
 

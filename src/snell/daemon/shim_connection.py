@@ -121,9 +121,16 @@ def working_directory() -> bytes:
 
 def is_ours(connection: _socket.socket) -> bool:
     """Return whether the process at the other end belongs to the same user."""
-    level, option = (_socket.SOL_SOCKET, _socket.SO_PEERCRED) if sys.platform == "linux" else (0, 1)
+    return peer_of(connection)[1] == posix.geteuid()
+
+
+def peer_of(connection: _socket.socket) -> tuple[int, int]:
+    """Return the process id at the other end, 0 if the system does not provide it, and the id of its user."""
+    is_linux = sys.platform == "linux"
+    level, option = (_socket.SOL_SOCKET, _socket.SO_PEERCRED) if is_linux else (0, 1)
     credentials = connection.getsockopt(level, option, 76)  # on all systems four other bytes, then the user's id
-    return int.from_bytes(credentials[4:8], sys.byteorder) == posix.geteuid()
+    process = int.from_bytes(credentials[:4], sys.byteorder) if is_linux else 0
+    return process, int.from_bytes(credentials[4:8], sys.byteorder)
 
 
 def encode_request(

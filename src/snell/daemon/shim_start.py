@@ -169,7 +169,7 @@ def _become_daemon(listener: _socket.socket) -> None:
         posix.chdir("/")
         variables = posix.environ.items()
         kept = {name: value for name, value in variables if name in KEPT or name.startswith(KEPT_PREFIXES)}
-        env = {**kept, b"SNELL_LISTEN_FD": b"3"}
+        env = {**kept, b"SNELL_LISTEN_FD": b"3", b"MALLOC_ARENA_MAX": b"1"}  # its threads take turns anyway
         posix.execve(sys.executable, [sys.executable, "-I", "-c", DAEMON], env)
     finally:
         posix._exit(127)

@@ -9,12 +9,13 @@ asyncio takes longer than the answer. Connections that cannot be answered at onc
 
 import _socket
 import contextlib
+import os
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from snell.daemon.connection import REQUEST_SECONDS, Connection
 from snell.daemon.request_handler import RequestHandler, Send
-from snell.daemon.shim_connection import is_ours
+from snell.daemon.shim_connection import peer_of
 from snell.daemon.wire import Request
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class SocketServer:
 
     def __init__(self, listening: _socket.socket, handler: RequestHandler) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
-        self._listening = listening
+        self._listening, self._user = listening, os.geteuid()
         self._handler = handler
         self._rpc: Rpc | None = None
         self._bridge: Bridge | None = None
@@ -87,8 +88,9 @@ class SocketServer:
                 return number
             connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, descriptor)
             connection.setblocking(False)
-            if is_ours(connection):
-                Connection(self, connection).readable()
+            sender, user = peer_of(connection)
+            if user == self._user:
+                Connection(self, connection, sender).readable()
             else:
                 connection.close()
         return most

@@ -4,7 +4,6 @@ One agent inside another program: its runtime, session and working directory, an
 The tool runner and the adapters share it, so that a hook sees the same event in all of them.
 """
 
-import os
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,6 +20,7 @@ from snell.model.events import Event
 from snell.model.tools import kind_of
 from snell.runtime.app import Runtime
 from snell.runtime.callback_hooks import event_named
+from snell.system.paths import working_folder
 
 
 class PromptResult(Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class EmbeddedAgent(Struct, frozen=True, kw_only=True, eq=False):
         claude_name = self.known_as.get(tool, tool)
         agent = {"agent_id": self.agent_id, "agent_type": self.agent_type} if self.agent_id else {}
         named = {"tool_name": claude_name} if tool else {}
-        common = {"session_id": self.session_id, "cwd": self.cwd or _cwd(), "hook_event_name": name}
+        common = {"session_id": self.session_id, "cwd": self.cwd or working_folder(), "hook_event_name": name}
         return Event(
             name=name,
             payload={**common, **agent, **named, **fields},
@@ -121,13 +121,6 @@ def embedded_agent_for(runtime: Runtime, client: str, options: Mapping[str, Any]
     """Return the agent for an adapter's options, with a new session id if there is none."""
     named = {"session_id": f"{client}-{uuid.uuid4().hex}", "is_named": "session_id" in options, **options}
     return EmbeddedAgent(runtime=runtime, client=client, **named)
-
-
-def _cwd() -> str:
-    try:
-        return os.getcwd()
-    except OSError:  # the working directory was removed
-        return ""
 
 
 def library(module: str, package: str) -> Any:

@@ -3,6 +3,7 @@ Combines outcomes into a decision: the strongest verdict wins and names its hook
 within a budget, failures are kept. The result does not depend on which hook finished first.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -139,10 +140,20 @@ def _cut_texts(texts: Sequence[Reason], left: int) -> tuple[tuple[Reason, ...], 
             left -= size
         else:
             if left > len(CUT):
-                room = reason.text.encode("utf-8", "surrogatepass")[: left - len(CUT)]
-                kept.append(Reason(reason.hook, room.decode("utf-8", "ignore") + CUT))
+                kept.append(Reason(reason.hook, _cut(reason.text, left - len(CUT))))
             left = 0
     return tuple(kept), left
+
+
+def _cut(text: str, size: int) -> str:
+    """Return the beginning of a text; a frame of untrusted text that is open there gets its end."""
+    beginning = text.encode("utf-8", "surrogatepass")[:size].decode("utf-8", "ignore")
+    ends = re.findall(r"^=+ end .+ [0-9a-f]{12} =+$", text, re.MULTILINE)
+    opened = (
+        each for each in reversed(ends) if each not in beginning and each.replace(" end ", " begin ") in beginning
+    )
+    end = next((f"\n{each}" for each in opened), "")
+    return beginning[: len(beginning) - len(end)] + CUT + end
 
 
 def _size(text: str) -> int:

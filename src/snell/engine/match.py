@@ -108,10 +108,6 @@ def _names_in(text: str, row: EventRow) -> frozenset[str]:
     return frozenset(part.strip() for part in parts) - {""}
 
 
-def _one_of(text: str, row: EventRow) -> Predicate:
-    return _names_in(text, row).__contains__
-
-
 def _glob(text: str, _row: EventRow) -> Predicate:
     if "*" not in text[:-1] and "?" not in text and text.endswith("*"):
         return lambda value: value.startswith(text[:-1])
@@ -166,7 +162,7 @@ def _searching(search: Callable[..., object], text: str) -> Predicate:
 _BUILDERS: dict[str, Callable[[str, EventRow], Predicate | None]] = {
     "all": lambda text, row: None,
     "exact": lambda text, row: text.__eq__,
-    "or": _one_of,
+    "or": lambda text, row: _names_in(text, row).__contains__,
     "wildcard": _glob,
     "regex": _regular,
 }

@@ -28,22 +28,22 @@ def record_of(decision: Decision, not_run: Iterable[Skipped] = (), problems: Ite
         "flags": list(event.flags),
         "value": event.rewritable if event.row.rewrites else None,
         "error": _error_in(event.payload.get("error")),
-        "verdict": decision.verdict.name.lower(),
+        "verdict": str(decision.verdict),
         "reason": decision.reason,
-        "reasons": [_reason(each) for each in decision.reasons],
-        "notes": [_reason(each) for each in decision.notes],
-        "tells": [_reason(each) for each in decision.tells],
+        **{name: [_reason(each) for each in given] for name in _REASONS if (given := getattr(decision, name))},
         "stop": _reason(decision.stop) if decision.stop else None,
-        "changes": [asdict(change) for change in decision.changes],
+        "changes": [asdict(change) for change in decision.changes] if decision.changes else None,
         "env": decision.env,
         "extras": decision.extras,
-        "failures": [_reason(each) for each in decision.failures],
         "merge": list(decision.merge),
         "rounds": [_round(each) for each in decision.rounds],
         "not_run": [asdict(each) for each in (*decision.skipped, *not_run)],
         "problems": list(problems),
     }
-    return {name: value for name, value in full.items() if value not in (None, "", [], {})}
+    return {name: value for name, value in full.items() if value or value not in (None, "", [], {})}
+
+
+_REASONS = ("reasons", "notes", "tells", "failures")
 
 
 def late_run(hook: Hook, outcome: Outcome) -> dict[str, Any]:

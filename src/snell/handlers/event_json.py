@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from snell.model.events import Event
+from snell.model.events import Event, as_table
 from snell.redact import redact_data
 
 # Fields of a payload that are never sent to another machine.
@@ -22,8 +22,7 @@ def event_object(event: Event) -> dict[str, Any]:
 
 def as_bash_call(payload: dict[str, Any]) -> dict[str, Any]:
     """Return the payload with `Bash` as the name of the tool; its own name goes to `native.tool`."""
-    native = payload.get("native")
-    own = {**(native if isinstance(native, dict) else {}), "tool": payload.get("tool_name")}
+    own = {**as_table(payload.get("native")), "tool": payload.get("tool_name")}
     return {**payload, "tool_name": "Bash", "native": own}
 
 

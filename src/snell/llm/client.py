@@ -8,7 +8,6 @@ and policy settings decide where questions are sent.
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec.structs import replace
@@ -19,9 +18,9 @@ from snell.llm.messages import ModelError, Question, Turn, object_in
 from snell.model.context import CURRENT_CONTEXT, Context, ModelSettings
 from snell.model.events import Event
 from snell.redact import redact
-from snell.system.address_policy import RefusedError, Target, check_url
+from snell.system.address_policy import RefusedError, Target
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
-from snell.system.http_client import Call, HttpError, Response, require_http_library, resolver, send_request
+from snell.system.http_client import Call, HttpError, Response, require_http_library, send_request, target_of_user
 from snell.system.run_program import environment, run
 
 LONGEST_ANSWER = 2_000_000
@@ -111,11 +110,9 @@ class Model:
 
     def _target(self, form: ModuleType) -> Target:
         url = (self._settings.url or form.URL).rstrip("/")
-        # The user or the policy chose this address, so it may be on a private network.
-        host = urlsplit(url).hostname or ""
-        allowed = (*self._context.settings.webhook_hosts, host)
         whole = url if url.endswith(form.PATH) else url + form.PATH
-        return check_url(whole, loopback=True, allowed=allowed, resolve=resolver(self._deadline))
+        # The user or the policy chose this address.
+        return target_of_user(whole, self._deadline, self._context.settings.webhook_hosts)
 
     def _key(self, form: ModuleType, target: Target) -> str:
         settings, env = self._settings, self._context.env

@@ -48,11 +48,8 @@ def regions(
 def _edges(space: Space) -> Graph:
     graph: Graph = [{} for _ in range(len(space))]
     usual = space.chance_similarity()
-    for index in range(len(space)):
-        for near in space.neighbours(index, EDGES):
-            strength = near.similarity - usual
-            if strength > 0:
-                graph[index][near.index] = graph[near.index][index] = strength
+    for (one, other), similarity in space.near_pairs(EDGES, usual).items():
+        graph[one][other] = graph[other][one] = similarity - usual
     return graph
 
 

@@ -37,7 +37,7 @@ class Layout(Struct, frozen=True):
 
 def compute_layout(space: Space, dimensions: int = 2, groups: Sequence[Sequence[str]] = ()) -> Layout:
     """Return a position for each memory; those of a group stay together."""
-    pairs = _pairs(space)
+    pairs = space.near_pairs(NEAREST, space.chance_similarity())
     points = _scale_to_box(_principal_axes(space, dimensions))
     members = [[space.place[each] for each in group] for group in groups]
     for done in range(ROUNDS):
@@ -45,17 +45,6 @@ def compute_layout(space: Space, dimensions: int = 2, groups: Sequence[Sequence[
     placed = _scale_to_box(points)
     edges = tuple(Edge(space.ids[a], space.ids[b], round(near, 4)) for (a, b), near in sorted(pairs.items()))
     return Layout({each: tuple(round(x, 4) for x in placed[n]) for n, each in enumerate(space.ids)}, edges)
-
-
-def _pairs(space: Space) -> dict[tuple[int, int], float]:
-    """Return each memory with the few that are nearest to it."""
-    found: dict[tuple[int, int], float] = {}
-    usual = space.chance_similarity()
-    for index in range(len(space)):
-        for near in space.neighbours(index, NEAREST):
-            if near.similarity > usual:
-                found[min(index, near.index), max(index, near.index)] = near.similarity
-    return found
 
 
 def _principal_axes(space: Space, dimensions: int) -> list[Point]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from snell.system.files import stat_or_none, text_or_nothing
+from snell.system.files import Stamp, stamp_of, text_or_nothing
 
 LARGEST = 256_000
 DEEPEST = 64
@@ -54,7 +54,7 @@ def _locate(folder: str) -> tuple[str, Path, str]:
     if not folder or not os.path.isabs(folder) or "\0" in folder:
         return "", Path(), ""
     root, config = _repository(Path(os.path.realpath(folder)))
-    stamp = _stamp(config)
+    stamp = stamp_of(config)
     return str(root), config, _remote_name(str(config), stamp) if stamp else ""
 
 
@@ -66,7 +66,7 @@ def shared_name(folder: str) -> str:
     """
     real = Path(os.path.realpath(folder))
     root, config = _repository(real)
-    name = _remote_name(str(config), stamp) if (stamp := _stamp(config)) else ""
+    name = _remote_name(str(config), stamp) if (stamp := stamp_of(config)) else ""
     if not name or config.parent != root / ".git" or not real.is_relative_to(root):
         return folder
     return os.path.normpath(f"{name}/{real.relative_to(root).as_posix()}")
@@ -93,13 +93,8 @@ def _worktree_config(git: Path) -> Path:
     return Path(os.path.realpath(place / common if common else place)) / "config"
 
 
-def _stamp(path: Path) -> int:
-    found = stat_or_none(path)
-    return found.st_mtime_ns if found else 0
-
-
 @lru_cache(maxsize=256)
-def _remote_name(config: str, _stamp: int) -> str:
+def _remote_name(config: str, _stamp: Stamp) -> str:
     return project_of_remote(origin_in(text_or_nothing(Path(config), LARGEST)))
 
 

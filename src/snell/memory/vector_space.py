@@ -75,6 +75,15 @@ class Space:
         others = sorted((-similarity, place) for similarity, place in near if place != index)
         return [Neighbour(place, -away) for away, place in others[:most]]
 
+    def near_pairs(self, most: int, usual: float) -> dict[tuple[int, int], float]:
+        """Return each point with the few that are nearest to it, and how similar, if that is more than usual."""
+        found: dict[tuple[int, int], float] = {}
+        for index in range(len(self)):
+            for near in self.neighbours(index, most):
+                if near.similarity > usual:
+                    found[min(index, near.index), max(index, near.index)] = near.similarity
+        return found
+
     def centre(self, members: Sequence[int]) -> list[float]:
         """Return the direction in the middle of these points."""
         if self._matrix is not None:

@@ -16,7 +16,7 @@ class Verdict(IntEnum):
     DENY = 4
 
     def __str__(self) -> str:
-        return self.name.lower()
+        return self._name_.lower()  # `name` is a property, and every event asks
 
 
 class Allow(Struct, frozen=True):

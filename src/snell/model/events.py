@@ -5,6 +5,7 @@ The payload is kept complete and Claude-shaped, so that fields which Snell does 
 the engine and most hooks ask for is available as attributes.
 """
 
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -162,6 +163,27 @@ def event_from(payload: Payload, name: str, client: str = "generic", flags: tupl
 def as_table(value: Any) -> dict[str, Any]:
     """Return a value that should be an object; an empty one if it is something else."""
     return value if isinstance(value, dict) else {}
+
+
+def as_tables(value: Any) -> list[dict[str, Any]]:
+    """Return the objects in a value that should be a list of them."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def text_of(value: Any) -> str:
+    """Return a text, or the texts in a list of content parts."""
+    if isinstance(value, str):
+        return value
+    parts = value if isinstance(value, list) else ()
+    texts = (each.get("text") if isinstance(each, dict) else each for each in parts)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def value_at(value: Any, path: Iterable[str]) -> Any:
+    """Return the value at a path of keys in nested mappings; None if there is none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def text_in(payload: Payload, field: str) -> str:

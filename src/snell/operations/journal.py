@@ -22,13 +22,7 @@ from snell.operations.memory_call import Limit, Project, project_of_call
 from snell.records import decisions
 from snell.records.decisions import SEARCHED, Row
 from snell.records.retention import folder_of
-from snell.records.session_reports import (
-    SessionReport,
-    SessionSummary,
-    recent_sessions,
-    report_as_markdown,
-    report_of,
-)
+from snell.records.session_reports import SessionReport, SessionSummary, recent_sessions, report_as_markdown, report_of
 from snell.runtime.database_journal import StoreJournal
 from snell.work.efforts import get as get_effort
 from snell.work.efforts import list_ as list_efforts

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from msgspec import Meta, to_builtins
 
-from snell.model.errors import SnellError
 from snell.model.protocols import Transaction
 from snell.operations import results
 from snell.operations.declaration import Answer, Call, about, operation
@@ -64,11 +63,7 @@ def release(call: Call, id_: Annotated[str, about("the call, or `lost`")] = "") 
 def _release(tx: Transaction, wanted: str, call: Call) -> Answer:
     if wanted == "lost":
         return {"id": wanted, "released": lost_ledger.acknowledge_loss(tx)}
-    found = ledger.find_by_prefix(tx, wanted)
-    if len(found) != 1:
-        what = "several calls match" if found else "no call matches"
-        raise SnellError(f"{what} `{wanted}`", advice="`snell ledger list` shows the ids")
-    held_call = found[0]
+    held_call = ledger.find_one(tx, wanted)
     held = claims.holder(tx, held_call.run_id, held_call.idempotency_key)
     is_held = held is not None and held.tool_call_id == held_call.tool_call_id
     resume.give_up(tx, held_call, now_ms(), "released")

@@ -20,9 +20,7 @@ from snell.records.retention import DAY_MS, TRACE_DAYS, expire_bodies, take_call
 from snell.system.files import LockedError
 from snell.system.wall_clock import now_ms
 
-EVERY = 10.0  # seconds between two extensions of the chain
-AT_ONCE = 20  # records in a transaction, since other writers wait for it
-AT_ONCE_BETWEEN_EVENTS = 4
+AT_ONCE = 10  # records in a transaction, since other writers wait for it
 MOST_ROUNDS = 500
 LONGEST_ROUND = 2.0  # seconds in which a daemon catches up before it does other work
 PAUSES = 3  # times as long as the transaction before, so that events get their turn
@@ -45,19 +43,15 @@ class AuditLog:
         self._folder = folder
         self._anchors = AnchorFile(folder)
         self._key = b""
-        self._last = 0.0
         self._bodies_at = 0.0
 
     def keep_up(self, *, at_once: bool = False, is_busy: Callable[[], bool] | None = None) -> None:
         """
-        Chain new records, every ten seconds or now.
+        Chain new records; `at_once`: also if that means to wait for another process.
 
         A daemon gives `is_busy`: then it pauses after each transaction, and stops soon when there are events.
         """
-        now = time.monotonic()
-        if not at_once and not self.is_behind and now - self._last < EVERY:
-            return
-        self._last, self.is_behind = now, False
+        self.is_behind = False
         try:
             self._extend(LOCK_SECONDS if at_once else 0.0, is_busy)
         except LockedError:
@@ -116,7 +110,6 @@ class AuditLog:
     def _extend(self, wait: float, is_busy: Callable[[], bool] | None) -> None:
         """Chain new records and write an anchor; one process at a time."""
         key = self._known_key(make=True)
-        most = AT_ONCE_BETWEEN_EVENTS if is_busy else AT_ONCE
         with self._anchors.hold_lock(wait):
             last = self._anchors.read(key).last
             self._anchors.begin(key, last)
@@ -125,11 +118,11 @@ class AuditLog:
 
             def extend() -> bool:
                 nonlocal head
-                before, head = head, self._database.run(lambda tx: audit_chain.extend(tx, key, most))
+                before, head = head, self._database.run(lambda tx: audit_chain.extend(tx, key, AT_ONCE))
                 return head != before
 
             def seal() -> bool:
-                return self._database.run(lambda tx: self._old_rows.step(tx, key, most))
+                return self._database.run(lambda tx: self._old_rows.step(tx, key, AT_ONCE))
 
             is_behind = self._repeat(extend, is_busy)
             # An ending process leaves the rows of earlier versions to the daemon: an earlier one may still be writing.

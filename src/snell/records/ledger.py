@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from snell.model.errors import SnellError
 from snell.model.protocols import Transaction
 from snell.model.tables import Table, assignments, where_given
 from snell.system.lazy_regex import lazy_regex
@@ -151,6 +152,15 @@ def find_by_prefix(tx: Transaction, wanted: str) -> list[Call]:
     begins = f"WHERE {number} >= ? AND {number} < ? LIMIT 2"
     same = _CALLS.read(tx, f"WHERE {number} = ? LIMIT 2", wanted)
     return same or _CALLS.read(tx, begins, wanted, f"{wanted}\x7f")
+
+
+def find_one(tx: Transaction, wanted: str) -> Call:
+    """Return the call that `find_by_prefix` finds. Raises SnellError if there is none, or more than one."""
+    found = find_by_prefix(tx, wanted)
+    if len(found) != 1:
+        what = "several calls match" if found else "no call matches"
+        raise SnellError(f"{what} `{wanted}`", advice="`snell ledger list` shows the ids")
+    return found[0]
 
 
 def open_calls(tx: Transaction, run_id: str) -> list[Call]:

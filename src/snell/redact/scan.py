@@ -7,7 +7,7 @@ secrets.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -23,20 +23,15 @@ MORE = 20  # and after one in the middle: `pygments.lexers.templates` is no toke
 _REACH = 60  # characters at the end of a match that may contain another
 _SHORTEST_RUN = 22
 _use_re2 = True
-_SHORT = 4_096  # bytes
 
 
 class Scans(NamedTuple):
     """The searches of one implementation: google-re2 or the standard library."""
 
-    useful_scans: Callable[[bytes], Sequence[int]]  # the scans that can find something in this text, from one pass
     formats: Callable[[bytes], tuple[list[int], list[int]]]  # where a literal begins, and near one in the middle
     contexts: Scan
     next_escape: Callable[[bytes, int], int]  # the next escape from this position, or -1
     has_foreign_name: Callable[[str], bool]  # of a secret, in another language than English
-
-
-EVERYTHING = FORMATS, IN_CONTEXT, ESCAPED, ENCODED = tuple(range(4))
 
 
 @cache
@@ -59,7 +54,7 @@ def _fast() -> Scans:
 
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
-    options.max_mem = 64 << 20
+    options.max_mem = 16 << 20  # bytes of each pattern and its states
     options.log_errors = False
     starts = [_start(each) for each in formats() if not each.before]
     patterns = (
@@ -69,23 +64,12 @@ def _fast() -> Scans:
         "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
         "(?i:" + _remove_bounds("|".join(context_scans("{}{}"))) + ")",
         _remove_bounds("|".join(escape_scans())),
-        f"[A-Za-z0-9+/_-]{{{_SHORTEST_RUN}}}",
     )
-    together = re2.Set.SearchSet(options)
-    for pattern in patterns:
-        together.Add(pattern.encode())
-    together.Compile()
-
     foreign = re2.compile(f"(?i:{'|'.join(name_patterns())})(?:[^a-z]|$)".encode())
-    known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
-
-    def useful_scans(data: bytes) -> Sequence[int]:
-        return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has some of all
-
+    known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns)
     return Scans(
-        useful_scans,
-        lambda data: _split(_overlapping(known.search, data)),
-        lambda data: list(_steps(around.search, data)),
+        lambda data: _split(known.search, data),
+        lambda data: _steps(around.search, data),
         lambda data, at: _next(again.search, data, at),
         lambda text: foreign.search(text.encode("utf-8", "replace")) is not None,
     )
@@ -99,22 +83,23 @@ def _overlapping(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[A
         at = found.start() + 1
 
 
-def _split(hits: Iterator[Any]) -> tuple[list[int], list[int]]:
+def _split(search: Callable[[bytes, int], Any], data: bytes) -> tuple[list[int], list[int]]:
     """Split matches: a literal at the beginning hides one in the middle that is found from the same position."""
     beginnings, middles = [], []
-    for found in hits:
+    for found in _overlapping(search, data):
         middles.append(found.start())
         if found.lastindex:
             beginnings.append(found.start(found.lastindex))
     return beginnings, middles
 
 
-def _steps(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[int]:
-    """Yield the positions of matches, also of one that begins before the last has ended."""
-    at = 0
+def _steps(search: Callable[[bytes, int], Any], data: bytes) -> list[int]:
+    """Return the positions of matches, also of one that begins before the last has ended."""
+    starts, at = [], 0
     while found := search(data, at):
-        yield found.start()
+        starts.append(found.start())
         at = max(found.start() + 1, found.end() - _REACH)
+    return starts
 
 
 def _next(search: Callable[[bytes, int], Any], data: bytes, at: int) -> int:
@@ -172,7 +157,6 @@ def _plain() -> Scans:
     beginnings = literals(sorted({each.literal for each in formats() if not each.before}))
     middles = scan("|".join(sorted({_around(each, look_behind=True) for each in formats() if each.before})))
     return Scans(
-        lambda _data: EVERYTHING,
         lambda data: (beginnings(data), middles(data)),
         scan_lower(_share_words(context_scans("{}(?={})"))),
         lambda data, at: _next(again.search, data, at),

@@ -1,7 +1,6 @@
 """Find all secrets in a text and replace them; their positions are in order and do not overlap."""
 
 from bisect import bisect_right
-from collections.abc import Container
 from functools import partial
 
 from snell.redact import scan
@@ -41,14 +40,12 @@ def replace_secrets(text: str, until: int) -> str:
 
 def _find(text: str, depth: int) -> list[Span]:
     data = scan.to_ascii_bytes(text)
-    useful_scans = scan.scans().useful_scans(data)
-    found = secrets_across_lines(text, data)
-    if useful_scans:
-        found += _find_plain(text, data, useful_scans)
-    if depth and scan.ENCODED in useful_scans:
+    found = secrets_across_lines(text, data) + _find_plain(text, data)
+    if depth:
         found += _find_encoded(text, data, found, depth)
-    if depth and scan.ESCAPED in useful_scans:
-        view = unescape(text, partial(scan.scans().next_escape, data))
+    next_escape = scan.scans().next_escape
+    if depth and next_escape(data, 0) >= 0:
+        view = unescape(text, partial(next_escape, data))
         found += _map_back(view, secrets_in(view.text, depth - 1))
     return found
 
@@ -66,10 +63,8 @@ def merge_spans(spans: list[Span]) -> list[Span]:
     return done
 
 
-def _find_plain(text: str, data: bytes, useful_scans: Container[int]) -> list[Span]:
-    found = _find_formats(text, data) if scan.FORMATS in useful_scans else []
-    if scan.IN_CONTEXT not in useful_scans:
-        return found
+def _find_plain(text: str, data: bytes) -> list[Span]:
+    found = _find_formats(text, data)
     kept = "[redacted:" in text
     end = 0
     for at in scan.scans().contexts(data):

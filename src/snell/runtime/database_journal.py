@@ -21,7 +21,6 @@ from typing import Any
 import msgspec
 
 from snell.model.decision import QUIET, Decision
-from snell.model.effects import Verdict
 from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
 from snell.records import decisions, orphaned_calls
@@ -250,15 +249,12 @@ def row_of(decision: Decision, request_key: str = "") -> Row:
         tool=_safe_id(event.tool),
         tool_use_id=_safe_id.__wrapped__(event.tool_use_id),  # every one is new, so it is not remembered
         request_key=request_key,
-        verdict=_VERDICTS[decision.verdict],
+        verdict=str(decision.verdict),
         ms=round(seconds * 1000, 3) if seconds else 0.0,
         rewritten=int(bool(decision.changes) and decision.is_rewritten),
         failures=len(decision.failures),
         in_ledger=int(decision.in_ledger),
     )
-
-
-_VERDICTS = {verdict: verdict.name.lower() for verdict in Verdict}
 
 
 def _row_from(record: Record) -> Row:

@@ -2,9 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -48,42 +48,56 @@ class TraceEncoder:
     def encode(self, record: Record) -> str:
         """Return a record as it is kept; only its plain fields where it is too long or cannot be redacted."""
         clean = self._without_secrets(record)
-        if clean and "changes" in record:
-            pairs = zip(clean["changes"], record["changes"], strict=True)
-            # With hashes of both values: a user who has a redacted value can still recognise it.
-            clean["changes"] = [
-                {**kept, **{f"{name}_hash": self.hash(msgspec.json.encode(json_value(change[name]))) for name in SIDES}}
-                for kept, change in pairs
-            ]
-        body = b"" if clean is None else self._with_rounds(clean, record)
+        rounds = [self._round(each) for each in record.get("rounds", ())] if clean else []
+        body = b""
+        if clean and all(rounds):
+            body = b'%b,"rounds":[%b]}' % (clean[:-1], b",".join(filter(None, rounds))) if rounds else clean
         if body and len(body) <= LONGEST_BODY:
             return body.decode()
         why = f"the details took {len(body):,} bytes, so they were not kept" if body else NOT_REDACTED
         kept = {name: str(record[name]) for name in PLAIN_FIELDS if name in record}
         return msgspec.json.encode(redact_for_storage({**kept, "problems": [why]})).decode()
 
-    def _without_secrets(self, record: Record) -> Record | None:
-        """Return all but the rounds without secrets. Events of a session differ in little but their values."""
+    def _without_secrets(self, record: Record) -> bytes:
+        """Return all but the rounds as JSON, without secrets. Events of a session differ in little but their values."""
         parts: tuple[Record, Record] = ({}, {})
         for name, value in record.items():
             if name not in ("id", "rounds"):  # the id is our own, and every one is new
                 parts[name in _VALUES][name] = value
-        rest, values = map(self.redact, parts)
-        return None if rest is None or values is None else {"id": record["id"], **rest, **values}
+        rest, values = map(self._clean_json, parts)
+        if not rest or not values:
+            return b""
+        if "changes" in record:
+            values = self._with_hashes(msgspec.json.decode(values), record["changes"])
+        fields = (b'"id":' + msgspec.json.encode(record["id"]), rest[1:-1], values[1:-1])
+        return b"{%b}" % b",".join(filter(None, fields))
+
+    def _with_hashes(self, clean: Record, changes: Sequence[Record]) -> bytes:
+        """Return values as JSON, with hashes of those before and after each change, which identify redacted ones."""
+        clean["changes"] = [
+            {**kept, **{f"{name}_hash": self.hash(msgspec.json.encode(json_value(change[name]))) for name in SIDES}}
+            for kept, change in zip(clean["changes"], changes, strict=True)
+        ]
+        return msgspec.json.encode(clean)
 
     def redact(self, record: Record) -> Record | None:
-        """Return the record without secrets; None when that cannot be made sure. A clean one is known next time."""
+        """Return the record without secrets; None when that cannot be made sure."""
+        clean = self._clean_json(record)
+        return msgspec.json.decode(clean, type=dict[str, Any]) if clean else None
+
+    def _clean_json(self, record: Record) -> bytes:
+        """Return the record as JSON without secrets; empty when that cannot be made sure. A clean one is remembered."""
         try:
             written = json_bytes(record)
             if written in self._known:
-                return cast(Record, msgspec.json.decode(written))
-            clean: Record = self._redactor(json_value(record))
-            if msgspec.json.encode(clean) == written and len(written) <= LONGEST_KNOWN:
+                return written
+            clean = msgspec.json.encode(self._redactor(json_value(record)))
+            if clean == written and len(written) <= LONGEST_KNOWN:
                 if len(self._known) >= TIMED:
                     self._known.clear()
                 self._known.add(written)
         except Exception:  # noqa: BLE001 whatever fails here, what was not redacted must not be written
-            return None
+            return b""
         return clean
 
     def hash(self, data: bytes) -> str:
@@ -96,13 +110,6 @@ class TraceEncoder:
             except StoreError:
                 self._hash_key = os.urandom(32)
         return hashlib.blake2b(data, key=self._hash_key, digest_size=16).hexdigest()
-
-    def _with_rounds(self, clean: Record, record: Record) -> bytes:
-        """Return the record with its rounds as JSON; empty when one of the runs cannot be redacted."""
-        rounds = [self._round(each) for each in record.get("rounds", ())]
-        if not all(rounds):
-            return b""
-        return msgspec.json.encode({**clean, "rounds": rounds} if rounds else clean)
 
     def _round(self, each: Record) -> msgspec.Raw | None:
         """Return a round as JSON; one without effects is always the same object, so it is encoded once and cached."""
@@ -119,8 +126,8 @@ class TraceEncoder:
     def _run(self, run: Record) -> msgspec.Raw | None:
         if _has_only_a_time(run):
             return self._timed_run(run)
-        clean = self.redact(run)
-        return None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
+        clean = self._clean_json(run)
+        return msgspec.Raw(clean) if clean else None
 
     def _timed_run(self, run: Record) -> msgspec.Raw | None:
         """Return a run without effects as JSON: all but its time is the same for every run of this hook."""
@@ -128,12 +135,12 @@ class TraceEncoder:
         ms = rest.pop("ms")
         key = tuple(rest.values())
         if (begun := self._timed.get(key)) is None:
-            clean = self.redact(rest)
-            if clean is None:
+            clean = self._clean_json(rest)
+            if not clean:
                 return None
             if len(self._timed) >= TIMED:
                 self._timed.clear()
-            begun = self._timed[key] = msgspec.json.encode(clean)[:-1]
+            begun = self._timed[key] = clean[:-1]
         return msgspec.Raw(b'%b,"ms":%b}' % (begun, msgspec.json.encode(ms)))
 
     def _remember(self, about: Record, written: msgspec.Raw) -> msgspec.Raw:

@@ -99,12 +99,12 @@ class Watchers:
         self._run_batch(jobs)
 
     def _job(self, watchers: tuple[Hook, ...], decision: Decision, context: Context, size: int) -> Job:
-        event = decision.event
-        cancel = threading.Event()
-        for hook in (each for each in watchers if each.is_async):
-            self._background.begin(hook, event, cancel)
-        context = replace(context, verdict=decision.verdict.name.lower(), cancel=cancel)
-        plan = self._executor.plan(watchers)
+        event, plan = decision.event, self._executor.plan(watchers)
+        cancel = None if plan.batched == watchers else threading.Event()  # nothing can end those that only write rows
+        for hook in watchers if cancel else ():
+            if hook.is_async:
+                self._background.begin(hook, event, cancel)
+        context = replace(context, verdict=str(decision.verdict), cancel=cancel)
         if size > SMALL:
             return Job(event, context, (), plan.foreground, plan.background)
         return Job(event, context, plan.batched, plan.others, plan.background)

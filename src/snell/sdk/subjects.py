@@ -205,7 +205,6 @@ def _carried_fields(kind: str, contents: CallContents, own: dict[str, Any]) -> d
 
 
 def _common_fields(event: Event, cwd: str) -> dict[str, Any]:
-    error = event.payload.get("error")
     return {
         "tool": event.tool,
         "kind": event.kind,
@@ -213,7 +212,7 @@ def _common_fields(event: Event, cwd: str) -> dict[str, Any]:
         "id": event.tool_use_id,
         "cwd": cwd,
         "response": event.payload.get("tool_response"),
-        "error": error if isinstance(error, str) else "",
+        "error": text_in(event.payload, "error"),
     }
 
 

@@ -24,7 +24,7 @@ from snell.model.hooks import ApprovedFiles
 from snell.settings.command_files import expand_words, known_variables
 from snell.settings.file_digests import LONGEST_PINNED, FileDigests
 from snell.shell.reader import read
-from snell.system.files import FileError, names_in, read_capped, write_atomically
+from snell.system.files import bytes_or_none, names_in, write_atomically
 from snell.system.paths import make_private
 
 FOLDER = "approved"
@@ -134,10 +134,7 @@ class Copies:
 
     def _approved_bytes(self, name: str, digest: str) -> bytes:
         path = Path(self._base, name)
-        try:
-            data = read_capped(path, LONGEST_PINNED)
-        except (OSError, FileError, ValueError):
-            data = None
+        data = bytes_or_none(path, LONGEST_PINNED)
         if data is None or hashlib.sha256(data).hexdigest() != digest:
             raise TrustError(f"`{name}` changed since it was approved", where=f"`{path}`", advice="run `snell trust`")
         return data

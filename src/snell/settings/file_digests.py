@@ -10,13 +10,11 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from snell.system.files import FileError, read_capped, stat_or_none
+from snell.system.files import FileError, Stamp, read_capped, stamp_of
 
 # File systems have times in steps. A file that is written twice within one step looks unchanged, so a file that was
 # written just before its stamp was taken is not settled.
 STEP = 50_000_000
-
-Stamp = tuple[int, int, int, int, int]
 
 
 class FileStamp(Struct, frozen=True):
@@ -28,12 +26,6 @@ class FileStamp(Struct, frozen=True):
 def watch_file(path: Path | str) -> FileStamp:
     stamp = stamp_of(path)
     return FileStamp(str(path), stamp, is_settled(stamp))
-
-
-def stamp_of(path: Path | str) -> Stamp | None:
-    """Return the times, size and identity of a file, or None."""
-    found = stat_or_none(path)
-    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev) if found else None
 
 
 def is_settled(stamp: Stamp | None) -> bool:

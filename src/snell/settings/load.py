@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from snell.model.context import HandlerSettings, McpServer, ModelSettings
 from snell.model.hooks import Hook, Switches
 from snell.settings.effective_values import ADDED_POLICY, effective_values, switches
-from snell.settings.file_digests import FileDigests, FileStamp, stamp_of, watch_file
+from snell.settings.file_digests import FileDigests, FileStamp, watch_file
 from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
 from snell.settings.parse import parse_file, read_file
 from snell.settings.parse_types import Collected, PackSource, Parsed, ParseState, PythonSource, Value
@@ -22,6 +22,7 @@ from snell.settings.pins import Pins, pins_file, pins_of, read_pins
 from snell.settings.plugins import folders_in, read_pack_folder
 from snell.settings.unreadable_policy import failing_hooks
 from snell.settings.value_tree import Problem
+from snell.system.files import stamp_of
 from snell.system.paths import POLICY_FILE, Places
 
 PROFILES = Path(__file__).parent / "profiles"  # settings by the name of a profile; the first line describes it

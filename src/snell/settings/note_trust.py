@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from snell.settings.locate import NOTES, project_at
 from snell.settings.pins import ProjectPins, changed_pins, pins_of, read_pins
-from snell.system.files import FileError, read_capped
+from snell.system.files import bytes_or_none
 from snell.system.git_index import may_track
 from snell.system.paths import Places
 
@@ -41,10 +41,7 @@ def trusted_notes(state: Path, root: str) -> tuple[str, bool]:
 
 def notes_in(root: Path) -> bytes:
     """Return the bytes of a project's notes. Links are not followed: they lead to anything that the user can read."""
-    try:
-        return read_capped(root / NOTES, LARGEST, follow_links=False)
-    except (OSError, FileError, ValueError):
-        return b""
+    return bytes_or_none(root / NOTES, LARGEST, follow_links=False) or b""
 
 
 def record_agent_write(state: Path, root: str) -> None:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from snell.model.context import Context
 from snell.model.events import text_in
 from snell.settings.skill_folders import Kind, folders_for
-from snell.system.files import FileError, names_in, read_capped, stat_or_none
+from snell.system.files import bytes_or_none, names_in, stat_or_none
 from snell.system.lazy_regex import lazy_regex
 
 LARGEST = 200_000
@@ -83,11 +83,10 @@ def documents_in(folder: str, kind: Kind = "skills", deep: int = 1) -> Iterator[
 
 @lru_cache(maxsize=2 * MOST_SKILLS)
 def _read(path: str, _changed: int) -> Skill | None:
-    try:
-        text = read_capped(Path(path), LARGEST).decode("utf-8", "replace").lstrip("\ufeff").replace("\r\n", "\n")
-    except (OSError, FileError):
+    data = bytes_or_none(Path(path), LARGEST)
+    if data is None:
         return None
-    head, body = split_front_matter(text)
+    head, body = split_front_matter(data.decode("utf-8", "replace").lstrip("\ufeff").replace("\r\n", "\n"))
     fields = front_matter(head)
     name = text_in(fields, "name") or usual_name(path)
     triggers = fields.get("triggers") or fields.get("keywords") or []

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from snell.model.catalogue import CATALOGUE
+from snell.model.events import value_at
 from snell.model.installs import Install, SetupScope, Switch
 from snell.settings.snell_commands import runs_shim
 from snell.setup.client_mcp_servers import file_values
-from snell.setup.edit_toml import value_at
 from snell.setup.plan import Site, expand_path
 
 

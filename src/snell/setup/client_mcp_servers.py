@@ -14,12 +14,11 @@ from msgspec import Struct
 from snell.clients import client_named
 from snell.model.context import McpServer
 from snell.model.errors import SnellError
-from snell.model.events import as_table
+from snell.model.events import as_table, value_at
 from snell.model.installs import ENTRY_NAME, Install
 from snell.settings.load import load
 from snell.settings.locate import project_at
 from snell.settings.read_json import JsonScanner
-from snell.setup.edit_toml import value_at
 from snell.setup.edit_yaml import yaml_values
 from snell.setup.plan import Site, expand_path, find_installed_clients
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from snell.model.events import value_at
 from snell.model.installs import FileEdit, Member, TomlTables
 from snell.settings.read_toml import TableLines, locate_tables, read_toml
 from snell.settings.snell_commands import is_snell_entry, runs_shim
@@ -88,13 +89,6 @@ def _other_values(values: Mapping[str, Any], file: FileEdit) -> Any:
         elif isinstance(edit, Member) and is_snell_entry(value_at(left, edit.at)):
             drop_value(left, edit.at)
     return left
-
-
-def value_at(values: Any, path: Sequence[str]) -> Any:
-    """Return the value at a path of keys in nested mappings; None if there is none."""
-    for name in path:
-        values = values.get(name) if isinstance(values, Mapping) else None
-    return values
 
 
 def drop_value(values: dict[str, Any], path: tuple[str, ...]) -> None:

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from snell.model.events import value_at
 from snell.model.installs import FileEdit, Member
 from snell.settings.read_yaml import read_yaml
 from snell.settings.snell_commands import is_snell_entry
 from snell.settings.value_tree import InvalidValueError, plain
-from snell.setup.edit_toml import CANNOT_REMOVE, drop_value, toml_value, value_at, values_of_edited
+from snell.setup.edit_toml import CANNOT_REMOVE, drop_value, toml_value, values_of_edited
 
 _INDENT = re.compile(r"[ ]*")
 

@@ -19,7 +19,7 @@ from snell.model.installs import FileEdit, OwnFile
 from snell.settings.value_tree import InvalidValueError
 from snell.setup.apply_edits import insert_edits, other_hooks, remove_edits
 from snell.setup.plan import LONGEST_FILE
-from snell.system.files import FileError, file_lock, read_capped, struct_or_none, write_atomically
+from snell.system.files import FileError, bytes_or_none, file_lock, read_capped, struct_or_none, write_atomically
 from snell.system.paths import make_private
 
 FOLDERS = "folders.json"  # the folders that set-up made
@@ -252,10 +252,7 @@ def _record_of(state: Path, real: Path) -> Record | None:
 
 
 def _original_of(state: Path, real: Path) -> bytes | None:
-    try:
-        return read_capped(_folder(state, real) / "before", LONGEST_FILE)
-    except (OSError, FileError):
-        return None
+    return bytes_or_none(_folder(state, real) / "before", LONGEST_FILE)
 
 
 def _folder(state: Path, real: Path) -> Path:

@@ -27,7 +27,7 @@ from snell.settings.snell_commands import is_fail_closed
 from snell.setup.apply_edits import insert_edits, is_snell_file
 from snell.setup.client_choices import Choices, abilities, choices_in, with_choices
 from snell.setup.config_formats import Programs, command_file, hook_files, mcp_file
-from snell.system.files import FileError, read_capped
+from snell.system.files import FileError, bytes_or_none, read_capped
 from snell.system.paths import home_directory, places
 
 LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their history in the same file as their settings
@@ -173,10 +173,8 @@ def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
 
 def _is_foreign(path: Path) -> bool:
     """Return whether a file that Snell did not write is here, such as the user's own command of this name."""
-    try:
-        return not is_snell_file(read_capped(path, LONGEST_FILE))
-    except (OSError, FileError):
-        return path.exists()
+    data = bytes_or_none(path, LONGEST_FILE)
+    return path.exists() if data is None else not is_snell_file(data)
 
 
 def planned_mcp(install: Install, scope: SetupScope, site: Site) -> FileEdit | None:
@@ -286,10 +284,7 @@ def _programs(scope: SetupScope, site: Site) -> Programs:
 
 def _is_closed(file: FileEdit) -> bool:
     """Return whether this file was set up with --fail-closed: a later set-up must not loosen that."""
-    try:
-        return is_fail_closed(read_capped(Path(file.path), LONGEST_FILE))
-    except (OSError, FileError):
-        return False
+    return is_fail_closed(bytes_or_none(Path(file.path), LONGEST_FILE) or b"")
 
 
 def _status_line(programs: Programs) -> tuple[WrappedCommand, ...]:

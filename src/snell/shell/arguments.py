@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from snell.shell.programs import Program, is_known, program_row, programs_with_verbs
+from snell.shell.programs import UNKNOWN_PROGRAM, Program, program_row, programs_with_verbs
 from snell.system.lazy_regex import lazy_regex
 
 _CLUSTER = lazy_regex(r"-([A-Za-z0-9]+)")
@@ -38,8 +38,9 @@ class Arguments(Struct, gc=False):
                 return True
             if given.startswith("--") and len(given) >= _SHORTEST:
                 lower = given.lower()
-                if any(name.startswith(lower) for name in names):
-                    return True
+                for name in names:
+                    if name.startswith(lower):
+                        return True
         return False
 
     def values(self, *names: str) -> list[str]:
@@ -52,11 +53,11 @@ class Arguments(Struct, gc=False):
 
 def arguments_of(program: str, words: Iterable[str], takes: str = "") -> Arguments:
     """Sort the words after a program's name; `takes` names more options that take the next word."""
-    return _sort(program, tuple(words), takes)
+    return sort_words(program, tuple(words), takes)
 
 
 @lru_cache(maxsize=64)  # several rules of the guard ask about the same command
-def _sort(program: str, words: tuple[str, ...], takes: str) -> Arguments:
+def sort_words(program: str, words: tuple[str, ...], takes: str) -> Arguments:
     row = program_row(program)
     found = Arguments(words=words, same=row.same, single_dash=row.single_dash)
     reader = _Reader(program, row, row.takes.union(takes.split()) if takes else row.takes, found)
@@ -87,22 +88,20 @@ class _Reader:
     def _add_operand(self, word: str, *, is_unsure: bool) -> None:
         if is_unsure or word.startswith("+"):
             self._found.unsure.add(len(self._operands))
-        elif self._may_be_verb(word):
-            self._row = program_row(f"{self._program} {word}")
-            self._takes |= self._row.takes
-            self._found.same += self._row.same
+        elif len(self._operands) == len(self._found.unsure) and self._program in programs_with_verbs():
+            row = program_row(f"{self._program} {word}")
+            self._row = self._row if row is UNKNOWN_PROGRAM else row
+            self._takes |= row.takes
+            self._found.same += row.same
         self._operands.append(word)
-
-    def _may_be_verb(self, word: str) -> bool:
-        is_first = len(self._operands) == len(self._found.unsure)
-        return is_first and self._program in programs_with_verbs() and is_known(f"{self._program} {word}")
 
     def _add_option(self, word: str, rest: Iterator[str]) -> bool:
         """Note an option; says whether the word after it may still be its value."""
         options = self._found.options
         if word.startswith("--") or self._found.single_dash or word in self._takes:
             name, equals, value = word.partition("=")
-            name = _written_out(name, self._row.long or (self._takes if equals else frozenset()))
+            known = self._row.long or (self._takes if equals else ())
+            name = _written_out(name, known) if known and name not in known else name
             takes = name in self._takes and not equals
             options.append((name, next(rest, "") if takes else value))
             return not takes and not equals
@@ -137,8 +136,8 @@ def sub_command(program: str, words: Sequence[str]) -> tuple[str, list[str]]:
     return (rest[0].lower(), rest[1:]) if rest else ("", [])
 
 
-def _written_out(name: str, known: frozenset[str]) -> str:
-    meant = [option for option in known if option.startswith(name)] if name not in known else []
+def _written_out(name: str, known: Iterable[str]) -> str:
+    meant = [option for option in known if option.startswith(name)]
     return meant[0] if len(meant) == 1 else name
 
 
@@ -189,7 +188,10 @@ def matches_any(given: Arguments, phrases: tuple[str, ...]) -> bool:
     by_word, first = _by_first_word(phrases), given.operands[0] if given.operands else ""
     if 0 in given.unsure:  # it may be passed, so that the next one counts
         return any(_matches(given, _compile(phrase)) for phrase in phrases)
-    return any(_matches(given, phrase) for phrase in by_word.get(first.lower(), by_word[""]))
+    for phrase in by_word.get(first.lower(), by_word[""]):  # noqa: SIM110 - most often there is none
+        if _matches(given, phrase):
+            return True
+    return False
 
 
 @lru_cache(maxsize=1024)

@@ -33,14 +33,14 @@ class Budget:
     read in one of the ways in which shells read it.
     """
 
-    __slots__ = ("_most_commands", "_until", "commands", "depth", "doubtful", "troubles")
+    __slots__ = ("_until", "commands", "depth", "doubtful", "most_commands", "troubles")
 
     def __init__(self, most_commands: int = MOST_COMMANDS) -> None:
         self.troubles: list[str] = []
         self.doubtful = False
         self.commands = 0
         self.depth = 0
-        self._most_commands = most_commands
+        self.most_commands = most_commands
         self._until = 0.0
 
     def trouble(self, text: str) -> None:
@@ -57,7 +57,7 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        return self.commands > self._most_commands
+        return self.commands > self.most_commands
 
 
 class Cursor:

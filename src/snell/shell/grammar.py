@@ -6,14 +6,12 @@ from functools import lru_cache
 
 from snell.shell import tree
 from snell.shell.conditions import read_arithmetic_command, read_test
-from snell.shell.cursor import LONGEST_TEXT, MOST_COMMANDS, TOO_MANY, Budget, Cursor
-from snell.shell.plain_lines import PlainCommand, plain_commands, plain_tree
+from snell.shell.cursor import LONGEST_TEXT, Budget, Cursor
 from snell.shell.simple_command import read_redirects, read_simple, skip_lines
+from snell.shell.simple_lines import LONGEST_SHARED, simple_tree
 from snell.shell.tree import EMPTY, Node, Text, Word, literal
 from snell.shell.words import PATTERN, read_arithmetic, read_word
 from snell.system.lazy_regex import lazy_regex
-
-LONGEST_SHARED = 2_000  # characters; so few hold fewer commands than any reader may list
 
 _BODY_KEYWORDS = r"if|for|while|until|case|select|\[\["
 _RESERVED = lazy_regex(
@@ -41,18 +39,12 @@ _ENDLESS = lazy_regex(r"[^;()]*;\s*(?:1|true)?\s*;[^;()]*\)\)")
 _ENDS_ITEMS = ("", ";", "\n", "#")
 
 
-def read_tree(text: str, budget: Budget) -> Node:
+def make_tree(text: str, budget: Budget) -> Node:
     """The tree of the text. What went wrong on the way is noted in the budget."""
-    return make_tree(text, plain_commands(text), budget)
-
-
-def make_tree(text: str, plain: list[PlainCommand] | None, budget: Budget) -> Node:
-    """The tree of a text whose plain commands are known; None where it is not plain."""
-    if plain is not None:
-        budget.commands += len(plain)
-        if budget.is_spent:
-            budget.trouble(TOO_MANY)
-        return plain_tree(plain[:MOST_COMMANDS])
+    simple = simple_tree(text) if len(text) <= LONGEST_TEXT else None
+    if simple and budget.commands + len(simple[1]) <= budget.most_commands:
+        budget.commands += len(simple[1])
+        return simple[0]
     # What is noted in a budget that is not used yet depends on this text alone.
     if not (budget.commands or budget.doubtful or len(text) > LONGEST_SHARED) and (known := _shared_tree(text)):
         budget.commands += known[1]

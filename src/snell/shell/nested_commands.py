@@ -15,7 +15,6 @@ from snell.system.lazy_regex import lazy_regex
 
 MOST_STARTS = 24  # words behind a program that are tried as the beginning of a command
 
-
 _SHELLS = name_set("sh bash zsh dash ksh mksh ash fish pwsh powershell nu")
 # Of git these alone run something.
 _GIT = name_set("submodule bisect rebase annex worktree subrepo")

@@ -17,11 +17,13 @@ from snell.system.lazy_regex import lazy_regex
 DEEPEST = 20
 LONGEST = 20_000
 
-_SHOWS = lazy_regex(
-    r"(?:^|[|;&({=]\s*|^\s*)(?:(?:get|set|new|remove|add|clear|copy|move|rename|invoke|start|stop|out|select|where|"
+_COMMAND = (
+    r"(?:(?:get|set|new|remove|add|clear|copy|move|rename|invoke|start|stop|out|select|where|"
     r"foreach|convert|convertto|convertfrom|import|export|test|write|read|enable|disable|restart|register|unregister)"
-    r"-[a-z]\w+|iwr|irm|iex|gci|gc|ri)(?=\s|[;|)]|$)|\$env:\w|\[(?:system\.)?(?:io|net|convert|environment)\b[\w.]*\]::"
+    r"-[a-z]\w+|iwr|irm|iex|gci|gc|ri)(?=\s|[;|)]|$)"
 )
+_FIRST, _LATER = lazy_regex(rf"\s*{_COMMAND}"), lazy_regex(rf"[|;&({{=]\s*{_COMMAND}")
+_IN_A_WORD = lazy_regex(r"\$env:\w|\[(?:system\.)?(?:io|net|convert|environment)\b[\w.]*\]::")
 _PLAIN = lazy_regex(r"[A-Za-z0-9_./:@%+,=\\*?~\[\]^!-]+")
 _VARIABLE = lazy_regex(r"(?i)\$\{?(?:(env|global|script|local|private):)?(\w+|_|\?|\$)\}?((?:\.\w+(?!\w*\())*)")
 _STATIC = lazy_regex(r"(?i)\[([\w.]+)\]::(\w+)")
@@ -49,7 +51,10 @@ class Element(Struct, frozen=True):
 
 def looks_like_powershell(line: str) -> bool:
     """Return whether a line shows signs of PowerShell: the name of a cmdlet, or a variable of its kind."""
-    return ("-" in line or "$" in line or "i" in line) and _SHOWS.search(line[:LONGEST].lower()) is not None
+    text = line[:LONGEST].lower()
+    if _FIRST.match(text) or _LATER.search(text):
+        return True
+    return ("$env:" in text or "]::" in text) and _IN_A_WORD.search(text) is not None
 
 
 def to_posix(text: str) -> Translation:

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from snell.shell import tree
 from snell.shell.command_line import Command, CommandLine, Redirect
-from snell.shell.grammar import LONGEST_SHARED, make_tree, read_tree
+from snell.shell.grammar import make_tree
 from snell.shell.inner_scripts import (
     MOST_COMMANDS,
     Findings,
@@ -24,10 +24,9 @@ from snell.shell.inner_scripts import (
     look_through,
     may_run_others,
 )
-from snell.shell.plain_lines import PlainCommand, plain_commands
+from snell.shell.simple_lines import LONGEST_SHARED, simple_tree
 from snell.shell.tree import Node, Part, Simple, Substitution, Text, Variable, Word
 from snell.shell.word_texts import WordText, assignments_of, redirects_of, words_of
-from snell.shell.wrappers import program_of
 from snell.system.lazy_regex import lazy_regex
 
 __all__ = ["Command", "CommandLine", "Redirect", "is_escaped", "read", "without_escape"]
@@ -36,6 +35,7 @@ LONGEST_LINE = 64 * 1024
 
 _ESCAPED = lazy_regex(r"([ \t\n]*)!(?![\s!()|&;<>=]|\Z)")
 _FIND_MARKS = frozenset(("{}",))
+_MAY_CHANGE = lazy_regex(r"[~*?\[{'\"]")
 _NO_WORD = Word()
 
 
@@ -47,16 +47,14 @@ def read(line: str) -> CommandLine:
 
 
 def _read(line: str) -> CommandLine:
-    plain = plain_commands(line)
-    if (
-        plain is not None
-        and len(plain) <= MOST_COMMANDS
-        and not any(may_run_others(program_of(each.words[0])) for each in plain)
-    ):
-        return CommandLine(line, tuple([_plain_command(each, line) for each in plain]))
+    simple = simple_tree(line)
+    if simple and len(simple[1]) <= MOST_COMMANDS:
+        commands = tuple([_simple_command(each, line) for each in simple[1]])
+        if not any([may_run_others(each.program) or not each.literal[0] for each in commands]):  # noqa: C419 - few
+            return CommandLine(line, commands)
     findings = Findings()
     try:
-        top = make_tree(line, plain, findings.budget)
+        top = make_tree(line, findings.budget)
         commands = tuple(_Lister(line, findings).commands(top, 0))
     except RecursionError:
         return CommandLine(line, understood=False)
@@ -76,11 +74,32 @@ def without_escape(line: str) -> str:
     return _ESCAPED.sub(r"\1", line, count=1) if is_escaped(line) else line
 
 
-def _plain_command(plain: PlainCommand, line: str) -> Command:
-    words, spans, _joiner = plain
-    start, end = spans[0][0], spans[-1][1]
-    shifted = tuple(spans) if not start else tuple([(first - start, last - start) for first, last in spans])
-    return Command(tuple(words), (True,) * len(words), shifted, (), (), line[start:end], start, end)
+def _simple_command(node: Simple, line: str) -> Command:
+    start, end = node.start, node.end
+    text = line[start:end]
+    if node.redirects or _MAY_CHANGE.search(text):
+        return _command(node, words_of(node, line), line)
+    words = tuple([word.parts[0].text for word in node.words if type(word.parts[0]) is Text])
+    spans = tuple([(word.start - start, word.end - start) for word in node.words])
+    return Command(words, (True,) * len(words), spans, (), (), text, start, end)
+
+
+def _command(
+    node: Simple, words: Sequence[WordText], source: str, place: tuple[int, int] | None = None, depth: int = 0
+) -> Command:
+    start, end = node.start, node.end
+    return Command(
+        tuple([word.text for word in words]),
+        tuple([word.literal for word in words]),
+        tuple([(word.start - start, word.end - start) for word in words]),
+        assignments_of(node, source) if node.assignments else (),
+        redirects_of(node, source) if node.redirects else (),
+        source[start:end],
+        *(place or (start, end)),
+        depth,
+        node.negated,
+        place is not None,
+    )
 
 
 class _Lister:
@@ -142,26 +161,15 @@ class _Lister:
         self, node: Simple, words: Sequence[WordText], depth: int, key: int, marks: frozenset[str] = frozenset()
     ) -> None:
         """Add the command, and those that it hands to a shell or has `find` run."""
-        start, end, source = node.start, node.end, self._source
-        command = Command(
-            tuple([word.text for word in words]),
-            tuple([word.literal for word in words]),
-            tuple([(word.start - start, word.end - start) for word in words]),
-            assignments_of(node, source) if node.assignments else (),
-            redirects_of(node, source) if node.redirects else (),
-            source[start:end],
-            *(self._place or (start, end)),
-            depth,
-            node.negated,
-            self._place is not None,
-        )
+        source = self._source
+        command = _command(node, words, source, self._place, depth)
         self._found.append((key, command))
         if not words or (words[0].literal and not marks and not may_run_others(command.program)):
             return
         inner = look_through(words, marks, self._findings)
         for code in handed_to_shells(inner, Streams(node.redirects, source), self._findings):
             if self._findings.may_reread(len(code), depth + 1):
-                top = read_tree(code, self._findings.budget)
+                top = make_tree(code, self._findings.budget)
                 self._list_inside(top, code, key, (command.start, command.end), depth + 1)
         for run in executed_by_find(inner.words):
             part = Simple(start=run[0].start, end=run[-1].end)

@@ -2,14 +2,14 @@
 
 from snell.shell.cursor import Cursor
 from snell.shell.heredocs import read_heredocs
-from snell.shell.tree import Assignment, Part, Redirect, Simple, Text, Word
+from snell.shell.simple_lines import KEYWORDS
+from snell.shell.tree import Assignment, Part, Redirect, Simple, Word
 from snell.shell.words import read_text, read_word
 from snell.system.lazy_regex import lazy_regex
 
 _ENDS_COMMAND = frozenset("\n;|)(#")
 _ENDS_ARRAY = ("", *" \t\n\r;|&<>)")
 _MAY_REDIRECT = frozenset("<>&{0123456789")
-_PLAIN_ARGUMENT = lazy_regex(r"[ \t]++([A-Za-z0-9_./:@%+,=-]++)(?=[ \t\n;|)]|\Z)")
 _REDIRECT = lazy_regex(
     r"([0-9]+(?=[<>])|\{[A-Za-z_][A-Za-z0-9_]*\}(?=[<>]))?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)"
 )
@@ -17,13 +17,6 @@ _ASSIGNMENT = lazy_regex(r"([A-Za-z_](?:[A-Za-z0-9_]|\\\n)*)(\[[^\]]*\])?(?:\\\n
 _OPEN_SUBSCRIPT = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*\[[^\]]*\Z")
 _CASE_BREAK = lazy_regex(";[;&]")
 _DECLARES = frozenset(("declare", "typeset", "local", "export", "readonly"))
-# A keyword here was written in a way that the grammar did not recognise, such as with a line break inside.
-_KEYWORDS = frozenset(
-    (
-        *("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"),
-        *("function", "select", "coproc", "{", "}", "!", "[[", "]]"),
-    )
-)
 
 
 def read_simple(cursor: Cursor, *, negated: bool) -> Simple:
@@ -31,11 +24,6 @@ def read_simple(cursor: Cursor, *, negated: bool) -> Simple:
     start = end = cursor.at
     words, assignments, redirects = list[Word](), list[Assignment](), list[Redirect]()
     while _read_part(cursor, words, assignments, redirects):
-        plain = _PLAIN_ARGUMENT.match(cursor.text, cursor.at, cursor.end) if words else None
-        while plain:  # most arguments are like that, and this is the short way
-            cursor.at = plain.end()
-            words.append(Word((Text(plain[1]),), plain.start(1), cursor.at))
-            plain = _PLAIN_ARGUMENT.match(cursor.text, cursor.at, cursor.end)
         end = cursor.at
         cursor.skip_blanks()
     if end == start or (redirects and _splits_elsewhere(words, redirects)):
@@ -82,8 +70,8 @@ def _splits_elsewhere(words: list[Word], redirects: list[Redirect]) -> bool:
 def _is_odd_first(word: Word, *, alone: bool) -> bool:
     """Tell whether shells read a first word in different ways."""
     plain = word.plain or ""
-    if alone and plain in _KEYWORDS and not word.is_quoted:
-        return True
+    if alone and plain in KEYWORDS and not word.is_quoted:
+        return True  # written in a way that the grammar did not recognise, such as with a line break inside
     return "[" in plain and _OPEN_SUBSCRIPT.match(plain) is not None
 
 

@@ -1,11 +1,13 @@
 """The files that a program writes, as far as its own words tell; redirections are not its words."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from snell.shell.arguments import Arguments, arguments_of
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
 
+_PATCHERS = frozenset(("apply_patch", "applypatch", "patch"))  # what they write is in the text that they are given
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))
 # `s/a/b/w file` and, where a command may begin, `w file`; the same with `e`, which runs something.
 _SED_S = lazy_regex(r"s([^\w\s])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpIiMm0-9e]*)(?:w[ \t]*([^\n]+))?")
@@ -19,12 +21,20 @@ _URL = lazy_regex(r"\w+://|[\w.-]+\.\w+/|localhost[:/]|127\.0\.0\.1")
 
 def written_files(program: str, words: Sequence[str]) -> list[str]:
     """Return the files whose content the program replaces or extends, as they are named."""
-    row, finder = program_row(program), _FINDERS.get(program)
-    if not (row.writes or row.writes_by or finder):
+    if not writes_files(program):
         return []
+    row, finder = program_row(program), _FINDERS.get(program)
     given = arguments_of(program, words)
-    found = [*_operands(row.writes, given), *given.values(*row.writes_by), *(finder(given) if finder else ())]
+    named = given.values(*row.writes_by) if row.writes_by else ()
+    found = [*_operands(row.writes, given), *named, *(finder(given) if finder else ())]
     return list(dict.fromkeys(filter(is_file, found)))
+
+
+@lru_cache(maxsize=1024)
+def writes_files(program: str) -> bool:
+    """Tell whether there are words with which the program writes files."""
+    row = program_row(program)
+    return bool(row.writes or row.writes_by) or program in _FINDERS or program in _PATCHERS
 
 
 def touched_files(program: str, words: Sequence[str]) -> list[str]:
@@ -71,7 +81,7 @@ def _by_sed(given: Arguments) -> list[str]:
     in_place = any(name == "-i" or name.startswith(("-i", "--in-place")) for name, _ in given.options)
     has_script = given.has("-e", "-f", "--expression", "--file")
     operands = given.operands if has_script else given.operands[1:]
-    scripts = _scripts(given)
+    scripts = [script for script in _scripts(given) if "w" in script or "W" in script]
     by_change = [found[2] for script in scripts for found in _SED_S.findall(script)]
     by_command = [found for script in scripts for found in _SED_COMMAND.findall(_SED_S.sub("", script))]
     return [*(operands if in_place else ()), *by_change, *(name for letter, name in by_command if letter != "e")]

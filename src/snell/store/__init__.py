@@ -27,11 +27,7 @@ from snell.model.protocols import Database
 from snell.system.version import any_declares
 
 # The scheme of an address -> the module of its backend.
-BACKENDS = {
-    "sqlite": "snell.store.sqlite",
-    "postgres": "snell.store.postgres",
-    "postgresql": "snell.store.postgres",
-}
+BACKENDS = {"sqlite": "snell.store.sqlite", "postgres": "snell.store.postgres", "postgresql": "snell.store.postgres"}
 ENTRY_POINTS = "snell.stores"
 _SAFE_WORDS = ("host=", "hostaddr=", "port=", "dbname=", "user=", "sslmode=")
 

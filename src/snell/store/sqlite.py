@@ -18,15 +18,7 @@ from snell.model.protocols import Database, T, Transaction
 from snell.records import lost_ledger
 from snell.records.row_seals import RowSeals
 from snell.store import sqlite_files
-from snell.store.migrate import (
-    Step,
-    is_meta_damaged,
-    migrate,
-    newer_schema_error,
-    repair_meta,
-    schema_version,
-    steps,
-)
+from snell.store.migrate import Step, is_meta_damaged, migrate, newer_schema_error, repair_meta, schema_version, steps
 from snell.system.deadline import BoundedLock
 from snell.system.files import copy_name, file_lock, move_aside
 from snell.system.paths import make_private
@@ -34,6 +26,7 @@ from snell.system.paths import make_private
 LOW_LATENCY_BUSY_MS = 500
 RETRY_AFTER = 2.0  # seconds after a busy error in which a low-latency database does not try to write
 LOCK_SECONDS = 30.0  # how long a thread waits for another one
+CACHE_KB = 512  # of pages; the system keeps the rest, and one of its pages takes microseconds
 LOG_LIMIT = 64 * 1024 * 1024  # bytes of a log that stay on the disk after a checkpoint
 
 Durability = Literal["process", "power"]
@@ -247,7 +240,8 @@ class SqliteDatabase(Database):
             problem, advice = "the file system does not support a write-ahead log", "set SNELL_HOME to a local disk"
             raise StoreError(problem, where=f"`{self.path}`", advice=advice)
         settings = {"synchronous": self._synchronous, "journal_size_limit": LOG_LIMIT, "wal_autocheckpoint": 0}
-        for name, value in (settings | {"trusted_schema": 0, "cell_size_check": 1, "foreign_keys": 1}).items():
+        more = {"trusted_schema": 0, "cell_size_check": 1, "foreign_keys": 1, "cache_size": -CACHE_KB}
+        for name, value in (settings | more).items():
             connection.pragma(name, value)
 
     def _update_schema(self, connection: apsw.Connection) -> None:

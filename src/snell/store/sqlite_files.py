@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from snell.model.errors import StoreBusyError, StoreError, StoreReadOnlyError
+from snell.system.files import stat_or_none
 
 BUSY_MS = 5_000  # how long a connection waits for other programs that write
 TRUNCATE_AT = 32 * 1024 * 1024  # a log of this many bytes is truncated, although writers wait for that
@@ -90,16 +91,11 @@ def resolve_folder(path: Path) -> str:
 
 def file_identity(path: Path) -> tuple[int, int]:
     """Return device and inode of a file; zeros if it does not exist."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return (0, 0)
-    return found.st_dev, found.st_ino
+    found = stat_or_none(path)
+    return (found.st_dev, found.st_ino) if found else (0, 0)
 
 
 def file_size(path: Path | str) -> int:
     """Return the bytes of a file; 0 if it does not exist."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
+    found = stat_or_none(path)
+    return found.st_size if found else 0

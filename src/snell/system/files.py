@@ -15,6 +15,7 @@ import msgspec
 from snell.model.errors import SnellError
 
 T = TypeVar("T")
+Stamp = tuple[int, int, int, int, int]
 LOCK_SECONDS = 10.0
 MAX_COPIES = 10
 
@@ -89,6 +90,14 @@ def read_capped(path: Path, cap: int, *, follow_links: bool = True) -> bytes:
     return bytes(data)
 
 
+def bytes_or_none(path: Path, cap: int, *, follow_links: bool = True) -> bytes | None:
+    """Return the bytes of a file like `read_capped`; None if it cannot be read."""
+    try:
+        return read_capped(path, cap, follow_links=follow_links)
+    except (OSError, FileError, ValueError):
+        return None
+
+
 def names_in(folder: str | Path) -> list[str]:
     """Return the names in a folder, in any order; none if it cannot be read."""
     try:
@@ -99,10 +108,7 @@ def names_in(folder: str | Path) -> list[str]:
 
 def text_or_nothing(path: Path, cap: int, *, follow_links: bool = True) -> str:
     """Return the text of a file like `read_capped`; empty if it cannot be read."""
-    try:
-        return read_capped(path, cap, follow_links=follow_links).decode("utf-8", "replace")
-    except (OSError, FileError, ValueError):
-        return ""
+    return (bytes_or_none(path, cap, follow_links=follow_links) or b"").decode("utf-8", "replace")
 
 
 def struct_or_none(path: Path, type: type[T], cap: int) -> T | None:  # noqa: A002 - as in msgspec
@@ -155,6 +161,12 @@ def stat_or_none(path: str | Path, *, follow_links: bool = True) -> os.stat_resu
         return os.stat(path, follow_symlinks=follow_links)
     except (OSError, ValueError):
         return None
+
+
+def stamp_of(path: str | Path) -> Stamp | None:
+    """Return the times, size and identity of a file, which change when it does; None if there is none."""
+    found = stat_or_none(path)
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev) if found else None
 
 
 def file_version(path: str | Path) -> str:

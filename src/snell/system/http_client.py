@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from snell.system.address_policy import Resolve, Target, resolve_host
+from snell.system.address_policy import Resolve, Target, check_url, resolve_host
 from snell.system.deadline import Deadline, FailedError
 from snell.system.optional_packages import install_advice, missing_message
 
@@ -104,6 +105,12 @@ def resolver(deadline: Deadline, resolve: Resolve = resolve_host) -> Resolve:
         return found[0]
 
     return resolve_in_time
+
+
+def target_of_user(url: str, deadline: Deadline, also: Sequence[str] = ()) -> Target:
+    """Return the target of an address that the user named: its host may be on the user's own network."""
+    allowed = (*also, urlsplit(url).hostname or "")
+    return check_url(url, loopback=True, allowed=allowed, resolve=resolver(deadline))
 
 
 def require_http_library() -> Any:

@@ -12,13 +12,12 @@ def lazy_regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 class _LazyPattern:
-    def __init__(self, pattern: str | bytes, flags: int) -> None:
+    def __init__(self, pattern: Any, flags: int) -> None:
         self._arguments = (pattern, flags)
 
     def __getattr__(self, name: str) -> Any:
-        """Compile the pattern and copy its methods here. Runs once: after that the attributes exist."""
+        """Compile the pattern, or take it from its cache, and keep this method of it."""
         if name not in _METHODS:
             raise AttributeError(name)
-        compiled: Any = re.compile(*self._arguments)
-        self.__dict__.update({each: getattr(compiled, each) for each in _METHODS})
-        return self.__dict__[name]
+        found = self.__dict__[name] = getattr(re.compile(*self._arguments), name)
+        return found

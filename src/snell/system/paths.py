@@ -60,6 +60,14 @@ def _run_folder(run: Path) -> Path:
     return Path(f"/tmp/snell-{os.geteuid()}-{digest:016x}")
 
 
+def working_folder() -> str:
+    """Return the folder of this process; empty if it was deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
 def can_be_made(folder: Path) -> bool:
     """Return whether files can be created in a folder, which may have to be created itself."""
     while not os.path.lexists(folder) and folder.parent != folder:

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from snell.model.events import text_of
 from snell.system.files import is_own_file
 from snell.system.json_input import json_or_none
 
@@ -108,13 +109,5 @@ def _message(line: bytes) -> dict[str, str] | None:
     # Copilot writes `{"type": "assistant.message", "data": {"content": ...}}`.
     inner: dict[str, Any] = next((row[key] for key in ("message", "data") if isinstance(row.get(key), dict)), row)
     role = inner.get("role") or str(row.get("type")).removesuffix(".message")
-    text = _text(inner.get("content"))
+    text = text_of(inner.get("content"))
     return {"role": str(role), "text": text} if role in _ROLES and text else None
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else ()
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    return "\n".join(text for text in texts if isinstance(text, str))

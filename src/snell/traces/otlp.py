@@ -4,13 +4,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
-from urllib.parse import urlsplit
 
 from snell.packs.traces.options import Options
 from snell.redact import redact
-from snell.system.address_policy import RefusedError, check_url
+from snell.system.address_policy import RefusedError
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
-from snell.system.http_client import Call, HttpError, resolver, send_request
+from snell.system.http_client import Call, HttpError, send_request, target_of_user
 from snell.system.version import our_version
 
 _NAMES = {"spans": "trace", "metrics": "metrics"}  # of the parts of the protocol
@@ -86,8 +85,7 @@ def _post(path: str, body: bytes, options: Options, deadline: Deadline) -> bytes
     url = f"{options.endpoint.rstrip('/').removesuffix('/v1/traces')}{path}"
     headers = {name.lower(): value for name, value in options.headers.items()}
     try:
-        allowed = [urlsplit(url).hostname or ""]  # it is named in the user's own settings
-        target = check_url(url, loopback=True, allowed=allowed, resolve=resolver(deadline))
+        target = target_of_user(url, deadline)
         call = Call("POST", target, {**headers, "content-type": "application/x-protobuf"}, body)
         with send_request(call, deadline) as response:
             answer = response.read_all(65_536)

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.cli.call_summary import About, about, decode_stored
+from snell.cli.call_summary import About, about
 from snell.engine.explain import shorten
 from snell.model.decision import OBSERVED
 from snell.model.protocols import Transaction
-from snell.model.tables import Table
-from snell.records.decisions import SELF_TEST, Row, run_patterns
+from snell.model.tables import Table, blanks
+from snell.records.decisions import SELF_TEST, Row, newest_seq, run_patterns
 from snell.runtime.database_journal import session_beginning
 
 WINDOW = 5_000  # rows that one page reads at most
@@ -56,7 +56,7 @@ class Found(Struct, frozen=True):
 
 def find(tx: Transaction, asked: Mapping[str, str], before: int = 0, limit: int = SHOWN) -> Found:
     """Return a page of the decisions that match all filters."""
-    newest = _newest(tx)
+    newest = newest_seq(tx)
     before = before if 0 < before <= newest else newest + 1
     low = max(0, before - WINDOW)
     wanted = {"decisions.seq < ?": [before], "decisions.seq >= ?": [low], **_conditions(asked)}
@@ -77,7 +77,7 @@ def of_session(tx: Transaction, session_id: str, before: int = 0, limit: int = S
 
 def clients(tx: Transaction) -> list[str]:
     """Return the clients of the newest window."""
-    found = tx.rows("SELECT DISTINCT client FROM decisions WHERE seq > ?", _newest(tx) - WINDOW)
+    found = tx.rows("SELECT DISTINCT client FROM decisions WHERE seq > ?", newest_seq(tx) - WINDOW)
     return sorted(str(name) for (name,) in found if name)
 
 
@@ -96,19 +96,9 @@ def counts_since(tx: Transaction, at: int) -> Counts:
         "SELECT COUNT(*), SUM(verdict = 'deny'), SUM(verdict IN ('ask', 'defer')), SUM(rewritten), SUM(failures > 0)"
         " FROM decisions WHERE seq > ? AND at >= ? AND event <> ?"
     )
-    found = tx.rows(sql, _newest(tx) - WINDOW, at, SELF_TEST)[0]
+    found = tx.rows(sql, newest_seq(tx) - WINDOW, at, SELF_TEST)[0]
     decisions, denied, asked, rewritten, failed = (int(each or 0) for each in found)
     return Counts(decisions, denied, asked, rewritten, failed, is_cut=decisions >= WINDOW)
-
-
-def decode(body: str) -> Record:
-    """Return the record in a trace; empty if there is none or it is damaged."""
-    found = decode_stored(body) if body else {}
-    return found if isinstance(found, dict) else {}
-
-
-def _newest(tx: Transaction) -> int:
-    return int(tx.rows("SELECT COALESCE(MAX(seq), 0) FROM decisions")[0][0])
 
 
 def _read(tx: Transaction, wanted: Mapping[str, list[Any]], limit: int) -> list[Seen]:
@@ -116,8 +106,7 @@ def _read(tx: Transaction, wanted: Mapping[str, list[Any]], limit: int) -> list[
     clause = f"{joined} WHERE {' AND '.join(wanted)} ORDER BY decisions.seq DESC LIMIT ?"
     values = [value for each in wanted.values() for value in each]
     rows = _ROWS.read(tx, clause, *values, limit)
-    blanks = ", ".join("?" for _ in rows)
-    sql = f"SELECT decision_id, body FROM traces WHERE decision_id IN ({blanks})"
+    sql = f"SELECT decision_id, body FROM traces WHERE decision_id IN ({blanks(rows)})"
     bodies = dict(tx.rows(sql, *(row.id for row in rows)))
     return [_row_shown(row, about(tx, row, bodies.get(row.id, ""))) for row in rows]
 

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
-from snell.conversations.record import at_of, table, tables
+from snell.conversations.record import at_of
+from snell.model.events import as_table, as_tables
 
 # A line without any of these has no count. `turn_context` is where Codex names its model.
 MARKERS = (b'"usage"', b'"token_count"', b'"tokens"', b'"usageMetadata"', b'"turn_context"')
@@ -24,16 +26,11 @@ class Tokens(Struct, frozen=True):
     cache_written: int = 0
 
     def plus(self, other: "Tokens", sign: int = 1) -> "Tokens":
-        return Tokens(
-            self.read + sign * other.read,
-            self.written + sign * other.written,
-            self.cached + sign * other.cached,
-            self.cache_written + sign * other.cache_written,
-        )
+        return Tokens(*(own + sign * more for own, more in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def total(self) -> int:
-        return self.read + self.written + self.cached + self.cache_written
+        return sum(astuple(self))
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -51,7 +48,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def answers_in(row: Mapping[str, Any]) -> Iterator[Answer]:
     """Yield the answers that a row is about: mostly one or none."""
-    for each in (row, *tables(table(row.get("$set")).get("messages"))):  # Gemini repeats messages in such a row
+    for each in (row, *as_tables(as_table(row.get("$set")).get("messages"))):  # Gemini repeats messages in such a row
         inner = next((each[name] for name in ("message", "payload", "data") if isinstance(each.get(name), dict)), each)
         for place in (inner, each) if inner is not each else (each,):
             if found := _answer(each, place):
@@ -62,11 +59,11 @@ def answers_in(row: Mapping[str, Any]) -> Iterator[Answer]:
 def _answer(row: Mapping[str, Any], inner: Mapping[str, Any]) -> Answer | None:
     at, model = at_of(row.get("timestamp") or row.get("time")), str(inner.get("model") or row.get("model") or "")
     side = bool(row.get("isSidechain"))
-    if info := table(inner.get("info")):
+    if info := as_table(inner.get("info")):
         return _codex(info, at)
     if row.get("type") == "turn_context":
         return Answer(model=model, at=at) if model else None
-    usage = table(inner.get("usage")) or table(inner.get("tokens")) or table(inner.get("usageMetadata"))
+    usage = as_table(inner.get("usage")) or as_table(inner.get("tokens")) or as_table(inner.get("usageMetadata"))
     counted = _tokens(usage)
     if counted is None:
         return None
@@ -77,7 +74,7 @@ def _answer(row: Mapping[str, Any], inner: Mapping[str, Any]) -> Answer | None:
 
 def _codex(info: Mapping[str, Any], at: int) -> Answer | None:
     """Codex counts the complete session, and repeats a count when nothing was added."""
-    last, total = _tokens(table(info.get("last_token_usage"))), _tokens(table(info.get("total_token_usage")))
+    last, total = _tokens(as_table(info.get("last_token_usage"))), _tokens(as_table(info.get("total_token_usage")))
     if last is None and total is None:
         return None
     return Answer(
@@ -113,7 +110,7 @@ def _tokens(usage: Mapping[str, Any]) -> tuple[Tokens, int] | None:
     total = _first(usage, *_TOTALS)
     if given is None and whole is None and output is None and total is None:
         return None
-    cache = table(usage.get("cache"))
+    cache = as_table(usage.get("cache"))
     inside = _first(usage, *_CACHED) or 0
     beside = _first(usage, *_CACHE_READ) or _first(cache, "read") or 0
     written = _first(usage, *_CACHE_WRITTEN) or _first(cache, "write") or 0

@@ -4,6 +4,7 @@ import argparse
 import os
 import time
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,7 @@ def _session_id(client: str, path: Path) -> str:
 
 
 def total_of(sessions: Sequence[SessionUsage]) -> Tokens:
-    total = Tokens()
-    for each in sessions:
-        total = total.plus(each.tokens)
-    return total
+    return reduce(Tokens.plus, (each.tokens for each in sessions), Tokens())
 
 
 def figures(tokens: Tokens) -> dict[str, int]:

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,7 @@ def read_usage(event: Event) -> Usage:
 def usage_in(transcript: str, session_id: str = "") -> Usage:
     """Return what a transcript and the last status line of its session say."""
     files = [count(path) for path in files_of_session(Path(transcript))] if is_readable(transcript) else []
-    main, tokens = files[0] if files else Counted(), Tokens()
-    for each in files:
-        tokens = tokens.plus(each.tokens)
+    main, tokens = files[0] if files else Counted(), reduce(Tokens.plus, (each.tokens for each in files), Tokens())
     status = last_status(places(os.environ).state, session_id)
     window = main.window or int(status.window or 0)
     context = main.context or int(status.tokens or 0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from snell.model.events import as_table, as_tables
 from snell.model.protocols import Database, Transaction
 from snell.system.json_input import json_or_none
 from snell.system.transcripts import lines_since
@@ -79,8 +80,6 @@ def _message(line: bytes, clean: Callable[[Any], Any]) -> tuple[str, str, str | 
 
 
 def _tool_in(row: dict[str, Any]) -> str | None:
-    message = row.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    blocks = [each for each in content if isinstance(each, dict)] if isinstance(content, list) else []
+    blocks = as_tables(as_table(row.get("message")).get("content"))
     names = (each.get("name") for each in blocks if each.get("type") == "tool_use")
     return next((name for name in names if isinstance(name, str)), None)

@@ -82,9 +82,11 @@ def test_an_event_happened_in_its_own_folder_else_in_the_first_of_the_workspace(
 @pytest.mark.proves("S4-37")
 def test_what_later_versions_send_is_understood() -> None:
     assert event("stop", status="completed", loop_count=1).is_continuation
+    assert event("stop").cwd == "/home/dev/project"  # the first of its roots
     done = event("afterMCPExecution", tool_name="remember", tool_input='{"text": "x"}', result_json='{"ok": true}')
     assert (done.tool, done.tool_input, done.tool_response) == ("mcp__unknown__remember", {"text": "x"}, {"ok": True})
     before = event("beforeMCPExecution", tool_name="remember", tool_input='{"text": "x"}', url="http://localhost")
+    assert (before.tool, before.tool_input) == ("mcp__unknown__remember", {"text": "x"})
     assert said(before, Deny("no")) == {"permission": "deny", "user_message": "no", "agent_message": "no"}
     assert said(before) == {}  # with `failClosed` nothing at all would block
 
@@ -103,8 +105,9 @@ def test_a_payload_goes_in_and_a_reply_comes_out() -> None:
 @pytest.mark.proves("S4-111")
 def test_translating_a_payload_loads_nothing_heavy() -> None:
     program = (
-        "import sys; from snell.clients import client_named;"
-        'client_named("cursor").decode(b\'{"hook_event_name": "stop"}\');'
+        "import sys; from snell.clients import client_named, client_names;"
+        'given = b\'{"hook_event_name": "Stop", "session_id": "s"}\';'
+        "[each.decode(given) for each in map(client_named, client_names()) if each.capabilities.hooks];"
         "heavy = 'numpy mcp httpx2 asyncio apsw rich ruamel';"
         "heavy += ' snell.memory snell.llm snell.store snell.handlers snell.settings';"
         "sys.exit(', '.join(name for name in heavy.split() if name in sys.modules) or None)"

@@ -11,20 +11,21 @@ from snell.daemon.housekeeping import LARGE_LOG, Pace
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, seconds in (("SOON", 0.0), ("RARELY", 0.0), ("BETWEEN", 3600.0), ("AT_LEAST", 7200.0)):
+    for name, seconds in (("SOON", 0.0), ("BETWEEN", 3600.0), ("ASLEEP", 0.0), ("AT_LEAST", 7200.0)):
         monkeypatch.setattr(housekeeping, name, seconds)
     path = tmp_path / "log"
     path.touch()
     return path
 
 
-def rounds(pace: Pace, number: int, *, has_more: bool = False) -> list[bool]:
-    """Run rounds with work before each; return which were full."""
+def rounds(pace: Pace, number: int, *, has_more: bool = False, has_work: bool = True) -> list[bool]:
+    """Run rounds, with work before each if it `has_work`; return which were full."""
 
     async def run() -> list[bool]:
         full = []
         for _ in range(number):
-            pace.note_work()
+            if has_work:
+                pace.note_work()
             full.append(await pace.next_round())
             pace.end_round(has_more=has_more)
         return full
@@ -46,3 +47,19 @@ def test_a_large_log_needs_a_full_round(log: Path) -> None:
     with log.open("wb") as file:
         file.truncate(LARGE_LOG)
     assert rounds(pace, 1) == [True]
+
+
+def test_the_last_work_is_followed_by_one_full_round(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(housekeeping, "BETWEEN", 0.05)
+    monkeypatch.setattr(housekeeping, "ASLEEP", 0.1)
+    pace = Pace(36_000, str(log))
+    assert rounds(pace, 2) == [True, False]  # the second piece of work came too soon for a full round
+    assert rounds(pace, 3, has_work=False) == [True, False, False]
+
+
+def test_work_of_another_process_needs_a_full_round(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(housekeeping, "BETWEEN", 0.0)
+    pace = Pace(36_000, str(log))
+    assert rounds(pace, 1) == [True]
+    log.write_bytes(b"a row")
+    assert rounds(pace, 2, has_work=False) == [True, False]

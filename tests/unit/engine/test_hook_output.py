@@ -42,6 +42,7 @@ def test_an_answer_without_anything_to_say_means_go_on(answer: Any) -> None:
     ("answer", "expected"),
     [
         ('"Continue"', ()),
+        ('"Reject"', (Deny("the hook refused without a reason"),)),
         ({"Continue": {}}, ()),
         ({"Reject": {"reason": "no"}}, (Deny("no"),)),
         ({"Reject": {}}, (Deny("the hook refused without a reason"),)),
@@ -196,6 +197,7 @@ def test_a_specific_part_of_another_event_voids_the_answer_with_a_warning(answer
     assert read(answer) == Outcome(failure=Failure("output", complaint))
 
 
+@pytest.mark.proves("S1-148")
 @pytest.mark.parametrize("word", ["deny", "allow"])
 def test_of_a_specific_part_without_a_name_only_what_restricts_counts(word: str) -> None:
     outcome = outcome_of(json.dumps({"hookSpecificOutput": {"permissionDecision": word}}), event("PreToolUse"))

@@ -73,6 +73,7 @@ def test_every_kind_of_failure_is_in_the_decision_and_its_trace(kind: str, statu
     assert [(outcome.status, outcome.failure) for _, _, outcome in decision.runs()] == [(status, failed.failure)]
 
 
+@pytest.mark.proves("S1-54", "S1-62", "S1-68", "S1-69", "S1-74", "S1-75", "S1-76")
 @pytest.mark.proves("S1-87", "S1-88", "S1-95")
 @pytest.mark.parametrize("kind", FAILURES)
 @pytest.mark.parametrize(

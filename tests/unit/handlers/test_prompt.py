@@ -159,10 +159,11 @@ def test_answers_and_what_they_mean(text, on, effects):
     assert outcome == Outcome(effects)
 
 
-@pytest.mark.proves("S1-54")
+@pytest.mark.proves("S1-54", "S0-67")
 @pytest.mark.parametrize(
     "text",
-    ["", "yes", "ok: true", '{"ok": "true"}', '{"ok": 1}', '{"ok": true', "[true]", '{"OK": true}', '{"pass": false}',
+    ["", '{"pass": "later"}', '{"nudge": " "}', "yes", "ok: true", '{"ok": "true"}', '{"ok": 1}',
+     '{"ok": true', "[true]", '{"OK": true}', '{"pass": false}',
      '{"nudge": ""}', '{"ok": false, "ok": true}', '{"decision": "allow"}', "null"],
 )  # fmt: skip
 def test_an_answer_that_cannot_be_read_is_a_failure_and_never_an_approval(text):

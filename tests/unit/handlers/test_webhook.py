@@ -54,6 +54,7 @@ def test_a_webhook_posts_and_has_thirty_seconds_unless_it_says_otherwise():
     )
 
 
+@pytest.mark.proves("S1-25")
 def test_environment_conversation_and_secrets_stay_here():
     event = event_from(
         {

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -128,6 +129,12 @@ def test_ingest_works_without_an_inbox_and_an_inbox_without_ingest(memories: Mem
     inbox = Inbox(tmp_path / "elsewhere")
     assert inbox.waiting(9) == []
     assert inbox.deliver(b"x").exists()
+    parts = {"remember", "inbox", "capture"}
+    for part, needs in (("remember", set()), ("inbox", set()), ("capture", {"inbox"})):  # a capture is put into it
+        program = f"import sys, snell.memory.{part}; print(*(each for each in sys.modules if 'snell.' in each))"
+        loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+        others = parts - {part} - needs
+        assert (part, {f"snell.memory.{each}" for each in (*others, "service")} & set(loaded.split())) == (part, set())
 
 
 def test_a_model_finds_more_and_its_absence_loses_nothing(memories: Memories) -> None:

@@ -65,6 +65,7 @@ def test_tools_that_only_look_and_our_own_are_left_alone(tool: str) -> None:
         ("Bash", {}, "a", ""),
         ("Edit", {"file_path": "a"}, "", ""),
         ("Edit", {"new_string": "n"}, "", ""),
+        ("Edit", {"file_path": "", "new_string": "n"}, "", ""),
         ("Write", {"file_path": "a", "content": "  "}, "", ""),
         ("Telescope", {"command": "ls"}, "x", ""),
     ],

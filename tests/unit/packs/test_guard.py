@@ -1,15 +1,18 @@
 """The guard: its rules, what it cannot read, its switches, and what it remembers."""
 
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from snell.operations import call_for
+from snell.packs.guard import rules
 from snell.packs.guard.judge import judge
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.one_time_allow import allow_once, last_denied, record_denied, use_allowance
 from snell.packs.guard.presets import apply_presets
-from snell.packs.guard.rules import RULES, read_cases
+from snell.packs.guard.rules import RULES
 from snell.packs.guard.session_state import check_send_after_secret, known_files, record_files, record_secret
 from snell.packs.guard.snell_paths import SnellPaths
 from snell.runtime.app import Runtime
@@ -17,9 +20,10 @@ from snell.settings.packs import builtin_hooks, pack_hooks
 from snell.store.in_memory import InMemoryStore
 
 CWD, HOME = "/home/user/project", "/home/user"
-CASES = read_cases()
-FLAGGED = [(rule, command) for rule, cases in CASES.items() for command in cases.flagged]
-FINE = [(rule, command) for rule, cases in CASES.items() for command in cases.fine]
+FOLDER = Path(rules.__file__).parent
+CASES = {name: tomllib.loads((FOLDER / f"{name.replace('-', '_')}.toml").read_text("utf-8")) for name in RULES}
+FLAGGED = [(rule, command) for rule, cases in CASES.items() for command in cases["flagged"]]
+FINE = [(rule, command) for rule, cases in CASES.items() for command in cases["fine"]]
 
 
 def _rules(command: str, *, builds: bool = False) -> set[str]:
@@ -43,8 +47,8 @@ def test_a_rule_lets_its_look_alikes_pass(rule: str, command: str):
 
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_every_rule_has_cases_and_says_what_to_do_instead(name: str):
-    assert CASES[name].flagged
-    assert CASES[name].fine
+    assert CASES[name]["flagged"]
+    assert CASES[name]["fine"]
     assert RULES[name].instead
 
 

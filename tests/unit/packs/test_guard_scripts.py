@@ -81,3 +81,21 @@ def test_what_was_not_read_is_in_the_reason_of_an_ask(tmp_path: Path):
         decision = runtime.fire("PreToolUse", session_id="s", cwd=str(tmp_path), tool_name="Bash", tool_input=command)
     assert decision.verdict.name == "ASK"
     assert "it is larger than 64 KB" in decision.reason
+
+
+def test_a_copied_or_moved_script_counts_like_the_script(tmp_path: Path):
+    (tmp_path / "a.py").write_text("print(1)\n", encoding="utf-8")
+    (tmp_path / "b.py").write_text(f"import shutil\nshutil.rmtree('{HOME}')\n", encoding="utf-8")
+    commands = (
+        "cp a.py c.py; python3 c.py",
+        "mv a.py x && sh -c 'python3 x'",
+        "cp b.py c.py; python3 c.py",
+        "mv b.py y; python3 y",
+    )
+    assert [_judge(tmp_path, command).verdict for command in commands] == ["allow", "allow", "ask", "ask"]
+    files = _judge(tmp_path, "cp b.py c.py").files
+    (tmp_path / "c.py").write_bytes((tmp_path / "b.py").read_bytes())
+    (tmp_path / "b.py").write_text("print(1)\n", encoding="utf-8")  # changed after the copy
+    workspace = Workspace(str(tmp_path), HOME, str(tmp_path))
+    assert cached_judgement("python3 c.py", workspace, files).verdict == "ask"
+    assert _judge(tmp_path, "cp missing.py c; python3 c").verdict == "ask"

@@ -9,10 +9,13 @@ from types import FrameType, ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from snell.packs.guard import rules
 from snell.packs.guard.judge import judge
-from snell.packs.guard.rule import ADDRESS, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, Trigger
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import ADDRESS, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, Trigger, traits_of
 
 MODULES = [importlib.import_module(f"{rules.__name__}.{each.name}") for each in pkgutil.iter_modules(rules.__path__)]
 CALLED = {
@@ -22,6 +25,9 @@ CALLED = {
         *("git_discard", "git_history", "own_code", "read_secret", "secret_stores", "send_project", "startup"),
     },
     "npm test": {"exposure", "infrastructure", "own_install", "secret_stores", "startup"},
+    "head -5": set(),
+    "head -5 notes.txt": {"read_secret"},
+    "env | sort -u": {"environment"},
     "rm -rf x": {"delete_tree", "own_code", "own_files", "read_secret", "traces", "windows"},
     "chmod +x run": {"own_code", "permissions"},
     "frob --input=data.csv": set(),
@@ -64,6 +70,28 @@ def test_only_rules_whose_trigger_occurs_are_called(command: str):
 
 def test_every_step_of_a_line_calls_its_own_rules():
     assert _called_by("ls -la && npm test | cat") == CALLED["npm test"] | _called_by("ls | cat")
+
+
+SOURCES = (
+    *("env", "cat .env", "history", "printenv TOKEN", "curl https://x.example", "ls -a", "tar xf a.tar", "echo $KEY"),
+)
+FILTERS = (
+    *("head -5", "tail -f", "sort -u", "grep -eTOKEN", "grep -v x", "wc -l", "cat", "cat -A .env", "xargs cat"),
+    *("tee out", "sed -n 5p", "cut -d= -f2", "tail -n 3 ~/.ssh/id_rsa", "head -c9 ~/.aws/credentials > key"),
+    "nl --files0-from=x",
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.sampled_from(SOURCES + FILTERS), min_size=1, max_size=4), st.sampled_from((" | ", "; ", " && ")))
+def test_a_rule_that_is_not_called_for_a_program_of_its_own_would_find_nothing(parts: list[str], joiner: str):
+    home = "/home/dev"
+    workspace = Workspace(f"{home}/app", home, f"{home}/app")
+    for step in judge(joiner.join(parts), workspace.cwd, home, workspace.project).steps:
+        for module in MODULES:
+            trigger = module.TRIGGER
+            if step.program in trigger.some and not trigger.occurs(step.program, traits_of(step)):
+                assert list(module.find(step, workspace)) == []
 
 
 def _undeclared(modules: list[ModuleType]) -> list[str]:

@@ -105,13 +105,16 @@ def test_seed_mode_has_the_bare_near_miss_rule(word: str, keyword: str):
 def test_distance_is_the_same_both_ways_and_stops_at_its_limit():
     words = ["ship", "shop", "sheep", "learn", "lean", "readme", "", "xylophone"]
     assert all(distance(a, b, 3) == distance(b, a, 3) for a in words for b in words)
+    near = (("shiipp", "ship"), ("bbuilld", "build"), ("distilll", "distill"), ("imrpvoe", "improve"))
+    assert [is_typo_of(*pair) for pair in near] == [False, False, True, True]  # the limit is 1, or 2 for a long keyword
     assert (distance("ship", "xylophone", 2), distance("ab", "ba", 1), is_typo_of("ab", "ba")) == (3, 1, False)
 
 
 @pytest.mark.proves("S0-41")
 @pytest.mark.parametrize(
     "prompt",
-    ["fix the hook that says ship", "why did the nudge say build?", "check the agents, improve them",
+    ["fix the hook that says ship", "why is the agent slow? improve it",
+     "why did the nudge say build?", "check the agents, improve them",
      "improve settings.json", "refine my claude settings", "improve the hook", "refine the nudges"],
 )  # fmt: skip
 def test_prompts_about_the_machinery_take_no_route(prompt: str):
@@ -123,6 +126,7 @@ def test_prompts_about_the_machinery_take_no_route(prompt: str):
 def test_documents_add_their_rules_and_a_commit_takes_the_place_of_the_route():
     assert said("ship the changelog") == [f"{DOCUMENT_RULES}\n\nInvoke /ship."]
     assert said("ship and commit TODO.md") == [f"{DOCUMENT_RULES}\n\n{COMMIT_RULES}"]
+    assert said("mind the tests when committing, then ship") == [COMMIT_RULES]
     assert said("commit and ship", commits=False) == ["Invoke /ship."]
     assert said("do not commit yet, improve the tests first") == ["Invoke @improve."]
     assert said("look at the last commit and improve the names") == ["Invoke @improve."]

@@ -228,6 +228,12 @@ def test_an_inbox_that_cannot_be_written_costs_no_caller_an_answer(remembering) 
     following = remembering.fire("PostToolUse", **bash("3 files changed"))
     assert following.notes == ()
     assert ["is not a directory; move it away" in each.text for each in following.tells] == [True]  # once, as a warning
+    database = remembering.runtime.database
+    database.run(lambda tx: tx.do("ALTER TABLE memories RENAME TO away"))
+    start = remembering.fire("SessionStart", source="startup", session_id="s2").notes
+    prompt = remembering.fire("UserPromptSubmit", prompt="why uv and not pip?", session_id="s2").notes
+    database.run(lambda tx: tx.do("ALTER TABLE away RENAME TO memories"))
+    assert ([note.text.split(" are ")[0] for note in start], prompt) == (["No memories of this project"], ())
 
 
 @pytest.mark.proves("S4-06", "S4-07", "S4-90")

@@ -64,6 +64,10 @@ def test_the_note_to_recall_needs_nothing_but_the_event_and_leaves_nothing(tmp_p
         ("what does the new printer interface require?", False),
         ("how do I export my two drawings?", False),  # a number says how many, not what
         ("how many workers does the export job need?", True),
+        ("how does TypeScript narrow unions?", False),  # a name is one word, although it has two in it
+        ("do we name types in TypeScript?", True),
+        ("what does base64 mean?", False),  # and so is one with a number
+        ("which digest is base64 with us?", True),
     ],
 )
 def test_a_memory_comes_with_a_prompt_whose_words_it_has(remembering, prompt: str, comes: bool) -> None:
@@ -71,6 +75,7 @@ def test_a_memory_comes_with_a_prompt_whose_words_it_has(remembering, prompt: st
     for text in (
         "Our TypeScript style: no default exports, and types are named after what they hold.",
         "The export job needs two workers, and retries three times.",
+        "Attachments are base64 in the archive, with a digest of the whole in its header.",
         "The old SOAP interface of the registry dies on 1 March; the REST one needs a client certificate.",
     ):
         memories_of(remembering.runtime).remember(Draft(content=text, project=str(remembering.folder)))

@@ -113,6 +113,7 @@ def test_the_next_window_gets_the_files_themselves_as_far_as_they_fit(runtime: R
     assert counts == [1, 1, 1, 0]
 
 
+@pytest.mark.proves("S2-138")
 def test_a_window_that_is_being_replaced_asks_for_no_further_one(tmp_path: Path):
     """A client that is ended while its context is full reports that on its way out, or even after the next began."""
     full = tmp_path / "t.jsonl"
@@ -142,6 +143,9 @@ def test_a_window_that_is_being_replaced_asks_for_no_further_one(tmp_path: Path)
         assert asked() is None
         reports("StopFailure", "w2")
         assert asked() == "exhausted"
+        reports("SessionStart", "w3", source="startup")
+        reports("StopFailure", "w1")  # the one before the last
+        assert asked() is None
 
 
 def test_how_full_the_context_is_comes_from_the_transcript_where_no_status_line_tells(runtime: Runtime, tmp_path: Path):

@@ -76,6 +76,8 @@ def test_declared_triggers_count_and_a_user_may_set_others(home: Path):
     write_skill(home / ".claude/skills", "tidy", head)
     skills = skills_in([str(home / ".claude/skills")])
     assert rank_skills("time for some spring cleaning!", skills)[0].skill.name == "tidy"
+    write_skill(home / ".claude/skills", "dust", "name: dust\ndescription: x\nkeywords: [cobwebs, shelves]")
+    assert rank_skills("away with the cobwebs", skills_in([str(home / ".claude/skills")]))[0].skill.name == "dust"
     assert rank_skills("please mop", skills, {"tidy": ["sweep"]}) == []
     assert rank_skills("please sweep", skills, {"tidy": ["sweep"]})[0].because == ("trigger `sweep`",)
 

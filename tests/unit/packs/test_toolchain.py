@@ -54,6 +54,8 @@ def whose(folder: Path, files: dict[str, str], action: str, family: str = "") ->
         ({"Makefile": ".PHONY: latest\nlatest:\n\techo testing\n", **CARGO}, "cargo test"),
         ({"Makefile": "include more.mk\n", "more.mk": "test:\n\t./x\n"}, "make test"),
         ({"Makefile": "test := 3\nall:\n\techo $(test)\n", **GO}, "go test ./..."),
+        ({"GNUmakefile": "test:\n\t./x\n", **CARGO}, "make test"),
+        ({"makefile": "test:\n\t./x\n", "Makefile": "all:\n\t./x\n", **CARGO}, "make test"),
         ({**CARGO, **GO}, "cargo test"),
         ({**GO, **PNPM}, "go test ./..."),
         ({**PNPM, "yarn.lock": "", "package-lock.json": ""}, "pnpm test"),

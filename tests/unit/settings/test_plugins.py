@@ -53,6 +53,7 @@ def test_a_plugins_hooks_are_read_from_its_own_files(tmp_path, hooks, manifest, 
     ]
 
 
+@pytest.mark.proves("S1-104")
 def test_a_manifest_may_name_further_files_but_none_outside_the_plugin(tmp_path):
     world = World(tmp_path)
     write_file(tmp_path / "outside.json", HOOKS)

@@ -33,6 +33,13 @@ NAMES: dict[str, list[str]] = {
     "localhost.evil.example": ["127.0.0.1"],
     "127.0.0.1.nip.example": ["127.0.0.1"],
     "metadata.google.internal": ["169.254.169.254"],
+    # Refused by their names alone, whatever they resolve to.
+    "metadata": [PUBLIC],
+    "metadata.goog": [PUBLIC],
+    "metadata.azure.internal": [PUBLIC],
+    "metadata.azure.com": [PUBLIC],
+    "instance-data": [PUBLIC],
+    "instance-data.ec2.internal": [PUBLIC],
 }
 
 
@@ -68,7 +75,7 @@ INNER_FORMS = (
     "[5f00::1]", "[2001::1]", "[2620:4f:8000::1]", "private.example", "inner.example", "cgnat.example",
     "linklocal.example", "imds.example", "ula.example", "zone.example", "multicast.example", "nothing.example",
     "metadata.google.internal", "metadata", "instance-data", "metadata.goog", "METADATA.google.internal",
-    "metadata.azure.internal", "unknown.example",
+    "metadata.azure.internal", "metadata.azure.com", "instance-data.ec2.internal", "unknown.example",
 )  # fmt: skip
 OTHER_FORMS = (
     "file:///etc/passwd", "gopher://127.0.0.1:{port}/", "ftp://127.0.0.1:{port}/", "dict://127.0.0.1:{port}/",

@@ -14,6 +14,7 @@ from typing import Any
 
 from snell.daemon.client import ask
 from snell.model.errors import SnellError
+from snell.model.events import as_table, text_in, value_at
 from snell.settings.load import load
 from snell.system.capabilities import capability
 from snell.system.git_readonly import project_files
@@ -35,7 +36,7 @@ def print_status_line(args: argparse.Namespace) -> int:
     if used and isinstance(name, str) and name:
         if usage := capability("snell.usage.status_line"):
             with suppress(OSError):
-                usage.keep_status(where.state, name, used, str(_at(session, "model", "id") or ""))
+                usage.keep_status(where.state, name, used, str(value_at(session, ("model", "id")) or ""))
         with suppress(SnellError):
             ask(where.run, "context.usage", {"session_id": name, **used})
     return 0
@@ -46,9 +47,8 @@ def suggest_files(args: argparse.Namespace) -> int:
     return 0
 
 
-def _own_suggestions(given: Mapping[str, Any], cwd: str) -> list[str]:
-    query = given.get("query")
-    return default_suggestions(query if isinstance(query, str) else "", cwd, os.environ)
+def _own_suggestions(given: dict[str, Any], cwd: str) -> list[str]:
+    return default_suggestions(text_in(given, "query"), cwd, os.environ)
 
 
 def choose_command(
@@ -70,12 +70,11 @@ def choose_command(
     return then
 
 
-def display(setting: str, then: str, default: Callable[[Mapping[str, Any], str], list[str]]) -> Mapping[str, Any]:
+def display(setting: str, then: str, default: Callable[[dict[str, Any], str], list[str]]) -> dict[str, Any]:
     """Print the lines for the session on standard input, by a configured command or by default; return the session."""
     payload = sys.stdin.buffer.read()
     session = session_in(payload)
-    given = session.get("cwd")
-    cwd = given if isinstance(given, str) and given else os.getcwd()
+    cwd = text_in(session, "cwd") or os.getcwd()
     with suppress(SnellError):  # a display must not show errors; `snell doctor` does
         command = choose_command(setting, then, places(os.environ), Path(cwd), os.environ)
         if command is not None:
@@ -99,8 +98,8 @@ def lines_of(command: str, payload: bytes, cwd: str, env: Mapping[str, str], lim
 def default_status(session: Mapping[str, Any], where: Places) -> list[str]:
     """Return one line with the model, the folder, how full the context is, and calls that ran without hooks."""
     coverage = capability("snell.packs.coverage.notice")
-    model = _at(session, "model", "display_name")
-    folder = _at(session, "workspace", "current_dir") or session.get("cwd")
+    model = value_at(session, ("model", "display_name"))
+    folder = value_at(session, ("workspace", "current_dir")) or session.get("cwd")
     used = usage_in(session).get("used_percent")
     parts = [
         model if isinstance(model, str) else "",
@@ -134,8 +133,7 @@ def default_suggestions(query: str, folder: str, env: Mapping[str, str], limit: 
 
 def session_in(payload: bytes) -> dict[str, Any]:
     """Parse the input of a status line or file suggestion; empty if it is not a JSON object."""
-    found = json_or_none(payload)
-    return found if isinstance(found, dict) else {}
+    return as_table(json_or_none(payload))
 
 
 def _files(folder: str, env: Mapping[str, str], limit: float) -> list[str]:
@@ -162,9 +160,3 @@ def _rank(path: str, words: str) -> int:
         return 2
     letters = iter(lower)
     return 3 if all(char in letters for char in words) else 9
-
-
-def _at(value: Any, *path: str) -> Any:
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value

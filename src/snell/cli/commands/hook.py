@@ -8,14 +8,13 @@ blocks on failure cannot run, the reply blocks too.
 import argparse
 import os
 import sys
-from contextlib import suppress
 
 from snell.model.errors import SnellError
 from snell.model.protocols import Reply
 from snell.runtime.app import Runtime
 from snell.runtime.hook_request import failure_reply, parse_hook_args, reply_to, undecided_reply
 from snell.system.json_input import LARGEST, too_many_bytes
-from snell.system.paths import POLICY_FILE, drop_unusable_homes, places
+from snell.system.paths import POLICY_FILE, drop_unusable_homes, places, working_folder
 from snell.system.recorded_runs import RUNS
 from snell.system.run_program import adopt_orphans
 
@@ -44,18 +43,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answer(runtime: Runtime, args: argparse.Namespace, payload: bytes) -> int:
-    words = _hook_args(args)
+    words, cwd = _hook_args(args), working_folder() or "/"
     try:
         if args.payload_bytes > LARGEST:
             raise too_many_bytes(args.payload_bytes)
         call = parse_hook_args(words, args.request_id)
-        client, event = call.decode_payload(payload, _cwd(), os.environ)
+        client, event = call.decode_payload(payload, cwd, os.environ)
         earlier = runtime.earlier_decision(event, call.request_id)
         work = runtime.prepare(event, call.request_id, decision_id=earlier)
         decision = work.earlier or runtime.commit(work, runtime.run_to_end(work))
         code = _write(reply_to(client, decision, os.getpid()))
     except Exception as error:  # noqa: BLE001 - the client must get a reply
-        return _write(undecided_reply(error, payload, runtime, _cwd(), words, os.environ))
+        return _write(undecided_reply(error, payload, runtime, cwd, words, os.environ))
     runtime.after_reply(work, decision)
     return code
 
@@ -72,9 +71,3 @@ def _write(reply: Reply) -> int:
     sys.stderr.buffer.write(reply.stderr)
     sys.stderr.buffer.flush()
     return reply.exit_code
-
-
-def _cwd() -> str:
-    with suppress(OSError):
-        return os.getcwd()
-    return "/"  # the working directory was deleted

@@ -74,11 +74,7 @@ def _filters(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _show(args: argparse.Namespace, database: Database) -> int:
-    found = database.run(lambda tx: ledger.find_by_prefix(tx, args.id), only_reads=True)
-    if len(found) != 1:
-        what = "several calls match" if found else "no call matches"
-        raise SnellError(f"{what} `{args.id}`", advice="`snell ledger list` shows the ids")
-    call = found[0]
+    call = database.run(lambda tx: ledger.find_one(tx, args.id), only_reads=True)
     refs = (call.request_ref, call.response_ref)
     input_, output = database.run(lambda tx: [ledger.body(tx, ref) for ref in refs], only_reads=True)
     bodies = {"input": input_[0] if input_ else "", "output": output[0] if output else ""}

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.active_hooks import folder_context
+from snell.cli.active_hooks import as_row, folder_context, why_inactive
 from snell.cli.terminal import print_json
 from snell.engine.explain import wrap
 from snell.model.context import Context
@@ -16,9 +16,7 @@ from snell.model.hooks import Hook
 from snell.settings.json_schema import json_schema
 from snell.settings.load import Loaded, load
 from snell.settings.locate import FOLDER, Located, locate
-from snell.settings.parse_types import Value
 from snell.settings.value_tree import Problem
-from snell.store import display_address
 from snell.system.paths import places
 
 File = tuple[str, Path]  # the layer and the path
@@ -53,9 +51,7 @@ class _Found(msgspec.Struct, frozen=True):
             "files": [
                 {"layer": layer, "path": str(path), "found": os.path.lexists(path)} for layer, path in self.files
             ],
-            "values": [
-                {"name": each.name, "value": _public_value(each), "from": _origin(each)} for each in self.loaded.values
-            ],
+            "values": [as_row(each) for each in self.loaded.values],
             "hooks": [_hook_data(hook) for hook in self.hooks],
             "python": [msgspec.structs.asdict(each) for each in self.loaded.python],
             "problems": [msgspec.structs.asdict(each) for each in self.problems],
@@ -71,11 +67,11 @@ class _Found(msgspec.Struct, frozen=True):
         if not self.loaded.project_root:
             yield f"  project  not found  no `{FOLDER}` folder in this folder or above it"
         yield "settings"
-        for value in self.loaded.values:
-            yield f"  {value.name:<26} {msgspec.json.encode(_public_value(value)).decode():<8} {_origin(value)}"
+        for row in map(as_row, self.loaded.values):
+            yield f"  {row['name']:<26} {msgspec.json.encode(row['value']).decode():<8} {row['from']}"
         yield "active hooks by event, in execution order" if self.hooks else "no active hooks"
         for hook in self.hooks:
-            yield from _hook_lines(hook, self.loaded.switches.why_disabled(hook))
+            yield from _hook_lines(hook, why_inactive(hook, self.loaded))
 
 
 def _problems(loaded: Loaded, context: Context) -> tuple[Problem, ...]:
@@ -113,19 +109,10 @@ def _hook_data(hook: Hook) -> dict[str, Any]:
     }
 
 
-def _hook_lines(hook: Hook, off: str) -> Iterator[str]:
+def _hook_lines(hook: Hook, why: str) -> Iterator[str]:
     what = hook.matcher or ", ".join(hook.kinds)
     yield f"  {hook.id:<32} {hook.event:<18} {hook.role or 'undeclared':<10} {what}".rstrip()
     origin = str(hook.source)
     yield f"      {hook.source.layer}" + ("" if origin == hook.source.layer else f", {origin}")
-    if why := off or hook.untrusted or ("" if hook.enabled else "it is disabled"):
+    if why:
         yield from wrap(f"does not run: {why}", 6)
-
-
-def _public_value(value: Value) -> Any:
-    """Return the value without secrets, such as the password in a database address."""
-    return display_address(value.value) if value.name == "database" and value.value else value.value
-
-
-def _origin(value: Value) -> str:
-    return f"{value.layer} ({value.file}:{value.line})" if value.file else "default"

@@ -8,16 +8,18 @@ gap (a process whose parent has ended) and a missing terminal are not known. A v
 
 import os
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from snell.cli.confirmation import is_agent
-from snell.cli.person.process_chain import Link, chain_of, names_of
+from snell.cli.person.process_chain import FROM_PROC, Link, chain_of, names_of
 from snell.cli.person.ssh import is_from_elsewhere
 from snell.cli.person.tmux import viewers_of
 from snell.clients import client_named, client_names
@@ -40,6 +42,7 @@ class Programs(Struct, frozen=True, forbid_unknown_fields=True):
     ssh: frozenset[str]
     relays: frozenset[str]  # they open a terminal for a command and pass on what comes from their own
     editors: frozenset[str]
+    scripted: frozenset[str]  # editors that run any script without a window, so they prove nothing
     editor_paths: tuple[str, ...]
     editor_variables: tuple[str, ...]
     editor_values: dict[str, tuple[str, ...]]
@@ -80,38 +83,40 @@ def is_client(link: Link) -> bool:
 
 def at_terminal(chain: Sequence[Link]) -> Caller:
     """Return what the terminal tells: who opened it, and with an unbroken chain to there."""
-    if not chain or not chain[0].terminal:
+    if not chain or not chain[0].terminal or not _is_own_system():
         return Caller.UNKNOWN
     below = [link for link in chain if link.terminal == chain[0].terminal]
     leader, above = below[-1], chain[len(below) :]
     if chain[: len(below)] != below or leader.session not in (0, leader.pid):
         return Caller.UNKNOWN  # a gap: the process that leads the session is not among the ancestors
     if not above:
-        return Caller.PERSON if leader.parent == 0 and _is_own_system() else Caller.UNKNOWN
+        return Caller.PERSON if leader.parent == 0 else Caller.UNKNOWN
     return _opened_by(above, leader)
 
 
 def _opened_by(above: Sequence[Link], leader: Link) -> Caller:
     host, table = above[0], programs()
     names = _names_of_host(host)
-    if host.pid == 1 or ("login" in names and host.user == 0 and not host.terminal):
+    if host.pid == 1 or (_is_login(host, above) and not host.terminal):
         # A console, on which root's `login` is the leader or has left it to the shell; or a process without its parent,
         # which may have opened a serial line.
-        is_of_root = host.pid != 1 or leader.user != os.getuid() or os.getuid() == 0
-        return Caller.PERSON if is_of_root and not leader.is_pseudo else Caller.UNKNOWN
+        is_console = not leader.is_pseudo and _is_login(leader if host.pid == 1 else host, above)
+        return Caller.PERSON if is_console else Caller.UNKNOWN
     if names & table.relays and _is_installed(host, above):
         return at_terminal(above) if host.terminal else Caller.UNKNOWN
     if "tmux" in names and _is_installed(host, above):
-        seen = (min(Caller.EDITOR, caller_of(pid, {})) for pid in viewers_of(host, leader))
+        seen = (min(Caller.EDITOR, caller_of(int(pid), {})) for pid, *_ in viewers_of(host, leader))
         return max(seen, default=Caller.UNKNOWN)
-    if names & table.ssh and not (_is_of_system(host) and is_from_elsewhere(leader.env)):
+    servers = [link.pid for link in takewhile(lambda each: _names_of_host(each) & table.ssh, above)]
+    if servers and not (_is_of_system(host) and is_from_elsewhere(leader.env, servers)):
         return Caller.UNKNOWN
-    if not runs_only_system_code(host) and host.program.startswith(table.system_folders):
-        return Caller.UNKNOWN  # a library of the user's was loaded into a program of the system
     if names & table.terminals:
         is_itself = not host.program or os.path.basename(host.program) in table.terminals  # not an interpreter's script
-        return Caller.PERSON if is_itself and _is_installed(host, above) else Caller.EDITOR
-    return Caller.EDITOR if _is_editor_program(host.program) else Caller.UNKNOWN
+        if is_itself and _is_installed(host, above) and (servers or _is_plain_shell(leader)):
+            return Caller.PERSON
+    elif not _is_editor_program(host):
+        return Caller.UNKNOWN
+    return Caller.EDITOR if _is_installed(host, above) or _is_settled(host.program) else Caller.UNKNOWN
 
 
 def _names_of_host(host: Link) -> set[str]:
@@ -119,16 +124,8 @@ def _names_of_host(host: Link) -> set[str]:
     if not host.program:
         return set(names_of(host))
     name, table = os.path.basename(host.program), programs()
-    if name.rstrip("0123456789.") in table.interpreters and len(host.words) > 1:
-        script = host.words[1]
-        is_systems = script.startswith(table.system_folders) and os.path.basename(script) in table.terminals
-        return {name, os.path.basename(script)} if is_systems and _is_root_owned(script) else {name}
-    return {name}
-
-
-def _is_root_owned(path: str) -> bool:
-    found = stat_or_none(path)
-    return found is not None and found.st_uid == 0
+    script = host.words[1] if name.rstrip("0123456789.") in table.interpreters and len(host.words) > 1 else ""
+    return {name, *({os.path.basename(script)} & table.terminals if _is_of_administrator(script) else ())}
 
 
 def _is_installed(host: Link, above: Sequence[Link]) -> bool:
@@ -136,11 +133,28 @@ def _is_installed(host: Link, above: Sequence[Link]) -> bool:
     if not host.program:
         parent = above[1] if len(above) > 1 else host
         return host.user != os.getuid() or (parent.user == 0 and bool(set(names_of(parent)) & set(names_of(host))))
-    try:
-        owner = os.stat(host.program).st_uid
-    except OSError:
-        return False
-    return host.program.startswith(programs().system_folders) and (owner == 0 or sys.platform == "darwin")
+    return _is_of_administrator(host.program) and runs_only_system_code(host)
+
+
+def _is_of_administrator(path: str) -> bool:
+    found = stat_or_none(path) if path.startswith(programs().system_folders) else None
+    return found is not None and (found.st_uid == 0 or sys.platform == "darwin")
+
+
+def _is_plain_shell(link: Link) -> bool:
+    """Return whether a terminal runs a shell, with options as emulators give them, and no command of a program."""
+    options = {"-", "-i", "-l", "--login", "--posix", "--noprofile", "--norc"}
+    return not FROM_PROC or (_is_of_administrator(link.program) and set(link.words[1:]) <= options)
+
+
+def _is_login(link: Link, above: Sequence[Link]) -> bool:
+    return link.user == 0 and "login" in _names_of_host(link) and _is_installed(link, above)
+
+
+def _is_settled(path: str) -> bool:
+    """Return whether a program of the user is older than a day: an agent can copy any under the name of an editor."""
+    found = stat_or_none(path)
+    return found is not None and not _is_of_administrator(path) and time.time() - found.st_ctime > 86_400
 
 
 def _is_of_system(host: Link) -> bool:
@@ -160,11 +174,11 @@ def runs_only_system_code(host: Link) -> bool:
 
 
 def _is_own_system() -> bool:
-    """Return whether the first process was started from outside: not in a namespace that any user can make."""
+    """Return whether this is no namespace of users as any user can make it, with programs of its own in `/usr`."""
     try:
         rows = [line.split() for line in Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()]
     except OSError:
-        return False
+        return not FROM_PROC
     return len(rows) > 1 or any(int(row[2]) > 1 for row in rows)
 
 
@@ -182,7 +196,7 @@ def _is_editor(link: Link) -> bool:
     return bool(is_known) or any(path in text for path in table.editor_paths for text in texts)
 
 
-def _is_editor_program(path: str) -> bool:
-    """Return whether the executable is an editor's; names and arguments are any process's own choice."""
-    table = programs()
-    return os.path.basename(path).lower() in table.editors or any(part in path for part in table.editor_paths)
+def _is_editor_program(host: Link) -> bool:
+    """Return whether the executable is an editor's, and runs no script; other names are any process's own choice."""
+    is_scripted = os.path.basename(host.program) in programs().scripted or host.env.get("ELECTRON_RUN_AS_NODE")
+    return not is_scripted and _is_editor(msgspec.structs.replace(host, name="", words=()))

@@ -12,7 +12,7 @@ from snell.cli.person.challenge import passes_challenge
 from snell.cli.person.codes import Request, accept, remember_refusal
 from snell.cli.person.machine_policy import policy_allows
 from snell.model.errors import TrustError
-from snell.system.paths import HomeInProjectError, places
+from snell.system.paths import HomeInProjectError, places, working_folder
 
 ADVICE = "run it in your own terminal, or run `snell code` there and add its code with --code"
 
@@ -21,10 +21,10 @@ def check_person(
     env: Mapping[str, str], what: str, code: str, subject: str, policy: Mapping[str, Collection[object]]
 ) -> None:
     """Raise TrustError unless a person runs this command or gave a code; one proof lasts until the command ends."""
-    if _is_proven(code) or policy_allows(policy):
+    if code in _proofs() or policy_allows(policy):
         return
     caller = caller_of(os.getpid(), env)
-    request = Request(shlex.join(_words()), _folder(), subject)
+    request = Request(shlex.join(_words()), working_folder(), subject)
     if caller is not Caller.PERSON:
         if code:
             _accept(env, what, code, request)
@@ -54,10 +54,6 @@ def _proofs() -> list[str]:
     return []
 
 
-def _is_proven(code: str) -> bool:
-    return code in _proofs()
-
-
 def _words() -> list[str]:
     """Return the arguments of this command without the code."""
     words = ["snell", *sys.argv[1:]]
@@ -73,10 +69,3 @@ def state_folder(env: Mapping[str, str]) -> Path:
         return places(env).state
     except HomeInProjectError:
         return places({name: value for name, value in env.items() if name != "SNELL_HOME"}).state
-
-
-def _folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""  # it was deleted

@@ -86,7 +86,8 @@ def accept(state: Path, code: str, request: Request) -> bool:
     letters = code.replace("-", "").replace(" ", "").upper()
     with _edit_codes(state) as now:
         codes = [each for each in now[0].codes if each.made.is_within(LIFE)]
-        good = [each for each in codes if _is_for(each, request) and _is_code(each, letters)]
+        asked = [each for each in codes if each.request in (None, request.shorten())]
+        good = [each for each in asked if secrets.compare_digest(each.digest, _digest(letters, each.salt))]
         if good:
             now[0] = replace(now[0], codes=tuple(each for each in codes if each not in good), refused=None)
         else:
@@ -117,14 +118,6 @@ def _edit_codes(state: Path) -> Iterator[list[Codes]]:
         now = [struct_or_none(path, Codes, LARGEST) or Codes()]
         yield now
         write_atomically(path, msgspec.json.encode(now[0]) + b"\n")
-
-
-def _is_for(code: Code, request: Request) -> bool:
-    return code.request in (None, request.shorten())
-
-
-def _is_code(code: Code, letters: str) -> bool:
-    return secrets.compare_digest(code.digest, _digest(letters, code.salt))
 
 
 def _digest(letters: str, salt: str) -> str:

@@ -22,14 +22,10 @@ def policy_allows(wanted: Mapping[str, Collection[object]], file: Path = POLICY_
     if not any(wanted.values()) or not all(map(_is_administrators, (file, file.parent))):
         return False
     parsed = read_file(SettingsFile(file, "policy", Scope.POLICY))
-    values = {value.name: value.value for value in parsed.values}
-    return all(set(each) <= _as_set(values.get(name)) for name, each in wanted.items())
+    values = {each.name: each.value if isinstance(each.value, list | tuple) else [each.value] for each in parsed.values}
+    return all(set(each) <= set(values.get(name, ())) for name, each in wanted.items())
 
 
 def _is_administrators(path: Path) -> bool:
     found = stat_or_none(path)
     return found is not None and found.st_uid == 0 and not found.st_mode & _OTHERS_WRITE and not os.path.islink(path)
-
-
-def _as_set(value: object) -> set[object]:
-    return set(value) if isinstance(value, list | tuple) else {value}

@@ -6,7 +6,7 @@ that are attached to its session, and never as more than a terminal inside an ed
 """
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from snell.cli.person.process_chain import Link, names_of
 
@@ -16,32 +16,22 @@ SECONDS = 5.0
 def pane_of(chain: Sequence[Link]) -> tuple[Link, Link] | None:
     """Return the server of tmux that opened the terminal of this chain, and the process that leads the pane."""
     pairs = zip(chain[1:], chain, strict=False)
-    return next(((host, leader) for host, leader in pairs if leader.terminal != host.terminal and _is_tmux(host)), None)
-
-
-def _is_tmux(link: Link) -> bool:
-    return "tmux" in names_of(link)
-
-
-def viewers_of(server: Link, leader: Link) -> Iterator[int]:
-    """Yield the processes of the clients that are attached to the session of the pane which `leader` leads."""
-    for session in _ask(server, leader, "list-panes", "-a", "-F", "#{pane_pid} #{session_id}"):
-        if session[0] == str(leader.pid):
-            for client in _clients(server, leader, session[1]):
-                yield int(client[0])
+    found = (pair for pair in pairs if pair[0].terminal != pair[1].terminal and "tmux" in names_of(pair[0]))
+    return next(found, None)
 
 
 def is_typed(server: Link, leader: Link, since: float) -> bool:
     """Return whether a key was pressed since then where the pane is shown; keys that a command sends do not count."""
+    return max((float(client[1]) for client in viewers_of(server, leader)), default=0.0) >= int(since)  # whole seconds
+
+
+def viewers_of(server: Link, leader: Link) -> list[list[str]]:
+    """Return process and last activity of each client that shows the session of the pane which `leader` leads."""
     panes = _ask(server, leader, "list-panes", "-a", "-F", "#{pane_pid} #{session_id}")
-    sessions = [each[1] for each in panes if each[0] == str(leader.pid)]
-    times = [float(each[1]) for session in sessions for each in _clients(server, leader, session)]
-    return max(times, default=0.0) >= int(since)  # tmux counts in seconds
-
-
-def _clients(server: Link, leader: Link, session: str) -> list[list[str]]:
     form = "#{client_pid} #{client_activity} #{client_readonly}#{client_control_mode}"
-    return [each for each in _ask(server, leader, "list-clients", "-t", session, "-F", form) if each[-1] == "00"]
+    sessions = [session for pid, session in panes if pid == str(leader.pid)]
+    found = (each for session in sessions for each in _ask(server, leader, "list-clients", "-t", session, "-F", form))
+    return [each for each in found if each[-1] == "00"]
 
 
 def _ask(server: Link, leader: Link, *words: str) -> list[list[str]]:

@@ -58,7 +58,9 @@ class Emulation:
 
     def match_values(self, event: Event, given: Payload) -> Sequence[str]:
         """Return the names that a matcher is compared with; empty if the event has no matcher."""
-        return ()
+        tool = text_in(given, "tool_name") or text_in(given, "toolName")
+        name = tool or text_in(event.payload, event.row.matches)
+        return (name,) if name else ()
 
     def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
         names = self.match_values(event, given)

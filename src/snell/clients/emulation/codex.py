@@ -52,10 +52,8 @@ class Codex(Emulation):
         return Call("Bash", {"command": event.command}) if event.kind == "shell" else call
 
     def match_values(self, event: Event, given: Payload) -> Sequence[str]:
-        name = text_in(given, "tool_name")
-        also = {"apply_patch": ("Edit", "Write"), "spawn_agent": ("Agent",)}.get(name, ())
-        found = (name, *also) if name else (text_in(given, event.row.matches),)
-        return tuple(filter(None, found))
+        also = {"apply_patch": ("Edit", "Write"), "spawn_agent": ("Agent",)}
+        return (*super().match_values(event, given), *also.get(text_in(given, "tool_name"), ()))
 
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
         """Translate a changed input; None leaves any other answer to Claude Code's rules."""

@@ -15,7 +15,7 @@ from snell.clients.protocol.client_file import read_client
 from snell.model.catalogue import canonical
 from snell.model.decision import Outcome
 from snell.model.effects import Deny
-from snell.model.events import Event, Payload, text_in
+from snell.model.events import Event, Payload, as_table, text_in
 from snell.model.hooks import Hook
 from snell.model.protocols import Said
 from snell.system.wall_clock import now_ms
@@ -99,10 +99,6 @@ class Copilot(Emulation):
         tool = {"toolName": call.name, "toolInput": event.tool_input, "permissionSuggestions": []}
         return {**named, "cwd": event.cwd, **tool}
 
-    def match_values(self, event: Event, given: Payload) -> Sequence[str]:
-        name = text_in(given, "toolName") or text_in(given, "tool_name") or text_in(event.payload, event.row.matches)
-        return (name,) if name else ()
-
     def pattern(self, matcher: str) -> str:
         return f"^(?:{matcher})$"
 
@@ -125,8 +121,7 @@ class Copilot(Emulation):
         return self.outcome_of_text(event, said.stdout, Outcome(remarks=remarks))
 
     def in_claude_form(self, event: Event, answer: Payload) -> Payload:
-        inner = answer.get("hookSpecificOutput")
-        inner = inner if isinstance(inner, dict) else {}
+        inner = as_table(answer.get("hookSpecificOutput"))
         result = answer.get("modifiedResult")
         ours = {key: value for key, value in answer.items() if key not in ("modifiedArgs", "modifiedResult")}
         if isinstance(result, dict):

@@ -48,10 +48,6 @@ class Gemini(Emulation):
             common |= {"tool_response": _response(event)} if self.native == "AfterTool" else {}
         return [common]
 
-    def match_values(self, event: Event, given: Payload) -> Sequence[str]:
-        field = "tool_name" if self.native in _TOOL_EVENTS else event.row.matches
-        return tuple(filter(None, (text_in(given, field),)))
-
     def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
         if self.native in _TOOL_EVENTS:
             return super().is_wanted(matcher, event, given)

@@ -13,6 +13,7 @@ from typing import Any
 from snell.embed.embedded_agent import EmbeddedAgent, PromptResult, embedded_agent_for, library, reason_to_continue
 from snell.embed.tool_call import Input, Plan, Result
 from snell.embed.twins import Driver, twins
+from snell.model.events import text_of
 from snell.runtime.app import Runtime
 from snell.system.json_output import json_bytes
 
@@ -39,7 +40,9 @@ def middleware(runtime: Runtime, **options: Any) -> Any:
         async def check_prompt(self, driver: Driver, state: Any, runtime: Any) -> Any:
             last = state["messages"][-1] if state["messages"] else None
             prompt = last if getattr(last, "type", "") == "human" else None
-            update = _prompt_update(prompt, await _now(at).submit_by(driver, _text(prompt))) if prompt else None
+            update = (
+                _prompt_update(prompt, await _now(at).submit_by(driver, text_of(prompt.content))) if prompt else None
+            )
             # A mark of an earlier run in the same thread, after which a Stop hook made the agent continue, is reset.
             return {**(update or {}), "snell_kept_going": False} if state.get("snell_kept_going") else update
 
@@ -89,7 +92,7 @@ def _plan(at: EmbeddedAgent, request: Any, execute: Callable[[Input], Any]) -> P
         call.get("id") or "",
         passes=(library("langgraph.errors", PACKAGE).GraphBubbleUp,),
         output_for_hooks=lambda returned: getattr(returned, "content", returned),  # of a message
-        failure_text=lambda returned: _text(returned) if getattr(returned, "status", "") == "error" else None,
+        failure_text=lambda returned: text_of(returned.content) if getattr(returned, "status", "") == "error" else None,
         blocks=False,
     )
 
@@ -142,7 +145,7 @@ def _with_notes(content: Any, notes: tuple[str, ...]) -> Any:
 def _prompt_update(prompt: Any, done: PromptResult) -> Any:
     if done.refusal:
         return {"jump_to": "end", "messages": [_message("AIMessage", done.refusal)]}
-    if done.text == _text(prompt):
+    if done.text == text_of(prompt.content):
         return None
     others = [] if isinstance(prompt.content, str) else [part for part in prompt.content if not _is_text(part)]
     content = [{"type": "text", "text": done.text}, *others] if others else done.text
@@ -151,13 +154,6 @@ def _prompt_update(prompt: Any, done: PromptResult) -> Any:
 
 def _message(kind: str, text: str) -> Any:
     return getattr(library("langchain_core.messages", PACKAGE), kind)(content=text)
-
-
-def _text(message: Any) -> str:
-    content = message.content
-    if isinstance(content, str):
-        return content
-    return "\n".join(part if isinstance(part, str) else part["text"] for part in content if _is_text(part))
 
 
 def _is_text(part: Any) -> bool:

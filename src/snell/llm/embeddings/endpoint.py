@@ -8,7 +8,6 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -88,19 +87,17 @@ class Endpoint:
         return [quantize(found[number]) for number in range(len(texts))]
 
     def _post(self, body: bytes) -> bytes:
-        from snell.system.address_policy import RefusedError, check_url
+        from snell.system.address_policy import RefusedError
         from snell.system.deadline import Deadline, DeadlineExceededError
-        from snell.system.http_client import Call, HttpError, resolver, send_request
+        from snell.system.http_client import Call, HttpError, send_request, target_of_user
 
         deadline = Deadline(self._seconds)
         headers = {"content-type": "application/json"}
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
         try:
-            # The user named this host, so it may be on the user's own network.
-            allowed = (urlsplit(self._url).hostname or "",)
-            target = check_url(self._url, loopback=True, allowed=allowed, resolve=resolver(deadline))
-            with send_request(Call("POST", target, headers, body), deadline) as response:
+            call = Call("POST", target_of_user(self._url, deadline), headers, body)
+            with send_request(call, deadline) as response:
                 if response.status != 200:
                     raise EmbeddingError(f"{self._url} answered with status {response.status}")
                 return response.read_all(LARGEST_ANSWER)

@@ -5,14 +5,14 @@ Split a text into search terms: words in lower case without their endings, ident
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from snell.redact.pattern_file import patterns_of
 
-MOST_WORDS = 4_000  # of one text; later words of a longer text have no terms
+MOST_TERMS = 4_000  # of one text; what comes later is not searched
 
 _WORD = re.compile(r"[^\W_](?:[\w.:/@#+-]*[\w+#])?")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
@@ -22,14 +22,14 @@ _ENDINGS = tuple((ending, put) for ending, _, put in (each.partition(">") for ea
 _CONCEPTS = Path(__file__).with_name("concepts.txt")
 
 
+def words(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the terms of each word: the word, and then the parts of an identifier or path."""
+    return (_terms_of(match.group()[:200]) for match in _WORD.finditer(text))
+
+
 def terms(text: str) -> list[str]:
-    """Return all terms of a text in order: each word, and also the parts of an identifier or path."""
-    found: list[str] = []
-    for match in _WORD.finditer(text):
-        found += _terms_of(match.group()[:200])
-        if len(found) > MOST_WORDS:
-            break
-    return found
+    """Return all terms of a text in order."""
+    return list(islice(chain.from_iterable(words(text)), MOST_TERMS))
 
 
 def content_terms(text: str) -> list[str]:

@@ -9,9 +9,6 @@ import os
 import posixpath
 import stat
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import lru_cache
 
 from snell.packs.guard.known_values import UNKNOWN
 
@@ -22,7 +19,7 @@ MOST_SCRIPTS, LARGEST_SCRIPT = 6, 65_536
 
 
 class Lookups:
-    """The paths that were looked up, each with its kind."""
+    """The paths that were looked up, each with its kind. As a context it records the lookups of this thread."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, str] = {}
@@ -30,6 +27,13 @@ class Lookups:
         self.contents: dict[str, bytes] | None = None  # what else was read, which cannot be compared cheaply
         self.unlinked: set[str] = set()  # absolute paths with no link on their way
         self.unread: dict[str, str] = {}  # scripts that would run and were not read completely, with the reason
+
+    def __enter__(self) -> "Lookups":
+        _thread.lookups, _thread.is_recording = self, True
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        _thread.is_recording = False
 
     @property
     def are_complete(self) -> bool:
@@ -50,37 +54,12 @@ class _Thread(threading.local):
 _thread = _Thread()  # avoids an argument in every function between the cache and the lookup
 
 
-@contextmanager
-def record_lookups() -> Iterator[Lookups]:
-    """Record the lookups of this thread until the block ends."""
-    lookups = _thread.lookups = Lookups()
-    _thread.is_recording = True
-    try:
-        yield lookups
-    finally:
-        _thread.is_recording = False
-
-
 def absolute_path(path: str, folder: str) -> str:
     """Return the path from the root; one that starts with an unknown part stays as it is."""
-    return _absolute_path(path, folder) if len(path) < LONG_PATH else _absolute_path.__wrapped__(path, folder)
-
-
-@lru_cache(maxsize=4096)  # the walk and most rules ask about the same words
-def _absolute_path(path: str, folder: str) -> str:
-    return normal_path(path if path.startswith(("/", UNKNOWN)) else f"{folder}/{path}")
-
-
-def normal_path(path: str) -> str:
-    """Return the path without `.`, `..` and double slashes."""
-    if is_normal(path):
-        return path
-    return posixpath.normpath(path).replace("//", "/") if path else ""
-
-
-def is_normal(path: str) -> bool:
-    """Tell whether the path is surely as `normpath` would return it: most are, and this is quick to see."""
-    return path[:1] == "/" and path[-1] != "/" and "/." not in path and "//" not in path
+    if not path.startswith(("/", UNKNOWN)):
+        path = f"{folder}/{path}"
+    is_plain = path[0] == "/" and "/." not in path and "//" not in path and path[-1] != "/"
+    return path if is_plain else posixpath.normpath(path).replace("//", "/")
 
 
 def path_kind(path: str) -> str:

@@ -64,7 +64,9 @@ def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tel
         return None
     workspaces = _workspaces(event, context)
     judgement = _judge(call.command, event, context, workspaces[0])
-    _keep_pending(_key(call.command, event, workspaces[0]), judgement)
+    _pending[_key(call.command, event, workspaces[0])] = judgement
+    if len(_pending) > MOST_PENDING:
+        _pending.pop(next(iter(_pending)), None)
     lines = _lines(call.command, event)
     if len(workspaces) > 1 or len(lines) > 1:
         more = [(line, workspace) for workspace in workspaces for line in lines][1:]
@@ -148,14 +150,8 @@ def _record_secrets(judgement: Judgement, call: ToolCall, event: Event, context:
         record_values(context.marks, event.session_id, call.response)
 
 
-def _keep_pending(key: tuple[str, ...], judgement: Judgement) -> None:
-    _pending[key] = judgement
-    if len(_pending) > MOST_PENDING:
-        _pending.pop(next(iter(_pending)), None)
-
-
 def _add_findings(judgement: Judgement, *more: Finding | None) -> Judgement:
-    added = tuple(finding for finding in more if finding is not None)
+    added = tuple(filter(None, more))
     if not added:
         return judgement
     findings = (*judgement.findings, *added)

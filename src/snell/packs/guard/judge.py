@@ -14,7 +14,7 @@ from snell.packs.guard.rules.windows import find_unread
 from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
 from snell.packs.guard.shell.symlinks import follow_links
 from snell.packs.guard.shell.walk import LineWalk
-from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
+from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths, beginnings
 from snell.shell.cursor import Budget, TooMuchError
 from snell.shell.powershell import looks_like_powershell, to_posix
 
@@ -83,10 +83,11 @@ def _judge_line(
     if "mkfifo" in command or (" & " in command and scene.files):
         # What one side of a pipe or background job reads may be written further right.
         walk, scene = _walk(command, workspace, scene.files, budget, merges=True)
-    findings = [*_find(walk.steps, workspace, scene.links), *(FORK_BOMB.deny(why) for why in walk.bombs)]
+    findings = _find(walk.steps, workspace, scene.links)
+    findings += [FORK_BOMB.deny(why) for why in walk.bombs]
     if budget.troubles:
         findings.extend(find_unread(command))
-    findings.extend(UNREADABLE.ask(f"it cannot be parsed completely: {why}") for why in budget.troubles)
+        findings.extend(UNREADABLE.ask(f"it cannot be parsed completely: {why}") for why in budget.troubles)
     kept = _strictest_first(findings) if findings else ()
     verdict = strictest_verdict(kept) if kept else ALLOW
     return Judgement(verdict, kept, tuple(walk.steps), scene.files, unread_scripts())
@@ -121,9 +122,9 @@ def _walk(
     command: str, workspace: Workspace, files: dict[str, Value], budget: Budget, *, merges: bool = False
 ) -> tuple[LineWalk, ShellState]:
     budget.commands = budget.depth = 0
-    scene = ShellState(workspace.cwd, workspace.home, workspace.project, budget)
-    scene.know(workspace.snell_paths.env)
-    scene.guarded = tuple(f"{folder}/" for folder in workspace.snell_paths.folders)
+    own = workspace.snell_paths
+    scene = ShellState(workspace.cwd, workspace.home, workspace.project, budget, own.env)
+    scene.guarded = beginnings(own.folders)[0]
     scene.files.update(files)
     scene.merges = merges
     walk = LineWalk()
@@ -140,7 +141,7 @@ def _find(steps: list[Step], start: Workspace, links: Mapping[str, str]) -> list
     for step in steps:
         if step.where != HERE:
             workspace = Workspace(step.cwd, "/home/remote", "/workdir")
-        elif (workspace.cwd, workspace.project) != (step.cwd, start.project):
+        elif workspace.cwd != step.cwd or workspace.project != start.project:
             workspace = start.in_folder(step.cwd)
         real = follow_links(step, links, start.home, start.project)
         found = find_in_step(step, real, workspace)

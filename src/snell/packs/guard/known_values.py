@@ -32,7 +32,10 @@ class Value(Struct, frozen=True, gc=False):
         return UNKNOWN not in self.text
 
     def has(self, label: str) -> bool:
-        return bool(self.labels) and any(known.partition(" ")[0] == label for known in self.labels)
+        for known in self.labels:  # noqa: SIM110 - asked for every step, and a generator takes longer than all the rest
+            if known.partition(" ")[0] == label:
+                return True
+        return False
 
     def detail(self, label: str) -> str:
         return next((known.partition(" ")[2] for known in sorted(self.labels) if known.startswith(label)), "")

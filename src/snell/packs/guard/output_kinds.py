@@ -4,22 +4,20 @@ from collections.abc import Sequence
 
 from snell.packs.guard.known_names import pattern
 from snell.shell.arguments import arguments_of, matches_any
-from snell.shell.programs import Phrases, program_row
+from snell.shell.programs import program_row
 
 _INIT_WORD = pattern("prints_code_for_shells")
 
 
 def prints_secret(program: str, args: Sequence[str]) -> bool:
     """Tell whether the command prints secrets of a store, or a tool's own token."""
-    return _prints(program, args, program_row(program).prints_secrets)
+    phrases = program_row(program).prints_secrets
+    return bool(phrases) and matches_any(arguments_of(program, args), phrases)
 
 
 def prints_personal(program: str, args: Sequence[str]) -> bool:
     """Tell whether the command prints personal data: fine to read here, not to send."""
-    return _prints(program, args, program_row(program).prints_personal)
-
-
-def _prints(program: str, args: Sequence[str], phrases: Phrases) -> bool:
+    phrases = program_row(program).prints_personal
     return bool(phrases) and matches_any(arguments_of(program, args), phrases)
 
 

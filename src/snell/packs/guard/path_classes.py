@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Container
+from functools import cached_property, lru_cache
 
 from snell.packs.guard.file_lookups import MISSING, absolute_path, path_kind
 from snell.packs.guard.known_names import names, pattern
@@ -33,12 +34,11 @@ _BUILD_MACHINE_TOOLS = pattern("build_machine_tools")
 _GIT_TEMPORARY = pattern("git_temporary")
 _CACHES = tuple(names("caches"))
 _SOURCES = names("sources")
-
-
 _TEMP_ROOTS = frozenset(("/tmp", "/var/tmp", "/private/tmp", "/dev/shm"))
 NO_PROJECT = "/\0"  # no path is below it
 
 
+@lru_cache(maxsize=64)
 def effective_project(cwd: str, home: str, project: str = "") -> str:
     """Return the project: the given one or the current folder, but none if it contains the home folder."""
     folder, home_folder = f"{(project or cwd).rstrip('/')}/", f"{home.rstrip('/')}/"
@@ -59,14 +59,11 @@ class Workspace:
         self.cwd, self.home, self.project, self.snell_paths = cwd, home, project, snell_paths
         self.written = written  # files that this session wrote
         self.classes: dict[str, str] = {}  # of the paths that were asked about; several rules ask about the same
-        self._is_snell_folder: bool | None = None
 
-    @property
+    @cached_property  # asked for every step
     def is_snell_folder(self) -> bool:
         """Tell whether the current folder holds files of Snell, so that plain names are paths of those."""
-        if self._is_snell_folder is None:
-            self._is_snell_folder = is_snell_file(f"{self.cwd}/") or self.snell_paths.holds(f"{self.cwd}/x")
-        return self._is_snell_folder
+        return is_snell_file(f"{self.cwd}/") or self.snell_paths.holds(f"{self.cwd}/x")
 
     def in_folder(self, cwd: str) -> "Workspace":
         return self if cwd == self.cwd else Workspace(cwd, self.home, self.project, self.snell_paths, self.written)

@@ -8,10 +8,10 @@ program, such as a redirection. A step calls only the rules whose trigger occurs
 from msgspec import Struct
 
 from snell.packs.guard.known_names import names, pattern
-from snell.packs.guard.known_values import NETWORK, PACKAGE, UNKNOWN
+from snell.packs.guard.known_values import ENVIRONMENT, NETWORK, PACKAGE, UNKNOWN
 from snell.packs.guard.reading_programs import only_reads
 from snell.packs.guard.shell.shell_state import Step
-from snell.shell.arguments import Arguments, arguments_of
+from snell.shell.arguments import Arguments, sort_words
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
 
@@ -53,12 +53,15 @@ FETCHED = 64  # the program, its input or a file that it names comes from the ne
 MAY_CHANGE_PATH = 128  # a program that does not only read names a path
 MAY_CHANGE_SNELL = 256  # such a program names Snell, or the setting that disables hooks
 MAY_TAKE_DOWN = 512  # a word is a verb that deletes or empties
-MAY_GO_LIVE = 1_024  # a word may name production
-INSTALLS = 2_048  # it may be told to install something
-IN_SNELL_FOLDER = 4_096  # it runs in a folder of Snell's own files, where plain names are paths of those
+IN_SNELL_FOLDER = 1_024  # it runs in a folder of Snell's own files, where plain names are paths of those
+NAMES = 2_048  # a word is more than an option, or files that it names have labels
+VARIABLES = 4_096  # its input holds variables of the environment
+MAY_GO_LIVE = 8_192  # a word may name production
+INSTALLS = 16_384  # it may be told to install something
 
 _ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
 TAKES_DOWN = pattern("takes_down")
+_NAMES = lazy_regex(r"(?:^|\0)[^-\0]|[=@:]")
 _HIDDEN = lazy_regex(r"(?:^|[\0=])\.")
 
 
@@ -66,6 +69,7 @@ class Trigger(Struct, frozen=True):
     """
     Calls a rule for these programs, for programs whose name begins so, and for steps with one of these traits.
 
+    For the programs in `some` it is called only where one of the traits in `when` occurs, too.
     `rows` are keys of `programs.toml`: the rule is called for every program whose section has one of them.
     """
 
@@ -73,21 +77,23 @@ class Trigger(Struct, frozen=True):
     prefixes: tuple[str, ...] = ()
     traits: int = 0
     rows: tuple[str, ...] = ()
+    some: frozenset[str] = frozenset()
+    when: int = 0
 
     def occurs(self, program: str, traits: int) -> bool:
         if self.traits & traits or program in self.programs or program.startswith(self.prefixes):
+            return True
+        if self.when & traits and program in self.some:
             return True
         return bool(self.rows) and any(getattr(program_row(program), key) for key in self.rows)
 
 
 def given_to(step: Step) -> Arguments:
     """Return the arguments of a step, sorted by what is known about its program."""
-    return arguments_of(step.program, step.args)
+    return sort_words(step.program, step.args, "")
 
 
 _DRY = names("dry_options")
-
-
 _HELP = frozenset((("-h", ""), ("-help", "")))
 
 
@@ -100,28 +106,34 @@ def only_asks(step: Step) -> bool:
         or not _HELP.isdisjoint(given.options)
     ):
         return True
-    return any(name in _DRY and value not in ("none", "false") for name, value in given.options)
+    named = dict(given.options).keys() & _DRY
+    return bool(named) and any(name in named and value not in ("none", "false") for name, value in given.options)
 
 
 def traits_of(step: Step) -> int:
     """Return the traits of a step, except `IN_SNELL_FOLDER`."""
     first, text = step.words[0], "\0".join(step.args)
+    named = f"{first.text}\0{text}"
+    may_have_address = ":" in named or named.count(".") > 2 or "+" in named or "metadata" in named
     traits = (
         WRITES * bool(step.writes or step.appends)
         | READS * bool(step.reads)
         | SWEEPS * bool(step.sweeps)
         | CODE * (step.code is not None)
         | ENV * bool(step.env)
-        | ADDRESS * _has_address(f"{first.text}\0{text}")
-        | FETCHED * (first.has(NETWORK) or step.words[-1].has(PACKAGE))
+        | ADDRESS * (may_have_address and _has_address(named))
+        | FETCHED * (bool(first.labels) and first.has(NETWORK))
+        | FETCHED * (bool(step.words[-1].labels) and step.words[-1].has(PACKAGE))
         | FETCHED * (step.stdin is not None and step.stdin.has(NETWORK))
-        | FETCHED * any([label.startswith(NETWORK) for label in step.touched])  # noqa: C419 - hardly ever any
+        | FETCHED * (bool(step.touched) and any(label.startswith(NETWORK) for label in step.touched))
+        | NAMES * (bool(step.touched) or _NAMES.search(text) is not None)
+        | VARIABLES * (step.stdin is not None and ENVIRONMENT in "\0".join(step.stdin.labels))
     )
     traits |= INSTALLS * ("install" in text or text.startswith("i\0"))
     unknown = UNKNOWN in text and any("PROD" in label for word in step.words for label in word.labels)
-    told = f"{first.text}\0{text}\0{step.env}" if step.env else f"{first.text}\0{text}"
+    told = f"{named}\0{step.env}" if step.env else named
     traits |= MAY_GO_LIVE * (unknown or "rod" in told or "live" in told or "ROD" in told or "prd" in told)
-    if text and not only_reads(step):
+    if text and not (program_row(step.program).only_reads or only_reads(step)):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)
         traits |= MAY_TAKE_DOWN * (TAKES_DOWN.search(text) is not None)
         traits |= MAY_CHANGE_SNELL * ("snell" in text or "disableAllHooks" in text)

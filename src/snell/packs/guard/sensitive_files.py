@@ -26,6 +26,7 @@ _SNELL_CODE = pattern("snell_code")
 _CLIENT_HOOKS = pattern("client_hooks")
 _STARTUP_FILE = pattern("startup_file")
 _WORKFLOW = pattern("workflow")
+_PRIVATE = pattern("private")
 
 
 def is_workflow(path: str) -> bool:
@@ -41,9 +42,6 @@ def secret_name(path: str, home: str = "") -> str:
     if not name or not (_holds_secret(path, name.lower()) or (at_home and name in (".npmrc", ".yarnrc.yml"))):
         return ""
     return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
-
-
-_PRIVATE = pattern("private")
 
 
 def is_private(path: str) -> bool:
@@ -62,6 +60,7 @@ def is_snell_file(path: str) -> bool:
         return True
     return (
         "*" in path
+        and ("/.s" in path or path[:2] == ".s")
         and len(path) < LONGEST_PATTERN
         and any("*" in part and part[:2] == ".s" and matches(".snell", part) for part in path.split("/"))
     )
@@ -100,7 +99,7 @@ def _holds_secret(path: str, name: str) -> bool:
         return not (name in _SSH_NO_SECRET or name.endswith(".pub") or name.startswith("known_hosts"))
     if _TEMPLATE.search(name):
         return False
-    if name in _SECRET_NAMES or _SECRET_PATHS.search(path) or _ENV_FILE.search(name):
+    if name in _SECRET_NAMES or _SECRET_PATHS.search(path) or (".env" in name and _ENV_FILE.search(name)):
         return True
     if name in (".npmrc", ".yarnrc.yml"):
         in_home = re.fullmatch(r"/(?:home|Users)/[^/]+/", folder)

@@ -87,7 +87,8 @@ def _sends_data(step: Step) -> bool:
 
 def check_sent_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
     """Stop a command that sends the value of a secret which the session has read."""
-    step = next(filter(_connects, steps), None) if steps else None
+    may_connect = [step for step in steps if step.program in _NETWORK_PROGRAMS or step.code is not None]
+    step = next(filter(_connects, may_connect), None)
     if step is None:
         return None
     if not has_value(marks, session_id, command):

@@ -22,7 +22,7 @@ class SnellPaths(Struct, frozen=True):
 
     def holds(self, path: str) -> bool:
         """Tell whether the path is in one of the folders, or is a parent folder or pattern that includes one."""
-        inside, parents = _prefixes(self.folders)  # several rules ask about every path
+        inside, parents = beginnings(self.folders)  # several rules ask about every path
         bare = path.rstrip("/")
         if f"{path}/".startswith(inside) or (bare in parents and bare.count("/") > 1):
             return True
@@ -30,7 +30,7 @@ class SnellPaths(Struct, frozen=True):
 
 
 @lru_cache(maxsize=64)
-def _prefixes(folders: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
+def beginnings(folders: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the beginnings of paths inside of these folders, and the parents of those below `SNELL_HOME`."""
     parents = (folder.rpartition("/")[0] for folder in folders if folder.endswith(_PARTS))
     return tuple(f"{folder}/" for folder in folders), frozenset(parents)

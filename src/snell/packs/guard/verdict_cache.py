@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from snell.packs.guard.file_lookups import Lookups, record_lookups
+from snell.packs.guard.file_lookups import Lookups
 from snell.packs.guard.judge import Judgement, judge
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace
@@ -39,18 +39,14 @@ def cached_judgement(
     entry = _cache.get(key)
     if entry and entry.is_current(files, workspace.snell_paths):
         return entry.judgement
-    with record_lookups() as lookups:
+    with Lookups() as lookups:
         where = (workspace.cwd, workspace.home, workspace.project)
         judgement = judge(line, *where, files, workspace.snell_paths, is_powershell=is_powershell)
-    if lookups.are_complete and len(line) <= LONGEST_LINE and not _is_incomplete(judgement):
+    gave_up = UNREADABLE.name in [finding.rule for finding in judgement.findings]  # perhaps as this machine was busy
+    if lookups.are_complete and len(line) <= LONGEST_LINE and not gave_up:
         _cache[key] = _Entry(judgement, files, workspace.snell_paths, lookups)
         if len(_cache) > MOST:
             _cache.popitem(last=False)
     else:
         _cache.pop(key, None)
     return judgement
-
-
-def _is_incomplete(judgement: Judgement) -> bool:
-    """Tell whether parsing gave up, perhaps only because this machine was busy."""
-    return any(finding.rule == UNREADABLE.name for finding in judgement.findings)

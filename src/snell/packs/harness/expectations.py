@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.model.context import Context
-from snell.model.events import Event, session_scope, text_in
+from snell.model.events import Event, as_tables, session_scope, text_in
 from snell.sdk.decorators import informs
 from snell.system.lazy_regex import lazy_regex
 from snell.system.wall_clock import now_ms
@@ -95,5 +95,4 @@ def patterns(context: Context, *options: str) -> list[str]:
 
 
 def _pending(event: Event, context: Context) -> list[dict[str, Any]]:
-    found = context.marks.get(session_scope(event), EXPECTED)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return as_tables(context.marks.get(session_scope(event), EXPECTED))

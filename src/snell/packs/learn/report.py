@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from snell.model.context import Context
 from snell.model.effects import Tell
 from snell.model.errors import StoreError
-from snell.model.events import Event
+from snell.model.events import Event, as_table
 from snell.model.protocols import Transaction
 from snell.redact import redact_data
 from snell.sdk.decorators import informs
@@ -138,8 +138,7 @@ def count_session(tx: Transaction, session_id: str) -> "SessionCounts":
     )
     counts = SessionCounts(events=len(rows), first=rows[-1][0], last=rows[0][0]) if rows else SessionCounts()
     for at, event, tool, verdict, body in reversed(rows):
-        record = json_or_none(body or "{}")
-        _count(counts, at, str(event), str(tool), str(verdict), record if isinstance(record, dict) else {})
+        _count(counts, at, str(event), str(tool), str(verdict), as_table(json_or_none(body or "")))
     return counts
 
 

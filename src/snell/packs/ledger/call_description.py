@@ -184,11 +184,20 @@ def body_of(value: Any, longest: int) -> Body:
     if value is None:
         return Body("", 0)
     complete = json_value(value)
-    size = len(complete) if isinstance(complete, str) else len(json_bytes(complete))
+    written = b"" if isinstance(complete, str) else json_bytes(complete)
+    if (longest, written) in _clean:
+        return Body(written.decode(), len(written))
     clean = redact_data(complete, longest)
     text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
-    return Body(text if len(text) <= 2 * longest else f"{text[:longest]}… [cut]", size)
+    if clean == complete and 0 < len(written) <= SHORT_BODY:
+        if len(_clean) >= MOST_CLEAN:
+            _clean.clear()
+        _clean.add((longest, written))
+    return Body(text if len(text) <= 2 * longest else f"{text[:longest]}… [cut]", len(written) or len(complete))
 
+
+SHORT_BODY, MOST_CLEAN = 2_000, 256  # bytes of a body, and how many are remembered
+_clean: set[tuple[int, bytes]] = set()  # bodies without a secret: agents repeat their calls
 
 _safe = lru_cache(maxsize=1024)(safe_id)  # every call repeats its session and run
 

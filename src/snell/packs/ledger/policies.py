@@ -72,7 +72,7 @@ def read_rules(path: Path) -> PolicyFile:
         text = read_capped(path, LARGEST).decode()
         table = _yaml(text) if path.suffix in (".yaml", ".yml") else tomllib.loads(text)
         found = msgspec.convert(table or {}, PolicyFile)
-    except (OSError, FileError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (OSError, FileError, ValueError, msgspec.ValidationError) as error:
         raise _error(path, str(error)) from None
     if path != BASE:
         _check_patterns(path, found)
@@ -108,7 +108,7 @@ def _stamps(paths: Sequence[str]) -> Stamps:
         try:
             status = os.stat(path)
             found.append((path, status.st_mtime_ns, status.st_size))
-        except OSError:
+        except (OSError, ValueError):  # the second for a path that cannot exist
             found.append((path, 0, -1))
     return tuple(found)
 

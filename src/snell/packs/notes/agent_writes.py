@@ -14,18 +14,19 @@ from pathlib import Path
 from snell.model.context import Context
 from snell.model.events import Event
 from snell.sdk.decorators import informs
+from snell.system.files import Stamp, stamp_of
 
 NOTES = "LOCAL.md"
 CALLS = 1_000  # that have begun and whose end was not reported
 # Calls that take long because a person or another agent works meanwhile, and those that only read.
 _OTHERS = frozenset(("agent", "skill", "read", "search", "web"))
-_begun: OrderedDict[tuple[object, object], tuple[int, int, int] | None] = OrderedDict()
+_begun: OrderedDict[tuple[object, object], Stamp | None] = OrderedDict()
 
 
 def before_a_call(event: Event, context: Context) -> None:
     """Remember the time of LOCAL.md before a call."""
     if context.state is not None and event.kind not in _OTHERS:
-        _begun[_key(event)] = _stamp(_place(event, context))
+        _begun[_key(event)] = stamp_of(_place(event, context))
         if len(_begun) > CALLS:
             _begun.popitem(last=False)
 
@@ -36,7 +37,7 @@ def record_write(event: Event, context: Context) -> None:
     if context.state is None:
         return
     place, key = _place(event, context), _key(event)
-    written = {os.path.dirname(place)} if key in _begun and _begun.pop(key) != _stamp(place) else set()
+    written = {os.path.dirname(place)} if key in _begun and _begun.pop(key) != stamp_of(place) else set()
     if NOTES.lower() in str(event.tool_input).lower():
         written |= _named_folders(event)
     for folder in written:
@@ -49,14 +50,6 @@ def record_write(event: Event, context: Context) -> None:
 def _key(event: Event) -> tuple[object, object]:
     given = event.payload.get  # every call comes here, so that nothing is computed
     return given("session_id"), given("tool_use_id") or event.tool
-
-
-def _stamp(path: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def _place(event: Event, context: Context) -> str:

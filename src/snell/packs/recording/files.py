@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.events import Event
+from snell.system.files import names_in, stat_or_none
 from snell.system.paths import make_private
 
 FOLDER, ENDING = "recorded", ".jsonl"
@@ -70,10 +71,7 @@ def delete_oldest(state: Path, limit: int) -> int:
 
 def recorded_files(state: Path) -> list[tuple[Path, int]]:
     """Return the files with kept events and their sizes, the oldest first."""
-    try:
-        names = sorted(name for name in os.listdir(state / FOLDER) if name.endswith(ENDING))
-    except OSError:
-        return []
+    names = sorted(name for name in names_in(state / FOLDER) if name.endswith(ENDING))
     return [(state / FOLDER / name, (state / FOLDER / name).stat().st_size) for name in names]
 
 
@@ -105,8 +103,6 @@ def file_kinds(event: Event) -> dict[str, str]:
 
 def kind_of_file(path: str) -> str:
     """Return `missing`, `link`, `folder` or `file`."""
-    try:
-        mode = os.lstat(path).st_mode
-    except (OSError, ValueError):
-        return "missing"
-    return "link" if stat.S_ISLNK(mode) else "folder" if stat.S_ISDIR(mode) else "file"
+    found = stat_or_none(path, follow_links=False)
+    mode = found.st_mode if found else 0
+    return "missing" if not found else "link" if stat.S_ISLNK(mode) else "folder" if stat.S_ISDIR(mode) else "file"

@@ -9,10 +9,13 @@ Instead  `nudge = false` or `recall = false` in `[pack.remember]`.
 
 import re
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from msgspec.structs import replace
 
-from snell.llm.embeddings.stems import content_terms, expressions, terms
+from snell.llm.embeddings.stems import content_terms, expressions, terms, words
+from snell.llm.embeddings.word_table import word_table
 from snell.llm.untrusted_text import fence_text
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
@@ -27,9 +30,11 @@ from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.model.protocols import Database
+from snell.model.protocols import Transaction
 from snell.sdk.decorators import informs
 from snell.sdk.subjects import Prompt, Session
+
+T = TypeVar("T")
 
 SHOWN = "remember/shown"  # the mark with the memories that this session got already
 LONGEST_PROMPT = 4_000
@@ -50,7 +55,7 @@ def suggest_recall(session: Session, event: Event, context: Context) -> Note | N
     """Suggest to recall first, and say how many memories there are."""
     if not context.options.get("nudge") or session.source not in ("startup", "resume"):
         return None
-    known = _count(event, context)
+    known = _read(event, context, lambda tx, project: sum(rows.namespaces(tx, project=project).values()))
     several = f"{known or 'No'} memories of this project are"
     subject = "1 memory of this project is" if known == 1 else several
     return Note(
@@ -95,29 +100,21 @@ def age(seconds: float) -> str:
 
 
 def _matching(text: str, event: Event, context: Context) -> list[Found]:
-    database = context.database
+    database, most = context.database, int(context.options.get("most", 5))
     assert database
-    question = Question(
+    least = max(0.0, min(1.0, float(context.options.get("least", 0.42))))
+    asked = Question(
         text=text,
-        project=project_of(context.project_dir or event.cwd),
-        limit=max(1, min(100, 2 * int(context.options.get("most", 5)))),
-        min_similarity=max(0.0, min(1.0, float(context.options.get("least", 0.42)))),
+        project="",
+        limit=max(1, min(100, 2 * most)),
+        min_similarity=FOR_A_QUESTION * least if _ASKS.match(text) else least,
     )
-    least = question.min_similarity
-    if _ASKS.match(text):
-        question = replace(question, min_similarity=FOR_A_QUESTION * least)
-
     lists = shortlist_of(database), shortlist_of(database, "dense_signature")
-    question = _with_dense_vector(question)
-
-    try:
-        _follow_rename(database, context.project_dir or event.cwd)
-        found = database.run(lambda tx: recall(tx, question, *lists), only_reads=True)
-        best = max((each.similarity for each in found), default=0.0)
-        good = [each for each in found if each.similarity >= NEARLY_BEST * best and _is_about(each, question, least)]
-        return good[: int(context.options.get("most", 5))]
-    except StoreError:
-        return []  # a failed search must not hold up a prompt
+    asked = _with_dense_vector(asked)
+    found = _read(event, context, lambda tx, project: recall(tx, replace(asked, project=project), *lists)) or []
+    best = max((each.similarity for each in found), default=0.0)
+    good = [each for each in found if each.similarity >= NEARLY_BEST * best and _is_about(each, asked, least)]
+    return good[:most]
 
 
 def _is_about(found: Found, question: Question, least: float) -> bool:
@@ -129,14 +126,21 @@ def _is_about(found: Found, question: Question, least: float) -> bool:
     """
     if question.dense:
         return found.similarity >= least
-    wanted, words = set(content_terms(question.text)) - COUNTS, terms(found.memory.content)
-    said = {*words, *expressions(words)}
+    wanted, own = _asked_terms(question.text) - COUNTS, terms(found.memory.content)
+    said = {*own, *expressions(own)}
     missing = [term for term in wanted - said if not synonyms(term).keys() & said]
     shared, is_sure = len(wanted & said), found.similarity >= SURE
     if _ASKS.match(question.text):
         has_nearly_all = len(missing) <= len(wanted) // 3 and found.similarity >= least
         return has_nearly_all or (shared >= 2 and (is_sure or 2 * len(missing) <= len(wanted)))
     return found.similarity >= least and ((shared >= 1 and not missing) or (shared >= 2 and is_sure))
+
+
+def _asked_terms(text: str) -> set[str]:
+    """Return the content terms of a prompt; a known word (`GraphQL`) and one with a number (`arm64`) are one term."""
+    known = word_table().places
+    whole = (each[:1] if each[0] in known or sum(map(str.isalpha, each[1:])) == 1 else each for each in words(text))
+    return {term for each in whole for term in each} & set(content_terms(text))
 
 
 def _with_dense_vector(question: Question) -> Question:
@@ -170,18 +174,14 @@ def _within_budget(found: list[Found], prompt: str, budget: int, now: float) -> 
     return chosen
 
 
-def _count(event: Event, context: Context) -> int:
-    database = context.database
+def _read(event: Event, context: Context, work: Callable[[Transaction, str], T]) -> T | None:
+    """Return the result of a search in this project; None if it fails, since that must not hold up a prompt."""
+    database, folder = context.database, context.project_dir or event.cwd
     if database is None:
-        return 0
-    project = project_of(context.project_dir or event.cwd)
+        return None
     try:
-        _follow_rename(database, context.project_dir or event.cwd)
-        return sum(database.run(lambda tx: rows.namespaces(tx, project=project), only_reads=True).values())
+        if database.run(lambda tx: needs_rename(tx, folder), only_reads=True):
+            database.run(lambda tx: follow_rename(tx, folder))
+        return database.run(lambda tx: work(tx, project_of(folder)), only_reads=True)
     except StoreError:
-        return 0
-
-
-def _follow_rename(database: Database, folder: str) -> None:
-    if database.run(lambda tx: needs_rename(tx, folder), only_reads=True):
-        database.run(lambda tx: follow_rename(tx, folder))
+        return None

@@ -13,7 +13,7 @@ from typing import Any
 
 from snell.model.context import Context
 from snell.model.effects import Note
-from snell.model.events import Event, text_in
+from snell.model.events import Event, as_table, as_tables, text_in
 from snell.model.protocols import Transaction
 from snell.packs.sessions.caller import USAGE, Caller, answer
 from snell.packs.sessions.hook_output import directives_text, injection_texts
@@ -101,23 +101,17 @@ def post_tool_use_failure(tx: Transaction, event: Event, caller: Caller) -> Reco
 
 def dialogue_entry(given: Any, response: Any) -> Record:
     """Return the questions with the labels of their options, and the answers that match them."""
-    asked = given.get("questions") if isinstance(given, dict) else None
-    questions = [each for each in asked if isinstance(each, dict)] if isinstance(asked, list) else []
-    preamble = given.get("preamble") if isinstance(given, dict) else None
-    answers = response.get("answers") if isinstance(response, dict) else None
-    return {
-        "preamble": preamble if isinstance(preamble, str) else "",
-        "questions": [_question(each, answers if isinstance(answers, dict) else {}) for each in questions],
-    }
+    asked, answers = as_table(given), as_table(as_table(response).get("answers"))
+    questions = [_question(each, answers) for each in as_tables(asked.get("questions"))]
+    return {"preamble": text_in(asked, "preamble"), "questions": questions}
 
 
 def _question(asked: Record, answers: Record) -> Record:
     text, header = str(asked.get("question") or ""), str(asked.get("header") or "")
-    options = asked.get("options") if isinstance(asked.get("options"), list) else []
     found = next((answers[key] for key in (text, header) if key in answers), "")
     return {
         "question": text,
-        "options": [str(each.get("label") or "") for each in options or () if isinstance(each, dict)],
+        "options": [str(each.get("label") or "") for each in as_tables(asked.get("options"))],
         "answer": ", ".join(map(str, found)) if isinstance(found, list) else str(found),
     }
 

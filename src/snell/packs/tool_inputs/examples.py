@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.model.events import as_table
 from snell.packs.tool_inputs.tool_schemas import resolve_ref
 
 DEEPEST = 6
@@ -35,8 +36,7 @@ class Example(Struct, frozen=True):
 def example_of(schema: Mapping[str, Any], is_good: Any) -> Example:
     """Return an example. `is_good` gets a value and a schema, and says whether the value passes."""
     maker = _Generator(schema, is_good)
-    value = maker.make(schema, DEEPEST)
-    fields = value if isinstance(value, dict) else {}
+    fields = as_table(maker.make(schema, DEEPEST))
     rows = _get(maker.resolve(schema, DEEPEST), "properties", {})
     wrong = {name for name in fields if not maker.fits(fields[name], rows.get(name))}
     return Example({name: each for name, each in fields.items() if name not in wrong}, tuple(sorted(wrong)))
@@ -69,9 +69,8 @@ class _Generator:
             ref = row.get("$ref")
             if not isinstance(ref, str) or not ref.startswith("#/"):
                 break
-            found = resolve_ref(ref, self._root)
             rest = {key: value for key, value in row.items() if key != "$ref"}
-            row = {**(found if isinstance(found, dict) else {}), **rest}
+            row = {**as_table(resolve_ref(ref, self._root)), **rest}
         return row
 
     def _candidates(self, row: Mapping[str, Any], depth: int) -> Iterator[Any]:

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.engine.json_schema import TOOL_SCHEMAS
+from snell.model.events import as_table
 from snell.system.files import FileError, read_capped
 from snell.system.lazy_regex import lazy_regex
 from snell.system.mcp_tool_schemas import LearnedTool
@@ -120,14 +121,13 @@ def entry_from(written: Mapping[str, Any]) -> Entry:
         _texts(written.get("required")),
         tuple(_texts(group) for group in groups) if isinstance(groups, list) else (),
         least,
-        example if isinstance(example, dict) else {},
+        as_table(example),
     )
 
 
 def _schema_entry(schema: Mapping[str, Any]) -> Entry:
     examples = schema.get("examples")
-    first = examples[0] if isinstance(examples, list) and examples else {}
-    return Entry(schema=schema, example=first if isinstance(first, dict) else {})
+    return Entry(schema=schema, example=as_table(examples[0] if isinstance(examples, list) and examples else None))
 
 
 def is_schema(written: Mapping[str, Any]) -> bool:
@@ -145,8 +145,8 @@ def schemas_in(path: str) -> tuple[dict[str, Any], str]:
     path = os.path.expanduser(path)
     try:
         return _read(path, Path(path).stat().st_mtime_ns)
-    except OSError as error:
-        return {}, f"it cannot be read: {error.strerror}"
+    except (OSError, ValueError) as error:  # the second for a path that cannot exist
+        return {}, f"it cannot be read: {getattr(error, 'strerror', error)}"
 
 
 @lru_cache(maxsize=16)
@@ -162,8 +162,7 @@ def _types_in(schema: Mapping[str, Any]) -> dict[str, tuple[type, ...]]:
     """Return the types of each field that cannot be text, also behind `$ref`, `allOf`, `anyOf` and `oneOf`."""
     rows: dict[str, Any] = {}  # the first schema of a field, if there are several
     for part in _parts(schema, schema, [MOST], DEEPEST):
-        properties = part.get("properties")
-        rows = {**(properties if isinstance(properties, dict) else {}), **rows}
+        rows = {**as_table(part.get("properties")), **rows}
     return {name: found for name, row in rows.items() if (found := _types_without_text(row, schema))}
 
 

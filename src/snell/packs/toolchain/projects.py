@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from snell.settings.file_digests import FileStamp, have_changed, watch_file
 from snell.shell.build_targets import Targets
-from snell.system.files import FileError, read_capped
+from snell.system.files import FileError, read_capped, stat_or_none
 
 T = TypeVar("T")
 
@@ -162,9 +162,8 @@ def is_repository(folder: str) -> bool:
 
 def _owner(folder: str) -> int | str:
     """Return the owner of a folder; a value of its own for a shared folder like `/tmp`."""
-    try:
-        found = os.stat(folder)
-    except OSError:
+    found = stat_or_none(folder)
+    if found is None:
         return folder  # equal to no other
     if found.st_mode & stat.S_IWOTH:
         return folder if found.st_mode & stat.S_ISVTX else "all users"  # as on some mounted disks

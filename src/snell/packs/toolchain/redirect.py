@@ -25,7 +25,8 @@ def redirect(call: ShellCall, event: Event, context: Context) -> Rewrite | None:
     # A list of words stays as it is, and a tool of an MCP server may run commands on another machine.
     if not call.command or event.kind != "shell" or call.command not in call.input.values():
         return None
-    result = redirect_command(context.options, call.command, _folder(call.cwd))
+    folder = os.path.expanduser(call.cwd) if call.cwd else os.getcwd()
+    result = redirect_command(context.options, call.command, folder)
     if result.command is None:
         return None
     if context.options.get("mode") == "seed":
@@ -46,7 +47,3 @@ def approve_redirected(call: ShellCall, event: Event, context: Context) -> Allow
 
 def _mark(event: Event) -> str:
     return f"toolchain/redirected:{event.tool_use_id}"
-
-
-def _folder(cwd: str) -> str:
-    return os.path.expanduser(cwd) if cwd else os.getcwd()

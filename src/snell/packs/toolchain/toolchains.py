@@ -153,11 +153,7 @@ def table() -> Table:
 @cache
 def toolchains() -> tuple[Toolchain, ...]:
     """Return the built-in toolchains, in the order in which they are tried."""
-    runners = (
-        _target_runner("make", MAKEFILES),
-        _target_runner("just", JUSTFILES),
-        _target_runner("task", TASKFILES),
-    )
+    runners = (_target_runner("make", MAKEFILES), _target_runner("just", JUSTFILES), _target_runner("task", TASKFILES))
     return (*runners, *map(_toolchain, table().toolchain))
 
 

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 # Modules that are only used by attribute, as in `json.loads`, in what the first answer imports.
 NAMES = ["base64", "glob", "json", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib", "unicodedata"]
+OF_INSPECT = {"iscoroutinefunction": lambda each: getattr(getattr(each, "__code__", None), "co_flags", 0) & 0x80 > 0}
 ABSENT = cast("ModuleType", None)  # in `sys.modules`: importing this one fails, as on a machine without it
 
 
@@ -52,8 +53,8 @@ def import_common_modules() -> None:
 
 
 def import_asyncio() -> None:
-    """Import asyncio without its TLS, which would load OpenSSL: what the daemon sends over TLS has its own."""
-    put = _put({"ssl": ABSENT})
+    """Import asyncio without its TLS, which would load OpenSSL, and without `inspect`, which it hardly uses."""
+    put = _put({"ssl": ABSENT, "inspect": LateModule("inspect", OF_INSPECT)})
     importlib.import_module("asyncio")
     _remove(put)
 

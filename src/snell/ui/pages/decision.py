@@ -13,12 +13,13 @@ from snell.engine.explain import PASSES, explain, headline, result_of
 from snell.model.decision import Change, Decision, Reason
 from snell.model.effects import Verdict
 from snell.model.errors import SnellError
-from snell.model.events import Event
+from snell.model.events import Event, as_table
 from snell.model.protocols import Transaction
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.database_journal import record_from
-from snell.ui.decision_rows import Record, decode
+from snell.system.json_input import json_or_none
+from snell.ui.decision_rows import Record
 from snell.ui.replayed import can_replay, replay_decision
 from snell.ui.site import MissingError, Query, Site
 
@@ -42,7 +43,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
             raise MissingError(f"there is no decision `{wanted}`", advice="it may have expired; `snell log` lists them")
         trace = decisions.trace(tx, row.id)
         late = msgspec.json.decode(trace.late) if trace else []
-        return row, (decode(trace.body) if trace else {}) or record_from(row), late
+        return row, as_table(json_or_none(trace.body) if trace else None) or record_from(row), late
 
     row, record, late = site.store.run(read)
     whole = {**record, "late": late} if late else record
@@ -131,8 +132,8 @@ def _decision(record: Record) -> Decision:
         [{name: each.get(name, "") for name in Change.__struct_fields__} for each in record.get("changes", ())],
         tuple[Change, ...],
     )
-    value = changes[-1].after if changes else record.get("value")
-    payload = {"tool_name": record.get("tool", ""), "tool_input": value if isinstance(value, dict) else {}}
+    given = as_table(changes[-1].after if changes else record.get("value"))
+    payload = {"tool_name": record.get("tool", ""), "tool_input": given}
     event = Event(
         name=str(record["event"]), client=str(record["client"]), tool=str(record.get("tool", "")), payload=payload
     )

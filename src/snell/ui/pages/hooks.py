@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from snell.cli.active_hooks import active_hooks, folder_context, packs_of
+from snell.cli.active_hooks import active_hooks, as_row, folder_context, packs_of, why_inactive
 from snell.cli.terminal import near_home
 from snell.model.hooks import Hook
 from snell.model.protocols import Transaction
 from snell.settings.load import Loaded, load
 from snell.settings.packs import FOLDER, MANIFEST, read_pack
-from snell.store import display_address
 from snell.ui.site import MissingError, Query, Site
 
 RECENT = 1_000  # newest decisions whose folders are offered
@@ -35,7 +34,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
         "packs": _packs(packs_of(active_hooks(context, loaded))),
         "number": sum(not each["off"] for each in hooks),
         "problems": [*map(str, loaded.problems), *(each for each in context.problems if each not in known)],
-        "values": [_value(each) for each in loaded.values],
+        "values": [as_row(each) for each in loaded.values],
         "switches": {
             "disable_all_hooks": switches.disable_all_hooks or switches.policy_disables_all,
             "allow_managed_hooks_only": switches.allow_managed_hooks_only,
@@ -54,7 +53,6 @@ def _folders(tx: Transaction) -> list[str]:
 
 
 def _hook(hook: Hook, loaded: Loaded) -> dict[str, Any]:
-    off = loaded.switches.why_disabled(hook) or hook.untrusted or ("" if hook.enabled else "it is disabled")
     source = str(hook.source)
     return {
         "id": hook.id,
@@ -66,7 +64,7 @@ def _hook(hook: Hook, loaded: Loaded) -> dict[str, Any]:
         "source": "" if source == hook.source.layer else source,
         "timeout": hook.time_limit,
         "on_failure": hook.failure_policy,
-        "off": off,
+        "off": why_inactive(hook, loaded),
     }
 
 
@@ -81,9 +79,3 @@ def _packs(active: list[str]) -> list[dict[str, Any]]:
     """Return the built-in packs, and whether they are on here."""
     packs = [read_pack(path.parent) for path in sorted(FOLDER.glob(f"*/{MANIFEST}"))]
     return [{"name": each.name, "purpose": each.purpose, "is_on": each.name in active} for each in packs]
-
-
-def _value(value: Any) -> dict[str, Any]:
-    shown = display_address(value.value) if value.name == "database" and value.value else value.value
-    origin = f"{value.layer} ({value.file}:{value.line})" if value.file else "default"
-    return {"name": value.name, "value": shown, "from": origin, "is_default": not value.file}

@@ -8,11 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from snell.cli.call_summary import decode_stored, summary
+from snell.model.events import as_table
 from snell.model.protocols import Transaction
-from snell.model.tables import Table, where_given
+from snell.model.tables import Table, blanks, where_given
 from snell.records import ledger
 from snell.records.ledger import Call
-from snell.ui.decision_rows import decode
+from snell.system.json_input import json_or_none
 from snell.ui.numbers import number_in
 from snell.ui.site import MissingError, Query, Site
 
@@ -54,8 +55,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
     def read(tx: Transaction) -> dict[str, Any]:
         calls, older = _page(tx, asked, after)
         refs = [call.request_ref for call in calls if call.request_ref]
-        blanks = ", ".join("?" for _ in refs)
-        bodies = dict(tx.rows(f"SELECT ref, body FROM tool_bodies WHERE ref IN ({blanks})", *refs))
+        bodies = dict(tx.rows(f"SELECT ref, body FROM tool_bodies WHERE ref IN ({blanks(refs)})", *refs))
         return {"calls": calls, "older": older, "bodies": bodies, **_numbers(tx, asked["session"])}
 
     values = site.store.run(read)
@@ -137,11 +137,10 @@ def _numbers(tx: Transaction, session: str) -> dict[str, Any]:
 
 def _denials_by_rule(tx: Transaction, decision_ids: list[str]) -> dict[str, Bar]:
     """Count what denied these calls: the rule that the reason begins with, or else the hook."""
-    blanks = ", ".join("?" for _ in decision_ids)
-    bodies = tx.rows(f"SELECT body FROM traces WHERE decision_id IN ({blanks})", *decision_ids)
+    bodies = tx.rows(f"SELECT body FROM traces WHERE decision_id IN ({blanks(decision_ids)})", *decision_ids)
     bars: dict[str, Bar] = {}
     for (body,) in bodies:
-        for reason in decode(body).get("reasons", ())[:1]:
+        for reason in as_table(json_or_none(body)).get("reasons", ())[:1]:
             rule = _RULE.match(str(reason.get("text", "")))
             name = rule[1] if rule else str(reason.get("hook", ""))
             bars.setdefault(name, Bar(name)).calls += 1

@@ -5,10 +5,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.model.events import as_table
 from snell.model.protocols import Transaction
 from snell.packs.sessions.caller import USAGE, usage_of
 from snell.records.session_reports import report_of
-from snell.ui.decision_rows import WINDOW, Found, decode, of_session
+from snell.system.json_input import json_or_none
+from snell.ui.decision_rows import WINDOW, Found, of_session
 from snell.ui.numbers import number_in
 from snell.ui.site import MissingError, Query, Site
 from snell.work import efforts, phases
@@ -86,7 +88,7 @@ def _row(tx: Transaction, session_id: str, newest: int) -> Row:
     bodies = tx.rows(
         "SELECT t.body FROM decisions d JOIN traces t ON t.decision_id = d.id WHERE d.seq = ? AND t.body <> ''", newest
     )
-    folder = str(decode(bodies[0][0]).get("cwd", "")) if bodies else ""
+    folder = str(as_table(json_or_none(bodies[0][0])).get("cwd", "")) if bodies else ""
     ticks = tuple(_ticks(tx, session_id))
     return Row(session_id, client, first, last, number, int(denied), int(asked), newest, folder, ticks)
 
@@ -124,7 +126,7 @@ def _work(tx: Transaction, session_id: str) -> dict[str, Any]:
     windows = [dict(zip(columns, row, strict=True)) for row in tx.rows(sql, session_id)]
     known = [efforts.get(tx, number) for number in dict.fromkeys(each["effort_id"] for each in windows)]
     used = tx.rows("SELECT value FROM marks WHERE scope = ? AND name = ?", f"session:{session_id}", USAGE)
-    mark = decode(used[0][0]) if used and str(used[0][0]).startswith("{") else {}
+    mark = as_table(json_or_none(used[0][0])) if used else {}
     return {
         "windows": windows,
         "efforts": [{**each, "history": phases.history(tx, each["id"])} for each in known],

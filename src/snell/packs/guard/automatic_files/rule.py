@@ -80,10 +80,10 @@ def _filtered_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge `jq '.scripts.install = "x"' package.json` and `npm pkg set scripts.install=x` by their own text."""
     is_package = step.program in _PACKAGE_MANAGERS
     names = ["package.json"] if is_package else [arg for arg in step.args if not arg.startswith("-")]
-    change = "\n".join(_as_member(arg) if is_package else arg for arg in step.args)
-    change = change if is_package else _ASSIGNMENT.sub(r'"\1": ', change)
     for path in map(workspace.absolute, names[-1:]):
         if reader := reader_of(path):
+            change = "\n".join(_as_member(arg) if is_package else arg for arg in step.args)
+            change = change if is_package else _ASSIGNMENT.sub(r'"\1": ', change)
             yield from _judge_change(path, (), reader(change), workspace)
 
 

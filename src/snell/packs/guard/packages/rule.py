@@ -37,10 +37,10 @@ _MORE_INSTALLERS = name_set("brew add-apt-repository dnf yum")
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge packages whose publisher few know: `brew install NAME/tap/x`, `pip install git+https://...`."""
-    given = given_to(step)
     installs = is_installer(step) or step.program in _MORE_INSTALLERS
     if not (installs and workspace.snell_paths.asks_to_publish) or step.where != HERE or only_asks(step):
         return
+    given = given_to(step)
     takes_names = step.program == "add-apt-repository" or not _ADDS.isdisjoint(given.operands[:2])
     takes_addresses = takes_names or not {"run", "tool", "pip", "global"}.isdisjoint(given.operands[:2])
     verb = next((at for at, word in enumerate(given.operands[:2]) if word in _ADDS), 0)

@@ -4,11 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
-
-import msgspec
-from msgspec import Struct
 
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import IN_SNELL_FOLDER, Finding, Rule, traits_of
@@ -52,19 +48,6 @@ _MODULES: tuple[Any, ...] = (
 RULES: dict[str, Rule] = {
     rule.name: rule for rule in (*(module.RULE for module in _MODULES), AFTER_SECRET, FORK_BOMB, UNREADABLE)
 }
-
-
-class Cases(Struct, frozen=True):
-    """Commands that a rule stops, and similar ones that it does not stop."""
-
-    flagged: tuple[str, ...]
-    fine: tuple[str, ...]
-
-
-def read_cases() -> dict[str, Cases]:
-    """Return the cases of all rules, by name: each rule has a file beside its module."""
-    files = {name: Path(__file__).with_name(f"{name.replace('-', '_')}.toml") for name in RULES}
-    return {name: msgspec.toml.decode(file.read_bytes(), type=Cases) for name, file in files.items()}
 
 
 def find_in_step(step: Step, real: Step | None, workspace: Workspace) -> list[Finding]:

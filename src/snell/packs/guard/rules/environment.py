@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_values import ENVIRONMENT
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import Finding, Rule, Trigger
+from snell.packs.guard.rule import VARIABLES, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -15,7 +15,11 @@ RULE = Rule(name="environment", family="secrets", instead="print only the variab
 _SHOWS = name_set("cat less more most bat batcat tac nl tee column fold pr rev sort uniq tr xargs cut head tail")
 _SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
-TRIGGER = Trigger(programs=_SHOWS | name_set("grep egrep rg ps env printenv export declare typeset set"))
+TRIGGER = Trigger(
+    programs=name_set("ps env printenv export declare typeset set"),
+    some=_SHOWS | {"grep", "egrep", "rg"},
+    when=VARIABLES,
+)
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:

@@ -46,10 +46,19 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield RULE.deny("it resets a branch, and commits that only this branch has are lost")
     elif matches_any(given_to(step), row.loses_history) and not _is_own(command, given):
         yield RULE.deny(f"`{step.text[:80]}` deletes or replaces history that others may use")
-    elif command == "push" and given.has("--no-verify"):
-        yield RULE.ask("it pushes without the checks that the repository has before a push")
-    elif workspace.snell_paths.asks_to_publish and matches_any(given_to(step), row.deploys):
+    elif command == "push":
+        yield from _other_push(step, given, workspace)
+
+
+def _other_push(step: Step, given: Arguments, workspace: Workspace) -> Iterator[Finding]:
+    """Judge a push that does not say itself that it replaces history."""
+    deploys = program_row(step.program).deploys
+    if any(".push=+" in arg for arg in step.args):
+        yield RULE.deny("it pushes with a setting that replaces history")
+    elif workspace.snell_paths.asks_to_publish and matches_any(given_to(step), deploys):
         yield RULE.ask("it pushes to a remote that runs what it gets")
+    elif given.has("--no-verify"):
+        yield RULE.ask("it pushes without the checks that the repository has before a push")
 
 
 def _is_own(command: str, given: Arguments) -> bool:

@@ -47,6 +47,7 @@ _CLIENT_FOLDER = lazy_regex(
     r"(?:^|/)\.(?:claude|codex|gemini|cursor|qwen|factory|grok|copilot|kimi-code|opencode|windsurf)/?$"
 )
 _FOLDER_CHANGERS = name_set("rm mv shred trash cp rsync ditto tar bsdtar unzip")
+_INNER_MODULE = lazy_regex(r"\b(?:from|import)\s+snell\.(?:cli|settings|records|runtime|store|operations)\b")
 _NO_PROMPTS = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
 # What sets variables for later commands, services or windows.
@@ -61,7 +62,7 @@ TRIGGER = Trigger(
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.program == "snell" or step.program.startswith("python"):
-        yield from _snell_command(step)  # elsewhere, too: `ssh localhost snell pause`
+        yield from _snell_command(step, workspace)  # elsewhere, too: `ssh localhost snell pause`
     if step.where != HERE:
         return
     for path in (*step.writes, *step.appends):
@@ -77,7 +78,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _named_paths(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    if any("disableAllHooks" in arg for arg in step.args) and step.program not in ("git", "gh", "glab"):
+    if "disableAllHooks" in "\0".join(step.args) and step.program not in ("git", "gh", "glab"):
         yield RULE.deny("it disables all hooks (`disableAllHooks`)")
     if step.program in ("rsync", "cp", "ln", "git") and not _writes_guarded(step, workspace):
         return
@@ -111,7 +112,10 @@ def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
         yield workspace.cwd + "/"
 
 
-def _snell_command(step: Step) -> Iterator[Finding]:
+def _snell_command(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    is_developer = workspace.snell_paths.program.is_in_own_clone(workspace.cwd, workspace.project)
+    if step.code and _INNER_MODULE.search(step.code.text) and not is_developer:
+        yield RULE.ask("it runs modules of Snell that only the user's commands may run")
     module, rest = module_run(step.args) if step.program.startswith("python") else ("", ())
     words = rest if module == "snell" else step.args
     if step.program == "snell" or module == "snell":
@@ -149,6 +153,8 @@ def _folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
     else:
         gone = tuple(step.writes) if step.program in ("tar", "bsdtar", "unzip") else ()
     for name in gone:
-        if _CLIENT_FOLDER.search(workspace.absolute(name)):
-            yield RULE.deny(f"it deletes, moves or replaces `{name}`, which holds the client's hooks")
+        path = workspace.absolute(name)
+        holds_ours = step.program == "mv" and any(each.startswith(f"{path}/") for each in workspace.snell_paths.folders)
+        if holds_ours or _CLIENT_FOLDER.search(path):
+            yield RULE.deny(f"it deletes, moves or replaces `{name}`, which holds hooks or their settings")
             return

@@ -8,14 +8,14 @@ reading templates (`.env.example`) is fine.
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, TEMP, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
-from snell.packs.guard.rule import READS, WRITES, Finding, Rule, Trigger
+from snell.packs.guard.rule import NAMES, READS, WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_snell_file, secret_name
 from snell.packs.guard.shell.shell_state import HERE, HOST, Step
 from snell.shell.arguments import arguments_of
@@ -33,14 +33,16 @@ _WRITERS = names("programs_that_make_secrets")
 _REMOVERS = frozenset(("rm", "shred", "truncate", "unlink"))
 _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
 _SHOWS = _READERS - _SOFT - {"wc", "file", "du", "sum", "tee", "rsync", "scp"}
+_PRINTERS = frozenset(("echo", "printf", "printenv"))
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
 _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 
 TRIGGER = Trigger(
-    programs=_READERS
-    | _SEARCHERS
+    programs=_SEARCHERS
     | name_set("git ssh-keygen docker podman nerdctl curl rm shred truncate unlink echo printf printenv find"),
     traits=READS | WRITES,
+    some=_READERS,
+    when=NAMES,
 )
 
 
@@ -57,7 +59,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.ask(f"`{path}` holds Snell's approvals, records or keys", path)
     if (step.writes or step.program in _REMOVERS) and step.program not in _WRITERS:
         yield from _replaced_secrets(step, workspace)
-    if not (step.writes or step.appends or step.piped):
+    if (step.touched or step.program in _PRINTERS) and not (step.writes or step.appends or step.piped):
         yield from _printed_secrets(step)
     if step.program in _SEARCHERS or step.sweeps:
         yield from _secret_search(step, workspace)
@@ -86,24 +88,24 @@ def _outside_this_machine(step: Step, workspace: Workspace) -> Iterator[Finding]
             yield RULE.ask(f"`{found[0]}` holds secrets of the container", found[0])
 
 
-def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
+def _paths(step: Step, workspace: Workspace) -> Iterable[str]:
     """Return the files that the arguments of a program make it read."""
-    if step.program in ("docker", "podman", "nerdctl"):
-        yield from _mounted_paths(step, workspace)
-    elif step.program in _SPECIAL:
-        yield from _SPECIAL[step.program](step, workspace)
-    elif step.program in _READERS and step.program != "tee":
-        args = _file_arguments(step)
-        yield from (workspace.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
+    if step.program in _SPECIAL:
+        return _SPECIAL[step.program](step, workspace)
+    if step.program not in _READERS or step.program == "tee":
+        return ()
+    args = _file_arguments(step)
+    return [workspace.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~")))]
 
 
 def _file_arguments(step: Step) -> list[str]:
-    program, pairs = step.program, list(itertools.pairwise(step.args))
-    args = [arg for arg in step.args if not arg.startswith("-")]
+    program, args = step.program, [arg for arg in step.args if not arg.startswith("-")]
+    pairs = list(itertools.pairwise(step.args)) if len(args) < len(step.args) else []
     if program in ("wc", "file", "du", "sum"):
         args = _after(pairs, _NAMES_LIST)
-    args += [arg.partition("=")[2] for arg in step.args if "=" in arg and _ASSIGNED.match(arg)]
-    named = _after(pairs, _NAMES_FILE)
+    if "=" in "".join(step.args):
+        args += [arg.partition("=")[2] for arg in step.args if _ASSIGNED.match(arg)]
+    named = _after(pairs, _NAMES_FILE) if pairs else []
     made = _after(pairs, _MADE) if program == "openssl" else []
     if named or made:
         args = [arg for arg in args if arg not in named and arg not in made]
@@ -129,7 +131,7 @@ def _in_git(step: Step, _workspace: Workspace) -> Iterator[str]:
     command, words = git_command(step)
     if command in ("show", "cat-file", "blame"):
         yield from (word.partition(":")[2] for word in words if ":" in word)
-    if command in ("diff", "log") and ("-p" in words or "--no-index" in words):
+    if command == "hash-object" or (command in ("diff", "log") and ("-p" in words or "--no-index" in words)):
         yield from (word for word in words if not word.startswith("-"))
     if command == "add" and "-n" not in words and "--dry-run" not in words:
         yield from (word for word in words if re.search(r"(?:^|/)(?:\.env(?:\.\w+)?|id_\w+|.*\.pem|.*\.p12)$", word))
@@ -156,7 +158,8 @@ def _from_url(step: Step, _workspace: Workspace) -> Iterator[str]:
     yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
 
 
-_SPECIAL = {"git": _in_git, "ssh-keygen": _key, "curl": _from_url}
+_ENGINES = dict.fromkeys(("docker", "podman", "nerdctl"), _mounted_paths)
+_SPECIAL = {"git": _in_git, "ssh-keygen": _key, "curl": _from_url, **_ENGINES}
 
 
 def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:

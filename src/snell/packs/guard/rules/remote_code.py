@@ -156,7 +156,7 @@ def _attacks(step: Step) -> Iterator[Finding]:
         yield _tunnel_verdict(step)("it opens a tunnel from another machine into this one")
     elif attack == "tunnel":
         yield _tunnel_verdict(step)(f"`{step.program}` opens a tunnel from the internet into this machine")
-    elif attack == "tool" or any("stratum+" in arg for arg in step.args):
+    elif attack == "tool" or "stratum+" in "\0".join(step.args):
         yield RULE.deny(f"`{step.program}` is an attack tool or a coin miner")
     elif attack == "scanner" and not any(map(is_local, step.args)):
         yield RULE.ask(f"`{step.program}` scans other machines, or listens to their traffic")
@@ -208,7 +208,7 @@ _PACKAGE_ADDRESS = lazy_regex(r"^(?:--(?:from|spec|package|git)=?)?(?:git\+|hg\+
 
 def _installs_by_address(step: Step) -> bool:
     """Tell whether a package is given by address (`npx https://x.example/a.tgz`); an index or proxy does not count."""
-    if not any("://" in arg for arg in step.args):
+    if "://" not in "\0".join(step.args):
         return False
     if not is_installer(step) and step.program not in ("uvx", "brew", "terraform", "ansible-pull"):
         return False

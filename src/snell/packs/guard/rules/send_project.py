@@ -65,7 +65,7 @@ def _public_page(step: Step) -> str:
     """Return the page for pastes, or the catcher of requests, that the step sends something to."""
     if step.program in _PASTERS:
         return "" if only_asks(step) else step.program
-    page = next(filter(None, map(_PUBLIC_PAGES.search, step.args)), None) if step.program in _SENDERS else None
+    page = _PUBLIC_PAGES.search(" ".join(step.args)) if step.program in _SENDERS else None
     takes_input = step.program in _SOCKETS and step.stdin is not None
     sends = page is not None and (takes_input or remote(step.program, given_to(step)) == "sends")
     return page[0] if page and sends else ""

@@ -37,7 +37,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         if _EVERYDAY_PROGRAM.search(path) and not path.startswith("/bin/"):
             yield RULE.deny(f"`{path}` would run instead of a system program")
             return
-    yield from _ssh_settings(step)
+    if step.writes or step.appends:
+        yield from _ssh_settings(step)
     yield from _timers(step)
     if step.env or step.program in ("export", "declare", "typeset"):
         yield from _search_paths(step)
@@ -143,6 +144,7 @@ def _sets_git_program(args: tuple[str, ...]) -> bool:
     ):
         return True
     reads = {"--get", "--unset", "--list", "-l"} & set(args) or len(args) <= args.index("config") + 2
+    named -= {"core.fsmonitor"} if args[-1] in ("true", "false") else set()  # git's own
     is_project_folder = "core.hooksPath" in named and "--global" not in args and re.match(r"[.\w]", args[-1])
     return bool(named) and not reads and not is_project_folder
 

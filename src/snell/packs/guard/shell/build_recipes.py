@@ -41,11 +41,7 @@ _HOST_RIGHTS = {
     "-v /:/host": lazy_regex(r"\bhostPath:[\s{]*path:\s*[\"']?/(?:[\"'\s},]|etc|root|var/run|$)"),
 }
 _ADMIN = lazy_regex(r"(?s)\bkind:\s*[\"']?(?:Cluster)?RoleBinding\b.*\bname:\s*[\"']?cluster-admin\b")
-_KNOWN = frozenset(("pytest", "py.test", "git", *_CONFIGURED, *_PLANS, *SCRIPT_RUNNERS, *LOADED, *BUILD_FILES))
-
-
-def reads_recipes(program: str) -> bool:
-    return program in _KNOWN
+RECIPE_READERS = frozenset(("pytest", "py.test", "git", *_CONFIGURED, *_PLANS, *SCRIPT_RUNNERS, *LOADED, *BUILD_FILES))
 
 
 def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> Iterator[tuple[str, str]]:

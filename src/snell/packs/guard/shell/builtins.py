@@ -16,7 +16,7 @@ def _cd(_walk: Walk, call: Call, scene: ShellState) -> Value:
     if call.words[0].text == "pushd":
         scene.folders.append(scene.cwd)
     if targets[:1] == ["-"]:
-        target = scene.lookup("OLDPWD")[0].text if scene.lookup("OLDPWD") else UNKNOWN  # type: ignore[index]  # checked
+        target = scene.variables.get("OLDPWD")[0].text if scene.variables.get("OLDPWD") else UNKNOWN  # type: ignore[index]  # checked
     else:
         target = scene.absolute(targets[0]) if targets else scene.home
     scene.variables["OLDPWD"] = (Value(scene.cwd),)
@@ -40,8 +40,8 @@ def _declare(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     for word in names:
         name, equals, text = word.text.partition("=")
         name = name.removesuffix("+").partition("[")[0]
-        if equals and any("n" in option for option in options) and scene.lookup(text):
-            scene.assign(name, scene.lookup(text) or ())
+        if equals and any("n" in option for option in options) and scene.variables.get(text):
+            scene.assign(name, scene.variables.get(text) or ())
         elif equals:
             scene.assign(name, (Value(text, word.labels),))
         if call.words[0].text == "export" or any("x" in option for option in options):
@@ -186,7 +186,7 @@ def _set(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 
 
 def _shift(walk: Walk, _call: Call, scene: ShellState) -> Value:
-    given = scene.lookup("@")
+    given = scene.variables.get("@")
     if given:
         rest = given[0].text.split("\ue001")[1:]
         walk.set_arguments(scene, tuple(Value(text, given[0].labels) for text in rest))

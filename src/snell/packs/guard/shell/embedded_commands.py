@@ -55,7 +55,7 @@ EVALUATORS: dict[str, Performer] = dict.fromkeys(_TAKES_NAMES, _evaluate_names)
 
 
 def _look_in_words(walk: Walk, call: Call, scene: ShellState, row: Program) -> None:
-    text = "\x1f".join(word.text for word in call.words[1:])
+    text = "\x1f".join([word.text for word in call.words[1:]])
     if row.language_code:
         language, pattern = row.language_code
         for found in _compile(pattern).finditer(text):
@@ -76,20 +76,18 @@ def _code_in(words: str) -> str:
     )
 
 
+_MAY_RUN = lazy_regex(r"alias\.|ext::|-x|--exec")
 _GIT_RUNS = pattern("git_settings_that_run")
-
-
-_GIT_VARIABLES = frozenset(
-    (
-        *("GIT_SSH_COMMAND", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS"),
-        *("GIT_PROXY_COMMAND", "GIT_SSH", "SSH_ASKPASS"),
-    )
+_GIT_VARIABLES = name_set(
+    "GIT_SSH_COMMAND GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND GIT_SSH"
+    " SSH_ASKPASS"
 )
 
 
 def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     args = [word.text for word in call.words[1:]]
-    for code in _git_code(call, args):
+    text = "\0".join(args)
+    for code in _git_code(call, args) if call.env or _MAY_RUN.search(text) else ():
         walk.line(code, scene.fork())
     for lead, follower in (("bisect", "run"), ("submodule", "foreach")):
         if lead in args and follower in args:
@@ -97,7 +95,7 @@ def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
             walk.call(
                 replace(call, words=tuple(rest)) if len(rest) != 1 else call.with_words("eval", *rest), scene.fork()
             )
-    _walk_settings(walk, call, scene, args)
+    _walk_settings(walk, call, scene, args if "=" in text or "config" in args else [])
     if "remote" in args or "config" in args:
         _note_remote(args, scene)
     _follow_files_and_aliases(walk, call, scene, args)
@@ -105,16 +103,19 @@ def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
         _note_clone(args[args.index("clone") + 1 :], scene)
     if "push" in args:
         _push_there(walk, call, scene, args)
-    if any(arg.startswith("ext::") for arg in args):
+    if "\0ext::" in f"\0{text}":
         walk.record(call, scene, EMPTY, code=Value(UNKNOWN, frozenset((f"{NETWORK} a command for an address",))))
     return None
 
 
 _TAKES_TEXT = frozenset(("commit", "tag", "notes", "merge", "hash-object"))
+_TEXTS_AND_SETTINGS = _TAKES_TEXT | {"config"}
 
 
 def _follow_files_and_aliases(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:
     """Files that become a part of the repository, and aliases that the line has set."""
+    if not scene.files and _TEXTS_AND_SETTINGS.isdisjoint(args[:3]):
+        return
     verb = next((arg for arg in args if not arg.startswith("-")), "")
     if verb in _TAKES_TEXT:
         texts = [after for option, after in itertools.pairwise(args) if option in ("-F", "--file", "-w")]

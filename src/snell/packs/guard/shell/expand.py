@@ -24,8 +24,8 @@ def fields(words: Iterable[Word], scene: ShellState, capture: Capture) -> list[l
     rows: list[list[Value]] = [[]]
     for word in words:
         part = word.parts[0] if len(word.parts) == 1 else None
-        if type(part) is Text and part.text and "{" not in part.text and part.text[0] != "~":  # most words
-            for row in rows:
+        if type(part) is Text and part.text and (part.quoted or ("{" not in part.text and part.text[0] != "~")):
+            for row in rows:  # most words
                 row.append(Value(part.text))
             continue
         for piece in expand_braces(word):
@@ -75,7 +75,7 @@ def _home(text: str, word: Word, scene: ShellState) -> str:
 
 def _tilde(text: str, scene: ShellState) -> str:
     if text == "~" or text.startswith("~/"):
-        return (scene.lookup("HOME") or (Value(scene.home),))[0].text + text[1:]
+        return (scene.variables.get("HOME") or (Value(scene.home),))[0].text + text[1:]
     if text.startswith("~root"):
         return "/root" + text[5:]
     if text.startswith(("~+/", "~-/")) or text == "~+":
@@ -144,7 +144,7 @@ def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value
         return [_unset(part.name)]
     argument = single(part.argument or Word(), scene, capture)[0].text
     for value in known if (part.operator, argument) == ("@", "P") else ():  # as a prompt, whose commands are run
-        capture(scene, make_tree(f': "{value.text}"', None, scene.budget), "")
+        capture(scene, make_tree(f': "{value.text}"', scene.budget), "")
     return [Value(_apply_operator(value.text, part.operator, argument), value.labels) for value in known]
 
 
@@ -164,15 +164,15 @@ _TEMPORARY = lazy_regex(r"(?:\w+_)?(?:tmp|temp)(?:_?(?:dir|path|folder|file|root
 def _lookup(name: str, scene: ShellState) -> tuple[Value, ...] | None:
     if name.endswith("]"):
         name, _, index = name[:-1].partition("[")
-        values = scene.lookup(name)
+        values = scene.variables.get(name)
         if values is None:
             return values
         if index in ("@", "*"):
             return tuple(Value(_KEYED.sub(r"\1", value.text), value.labels) for value in values)
         return tuple(Value(_element(value.text, index), value.labels) for value in values)
     if name in ("@", "*"):
-        return scene.lookup("@")
-    return scene.lookup(name)
+        return scene.variables.get("@")
+    return scene.variables.get(name)
 
 
 _KEYED = lazy_regex(rf"(^|{BREAK})\[[^\]{BREAK}]*\]=")

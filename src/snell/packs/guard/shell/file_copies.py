@@ -4,12 +4,22 @@ import itertools
 import posixpath
 import re
 
-from snell.packs.guard.known_values import ARCHIVE, MOVED, NETWORK, PROGRAM, SECRET, UNKNOWN, Value
+from snell.packs.guard.known_values import (
+    ARCHIVE,
+    MOVED,
+    NETWORK,
+    ON_DISK,
+    PROGRAM,
+    SECRET,
+    UNKNOWN,
+    UNKNOWN_VALUE,
+    Value,
+)
 from snell.packs.guard.path_classes import BUILD, TEMP, Workspace, classify_path
 from snell.packs.guard.sensitive_files import is_secret_folder, secret_name
 from snell.packs.guard.shell.network_transfers import is_local
 from snell.packs.guard.shell.program_files import file_value
-from snell.packs.guard.shell.shell_state import Call, ShellState
+from snell.packs.guard.shell.shell_state import HERE, Call, ShellState
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
 
@@ -43,6 +53,8 @@ def _copy_of(program: str, source: str, scene: ShellState) -> Value:
     if program in _FETCHERS and _ELSEWHERE.match(source):
         return Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
     value = scene.content(source) or file_value(scene.absolute(source), scene)
+    if value is UNKNOWN_VALUE and scene.where == HERE:
+        value = value.with_labels(f"{ON_DISK} {scene.absolute(source)}")
     if _PROGRAM.fullmatch(source):
         value = value.with_labels(f"{PROGRAM} {source}")
     if is_secret_folder(source) and not value.labels:

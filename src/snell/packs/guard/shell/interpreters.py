@@ -12,9 +12,9 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import pattern, table
 from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
-from snell.packs.guard.shell.build_recipes import LOADED, reads_recipes, recipes
+from snell.packs.guard.shell.build_recipes import LOADED, RECIPE_READERS, recipes
 from snell.packs.guard.shell.program_output import output_of
-from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
+from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of, text_of
 from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
 from snell.shell.cursor import Budget
 from snell.shell.powershell import to_posix
@@ -87,7 +87,7 @@ def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
     args = [word.text for word in call.words[1:]]
     if program.startswith("python") and args[:1] == ["-m"] and len(args) > 1:
         program, args = args[1], args[2:]
-    if not reads_recipes(program):
+    if program not in RECIPE_READERS:
         return
     known = {path: value.text for path, value in scene.files.items() if value.text and value.text != UNKNOWN}
     for before, path in itertools.pairwise(args):
@@ -254,7 +254,8 @@ def _given_code(
     is_awk = name in _AWKS
     if is_awk:
         codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
-    output = output_of("awk", call, scene) if is_awk else Value(UNKNOWN, frozenset((f"output {name}",)))
+    texts = [*map(text_of, call.words[1:])]
+    output = output_of("awk", texts, call, scene) if is_awk else Value(UNKNOWN, frozenset((f"output {name}",)))
     if not codes and not module:
         codes = _code_of_script(call, scene, name, script)
     if script is not None and script.text.endswith("manage.py") and any(word.text == "dbshell" for word in call.words):
@@ -278,7 +279,7 @@ def _code_of_script(call: Call, scene: ShellState, name: str, script: Value | No
     """Return the code of a script that the line or the session wrote, or that comes over standard input."""
     if script is None or script.text in STDIN or _is_console(call, script):
         return [call.stdin] if call.stdin is not None else []
-    known = loaded_modules.content(name, script.text, scene) or scene.script_text(script.text)
+    known = scene.script_text(script.text) or next(iter(loaded_modules.module_files(name, script.text, scene)), None)
     if known is None and script.labels:
         known = Value(UNKNOWN, script.labels)
     return [known] if known is not None else []

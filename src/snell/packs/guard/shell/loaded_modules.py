@@ -59,12 +59,6 @@ def module_run(args: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return "", ()
 
 
-def content(language: str, name: str, scene: ShellState) -> Value | None:
-    """A script by its name, which may lack its ending."""
-    found = scene.content(name)
-    return found if found is not None else next(iter(module_files(language, name, scene)), None)
-
-
 _PACKAGES = f"{UNKNOWN}/site-packages"
 _LOADS_SNELL = lazy_regex(r"\b(?:import|from)\s+(?:\w+\s*,\s*)*snell\b|find_spec\(")
 _FILE_OF = lazy_regex(

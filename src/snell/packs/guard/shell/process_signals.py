@@ -58,11 +58,14 @@ def signals(masked: str, strings: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 _KINDS = tuple((kind, pattern(f"lists_{kind}_processes")) for kind in ("few", "all", "user", "named"))
+_LISTERS = frozenset(("ps", "pgrep", "pidof"))
 _FINDS, _ONE_LINE, _ONLY_NAMES = pattern("finds_lines"), pattern("passes_one_line"), pattern("keeps_only_names")
 
 
 def listed_processes(program: str, args: list[str]) -> str:
     """Return which processes a program lists, as the label of its output; nothing where they are few or unknown."""
+    if program not in _LISTERS:
+        return ""
     line = "\0".join((program, *args))
     matches = ((kind, known.match(line)) for kind, known in _KINDS)
     kind, found = next((each for each in matches if each[1]), ("few", None))
@@ -71,6 +74,8 @@ def listed_processes(program: str, args: list[str]) -> str:
 
 def passed_labels(program: str, args: list[str], labels: frozenset[str]) -> frozenset[str]:
     """Return the labels of what a filter passes on: some of the listed processes, or variables without a value."""
+    if not (LISTED in (known := "\0".join(labels)) or ENVIRONMENT in known):  # nearly always
+        return labels
     line, text = "\0".join((program, *args)), " ".join(args)
     listed = next((label for label in labels if label.startswith(f"{LISTED} ")), "")
     if _ONLY_NAMES.match(line):

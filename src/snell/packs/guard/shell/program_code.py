@@ -15,6 +15,7 @@ from snell.packs.guard.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET
 from snell.packs.guard.shell.loaded_modules import loaded_files, with_own_files
 from snell.packs.guard.shell.process_signals import signals, signals_of_awk, snell_commands
 from snell.packs.guard.shell.program_constants import fold_constants, plain_text
+from snell.packs.guard.shell.program_handovers import is_shell_for_others, without_handed_environment
 from snell.packs.guard.shell.program_patterns import DASHES, HASH, SLASHED, SLASHES, S, Searcher, pattern
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
@@ -41,6 +42,8 @@ _Replacement = Callable[[re.Match[str]], str]
 
 
 _EXPANDS, _HOME_VARIABLE = lazy_regex(r"(?i)expand|untildify"), lazy_regex(r"^\$(?:HOME\b|\{HOME\})")
+_USUAL_NAME = lazy_regex(r"(?:run|exec|spawn|script|call|Command)\s*\(")  # of functions of other modules, too
+_TOO_MUCH = ("it ", "commands ")  # how troubles begin that are not about the grammar
 _REMOVER = lazy_regex(r"require\(\s*['\"](rimraf|shelljs|del)['\"]\s*\)")  # modules whose functions have their names
 
 
@@ -176,7 +179,7 @@ class _Follower:
         if name in ("HOME", "USERPROFILE", "user.home"):
             return self._keep(self.scene.home)
         given = dict(self.call.env).get(name)
-        known = self.scene.lookup(name) if name in self.scene.exported else None
+        known = self.scene.variables.get(name) if name in self.scene.exported else None
         return self._keep(given) if given else self._keep(known[0].text) if known else found[0]
 
     def _concat(self, found: re.Match[str]) -> str:
@@ -280,13 +283,18 @@ class _Follower:
             return
         parts = self._all_strings(found[1])
         if "[" not in found[1] and len(parts) == 1:
-            self._shell(parts[0])
+            self._shell(parts[0], may_be_other=_USUAL_NAME.match(found[0]) is not None)
         elif parts:
             self._words(*parts)
 
-    def _shell(self, text: str) -> None:
+    def _shell(self, text: str, *, may_be_other: bool = False) -> None:
+        """Follow a shell command; what is no shell command is no trouble where it may be SQL, code or a name."""
+        troubles = list(self.scene.budget.troubles)
         if text.strip():
             self.walk.line(text, self.scene.fork())
+        if may_be_other:
+            found = self.scene.budget.troubles
+            found[:] = [each for each in found if each in troubles or each.startswith(_TOO_MUCH)]
 
     def _follow_decoded(self, text: str) -> None:
         plain = plain_text(text)
@@ -296,7 +304,7 @@ class _Follower:
 
     def _network(self, masked: str) -> None:
         """Follow what the code sends, and what it fetches and runs."""
-        environment = pattern("environment").search(masked)
+        environment = pattern("environment").search(without_handed_environment(masked))
         if environment:
             self.labels.add(f"{ENVIRONMENT} all variables")
         if page := pattern("page_secrets").search(masked):
@@ -307,7 +315,7 @@ class _Follower:
         self.labels |= told_variables(masked, self.strings, self._at)
         if sent := [label for label in self.labels if label.startswith((SECRET, ENVIRONMENT))]:
             self._record("curl", "--data-binary", Value(UNKNOWN, frozenset(sent)), "https://elsewhere.invalid")
-        if _is_shell_for_others(masked, self.strings):
+        if is_shell_for_others(masked, self.strings):
             self._record("nc", "-e", "/bin/sh")
         if pattern("runs").search(masked) or self._runs_address(masked):
             code = Value(UNKNOWN, frozenset((f"{NETWORK} the {self.language} code",)))
@@ -339,12 +347,3 @@ class _Follower:
 
     def _record(self, *words: str | Value) -> None:
         self.walk.record(self.call.with_words(*words), self.scene, UNKNOWN_VALUE)
-
-
-def _is_shell_for_others(masked: str, strings: list[str]) -> bool:
-    """A connection, and a shell or whatever comes over it started next to it."""
-    if not pattern("socket").search(masked) or not pattern("spawns").search(masked):
-        return False
-    return (
-        any(pattern("any_shell").search(text) for text in strings) or re.search(r"popen\((?!\s*«)", masked) is not None
-    )

@@ -42,8 +42,7 @@ _PACKERS = name_set("tar bsdtar zip 7z 7za cpio pax jar shar pg_dump pg_dumpall 
 _SQUEEZERS = {"gzip": ".gz", "xz": ".xz", "bzip2": ".bz2", "zstd": ".zst", "lz4": ".lz4", "gpg": ".gpg"}
 
 
-def output_of(program: str, call: Call, scene: ShellState) -> Value:
-    args = [word.text for word in call.words[1:]]
+def output_of(program: str, args: list[str], call: Call, scene: ShellState) -> Value:
     if program in _CLOUDS and {"cp", "copy", "copyto", "mv", "sync"} & set(args[:4]):
         return _copy(call, args, scene)
     if program == "openssl" and "s_client" in args:
@@ -90,20 +89,20 @@ def _other_output(program: str, call: Call, args: list[str], scene: ShellState) 
     return Value(UNKNOWN, labels | {INIT} if prints_shell_code(program, args) else labels)
 
 
-def leave_files(program: str, call: Call, scene: ShellState, output: Value) -> None:
+def leave_files(program: str, args: list[str], call: Call, scene: ShellState, output: Value) -> None:
     """Files named by `-o` and the like get the labels of what went in."""
-    args = [word.text for word in call.words[1:]]
-    names = list[str]() if program in DOWNLOADERS else _output_files(program, args)
+    if program in DOWNLOADERS:
+        return
+    text, names = " ".join(args), list[str]()
+    if "=" in text:
+        names += [arg.partition("=")[2] for arg in args if _OUTPUT.match(arg)]
+    if not _OUTPUT_OPTIONS.isdisjoint(args):
+        names += [after for arg, after in itertools.pairwise(args) if arg in _OUTPUT_OPTIONS]
+    if program in ("sed", "awk", "gawk") and ("w " in text or ">" in text):
+        names += _SED_WRITES.findall(text)
     labels = _carried_labels(program, call, scene) | output.labels if names else frozenset[str]()
     for name in names if labels else ():
         scene.write(name, Value(UNKNOWN, labels))
-
-
-def _output_files(program: str, args: list[str]) -> list[str]:
-    names = [arg.partition("=")[2] for arg in args if "=" in arg and _OUTPUT.match(arg)]
-    if not _OUTPUT_OPTIONS.isdisjoint(args):
-        names += [after for arg, after in itertools.pairwise(args) if arg in _OUTPUT_OPTIONS]
-    return [*names, *_SED_WRITES.findall(" ".join(args))] if program in ("sed", "awk", "gawk") else names
 
 
 _OUTPUT_OPTIONS = frozenset(("-o", "--output", "-out", "-O"))
@@ -196,7 +195,7 @@ def _git(call: Call, args: list[str], scene: ShellState) -> Value:
     if args[:1] == ["rev-parse"] and "--show-toplevel" in args:
         return Value(scene.cwd if scene.project == NO_PROJECT else scene.project)
     if args[:1] in (["archive"], ["bundle"]):
-        named = args[2:3] if args[:2] == ["bundle", "create"] else _output_files("git", args)
+        named = args[2:3] if args[:2] == ["bundle", "create"] else []
         for name in named:
             scene.write(name, Value(UNKNOWN, frozenset((ARCHIVE,))))
         return Value(UNKNOWN, frozenset((ARCHIVE,)))
@@ -256,8 +255,10 @@ def _filter_input(program: str, call: Call, args: list[str], scene: ShellState) 
         if call.stdin is not None and call.stdin.detail("output") in _LISTERS and finds_snell(paths[:1]):
             return Value(UNKNOWN, frozenset((f"{PROCESS} snell",)))
         paths = paths[1:]
+    if not paths:
+        return call.stdin or UNKNOWN_VALUE
     values = [scene.content(path) or file_value(scene.absolute(path), scene) for path in paths]
-    if not values or "-" in args:
+    if "-" in args:
         values.append(call.stdin or UNKNOWN_VALUE)
     total = values[0]
     for value in values[1:]:

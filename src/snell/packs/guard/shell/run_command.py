@@ -19,20 +19,24 @@ from snell.packs.guard.shell import (
     repeated_commands,
     wrappers,
 )
-from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, Performer, ShellState, Walk, program_of
+from snell.packs.guard.shell.build_recipes import RECIPE_READERS
+from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, Performer, ShellState, Walk, program_of, text_of
 from snell.shell.programs import UNKNOWN_PROGRAM, program_row
+from snell.system.lazy_regex import lazy_regex
 
 
 def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     """Run one command: the first that knows it performs it; the rest are plain programs."""
-    call = _resolve_pattern(call)
-    program = program_of(call.words[0].text)
+    call = _resolve_pattern(call) if _PATTERN.search(call.words[0].text) else call
+    name = call.words[0].text
+    program = program_of(name)
     if "=" in program and len(call.words) > 1:
         return walk.call(replace(call, words=call.words[1:]), scene)
     row = program_row(program[:LONGEST_NAME])
     if call.env or row.stdin_code or row.shell_code or row.language_code:
         embedded_commands.look_inside(walk, call, scene, row)
-    if scene.files or call.stdin is not None or "/" in call.words[0].text:
+    reads_recipes = program in RECIPE_READERS or program.startswith("python")
+    if scene.files or "/" in name or (call.stdin is not None and reads_recipes):
         output = interpreters.run_file(walk, call, scene)
         if output is not None:
             return output
@@ -42,8 +46,9 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
             return output
     if row is UNKNOWN_PROGRAM:
         wrappers.judge_tail(walk, call, scene)
-    printed = program_output.output_of(program, call, scene)
-    program_output.leave_files(program, call, scene, printed)
+    args = [*map(text_of, call.words[1:])]
+    printed = program_output.output_of(program, args, call, scene)
+    program_output.leave_files(program, args, call, scene, printed)
     walk.record(call, scene, printed)
     return printed
 
@@ -68,16 +73,14 @@ def _performers(program: str) -> tuple[Performer, ...]:
     return (*first, *unwrap, *(table[program] for table in _LAST if program in table))
 
 
+_PATTERN = lazy_regex(r"[*?\[]")
 # Programs that a pattern in the place of a command name is likely to mean.
 _MEANT = ("rm", "dd", "mv", "sh", "bash", "cat", "chmod", "chown", "curl", "wget", "nc", "shred", "mkfs", "git", "find")
 
 
 def _resolve_pattern(call: Call) -> Call:
     """`/bin/r?` names the program that the pattern finds."""
-    text = call.words[0].text
-    if not ("*" in text or "?" in text or "[" in text):
-        return call
-    name = text.rpartition("/")[2]
+    name = call.words[0].text.rpartition("/")[2]
     if not 2 <= len(name) < LONGEST_PATTERN or name == "[[":
         return call
     meant = next((known for known in _MEANT if fnmatch.fnmatchcase(known, name)), "")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from operator import attrgetter
 from typing import Protocol
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from snell.shell.tree import Node
 HERE, HOST, CONTAINER = "here", "host", "container"
 MOST_ALTERNATIVES = 6
 LONGEST_NAME = 64  # no longer name of a program is known
+text_of = attrgetter("text")
 
 
 class Step(Struct, frozen=True, gc=False):
@@ -67,11 +69,20 @@ class Call(Struct, frozen=True, gc=False):
 class ShellState:
     """The state of the shell at one point of the line."""
 
-    def __init__(self, cwd: str, home: str, project: str, budget: Budget) -> None:
+    guarded: tuple[str, ...] = ()  # folders of Snell's own files
+    merges = False  # a second walk: files keep the labels that they got in the first
+    conditional = depth = 0
+    where = HERE
+    elevated = piped = False
+    script = ""
+
+    def __init__(
+        self, cwd: str, home: str, project: str, budget: Budget, env: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         self.cwd, self.home, self.project = cwd, home, project
         self.budget = budget
-        self.variables: dict[str, tuple[Value, ...]] = dict(_first_variables(cwd, home, project))
-        self.exported: set[str] = {"HOME", "PWD", "TMPDIR", "PATH", "SHELL"}
+        self.variables: dict[str, tuple[Value, ...]] = dict(_first_variables(cwd, home, project, env))
+        self.exported: set[str] = {"HOME", "PWD", "TMPDIR", "PATH", "SHELL", *dict(env)}
         self.own: set[str] = set()  # variables that the line itself has set
         self.loaded = set[tuple[str, str]]()  # folder and text of modules that were followed: each runs once
         self.functions: dict[str, Node] = {}
@@ -80,20 +91,7 @@ class ShellState:
         self.links: dict[str, str] = {}  # that the line itself makes
         self.sinks: dict[str, Node] = {}  # `>(...)`: what reads the path
         self.fds: dict[str, str] = {}
-        self.guarded: tuple[str, ...] = ()  # folders of Snell's own files
-        self.merges = False  # a second walk: files keep the labels that they got in the first
         self.folders: list[str] = []
-        self.conditional = 0
-        self.depth = 0
-        self.where = HERE
-        self.elevated = False
-        self.piped = False
-        self.script = ""
-
-    def know(self, env: tuple[tuple[str, str], ...]) -> None:
-        """Variables that are set before the line begins."""
-        self.variables.update((name, (Value(value),)) for name, value in env)
-        self.exported.update(name for name, _value in env)
 
     def fork(self) -> "ShellState":
         """A subshell: it sees everything and keeps what it changes, files aside, to itself."""
@@ -107,8 +105,9 @@ class ShellState:
 
     def absolute(self, path: str) -> str:
         """The path from the root; one that starts with something unknown stays as it is."""
-        is_home = path[:1] == "~" and path[1:2] in ("", "/")
-        return absolute_path(self.home + path[1:] if is_home else path, self.cwd)
+        if path[:1] == "~" and path[1:2] in ("", "/"):
+            path = self.home + path[1:]
+        return absolute_path(path, self.cwd)
 
     def assign(self, name: str, values: tuple[Value, ...]) -> None:
         if self.conditional and name in self.variables:
@@ -116,15 +115,14 @@ class ShellState:
         self.variables[name] = values
         self.own.add(name)
 
-    def lookup(self, name: str) -> tuple[Value, ...] | None:
-        return self.variables.get(name)
-
     def content(self, path: str) -> Value | None:
         """What a file holds, as far as this line or this session wrote it."""
+        if not self.files:
+            return None
         path = self.absolute(path)
         path = self.fds.get(path.rpartition("/fd/")[2], path) if "/fd/" in path else path
         found = self.files.get(path)
-        if found is not None or not self.files:
+        if found is not None:
             return found
         lead, inside, around = path.rstrip("/") + "/", list[Value](), ""
         for name, value in self.files.items():
@@ -139,11 +137,14 @@ class ShellState:
     def script_text(self, path: str) -> Value | None:
         """The text of a script: what this line or session wrote, or what is on the disk of a project or a home."""
         found = self.content(path)
-        if found is not None or self.where != HERE or UNKNOWN in path or _INSTALLED.search(path):
+        original = found.detail(ON_DISK) if found is not None and found.text == UNKNOWN else ""
+        if (found is not None and not original) or self.where != HERE or UNKNOWN in path or _INSTALLED.search(path):
             return found
         path = self.absolute(path)
         text = "" if _INSTALLED.search(path) else read_script(path)
-        return Value(text, frozenset((f"{ON_DISK} {path}",))) if text else None
+        if original and (copied := read_script(original)) != text:
+            path, text = original, f"{copied}\n{text}"  # the copy may be older than both, or not be there yet
+        return Value(text, frozenset((f"{ON_DISK} {path}",))) if text.strip() else found
 
     @contextmanager
     def inside_script(self, code: Value) -> Iterator[None]:
@@ -174,7 +175,9 @@ _INSTALLED = pattern("installed_programs")
 
 
 @lru_cache(maxsize=64)
-def _first_variables(cwd: str, home: str, project: str) -> dict[str, tuple[Value, ...]]:
+def _first_variables(
+    cwd: str, home: str, project: str, env: tuple[tuple[str, str], ...]
+) -> dict[str, tuple[Value, ...]]:
     known = {
         **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), "/tmp/user"),
         **dict.fromkeys(("AGENT_TOOLSDIRECTORY", "RUNNER_TOOL_CACHE"), "/opt/hostedtoolcache"),
@@ -190,6 +193,7 @@ def _first_variables(cwd: str, home: str, project: str) -> dict[str, tuple[Value
         "SNELL_HOME": f"{home}/.snell",
         "XDG_CONFIG_HOME": f"{home}/.config",
         "XDG_STATE_HOME": f"{home}/.local/state",
+        **dict(env),
     }
     return {name: (Value(text),) for name, text in known.items()}
 
@@ -209,6 +213,7 @@ class Walk(Protocol):
 Performer = Callable[[Walk, Call, ShellState], Value | None]
 
 
+@lru_cache(maxsize=128)  # few, as words may be long
 def program_of(word: str) -> str:
     """The program that a command word names, in lower case: some file systems do not tell the difference."""
     name = word.rpartition("/")[2].lower()

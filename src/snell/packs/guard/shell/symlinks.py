@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.file_lookups import LINK, PLAIN, is_normal, path_kind, unlinked_paths
+from snell.packs.guard.file_lookups import LINK, PLAIN, absolute_path, path_kind, unlinked_paths
 from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
@@ -28,34 +28,42 @@ _NEVER = ("/dev/", "/proc/", "/sys/")  # links there depend on the process that 
 
 def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) -> Step | None:
     """The step with what its paths lead to in their place; None where no link is on the way."""
-    if step.where != HERE or not (step.program in _PROGRAMS or step.reads or step.writes or step.appends):
+    has_streams = step.reads or step.writes or step.appends
+    if step.where != HERE or not (step.program in _PROGRAMS or has_streams):
         return None
     if step.program == "ln":
         return None  # it makes the link; what that leads to stays as it is
-    looks = _Looks(step.cwd, links, home, project)
-    own = step.args[:MOST_PATHS] if step.program in _PROGRAMS else ()
-    args = (*(looks.word(arg, keeps=step.program in _DELETERS) for arg in own), *step.args[len(own) :])
-    look = looks.of_link if step.program in _DELETERS else looks.path
-    streams = [tuple(map(look, paths)) for paths in (step.reads, step.writes, step.appends)]
+    args, own = step.args, step.args[:MOST_PATHS] if step.program in _PROGRAMS else ()
+    unlinked = () if links else unlinked_paths()  # the walk has looked at most names of files
+    may_name = ["=" in arg or "@" in arg or (arg[:1] != "-" and f"{step.cwd}/{arg}" not in unlinked) for arg in own]
+    if not (True in may_name or has_streams or step.sweeps):
+        return None
+    looks, keeps = _Looks(step.cwd, links, home, project), step.program in _DELETERS
+    if own:
+        pairs = zip(own, may_name, strict=True)
+        args = (*[looks.word(arg, keeps=keeps) if may else arg for arg, may in pairs], *args[MOST_PATHS:])
+    look = looks.of_link if keeps else looks.path
+    reads, writes, appends = step.reads, step.writes, step.appends
+    if has_streams:
+        reads, writes, appends = tuple(map(look, reads)), tuple(map(look, writes)), tuple(map(look, appends))
     sweeps = tuple(map(looks.path, step.sweeps))
-    if (args, *streams, sweeps) == (step.args, step.reads, step.writes, step.appends, step.sweeps):
+    if (args, reads, writes, appends, sweeps) == (step.args, step.reads, step.writes, step.appends, step.sweeps):
         return None
     words = (step.words[0], *(Value(text, old.labels) for text, old in zip(args, step.words[1:], strict=False)))
-    reads, writes, appends = streams
     return replace(step, words=words, args=args, reads=reads, writes=writes, appends=appends, sweeps=sweeps)
 
 
 def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> str:
     """The absolute path without links, as seen from the home and the project, which may lie behind links themselves."""
     unlinked = unlinked_paths()
-    if not links and path in unlinked:
+    if path in unlinked and not links:
         return path
     for link, target in links.items():
         if f"{path}/".startswith(f"{link}/"):
             path = posixpath.normpath(target + path[len(link) :])
     if UNKNOWN in path or len(path) > LONGEST_PATH or not path.startswith("/") or path.startswith(_NEVER):
         return path
-    head, tail = _before_pattern(path)
+    head, tail = _before_pattern(path) if _PATTERN.search(path) else (path, "")
     if not _is_linked(head, project if f"{head}/".startswith(f"{project}/") else ""):
         unlinked.add(path)
         return path
@@ -70,29 +78,17 @@ def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> st
 class _Looks:
     def __init__(self, cwd: str, links: Mapping[str, str], home: str, project: str) -> None:
         self.cwd, self.links, self.home, self.project = cwd, links, home, project
-        self._is_plain_folder: bool | None = None
 
     def word(self, arg: str, *, keeps: bool) -> str:
         """A word, and what is behind `@` or `=` in it."""
-        if "=" not in arg and "@" not in arg and (arg[:1] == "-" or self._is_plain_name(arg, keeps=keeps)):
-            return arg
         lead, mark, name = arg.rpartition("@")
         if not mark:
             lead, mark, name = arg.rpartition("=")
         if not name or len(name) > LONGEST_PATH or "://" in name or "\n" in name:
             return arg
-        path = name if name.startswith(("/", UNKNOWN)) else f"{self.cwd}/{name}"
-        plain = path if is_normal(path) else posixpath.normpath(path)
+        plain = absolute_path(name, self.cwd)
         real = self.of_link(plain) if keeps and not name.endswith("/") else self.path(plain)
         return f"{lead}{mark}{real}" if real != plain else arg
-
-    def _is_plain_name(self, name: str, *, keeps: bool) -> bool:
-        """Tell whether this is no link but a name in a folder without links: most words, recognised cheaply."""
-        if "/" in name or self.links or name in ("", ".", "..") or len(name) > LONGEST_PATH:
-            return False
-        if self._is_plain_folder is None:
-            self._is_plain_folder = self.cwd[:1] == "/" and self.path(self.cwd) == self.cwd
-        return self._is_plain_folder and (keeps or path_kind(f"{self.cwd}/{name}") != LINK)
 
     def path(self, path: str) -> str:
         return leads_to(path, self.links, self.home, self.project)
@@ -106,8 +102,6 @@ class _Looks:
 
 
 def _before_pattern(path: str) -> tuple[str, str]:
-    if not _PATTERN.search(path):
-        return path, ""
     parts = path.split("/")
     plain = next(index for index, part in enumerate(parts) if _PATTERN.search(part))
     return "/".join(parts[:plain]) or "/", "/" + "/".join(parts[plain:])

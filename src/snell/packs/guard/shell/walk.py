@@ -26,11 +26,11 @@ from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.program_files import file_value, files_written, labels_of_named_files, named_file
 from snell.packs.guard.shell.run_command import perform
-from snell.packs.guard.shell.shell_state import Call, ShellState, Step, Walk, program_of
+from snell.packs.guard.shell.shell_state import LONGEST_NAME, Call, ShellState, Step, Walk, program_of, text_of
 from snell.shell import tree
 from snell.shell.cursor import TooMuchError
 from snell.shell.grammar import make_tree
-from snell.shell.plain_lines import plain_commands
+from snell.shell.written_files import writes_files
 from snell.system.lazy_regex import lazy_regex
 
 MOST_STEPS = 2_000
@@ -54,11 +54,7 @@ class LineWalk(Walk):
         scene.depth += 1
         if scene.depth > DEEPEST_CALL:
             raise TooMuchError("commands are wrapped too deeply")
-        plain = plain_commands(text)
-        if plain is not None and len(plain) == 1:  # it needs no tree
-            output = self.call(Call(tuple(map(Value, plain[0].words)), stdin), scene)
-        else:
-            output = self.run(make_tree(text, plain, scene.budget), scene, stdin)
+        output = self.run(make_tree(text, scene.budget), scene, stdin)
         scene.depth -= 1
         return output
 
@@ -75,8 +71,10 @@ class LineWalk(Walk):
         call = self._streams(Call((), stdin), node.redirects, scene)
         output = self._compound(node, scene, call.stdin)
         self._record_redirects(call, scene, output)
+        if not (call.writes or call.appends):
+            return output
         self._keep(call, scene, output)
-        return EMPTY if call.writes or call.appends else output
+        return EMPTY
 
     def _compound(self, node: tree.Compound, scene: ShellState, stdin: Value | None) -> Value:
         if isinstance(node, tree.Group):
@@ -109,7 +107,7 @@ class LineWalk(Walk):
             if stage is not node.nodes[-1]:
                 inner = scene.fork()
                 inner.piped = True
-            stdin = self.run(stage, inner, stdin)
+            stdin = self._simple(stage, inner, stdin) if type(stage) is tree.Simple else self.run(stage, inner, stdin)
         self._background -= 1
         return stdin or EMPTY
 
@@ -144,9 +142,15 @@ class LineWalk(Walk):
         return self.run(node, inner, UNKNOWN_VALUE if process == ">" else None)
 
     def _simple(self, node: tree.Simple, scene: ShellState, stdin: Value | None) -> Value:
-        env = tuple([self._assign(item, scene, keeps=not node.words) for item in node.assignments])
+        env: tuple[tuple[str, str], ...] = ()
+        if node.assignments:
+            env = tuple([self._assign(item, scene, keeps=not node.words) for item in node.assignments])
         rows = fields(node.words, scene, self.capture)
-        call = self._streams(Call((), stdin, env), node.redirects, scene)
+        call = Call(tuple(rows[0]) if len(rows) == 1 else (), stdin, env)
+        if node.redirects:
+            call = self._streams(call, node.redirects, scene)
+        if len(rows) == 1 and UNKNOWN not in "".join(map(text_of, call.words)):  # most commands
+            return self._one(call, scene, node.redirects)
         labels = frozenset[str]()
         for row in filter(None, map(drop_gaps, rows)):
             labels |= self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects).labels
@@ -155,12 +159,13 @@ class LineWalk(Walk):
         return output.with_labels(*labels) if labels else output
 
     def _one(self, call: Call, scene: ShellState, redirects: tuple[tree.Redirect, ...]) -> Value:
-        if call.words and call.words[0].text == "exec" and len(call.words) == 1:
+        if redirects and len(call.words) == 1 and call.words[0].text == "exec":
             self._keep_descriptors(redirects, scene)
         output = self.call(call, scene) if call.words else self._only_redirects(call, scene)
+        if not (call.writes or call.appends):
+            return output
         self._keep(call, scene, output)
-        goes_on = not (call.writes or call.appends)
-        return output if goes_on else EMPTY
+        return EMPTY
 
     def _record_redirects(self, call: Call, scene: ShellState, output: Value) -> None:
         """Note what redirections alone do."""
@@ -230,9 +235,10 @@ class LineWalk(Walk):
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = program_of(call.words[0].text)
-        args = tuple([word.text for word in call.words[1:]])
+        args = tuple(map(text_of, call.words[1:]))
         writes, env = call.writes, call.env
-        if named := files_written(program, args, call.stdin.text if call.stdin else ""):
+        may_write = writes_files(program[:LONGEST_NAME])
+        if may_write and (named := files_written(program, args, call.stdin.text if call.stdin else "")):
             writes = (*writes, *(named_file(scene.absolute(path), scene) for path in named))
         if told := scene.exported & _TOLD:
             env = (*((name, scene.variables[name][0].text) for name in sorted(told)), *env)
@@ -276,7 +282,7 @@ class LineWalk(Walk):
         else:
             values = single(item.value, scene, self.capture)
         if item.adds:
-            before = scene.lookup(item.name) or (EMPTY,)
+            before = scene.variables.get(item.name) or (EMPTY,)
             glue = Value(BREAK) if item.items is not None and before[0].text else EMPTY
             values = [old.concat(glue).concat(new) for old in before for new in values]
         evaluate_texts(self, values, scene)
@@ -342,8 +348,6 @@ class LineWalk(Walk):
         return merge_values(single(word, scene, self.capture))
 
     def _keep(self, call: Call, scene: ShellState, output: Value) -> None:
-        if not (call.writes or call.appends):
-            return
         told = output.text.strip(UNKNOWN + " \n")
         if told and any(is_startup_file(path) or is_system_program(path) for path in (*call.writes, *call.appends)):
             self.line(output.text, scene.fork())

@@ -34,6 +34,8 @@ _ARGUMENT = lazy_regex(r"(?:--?[\w-]+=|-[A-Za-z](?=[./]))?(.+)", re.DOTALL)
 def follow_files(walk: Walk, call: Call, scene: ShellState) -> None:
     """Walk through the code and the files that a program is told to run, and files that it finds by their names."""
     args = [word.text for word in call.words[1:]]
+    if not scene.files and call.stdin is None and " " not in "".join(args):
+        return
     given = args[: args.index("--")] if "--" in args else args
     code = [after for option, after in itertools.pairwise(given) if _CODE_OPTION.fullmatch(option)]
     code += [arg.partition("=")[2] for arg in given if _CODE_ARGUMENT.match(arg)]
