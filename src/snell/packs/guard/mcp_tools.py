@@ -36,6 +36,7 @@ _FORGES = name_set("github gitlab bitbucket gitea forgejo")
 _ENDING_VERBS = name_set("kill killall terminate stop end signal interrupt suspend abort")
 _PROCESS_KEYS = name_set("pid pids process processid processids processnumber")
 _MOST_IDS = 100
+_FREE_TEXTS = name_set("title body description message text content thought subject prompt comment summary")
 _DATABASES = names("database_servers")
 _DATABASE_VERBS = name_set("drop flushall flushdb flush truncate wipe reset")
 _VAULTS = names("secret_servers")
@@ -137,17 +138,11 @@ _PRODUCTION = pattern("names_production_or_all")
 def _names_production(given: Mapping[str, Any]) -> bool:
     """Tell whether a short text in the input names production or many people, or a switch for it is on."""
     is_on = any(given.get(key) is True for key in ("prod", "production"))
-    return is_on or any(len(text) < _LONGEST_NAME and _PRODUCTION.search(text) for text in _texts_of(given))
-
-
-_LONGEST_NAME = 120
+    return is_on or any(len(text) < 120 and _PRODUCTION.search(text) for text in _texts_of(given))
 
 
 def _texts_of(given: Mapping[str, Any]) -> list[str]:
     return [text for row, _above in rows_of(given) for key, text in row if key not in _FREE_TEXTS]
-
-
-_FREE_TEXTS = name_set("title body description message text content thought subject prompt comment summary")
 
 
 def _sends_delete(call: ToolCall) -> bool:

@@ -129,7 +129,7 @@ def traits_of(step: Step) -> int:
         | NAMES * (bool(step.touched) or _NAMES.search(text) is not None)
         | VARIABLES * (step.stdin is not None and ENVIRONMENT in "\0".join(step.stdin.labels))
     )
-    traits |= INSTALLS * ("install" in text or text.startswith("i\0"))
+    traits |= INSTALLS * ("install" in text or text[:2] == "i\0")
     unknown = UNKNOWN in text and any("PROD" in label for word in step.words for label in word.labels)
     told = f"{named}\0{step.env}" if step.env else named
     traits |= MAY_GO_LIVE * (unknown or "rod" in told or "live" in told or "ROD" in told or "prd" in told)

@@ -33,7 +33,8 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     given, row = given_to(step), program_row(step.program)
     if step.program in _REQUESTS:
         told = " ".join(step.args)
-        if _FOR_OTHERS.search(told) and remote(step.program, given) == "sends":
+        may = "api." in told or ".sock" in told or "transfer" in told or "visibility" in told
+        if may and _FOR_OTHERS.search(told) and remote(step.program, given) == "sends":
             yield RULE.deny(f"`{step.text[:80]}` sends mail or money, or changes whose something is")
         return
     if matches_any(given, row.exposes) and not only_asks(step):

@@ -66,9 +66,10 @@ def _public_page(step: Step) -> str:
     if step.program in _PASTERS:
         return "" if only_asks(step) else step.program
     page = _PUBLIC_PAGES.search(" ".join(step.args)) if step.program in _SENDERS else None
+    if page is None:
+        return ""
     takes_input = step.program in _SOCKETS and step.stdin is not None
-    sends = page is not None and (takes_input or remote(step.program, given_to(step)) == "sends")
-    return page[0] if page and sends else ""
+    return page[0] if takes_input or remote(step.program, given_to(step)) == "sends" else ""
 
 
 def _logins(step: Step) -> Iterator[Finding]:

@@ -296,6 +296,7 @@ def is_versioned(program: str) -> bool:
 
 
 _RUNS_INPUT = pattern("runs_its_input")
+_COMPUTED = lazy_regex(r"(?:^|[;|{&])\s*&\s*\(")
 
 
 def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
@@ -317,9 +318,6 @@ def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
         return run_code(walk, call, scene, code, scene.fork())
     walk.record(call, scene, UNKNOWN_VALUE)
     return UNKNOWN_VALUE
-
-
-_COMPUTED = lazy_regex(r"(?:^|[;|{&])\s*&\s*\(")
 
 
 def _of_powershell(walk: Walk, text: str, scene: ShellState) -> Value:

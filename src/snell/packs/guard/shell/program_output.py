@@ -195,9 +195,6 @@ def _git(call: Call, args: list[str], scene: ShellState) -> Value:
     if args[:1] == ["rev-parse"] and "--show-toplevel" in args:
         return Value(scene.cwd if scene.project == NO_PROJECT else scene.project)
     if args[:1] in (["archive"], ["bundle"]):
-        named = args[2:3] if args[:2] == ["bundle", "create"] else []
-        for name in named:
-            scene.write(name, Value(UNKNOWN, frozenset((ARCHIVE,))))
         return Value(UNKNOWN, frozenset((ARCHIVE,)))
     if args[:1] == ["ls-files"]:  # all that is kept, or a part of it
         found = "found some" if any("*" in arg or arg in ("-o", "--others", "-i") for arg in args) else "found all"

@@ -29,11 +29,14 @@ _USED = {
     ("use",): ("firebase",),
     ("config", "set", "project"): ("gcloud",),
 }
+_VERBS = frozenset(words[0] for words in _USED)
 _OPTIONS = {"firebase": "--project", "gcloud": "--project", "helm": "--kube-context"}
 
 
 def use_context(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     """Run the command with the context that the line chose before."""
+    if not scene.files and (len(call.words) < 3 or call.words[1].text not in _VERBS):
+        return None
     program, args = program_of(call.words[0].text), [word.text for word in call.words[1:]]
     for words, programs in _USED.items():
         if program in programs and args[: len(words)] == list(words) and len(args) > len(words):
