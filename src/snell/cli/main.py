@@ -158,7 +158,9 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument("--no-color", action="store_true", help=help_)
 
     def error(self, message: str) -> NoReturn:
-        raise SnellError(message, advice=f"see `{self.prog} --help`")
+        help_, unknown = f"`{self.prog} --help`", message.partition("unrecognized arguments: ")[2].partition(" ")[0]
+        near = did_you_mean(unknown.partition("=")[0], self._option_string_actions) if unknown[:2] == "--" else ""
+        raise SnellError(message, advice=f"{near} {help_} lists the options" if near else f"see {help_}")
 
 
 class _Version(argparse.Action):

@@ -50,6 +50,12 @@ def test_an_option_that_does_not_exist_is_an_error(words, capsys):
     assert "--help`" in told.err
 
 
+def test_a_misspelt_option_gets_a_suggestion(capsys):
+    assert main(["fire", "--comand", "ls"]) == 1
+    told = "snell: unrecognized arguments: --comand; did you mean `--command`? `snell fire --help` lists the options\n"
+    assert capsys.readouterr().err == told
+
+
 def test_no_program_makes_a_parser_that_takes_abbreviations():
     assert {path: lines for path in PROGRAMS if (lines := careless_parsers(path))} == {}
 
