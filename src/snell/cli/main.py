@@ -162,6 +162,11 @@ class _Parser(argparse.ArgumentParser):
         near = did_you_mean(unknown.partition("=")[0], self._option_string_actions) if unknown[:2] == "--" else ""
         raise SnellError(message, advice=f"{near} {help_} lists the options" if near else f"see {help_}")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if value not in (known := list(map(str, action.choices or ()))) and (near := did_you_mean(str(value), known)):
+            raise SnellError(f"`{value}` is none of the choices", advice=f"{near} `{self.prog} --help` lists them")
+        super()._check_value(action, value)
+
 
 class _Version(argparse.Action):
     """Print the version; package metadata is slow to read, so only then."""

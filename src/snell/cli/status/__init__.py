@@ -54,12 +54,8 @@ class Status(Struct, frozen=True):
 
 
 def run(args: argparse.Namespace) -> int:
-    env = dict(os.environ)
-    status = read_status(Installation(places(env), env, Path.cwd()))
-    if args.json:
-        print_json(to_builtins(status))
-    else:
-        print("\n".join(_lines(status, Colours.for_stdout())))
+    status = read_status(Installation(places(os.environ), dict(os.environ), Path.cwd()))
+    print_json(to_builtins(status)) if args.json else print("\n".join(_lines(status, Colours.for_stdout())))
     return 0
 
 
