@@ -95,9 +95,8 @@ def _listed_commands() -> Iterator[str]:
 
 def _run_command(name: str, words: list[str]) -> int:
     command, parser = command_of(name), parser_of(name)
-    accepts_more = getattr(command, "ACCEPTS_MORE", False)
     try:
-        args = parser.parse_known_args(words)[0] if accepts_more else _parse_args(parser, words)
+        args = parser.parse_known_args(words)[0] if hasattr(command, "ACCEPTS_MORE") else _parse_args(parser, words)
     except SnellError:
         if not words:
             parser.print_help()  # the error names what is missing

@@ -30,10 +30,8 @@ def run(args: argparse.Namespace) -> int:
     if not rows:
         print("no client was found on this machine; `snell clients` lists those that Snell knows")
         return 0
-    lines = [[_cell(row[name]) for name in COLUMNS] for row in rows]
-    head, *rest = align([list(COLUMNS), *lines])
-    print("\n".join([Colours.for_stdout().bold(head), *rest]))
-    print("", *(fit(line, 11) for line in _LEGEND.splitlines()), sep="\n")
+    head, *rest = align([list(COLUMNS), *([_cell(row[name]) for name in COLUMNS] for row in rows)])
+    print(Colours.for_stdout().bold(head), *rest, "", *(fit(line, 11) for line in _LEGEND.splitlines()), sep="\n")
     for row in rows:
         if row["off"]:
             print(f"{row['client']}: hooks are disabled in this client: {row['off']}")

@@ -39,9 +39,7 @@ def activity_checks(installation: Installation) -> Iterator[Check]:
         yield Check("last fired", "warn", "no client has sent an event yet", advice)
     for name, (last, times) in clients.items():
         yield Check(f"client {name}", "ok", f"last event {time_ago(last)}, {plural(times, 'recent event')}")
-    ordered = sorted(hooks.items(), key=lambda item: -item[1].last)
-    for hook, fired in ordered[:SHOWN]:
-        yield _hook_check(hook, fired)
+    yield from (_hook_check(*each) for each in sorted(hooks.items(), key=lambda item: -item[1].last)[:SHOWN])
 
 
 def _hook_check(name: str, fired: Fired) -> Check:

@@ -27,6 +27,7 @@ from snell.system.paths import places
 
 DAY = 86_400_000  # milliseconds
 _STATES = {"yes": "connected", "no": "not connected", **dict.fromkeys(("", "nothing to install"), "no set-up needed")}
+_OBSERVES = "nothing is denied, asked or changed; `snell replay --preset balanced` lists what would have been"
 _IDLE = "not running; the next event of a client starts it"
 _NO_CLIENTS = "none found on this machine; `snell clients` lists those that Snell knows"
 
@@ -108,7 +109,7 @@ def _lines(status: Status, paint: Colours) -> Iterator[str]:
     pause = f"{status.pause}: only policy hooks run; `snell pause --end` ends it"
     told = {
         "daemon": f"{running or _IDLE}{shed}",
-        "preset": _preset(status, paint),
+        "preset": f"{paint.yellow('observe')}: {_OBSERVES}" if status.preset == "observe" else status.preset,
         "packs": f"{', '.join(status.packs) or 'none'}; {plural(status.hooks, 'active hook')} here",
         "last day": _decision_counts(status.last_day, paint),
         "pause": paint.yellow(pause) if status.pause else "none",
@@ -122,13 +123,6 @@ def _lines(status: Status, paint: Colours) -> Iterator[str]:
     for check in status.problems:
         yield from wrap(f"{visible(check.name)}: {visible(check.detail)}")
         yield from wrap(visible(check.advice), 4) if check.advice else ()
-
-
-def _preset(status: Status, paint: Colours) -> str:
-    if status.preset != "observe":
-        return status.preset
-    advice = "`snell replay --preset balanced` lists what would have been"
-    return f"{paint.yellow('observe')}: nothing is denied, asked or changed; {advice}"
 
 
 def _events(client: Client) -> str:
