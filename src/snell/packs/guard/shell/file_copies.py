@@ -53,7 +53,7 @@ def _copy_of(program: str, source: str, scene: ShellState) -> Value:
     if program in _FETCHERS and _ELSEWHERE.match(source):
         return Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
     value = scene.content(source) or file_value(scene.absolute(source), scene)
-    if value is UNKNOWN_VALUE and scene.where == HERE:
+    if value is UNKNOWN_VALUE and scene.where == HERE and UNKNOWN not in source:
         value = value.with_labels(f"{ON_DISK} {scene.absolute(source)}")
     if _PROGRAM.fullmatch(source):
         value = value.with_labels(f"{PROGRAM} {source}")
