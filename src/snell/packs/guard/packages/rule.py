@@ -72,7 +72,7 @@ def _doubt_of(word: str, step: Step, *, takes_names: bool) -> str:
     return "" if is_known else "whose publisher is not well known"
 
 
-_POPULAR = names("popular_packages")
+_POPULAR = frozenset(name.replace("_", "-") for name in names("popular_packages"))
 
 
 def _popular_original(name: str) -> str:
