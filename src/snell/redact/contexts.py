@@ -71,6 +71,8 @@ def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
 
     It may be another name on the next line (`password:` above `min_length: 12`), or a psql variable (`:"name"`).
     """
+    if sign[2] == "=" and sign[3] and not sign[1]:  # `password= --token x`
+        return "\n" not in sign[3] or PATTERNS.next_name.match(text, sign.end()) is not None
     if "\n" in (sign[3] or ""):
         return PATTERNS.next_name.match(text, sign.end()) is not None
     is_sql = sign[2] == ":" and not sign[3] and PATTERNS.sql_before.search(text, max(0, begins - 40), begins)

@@ -10,6 +10,7 @@ from snell.redact.pattern_file import PATTERNS, any_of
 
 _SHORT_WORD = 4  # characters of `_db`
 _IDEOGRAPHS = "[\u4e00-\u9fff]{0,6}"  # words before a name, which no space separates
+_ENDING = "[a-zà-ž]{0,3}"  # `Passordet`, `parolası`
 _LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ł": "l", "ı": "i"})
 
 
@@ -26,6 +27,10 @@ def _pieces(text: str) -> Iterator[Piece]:
         yield text[last:start], last, start - last
         # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
         is_plain = not found[2] or len(found[2]) <= _SHORT_WORD or found[0].isupper()
+        if found[3]:
+            yield "is", start, end - start
+            last = end
+            continue
         name = "password" if found[1] and is_plain else "secretkey"
         same_case = str.upper if found[0].isupper() else str.capitalize if found[0][0].isupper() else str.lower
         yield same_case(name), start, end - start
@@ -38,7 +43,7 @@ def names() -> re.Pattern[str]:
     """Return the pattern of all names, each with the words that follow it: `senha_banco`, `claveAcceso`."""
     passwords, others = name_patterns()
     follows = r"(?:[_-][^\W\d_]{1,16}|(?<=[a-z])(?=[A-Z])[^\W\d_]{2,16})"
-    return re.compile(rf"{_IDEOGRAPHS}(?i:({passwords})|{others})({follows}{{1,2}})?(?![a-z])")
+    return re.compile(rf"{_IDEOGRAPHS}(?i:({passwords})|{others})({follows}{{1,2}})?{_ENDING}(?![a-z])|(?<= )(on|to|je|jest)(?= )")
 
 
 def name_patterns() -> list[str]:

@@ -32,11 +32,12 @@ class Scans(NamedTuple):
     useful_scans: Callable[[bytes], Sequence[int]]  # the scans that can find something in this text, from one pass
     formats: Callable[[bytes], tuple[list[int], list[int]]]  # where a literal begins, and near one in the middle
     contexts: Scan
+    names: Scan
     next_escape: Callable[[bytes, int], int]  # the next escape from this position, or -1
     has_foreign_name: Callable[[str], bool]  # of a secret, in another language than English
 
 
-EVERYTHING = FORMATS, IN_CONTEXT, ESCAPED, ENCODED = tuple(range(4))
+EVERYTHING = FORMATS, IN_CONTEXT, ESCAPED, NAMED, ENCODED = tuple(range(5))
 
 
 @cache
@@ -69,6 +70,7 @@ def _fast() -> Scans:
         "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
         "(?i:" + _remove_bounds("|".join(context_scans("{}{}"))) + ")",
         _remove_bounds("|".join(escape_scans())),
+        "(?i:" + _remove_bounds(_names()) + ")",
         f"[A-Za-z0-9+/_-]{{{_SHORTEST_RUN}}}",
     )
     together = re2.Set.SearchSet(options)
@@ -76,8 +78,8 @@ def _fast() -> Scans:
         together.Add(pattern.encode())
     together.Compile()
 
-    foreign = re2.compile(f"(?i:{'|'.join(name_patterns())})(?:[^a-z]|$)".encode())
-    known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
+    foreign = re2.compile(f"(?i:{'|'.join(name_patterns())})(?:[^a-z]|$|[a-z]{{1,3}}(?:[^a-z]|$))".encode())
+    known, around, again, names = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
 
     def useful_scans(data: bytes) -> Sequence[int]:
         return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has some of all
@@ -86,6 +88,7 @@ def _fast() -> Scans:
         useful_scans,
         lambda data: _split(_overlapping(known.search, data)),
         lambda data: list(_steps(around.search, data)),
+        lambda data: [each.start() for each in names.finditer(data)],
         lambda data, at: _next(again.search, data, at),
         lambda text: foreign.search(text.encode("utf-8", "replace")) is not None,
     )
@@ -175,6 +178,7 @@ def _plain() -> Scans:
         lambda _data: EVERYTHING,
         lambda data: (beginnings(data), middles(data)),
         scan_lower(_share_words(context_scans("{}(?={})"))),
+        scan_lower([_names()]),
         lambda data, at: _next(again.search, data, at),
         has_name,
     )
@@ -205,6 +209,11 @@ def context_scans(maybe_form: str) -> list[str]:
         *(expand(row["scan"]) for row in captures if "scan" in row),
         f"{any_of(programs)}[ \t]",
     ]
+
+
+def _names() -> str:
+    """Return the pattern of a name whose value may be near it."""
+    return PATTERNS.expand(PATTERNS.tables["scan"]["names"])
 
 
 def _start(each: Format) -> tuple[str, str]:
