@@ -21,7 +21,7 @@ from snell.redact.named_values import (
 )
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, kind_of_name, strength_of
-from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_mixed, is_random, is_wordy
+from snell.redact.value_shape import is_blank, is_fingerprint, is_invented, is_jumbled, is_mixed, is_random, is_wordy
 
 Match = Callable[[str, int], Span | None]
 _SHORTEST_STATED = 5  # characters of a password in prose
@@ -62,7 +62,13 @@ def _assignment(text: str, at: int) -> Span | None:
     is_code = PATTERNS.code_name.search(name) and PATTERNS.beside_credentials.search(text, max(0, begins - 200), begins)
     strength = "password" if is_code else strength
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
-    return value_at(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
+    sure = before.startswith("--") or name.isupper() or (tight and _has_siblings(text, begins, sign.end()))
+    return value_at(text, sign.end(), name, strength, tight=tight, sure=sure)
+
+
+def _has_siblings(text: str, begins: int, at: int) -> bool:
+    """Whether it is one of several settings on a line: `user=a password=x`, `Uid=a;Pwd=x;`."""
+    return bool(PATTERNS.setting_before.search(text, max(0, begins - 80), begins) or PATTERNS.setting_after.match(text, at))
 
 
 def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
@@ -233,6 +239,8 @@ class Capture:
             return value_before(text, at, self._pattern)
         found = self._pattern.match(text, at)
         if not found or not found.lastindex or is_blank(found[found.lastindex]):
+            return None
+        if "made_up" in self._row and not is_invented(found[found.lastindex], strict=True):
             return None
         return _known_or(text, *found.span(found.lastindex), self._kind)
 

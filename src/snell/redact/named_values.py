@@ -98,6 +98,9 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
     value = value.rstrip(",;")
     if strength != "weak" and is_invented(value, strict=not sure):
         return True
+    is_data = sure and tight and strength == "password" and not PATTERNS.object_before.match(value)
+    if is_data and len(value) >= 4 and PATTERNS.dotted_words.match(value):
+        return not PATTERNS.no_invention.search(value.title())
     if is_plain(value) or PATTERNS.call.match(value.partition(",")[0]):
         return False
     is_numbered = tight and PATTERNS.word_and_number.match(value)

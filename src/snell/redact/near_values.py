@@ -1,53 +1,75 @@
 """
-Find the value near the name of a secret, whatever joins the two: signs, words, tags or the end of a line.
+Find the value near the name of a secret, whatever joins the two: signs, words, tags, a call or the end of a line.
 
 `contexts` and `config_values` know what a notation means by its signs. This module knows no notation. It passes over
 what can join a name to a value, and asks of the value alone whether a person or a program made it up.
 """
 
+import re
+
 from snell.redact.format_rules import Span
-from snell.redact.named_values import is_plain, name_at, name_before
+from snell.redact.named_values import is_plain, name_before
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import kind_of_name, strength_of
 from snell.redact.value_shape import is_blank, is_fingerprint, is_invented, is_random
 
-_CLOSING = {"「": "」", "『": "』", "“": "”", "«": "»", "‘": "’", "„": "“"}
+_CLOSING = {"{": "}", "「": "」", "『": "』", "“": "”", "«": "»", "‘": "’", "„": "“"}
+_PAIR_NAMES = frozenset({"login", "logins", "creds", "cred", "credentials", "account", "auth"})
+_CLOSE = frozenset({"sign", "line", "call"})  # ways to join that leave no doubt whose value it is
+_REACH = 300  # characters of a call
 
 
 def near_value(text: str, at: int) -> Span | None:
-    """Return the value that follows the name at this position, if it looks made up."""
-    begins, name = at - len(name_before(text, at)), name_at(text, at).rstrip("-._")
-    sort = _sort_of(text, begins, name)
-    if not sort or begins + len(name) <= at:
+    """Return the value of the name, call or option at this position, if it looks made up."""
+    if text[at] in " \t\"'":
+        return _option(text, at + 1)
+    begins, goes_on = at - len(name_before(text, at)), PATTERNS.name_goes_on.match(text, at)
+    name = text[begins : goes_on.end() if goes_on else at].rstrip("-._")
+    end = begins + len(name)
+    if end <= at or text.endswith("[redacted:", 0, begins):
         return None
-    joins = {"sign": PATTERNS.by_sign, "line": PATTERNS.by_line, "word": PATTERNS.by_word, "space": PATTERNS.by_space}
-    for join, pattern in joins.items():
-        found = pattern.match(text, begins + len(name))
-        if found and (span := _value(text, found.end(), sort, join)):
-            return (*span, "pin" if sort == "pin" else kind_of_name(name))
-    return None
+    sort = _sort_of(text, begins, name)
+    span = (_joined(text, begins, end, sort) if sort else None) or _argument(text, end, name)
+    span = span or (_value_before(text, begins) if sort in {"password", "key"} else None)
+    return (*span, "pin" if sort == "pin" else kind_of_name(name)) if span else None
 
 
 def _sort_of(text: str, begins: int, name: str) -> str:
-    """Return what the value should look like: a password, a key or a number; nothing if no secret has this name."""
-    if PATTERNS.no_name_before.search(text, max(0, begins - 80), begins):
-        return ""
-    if PATTERNS.pin_name.search(text, max(0, begins - 24), begins + len(name)):
+    """Return what the value should look like: a password, a key, a number, or a user and a password."""
+    end = begins + len(name)
+    if PATTERNS.pin_name.search(text, max(0, begins - 24), end):
         return "pin"
-    strength = strength_of(name)
-    if strength == "password" or name.lower() in {"pw", "credentials", "creds"}:
+    strength, small = strength_of(name), name.lower()
+    if small in _PAIR_NAMES:
+        return "pair"
+    if strength == "password" or small in {"pw", "seed", "mnemonic"} or (small == "pass" and PATTERNS.by_sign.match(text, end)):
         return "password"
-    if name.lower() == "pass" and PATTERNS.by_sign.match(text, begins + 4):
-        return "password"
-    if strength == "strong" or PATTERNS.key_name.search(text, max(0, begins - 24), begins + len(name)):
+    if strength == "weak" and not small.endswith(("key", "keys", "pass")):
         return "key"
-    return ""
+    return "key" if strength == "strong" or PATTERNS.key_name.search(text, max(0, begins - 24), end) else ""
+
+
+def _joined(text: str, begins: int, end: int, sort: str) -> tuple[int, int] | None:
+    """Return the value that is joined to the name that ends here."""
+    if not PATTERNS.maybe_made_up.search(text, end, end + 200):
+        return None
+    joins = {"sign": PATTERNS.by_sign, "line": PATTERNS.by_line, "call": PATTERNS.by_call, "word": PATTERNS.by_word}
+    for join, pattern in (*joins.items(), ("space", PATTERNS.by_space)):
+        found = pattern.match(text, end) if join != "call" or not PATTERNS.getter.match(text, begins) else None
+        if found and (span := _value(text, found.end(), sort, join)):
+            return span
+    found = PATTERNS.by_digit.match(text, end)
+    if found and is_invented(found[1], strict=True):
+        return found.span(1)
+    found = PATTERNS.listed_value.match(text, end)
+    return found.span(1) if found and sort != "pin" and _is_text(found[1]) else None
 
 
 def _value(text: str, at: int, sort: str, join: str) -> tuple[int, int] | None:
     """Return where the value at this position begins and ends, if it looks like one of this sort."""
-    found = PATTERNS.made_up_value.match(text, at)
-    if not found:
+    user = PATTERNS.user_before.match(text, at) if sort in {"pair", "key"} else None
+    found = PATTERNS.made_up_value.match(text, user.end() if user else at)
+    if not found or (sort == "pair" and not user):
         return None
     start, end = found.span(2)
     if found[1]:
@@ -56,16 +78,63 @@ def _value(text: str, at: int, sort: str, join: str) -> tuple[int, int] | None:
     value = text[start:end] if found[1] else text[start:end].rstrip(".,;:!?…*_")
     if join == "line" and not PATTERNS.line_ends.match(text, start + len(value)):
         return None
-    return (start, start + len(value)) if _is_of(sort, value, join) else None
+    return (start, start + len(value)) if _is_of(sort, value, join, is_quoted=bool(found[1])) else None
 
 
-def _is_of(sort: str, value: str, join: str) -> bool:
+def _is_of(sort: str, value: str, join: str, *, is_quoted: bool) -> bool:
     if is_blank(value):
         return False
     if sort == "pin":
         return bool(PATTERNS.pin.fullmatch(value))
-    is_close = join in {"sign", "line"}
+    is_close = join in _CLOSE
+    if is_close and is_quoted and PATTERNS.few_words.match(value):
+        return True
     if sort == "key":
         is_key = is_random(value, 16) and not is_plain(value) and not (is_fingerprint(value) and not is_close)
         return (is_key and not PATTERNS.no_invention.search(value)) or (is_close and is_invented(value, strict=True))
-    return is_invented(value, strict=not is_close and join != "word")
+    return (sort == "pair" and is_random(value, 20)) or is_invented(value, strict=sort == "pair" or join not in {"sign", "line", "word"})
+
+
+def _is_text(numbers: str) -> bool:
+    """Whether these numbers, or characters, are those of a text."""
+    codes = [int(each, 0) for each in re.findall(r"0[xX][0-9a-fA-F]+|[1-9][0-9]*", numbers)] if "'" not in numbers else []
+    return all(32 <= code < 127 for code in codes)
+
+
+def _argument(text: str, end: int, name: str) -> tuple[int, int] | None:
+    """Return the argument that looks like a password, of a call such as `connect("host", "user", "x")`."""
+    call = PATTERNS.login_call.match(text, end)
+    if not call or not PATTERNS.login_name.search(name):
+        return None
+    close = text.find(")", call.end(), call.end() + _REACH)
+    found = [*PATTERNS.literal.finditer(text, call.end(), close if close >= 0 else call.end() + _REACH)]
+    for each in reversed(found):
+        value = each[2]
+        is_key = each is not found[0] and is_random(value, 20) and not PATTERNS.no_invention.search(value)
+        is_first = each is found[0] and len(found) > 1 and not PATTERNS.signing_name.search(name)
+        is_words = PATTERNS.signing_name.search(name) and " " in value and PATTERNS.some_words.match(value)
+        if is_key or is_words or (not is_first and is_invented(value, strict=True)):
+            return each.span(2)
+    return None
+
+
+def _value_before(text: str, begins: int) -> tuple[int, int] | None:
+    """Return the value before `as password`, or before a comment that names it."""
+    found = PATTERNS.value_as.search(text, max(0, begins - 100), begins)
+    if found and (is_invented(found[2]) or (found[1] and PATTERNS.few_words.match(found[2]))):
+        return found.span(2)
+    found = PATTERNS.echo_into.search(text, max(0, begins - 160), begins)
+    if found and not is_plain(found[1]) and not found[1].isalpha():
+        return found.span(1)
+    line = text.rfind("\n", max(0, begins - _REACH), begins) + 1
+    found = PATTERNS.list_before_comment.search(text, max(line, begins - _REACH), begins)
+    return found.span(1) if found and _is_text(found[1]) else None
+
+
+def _option(text: str, at: int) -> Span | None:
+    """Return the value of a short option such as `-p`, whatever the program is."""
+    found = PATTERNS.short_option.match(text, at)
+    if not found or not is_invented(found[4], strict=True):
+        return None
+    is_sure = found[1] or PATTERNS.user_option.search(text, max(0, at - 200), at)
+    return (*found.span(4), "password") if is_sure else None

@@ -45,7 +45,7 @@ def is_random(value: str, least: int = 12) -> bool:
         return len(value) >= 14
     if not digits:
         return len(value) >= 20 and changes(value) >= len(value) // 5 and not _is_words(value)
-    if _NAMED.fullmatch(value):  # release-2024-05, linux-x64-node20, SalesResults-1.2
+    if _NAMED.fullmatch(value) and not (len(value) >= 16 and value.isupper() and value.isalnum()):  # release-2024-05, linux-x64-node20, SalesResults-1.2
         return False
     return entropy(value) >= (2.6 if len(value) < 16 else 3.0)
 
@@ -108,7 +108,7 @@ def entropy(value: str) -> float:
 _KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=.~:|%$!@#^&*,-]+")
 _CAMEL_CASE = re.compile(r"[A-Z]?[a-z]+")
 _NAME = re.compile(r"[a-z]{8,24}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # an identifier of a program
-_PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,6})"
+_PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,5})"
 _NAMED = re.compile(rf"{_PART}(?:[-_./:@ ,=]{_PART})*")
 _WORD = r"(?:[A-Z]{0,3}[a-z]+(?:[A-Z]{1,3}[a-z]{2,})*|[A-Z]+)"
 _WORDS = re.compile(rf"{_WORD}(?:[-_./:, ]+{_WORD})*\d{{0,2}}")
