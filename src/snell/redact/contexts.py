@@ -62,7 +62,7 @@ def _assignment(text: str, at: int) -> Span | None:
     is_code = PATTERNS.code_name.search(name) and PATTERNS.beside_credentials.search(text, max(0, begins - 200), begins)
     strength = "password" if is_code else strength
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
-    sure = before.startswith("--") or name.isupper() or (tight and _has_siblings(text, begins, sign.end()))
+    sure = before.startswith("--") or before.startswith("-") or name.isupper() or (tight and _has_siblings(text, begins, sign.end()))
     return value_at(text, sign.end(), name, strength, tight=tight, sure=sure)
 
 
@@ -92,7 +92,8 @@ def _value_after_space(text: str, at: int, name: str, strength: Strength, begins
     bare = None if quote else PATTERNS.bare.match(text, start)
     end = end_of_quote(text, start, quote.group()) if quote else bare.end() if bare else start
     value = text[start:end].rstrip(".,;:!?") if bare else text[start:end]
-    if name.lower() == "pass" or is_plain(value) or is_wordy(value):
+    is_stated = quote and name.isupper() and strength == "password" and " " not in value and not is_blank(value)
+    if name.lower() == "pass" or (not is_stated and (is_plain(value) or is_wordy(value))):
         return None
     is_given = name.isupper() or PATTERNS.gives_value.search(text, max(0, begins - 40), begins)
     if quote and ((is_given and strength == "strong") or strength == "password" or is_given):

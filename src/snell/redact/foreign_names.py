@@ -26,12 +26,12 @@ def _pieces(text: str) -> Iterator[Piece]:
         start, end = found.span()
         yield text[last:start], last, start - last
         # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
-        is_plain = not found[2] or len(found[2]) <= _SHORT_WORD or found[0].isupper()
-        if found[3]:
+        is_plain = len(found["follows"] or "") <= _SHORT_WORD or found[0].isupper()
+        if found["is"]:
             yield "is", start, end - start
             last = end
             continue
-        name = "password" if found[1] and is_plain else "secretkey"
+        name = "password" if found[1] and is_plain else "credentials" if found["credentials"] else "secretkey"
         same_case = str.upper if found[0].isupper() else str.capitalize if found[0][0].isupper() else str.lower
         yield same_case(name), start, end - start
         last = end
@@ -41,9 +41,9 @@ def _pieces(text: str) -> Iterator[Piece]:
 @cache
 def names() -> re.Pattern[str]:
     """Return the pattern of all names, each with the words that follow it: `senha_banco`, `claveAcceso`."""
-    passwords, others = name_patterns()
+    passwords, others, credentials = name_patterns()
     follows = r"(?:[_-][^\W\d_]{1,16}|(?<=[a-z])(?=[A-Z])[^\W\d_]{2,16})"
-    return re.compile(rf"{_IDEOGRAPHS}(?i:({passwords})|{others})({follows}{{1,2}})?{_ENDING}(?![a-z])|(?<= )(on|to|je|jest)(?= )")
+    return re.compile(rf"{_IDEOGRAPHS}(?i:({passwords})|(?P<credentials>{credentials})|{others})(?P<follows>{follows}{{1,2}})?{_ENDING}(?![a-z])|(?<= )(?P<is>on|to|je|jest)(?= )")
 
 
 def name_patterns() -> list[str]:

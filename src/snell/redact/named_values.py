@@ -5,7 +5,7 @@ import re
 from snell.redact.foreign_names import names
 from snell.redact.format_rules import Span, known_format
 from snell.redact.pattern_file import PATTERNS
-from snell.redact.secret_names import Strength, kind_of_name
+from snell.redact.secret_names import Strength, kind_of_name, strength_of
 from snell.redact.value_shape import is_blank, is_fingerprint, is_invented, is_jumbled, is_random, is_wordy
 
 LONGEST = 4_096
@@ -96,11 +96,11 @@ def _is_label(value: str) -> bool:
 def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
     """Judge a value without quotes, which may be code: `token: str`, `password=password`, `key = other.key`."""
     value = value.rstrip(",;")
-    if strength != "weak" and is_invented(value, strict=not sure):
+    if strength != "weak" and is_invented(value, strict=not (sure and strength == "password")):
         return True
     is_data = sure and tight and strength == "password" and not PATTERNS.object_before.match(value)
     if is_data and len(value) >= 4 and PATTERNS.dotted_words.match(value):
-        return not PATTERNS.no_invention.search(value.title())
+        return strength_of(value) is None
     if is_plain(value) or PATTERNS.call.match(value.partition(",")[0]):
         return False
     is_numbered = tight and PATTERNS.word_and_number.match(value)
@@ -122,7 +122,7 @@ def is_cell_secret(value: str, name: str, strength: Strength) -> bool:
     """Judge a cell of a table, whose column may also have words, types, dates and numbers."""
     if strength == "weak":
         return _looks_secret(value, name)
-    if is_invented(value, strict=True):
+    if is_invented(value, strict=strength != "password"):
         return True
     is_term = PATTERNS.no_cell.match(value) or (len(value) < _LONG and PATTERNS.prose_after_password.match(value))
     is_words = is_wordy(value) and not PATTERNS.word_and_number.match(value)

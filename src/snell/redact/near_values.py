@@ -11,7 +11,7 @@ from snell.redact.format_rules import Span
 from snell.redact.named_values import is_plain, name_before
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import kind_of_name, strength_of
-from snell.redact.value_shape import is_blank, is_fingerprint, is_invented, is_random
+from snell.redact.value_shape import is_fingerprint, is_invented, is_random
 
 _CLOSING = {"{": "}", "「": "」", "『": "』", "“": "”", "«": "»", "‘": "’", "„": "“"}
 _PAIR_NAMES = frozenset({"login", "logins", "creds", "cred", "credentials", "account", "auth"})
@@ -26,10 +26,11 @@ def near_value(text: str, at: int) -> Span | None:
     begins, goes_on = at - len(name_before(text, at)), PATTERNS.name_goes_on.match(text, at)
     name = text[begins : goes_on.end() if goes_on else at].rstrip("-._")
     end = begins + len(name)
-    if end <= at or text.endswith("[redacted:", 0, begins):
+    if end <= at or PATTERNS.no_name_before.search(text, max(0, begins - 80), begins):
         return None
     sort = _sort_of(text, begins, name)
     span = (_joined(text, begins, end, sort) if sort else None) or _argument(text, end, name)
+    span = span or (_joined(text, begins, end, "key") if sort == "pair" else None)
     span = span or (_value_before(text, begins) if sort in {"password", "key"} else None)
     return (*span, "pin" if sort == "pin" else kind_of_name(name)) if span else None
 
@@ -67,7 +68,7 @@ def _joined(text: str, begins: int, end: int, sort: str) -> tuple[int, int] | No
 
 def _value(text: str, at: int, sort: str, join: str) -> tuple[int, int] | None:
     """Return where the value at this position begins and ends, if it looks like one of this sort."""
-    user = PATTERNS.user_before.match(text, at) if sort in {"pair", "key"} else None
+    user = PATTERNS.user_before.match(text, at) if sort == "pair" else None
     found = PATTERNS.made_up_value.match(text, user.end() if user else at)
     if not found or (sort == "pair" and not user):
         return None
@@ -76,23 +77,33 @@ def _value(text: str, at: int, sort: str, join: str) -> tuple[int, int] | None:
         close = text.find(_CLOSING.get(found[1], found[1]), start, start + 256)
         end = close if 0 <= close and "\n" not in text[start:close] else end
     value = text[start:end] if found[1] else text[start:end].rstrip(".,;:!?…*_")
+    if join == "line" and PATTERNS.next_name.match(text, start):
+        return None
     if join == "line" and not PATTERNS.line_ends.match(text, start + len(value)):
         return None
-    return (start, start + len(value)) if _is_of(sort, value, join, is_quoted=bool(found[1])) else None
+    is_words = found[1] and join in _CLOSE and PATTERNS.few_words.match(value)
+    return (start, start + len(value)) if is_words or _IS_OF[sort](value, join) else None
 
 
-def _is_of(sort: str, value: str, join: str, *, is_quoted: bool) -> bool:
-    if is_blank(value):
-        return False
-    if sort == "pin":
-        return bool(PATTERNS.pin.fullmatch(value))
-    is_close = join in _CLOSE
-    if is_close and is_quoted and PATTERNS.few_words.match(value):
-        return True
-    if sort == "key":
-        is_key = is_random(value, 16) and not is_plain(value) and not (is_fingerprint(value) and not is_close)
-        return (is_key and not PATTERNS.no_invention.search(value)) or (is_close and is_invented(value, strict=True))
-    return (sort == "pair" and is_random(value, 20)) or is_invented(value, strict=sort == "pair" or join not in {"sign", "line", "word"})
+def _is_pin(value: str, _join: str) -> bool:
+    return bool(PATTERNS.pin.fullmatch(value))
+
+
+def _is_password(value: str, join: str) -> bool:
+    return is_invented(value, strict=join in {"call", "space"})
+
+
+def _is_key(value: str, join: str) -> bool:
+    if is_random(value, 16) and not is_plain(value) and not PATTERNS.no_invention.search(value):
+        return join in _CLOSE or not is_fingerprint(value)
+    return is_invented(value, strict=True) and (join != "space" or any(map(str.isdigit, value)))
+
+
+def _is_pair(value: str, _join: str) -> bool:
+    return is_random(value, 20) or is_invented(value, strict=True)
+
+
+_IS_OF = {"pin": _is_pin, "password": _is_password, "key": _is_key, "pair": _is_pair}
 
 
 def _is_text(numbers: str) -> bool:
@@ -104,16 +115,18 @@ def _is_text(numbers: str) -> bool:
 def _argument(text: str, end: int, name: str) -> tuple[int, int] | None:
     """Return the argument that looks like a password, of a call such as `connect("host", "user", "x")`."""
     call = PATTERNS.login_call.match(text, end)
-    if not call or not PATTERNS.login_name.search(name):
+    if not call or not PATTERNS.login_name.search(name) or PATTERNS.getter.match(name):
         return None
+    is_sure = PATTERNS.loose_call.search(name)
     close = text.find(")", call.end(), call.end() + _REACH)
     found = [*PATTERNS.literal.finditer(text, call.end(), close if close >= 0 else call.end() + _REACH)]
     for each in reversed(found):
         value = each[2]
-        is_key = each is not found[0] and is_random(value, 20) and not PATTERNS.no_invention.search(value)
-        is_first = each is found[0] and len(found) > 1 and not PATTERNS.signing_name.search(name)
+        is_later = "," in text[call.end() : each.start()]
+        is_key = is_later and is_random(value, 20) and not PATTERNS.no_invention.search(value)
+        is_first = not is_later and len(found) > 1 and not PATTERNS.signing_name.search(name)
         is_words = PATTERNS.signing_name.search(name) and " " in value and PATTERNS.some_words.match(value)
-        if is_key or is_words or (not is_first and is_invented(value, strict=True)):
+        if is_key or is_words or (not is_first and is_invented(value, strict=not (is_sure and is_later))):
             return each.span(2)
     return None
 
@@ -127,6 +140,9 @@ def _value_before(text: str, begins: int) -> tuple[int, int] | None:
     if found and not is_plain(found[1]) and not found[1].isalpha():
         return found.span(1)
     line = text.rfind("\n", max(0, begins - _REACH), begins) + 1
+    found = PATTERNS.literal_before_comment.search(text, max(line, begins - _REACH), begins)
+    if found and is_invented(found[1], strict=True):
+        return found.span(1)
     found = PATTERNS.list_before_comment.search(text, max(line, begins - _REACH), begins)
     return found.span(1) if found and _is_text(found[1]) else None
 

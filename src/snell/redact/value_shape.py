@@ -84,6 +84,8 @@ def is_invented(value: str, *, strict: bool = False) -> bool:
         return False
     if PATTERNS.no_invention.search(value) or PATTERNS.object_before.match(value):
         return False
+    if strict and PATTERNS.header_case.match(value):
+        return False
     if PATTERNS.invention.search(value):
         return True
     return not strict and bool(PATTERNS.perhaps_invention.search(value) or is_jumbled(value) or is_random(value, 8))
