@@ -21,7 +21,7 @@ from snell.redact.named_values import (
 )
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, kind_of_name, strength_of
-from snell.redact.value_shape import is_blank, is_fingerprint, is_invented, is_jumbled, is_mixed, is_random, is_wordy
+from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_mixed, is_random, is_wordy
 
 Match = Callable[[str, int], Span | None]
 _SHORTEST_STATED = 5  # characters of a password in prose
@@ -240,8 +240,6 @@ class Capture:
             return value_before(text, at, self._pattern)
         found = self._pattern.match(text, at)
         if not found or not found.lastindex or is_blank(found[found.lastindex]):
-            return None
-        if "made_up" in self._row and not is_invented(found[found.lastindex], strict=True):
             return None
         return _known_or(text, *found.span(found.lastindex), self._kind)
 

@@ -14,7 +14,7 @@ from snell.redact.secret_names import kind_of_name, strength_of
 from snell.redact.value_shape import is_fingerprint, is_invented, is_random
 
 _CLOSING = {"{": "}", "「": "」", "『": "』", "“": "”", "«": "»", "‘": "’", "„": "“"}
-_PAIR_NAMES = frozenset({"login", "logins", "creds", "cred", "credentials", "account", "auth"})
+_PAIR_NAMES = frozenset({"login", "logins", "creds", "cred", "credentials", "account", "auth", "wifi", "wi-fi"})
 _CLOSE = frozenset({"sign", "line", "call"})  # ways to join that leave no doubt whose value it is
 _REACH = 300  # characters of a call
 
@@ -23,31 +23,41 @@ def near_value(text: str, at: int) -> Span | None:
     """Return the value of the name, call or option at this position, if it looks made up."""
     if text[at] in " \t\"'":
         return _option(text, at + 1)
+    if text[at] == ":":
+        host = PATTERNS.before_host.match(text, at)
+        return (*host.span(1), "password") if host and is_invented(host[1], strict=True) else None
     begins, goes_on = at - len(name_before(text, at)), PATTERNS.name_goes_on.match(text, at)
     name = text[begins : goes_on.end() if goes_on else at].rstrip("-._")
     end = begins + len(name)
     if end <= at or PATTERNS.no_name_before.search(text, max(0, begins - 80), begins):
         return None
-    sort = _sort_of(text, begins, name)
-    span = (_joined(text, begins, end, sort) if sort else None) or _argument(text, end, name)
-    span = span or (_joined(text, begins, end, "key") if sort == "pair" else None)
-    span = span or (_value_before(text, begins) if sort in {"password", "key"} else None)
-    return (*span, "pin" if sort == "pin" else kind_of_name(name)) if span else None
+    kind = kind_of_name(name)
+    for sort in _sorts_of(text, begins, name):
+        if span := _joined(text, begins, end, sort) or _value_before(text, begins, sort):
+            return (*span, "pin" if sort == "pin" else kind)
+    span = _argument(text, end, name)
+    return (*span, kind) if span else None
 
 
-def _sort_of(text: str, begins: int, name: str) -> str:
-    """Return what the value should look like: a password, a key, a number, or a user and a password."""
+def _sorts_of(text: str, begins: int, name: str) -> tuple[str, ...]:
+    """Return what the value may look like: a password, a key, a number, or a user and a password."""
     end = begins + len(name)
     if PATTERNS.pin_name.search(text, max(0, begins - 24), end):
-        return "pin"
-    strength, small = strength_of(name), name.lower()
+        return ("pin", "password") if name.lower() == "passcode" else ("pin",)
+    strength, small = strength_of(PATTERNS.text_file.sub("", name)), name.lower().lstrip("-")
     if small in _PAIR_NAMES:
-        return "pair"
-    if strength == "password" or small in {"pw", "seed", "mnemonic"} or (small == "pass" and PATTERNS.by_sign.match(text, end)):
-        return "password"
-    if strength == "weak" and not small.endswith(("key", "keys", "pass")):
-        return "key"
-    return "key" if strength == "strong" or PATTERNS.key_name.search(text, max(0, begins - 24), end) else ""
+        return ("pair", "key")
+    if strength == "password" or small in {"pw", "seed", "mnemonic"} or (small == "pass" and _is_pass(text, begins, end)):
+        return ("password",)
+    is_vague = strength == "weak" and small.rstrip("0123456789").endswith(("key", "keys", "pass"))
+    if (strength and not is_vague) or PATTERNS.key_name.search(text, max(0, begins - 24), end):
+        return ("key",)
+    return ()
+
+
+def _is_pass(text: str, begins: int, end: int) -> bool:
+    """Whether `pass` is a name, and no verb: a sign follows, or a user precedes."""
+    return bool(PATTERNS.by_sign.match(text, end) or PATTERNS.user_named.search(text, max(0, begins - 60), begins))
 
 
 def _joined(text: str, begins: int, end: int, sort: str) -> tuple[int, int] | None:
@@ -61,6 +71,9 @@ def _joined(text: str, begins: int, end: int, sort: str) -> tuple[int, int] | No
             return span
     found = PATTERNS.by_digit.match(text, end)
     if found and is_invented(found[1], strict=True):
+        return found.span(1)
+    found = PATTERNS.value_list.match(text, end)
+    if found and all(is_invented(each, strict=True) for each in re.findall(r"""["']([^"'\n]+)""", found[1])[::2]):
         return found.span(1)
     found = PATTERNS.listed_value.match(text, end)
     return found.span(1) if found and sort != "pin" and _is_text(found[1]) else None
@@ -76,7 +89,7 @@ def _value(text: str, at: int, sort: str, join: str) -> tuple[int, int] | None:
     if found[1]:
         close = text.find(_CLOSING.get(found[1], found[1]), start, start + 256)
         end = close if 0 <= close and "\n" not in text[start:close] else end
-    value = text[start:end] if found[1] else text[start:end].rstrip(".,;:!?…*_")
+    value = text[start:end] if found[1] else text[start:end].rstrip(".,;:!?…*_]}")
     if join == "line" and PATTERNS.next_name.match(text, start):
         return None
     if join == "line" and not PATTERNS.line_ends.match(text, start + len(value)):
@@ -131,8 +144,10 @@ def _argument(text: str, end: int, name: str) -> tuple[int, int] | None:
     return None
 
 
-def _value_before(text: str, begins: int) -> tuple[int, int] | None:
+def _value_before(text: str, begins: int, sort: str) -> tuple[int, int] | None:
     """Return the value before `as password`, or before a comment that names it."""
+    if sort not in {"password", "key"}:
+        return None
     found = PATTERNS.value_as.search(text, max(0, begins - 100), begins)
     if found and (is_invented(found[2]) or (found[1] and PATTERNS.few_words.match(found[2]))):
         return found.span(2)
