@@ -1,6 +1,7 @@
 """Match named values in command lines and settings files: flags, `setx`, `ENV`, a name beside its value."""
 
 import re
+from functools import cache
 
 from snell.redact.format_rules import Span
 from snell.redact.named_values import (
@@ -127,3 +128,25 @@ def secret_store_value(text: str, at: int) -> Span | None:
     if not named or (named[1] and not strength_of(named[1])):
         return None
     return value_before(text, at, PATTERNS.piped)
+
+
+def option_values(text: str, at: int) -> list[Span]:
+    """Return the passwords that a program of the table `programs` is given in its options."""
+    name = PATTERNS.program.match(text, at)
+    options = options_by_program().get(name[0].lower()) if name else None
+    if not name or not options:
+        return []
+    end = PATTERNS.command.match(text, name.end())
+    found = options.finditer(text, name.end(), end.end() if end else name.end())
+    return [(*each.span(1), "password") for each in found if not is_blank(each[1])]
+
+
+@cache
+def options_by_program() -> dict[str, re.Pattern[str]]:
+    """Return for each program the pattern of an option whose value is a password, and of the value."""
+    table = {}
+    for line in PATTERNS.tables["programs"]["options"].strip().splitlines():
+        programs, options = (each.split() for each in line.split(":", 1))
+        pattern = re.compile(PATTERNS.expand(rf"[\s\"'](?:{'|'.join(options)}){{OPTION}}"))
+        table.update(dict.fromkeys(programs, pattern))
+    return table

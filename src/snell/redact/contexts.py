@@ -21,7 +21,7 @@ from snell.redact.named_values import (
 )
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, kind_of_name, strength_of
-from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_mixed, is_random, is_wordy
+from snell.redact.value_shape import is_blank, is_fingerprint, is_mixed, is_random, is_wordy
 
 Match = Callable[[str, int], Span | None]
 _SHORTEST_STATED = 5  # characters of a password in prose
@@ -62,13 +62,14 @@ def _assignment(text: str, at: int) -> Span | None:
     is_code = PATTERNS.code_name.search(name) and PATTERNS.beside_credentials.search(text, max(0, begins - 200), begins)
     strength = "password" if is_code else strength
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
-    sure = before.startswith("--") or before.startswith("-") or name.isupper() or (tight and _has_siblings(text, begins, sign.end()))
+    sure = before.startswith("-") or name.isupper() or (tight and _has_siblings(text, begins, sign.end()))
     return value_at(text, sign.end(), name, strength, tight=tight, sure=sure)
 
 
 def _has_siblings(text: str, begins: int, at: int) -> bool:
     """Whether it is one of several settings on a line: `user=a password=x`, `Uid=a;Pwd=x;`."""
-    return bool(PATTERNS.setting_before.search(text, max(0, begins - 80), begins) or PATTERNS.setting_after.match(text, at))
+    before = PATTERNS.setting_before.search(text, max(0, begins - 80), begins)
+    return bool(before or PATTERNS.setting_after.match(text, at))
 
 
 def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
@@ -103,15 +104,6 @@ def _value_after_space(text: str, at: int, name: str, strength: Strength, begins
         is_line = PATTERNS.line_begins.search(text, max(0, begins - 12), begins) and PATTERNS.line_ends.match(text, end)
         accepted = accepted or bool(is_line and strength != "weak" and is_cell_secret(value, name, strength))
     return (start, start + len(value), kind_of_name(name)) if accepted else None
-
-
-def _stated_value(text: str, at: int) -> Span | None:
-    """Match `the password is x`: prose, so only a random value."""
-    found = PATTERNS.stated_value.match(text, at)
-    value = found[1].rstrip(".,;:") if found else ""
-    if not found or is_plain(value) or not (is_random(value, 8) or is_jumbled(value)) or is_wordy(value):
-        return None
-    return found.start(1), found.start(1) + len(value), kind_of_name(found[0].split()[0])
 
 
 def _with_password(text: str, at: int) -> Span | None:
@@ -202,6 +194,8 @@ def _after(text: str, sign: str, at: int) -> int:
 
 def several_values(text: str, at: int) -> list[Span]:
     """Return the secrets that a candidate has below or after it: of a manifest, or of the columns of a table."""
+    if values := config_values.option_values(text, at):
+        return values
     word = text[at : at + 4].lower()
     if word == "kind":
         return _kubernetes_secret_values(text, at)
@@ -249,8 +243,8 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_address, ("://",)),
     (private_key, ("-----begin", "putty-user")),
     (_end_of_key, ("-----end",)),
-    (_jwk_value, ('"d', '"k', '"p', '"q')),
     (_with_password, ("with",)),
+    (_jwk_value, ('"d', '"k', '"p', '"q')),
     (config_values.value_before_name, ("name", "key")),
     (config_values.flag, ("--",)),
     (config_values.dash_flag, ("-",)),
@@ -263,10 +257,13 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (config_values.setter_argument, _ANY),
     (config_values.typed_assignment, _ANY),
     (_assignment, (*_ANY, "security", "_pat")),
-    (_stated_value, ("pass", "psw", "pw", "secret", "token", "key", "credentials", "auth", "id")),
 )
 _MATCHES: list[tuple[str, Match]] = [
-    *((start, capture.match) for capture in map(Capture, PATTERNS.tables["capture"]) for start in capture.starts),
+    *(
+        (start, capture.match)
+        for capture in map(Capture, PATTERNS.tables["captures"]["rows"])
+        for start in capture.starts
+    ),
     *((start, function) for function, starts in _FUNCTIONS for start in starts),
 ]
 _BY_START = {word[:2]: tuple(each for each in _MATCHES if each[0][:2] == word[:2]) for word, _ in _MATCHES}

@@ -22,38 +22,46 @@ def in_english(text: str) -> View:
 
 def _pieces(text: str) -> Iterator[Piece]:
     last = 0
-    for found in names().finditer(text):
+    for found in _names_and_verbs().finditer(text):
         start, end = found.span()
         yield text[last:start], last, start - last
-        # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
-        is_plain = len(found["follows"] or "") <= _SHORT_WORD or found[0].isupper()
-        if found["is"]:
-            yield "is", start, end - start
-            last = end
-            continue
-        name = "password" if found[1] and is_plain else "credentials" if found["credentials"] else "secretkey"
-        same_case = str.upper if found[0].isupper() else str.capitalize if found[0][0].isupper() else str.lower
-        yield same_case(name), start, end - start
+        yield _english_of(found), start, end - start
         last = end
     yield text[last:], last, len(text) - last
+
+
+def _english_of(found: re.Match[str]) -> str:
+    if found["is"]:
+        return "is"
+    # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
+    is_plain = len(found["follows"] or "") <= _SHORT_WORD or found[0].isupper()
+    name = "password" if found["password"] and is_plain else "credentials" if found["credentials"] else "secretkey"
+    same_case = str.upper if found[0].isupper() else str.capitalize if found[0][0].isupper() else str.lower
+    return same_case(name)
+
+
+@cache
+def _names_and_verbs() -> re.Pattern[str]:
+    return re.compile(rf"{names().pattern}|(?<= )(?P<is>on|to|je|jest)(?= )")
 
 
 @cache
 def names() -> re.Pattern[str]:
     """Return the pattern of all names, each with the words that follow it: `senha_banco`, `claveAcceso`."""
     passwords, others, credentials = name_patterns()
+    name = f"(?i:(?P<password>{passwords})|(?P<credentials>{credentials})|{others})"
     follows = r"(?:[_-][^\W\d_]{1,16}|(?<=[a-z])(?=[A-Z])[^\W\d_]{2,16})"
-    return re.compile(rf"{_IDEOGRAPHS}(?i:({passwords})|(?P<credentials>{credentials})|{others})(?P<follows>{follows}{{1,2}})?{_ENDING}(?![a-z])|(?<= )(?P<is>on|to|je|jest)(?= )")
+    return re.compile(f"{_IDEOGRAPHS}{name}(?P<follows>{follows}{{1,2}})?{_ENDING}(?![a-z])")
 
 
 def name_patterns() -> list[str]:
-    """Return the pattern of passwords and that of other secrets."""
+    """Return the patterns of passwords, of other secrets and of users with passwords."""
     return [any_of(sorted(names)).replace("_", "[ _'’-]?") for names in _names()]
 
 
 @cache
 def _names() -> tuple[frozenset[str], ...]:
-    """Return the names of passwords and those of other secrets, in Latin letters also without accents."""
+    """Return these names, those in Latin letters also without accents."""
     tables = (words.split() for words in PATTERNS.tables["foreign_names"].values())
     return tuple(frozenset(form for word in words for form in _forms(word)) for words in tables)
 

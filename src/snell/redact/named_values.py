@@ -98,9 +98,8 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
     value = value.rstrip(",;")
     if strength != "weak" and is_invented(value, strict=not (sure and strength == "password")):
         return True
-    is_data = sure and tight and strength == "password" and not PATTERNS.object_before.match(value)
-    if is_data and len(value) >= 4 and PATTERNS.dotted_words.match(value):
-        return strength_of(value) is None
+    if sure and tight and strength == "password" and PATTERNS.dotted_words.match(value):
+        return strength_of(value) is None and not PATTERNS.object_before.match(value)
     if is_plain(value) or PATTERNS.call.match(value.partition(",")[0]):
         return False
     is_numbered = tight and PATTERNS.word_and_number.match(value)
@@ -109,13 +108,18 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
     if strength == "weak":
         return _looks_secret(value, name)
     if PATTERNS.identifier.match(value):
-        says_the_same = name.lower() in value.lower() or value.lower() in name.lower()
-        if strength == "password":
-            return (tight and len(value) >= 4 and (sure or not says_the_same)) or is_jumbled(value)
-        return (tight and sure and len(value) >= 8 and not is_wordy(value)) or is_jumbled(value.strip("_"))
+        return _is_word_secret(value, name, strength, tight=tight, sure=sure)
     if strength == "password":
         return len(value) >= 3
     return len(value) >= (6 if tight else 10) and not _is_wordy_under(value, name)
+
+
+def _is_word_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
+    """Judge a value that may be the name of a variable."""
+    if strength == "password":
+        says_the_same = name.lower() in value.lower() or value.lower() in name.lower()
+        return (tight and len(value) >= 4 and (sure or not says_the_same)) or is_jumbled(value)
+    return (tight and sure and len(value) >= 8 and not is_wordy(value)) or is_jumbled(value.strip("_"))
 
 
 def is_cell_secret(value: str, name: str, strength: Strength) -> bool:

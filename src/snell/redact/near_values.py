@@ -47,7 +47,8 @@ def _sorts_of(text: str, begins: int, name: str) -> tuple[str, ...]:
     strength, small = strength_of(PATTERNS.text_file.sub("", name)), name.lower().lstrip("-")
     if small in _PAIR_NAMES:
         return ("pair", "key")
-    if strength == "password" or small in {"pw", "seed", "mnemonic"} or (small == "pass" and _is_pass(text, begins, end)):
+    is_verb = small == "pass" and not _is_name(text, begins, end)
+    if (strength == "password" or small in {"pass", "pw", "seed", "mnemonic"}) and not is_verb:
         return ("password",)
     is_vague = strength == "weak" and small.rstrip("0123456789").endswith(("key", "keys", "pass"))
     if (strength and not is_vague) or PATTERNS.key_name.search(text, max(0, begins - 24), end):
@@ -55,7 +56,7 @@ def _sorts_of(text: str, begins: int, name: str) -> tuple[str, ...]:
     return ()
 
 
-def _is_pass(text: str, begins: int, end: int) -> bool:
+def _is_name(text: str, begins: int, end: int) -> bool:
     """Whether `pass` is a name, and no verb: a sign follows, or a user precedes."""
     return bool(PATTERNS.by_sign.match(text, end) or PATTERNS.user_named.search(text, max(0, begins - 60), begins))
 
@@ -88,7 +89,7 @@ def _value(text: str, at: int, sort: str, join: str) -> tuple[int, int] | None:
     start, end = found.span(2)
     if found[1]:
         close = text.find(_CLOSING.get(found[1], found[1]), start, start + 256)
-        end = close if 0 <= close and "\n" not in text[start:close] else end
+        end = close if close >= 0 and "\n" not in text[start:close] else end
     value = text[start:end] if found[1] else text[start:end].rstrip(".,;:!?…*_]}")
     if join == "line" and PATTERNS.next_name.match(text, start):
         return None
@@ -121,8 +122,9 @@ _IS_OF = {"pin": _is_pin, "password": _is_password, "key": _is_key, "pair": _is_
 
 def _is_text(numbers: str) -> bool:
     """Whether these numbers, or characters, are those of a text."""
-    codes = [int(each, 0) for each in re.findall(r"0[xX][0-9a-fA-F]+|[1-9][0-9]*", numbers)] if "'" not in numbers else []
-    return all(32 <= code < 127 for code in codes)
+    return "'" in numbers or all(
+        32 <= int(each, 0) < 127 for each in re.findall(r"0x[0-9a-fA-F]+|[1-9][0-9]*", numbers)
+    )
 
 
 def _argument(text: str, end: int, name: str) -> tuple[int, int] | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from snell.redact.config_values import options_by_program
 from snell.redact.foreign_names import has_name, name_patterns
 from snell.redact.format_notation import Part
 from snell.redact.format_rules import BEFORE, ENOUGH, TELLING, Format, formats
@@ -201,8 +202,10 @@ def _share_words(patterns: list[str]) -> Iterator[str]:
 def context_scans(maybe_form: str) -> list[str]:
     """Return a pattern for each context; in the first, `maybe_form` has a weak name and what looks like a value."""
     data, expand = PATTERNS, PATTERNS.expand
-    table, captures = data.tables["scan"], data.tables["capture"]
-    programs = sorted(start for row in captures if "scan" not in row for start in row["starts"])
+    table, captures = data.tables["scan"], data.tables["captures"]["rows"]
+    programs = sorted(
+        {*(start for row in captures if "scan" not in row for start in row["starts"]), *options_by_program()}
+    )
     return [
         maybe_form.format(expand(table["maybe"]), expand(table["like_a_value"])),
         *map(expand, table["contexts"]),

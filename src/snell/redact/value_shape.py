@@ -16,7 +16,9 @@ def is_blank(value: str) -> bool:
     """Whether it is a reference, a mask, a placeholder or a documentation example: no real secret."""
     if not any(map(str.isalnum, value)):
         return True
-    if PATTERNS.reference.match(value) or PATTERNS.sample.search(value) or PATTERNS.sample.match(value.rstrip("!?)]}.,;:`")) or is_mask(value):
+    if PATTERNS.reference.match(value) or is_mask(value):
+        return True
+    if PATTERNS.sample.search(value) or PATTERNS.sample.match(value.rstrip("!?)]}.,;:`")):
         return True
     return bool(names().fullmatch(value)) or (len(value) >= 12 and entropy(value[:256]) < 2.0)  # `password: Passwort`
 
@@ -45,7 +47,8 @@ def is_random(value: str, least: int = 12) -> bool:
         return len(value) >= 14
     if not digits:
         return len(value) >= 20 and changes(value) >= len(value) // 5 and not _is_words(value)
-    if _NAMED.fullmatch(value) and not (len(value) >= 16 and value.isupper() and value.isalnum()):  # release-2024-05, linux-x64-node20, SalesResults-1.2
+    is_base32 = len(value) >= 16 and value.isupper() and value.isalnum()
+    if _NAMED.fullmatch(value) and not is_base32:  # release-2024-05, linux-x64-node20, SalesResults-1.2
         return False
     return entropy(value) >= (2.6 if len(value) < 16 else 3.0)
 
