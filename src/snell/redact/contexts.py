@@ -96,7 +96,7 @@ def _value_after_space(text: str, at: int, name: str, strength: Strength, begins
     is_stated = quote and name.isupper() and strength == "password" and " " not in value and not is_blank(value)
     if name.lower() == "pass" or (not is_stated and (is_plain(value) or is_wordy(value))):
         return None
-    is_given = name.isupper() or PATTERNS.gives_value.search(text, max(0, begins - 40), begins)
+    is_given = (name.isupper() and strength != "weak") or PATTERNS.gives_value.search(text, max(0, begins - 40), begins)
     if quote and ((is_given and strength == "strong") or strength == "password" or is_given):
         accepted = len(value) >= 6 and not any(map(str.isspace, value)) and not value.isalpha()
     else:

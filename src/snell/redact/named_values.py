@@ -152,6 +152,6 @@ def _looks_secret(value: str, name: str) -> bool:
     if value.isdigit() and name.lower().endswith("seed"):
         return False
     is_hash = is_fingerprint(value) or is_fingerprint(value.rsplit("-", 1)[-1])
-    if not name.lower().endswith(("key", "keys")) and is_invented(value, strict=True):
+    if not name.lower().rstrip("0123456789").endswith(("key", "keys")) and is_invented(value, strict=True):
         return True
     return is_random(value) and (len(name) > _PLAIN_NAME or name == "pass" or not is_hash)

@@ -23,9 +23,9 @@ def near_value(text: str, at: int) -> Span | None:
     """Return the value of the name, call or option at this position, if it looks made up."""
     if text[at] in " \t\"'":
         return _option(text, at + 1)
-    if text[at] == ":":
-        host = PATTERNS.before_host.match(text, at)
-        return (*host.span(1), "password") if host and is_invented(host[1], strict=True) else None
+    if beside := PATTERNS.beside_user.match(text, at):
+        group = beside.lastindex or 0
+        return (*beside.span(group), "password") if is_invented(beside[group], strict=True) else None
     begins, goes_on = at - len(name_before(text, at)), PATTERNS.name_goes_on.match(text, at)
     name = text[begins : goes_on.end() if goes_on else at].rstrip("-._")
     end = begins + len(name)
@@ -53,7 +53,7 @@ def _sorts_of(text: str, begins: int, name: str) -> tuple[str, ...]:
     is_vague = strength == "weak" and small.rstrip("0123456789").endswith(("key", "keys", "pass"))
     if (strength and not is_vague) or PATTERNS.key_name.search(text, max(0, begins - 24), end):
         return ("key",)
-    return ()
+    return ("stated",) if strength else ()
 
 
 def _is_name(text: str, begins: int, end: int) -> bool:
@@ -73,6 +73,8 @@ def _joined(text: str, begins: int, end: int, sort: str) -> tuple[int, int] | No
     found = PATTERNS.by_digit.match(text, end)
     if found and is_invented(found[1], strict=True):
         return found.span(1)
+    if sort == "stated":
+        return None
     found = PATTERNS.value_list.match(text, end)
     if found and all(is_invented(each, strict=True) for each in re.findall(r"""["']([^"'\n]+)""", found[1])[::2]):
         return found.span(1)
@@ -95,7 +97,7 @@ def _value(text: str, at: int, sort: str, join: str) -> tuple[int, int] | None:
         return None
     if join == "line" and not PATTERNS.line_ends.match(text, start + len(value)):
         return None
-    is_words = found[1] and join in _CLOSE and PATTERNS.few_words.match(value)
+    is_words = found[1] and join in _CLOSE and sort != "stated" and PATTERNS.few_words.match(value)
     return (start, start + len(value)) if is_words or _IS_OF[sort](value, join) else None
 
 
@@ -104,20 +106,24 @@ def _is_pin(value: str, _join: str) -> bool:
 
 
 def _is_password(value: str, join: str) -> bool:
-    return is_invented(value, strict=join in {"call", "space"})
+    return (join == "word" and _is_pin(value, join)) or is_invented(value, strict=join in {"call", "space"})
 
 
 def _is_key(value: str, join: str) -> bool:
-    if is_random(value, 16) and not is_plain(value) and not PATTERNS.no_invention.search(value):
+    if is_random(value, 16) and not is_plain(value) and not PATTERNS.no_key.search(value):
         return join in _CLOSE or not is_fingerprint(value)
     return is_invented(value, strict=True) and (join != "space" or any(map(str.isdigit, value)))
+
+
+def _is_stated(value: str, join: str) -> bool:
+    return join == "word" and is_random(value, 16) and _is_key(value, join)
 
 
 def _is_pair(value: str, _join: str) -> bool:
     return is_random(value, 20) or is_invented(value, strict=True)
 
 
-_IS_OF = {"pin": _is_pin, "password": _is_password, "key": _is_key, "pair": _is_pair}
+_IS_OF = {"pin": _is_pin, "password": _is_password, "key": _is_key, "stated": _is_stated, "pair": _is_pair}
 
 
 def _is_text(numbers: str) -> bool:
