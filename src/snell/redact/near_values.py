@@ -33,7 +33,7 @@ def near_value(text: str, at: int) -> Span | None:
         return None
     kind = kind_of_name(name)
     for sort in _sorts_of(text, begins, name):
-        if span := _joined(text, begins, end, sort) or _value_before(text, begins, sort):
+        if span := _value_joined(text, begins, end, sort) or _value_before(text, begins, sort):
             return (*span, "pin" if sort == "pin" else kind)
     span = _argument(text, end, name)
     return (*span, kind) if span else None
@@ -61,7 +61,7 @@ def _is_name(text: str, begins: int, end: int) -> bool:
     return bool(PATTERNS.by_sign.match(text, end) or PATTERNS.user_named.search(text, max(0, begins - 60), begins))
 
 
-def _joined(text: str, begins: int, end: int, sort: str) -> tuple[int, int] | None:
+def _value_joined(text: str, begins: int, end: int, sort: str) -> tuple[int, int] | None:
     """Return the value that is joined to the name that ends here."""
     if not PATTERNS.maybe_made_up.search(text, end, end + 200):
         return None
