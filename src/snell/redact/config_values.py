@@ -15,7 +15,7 @@ from snell.redact.named_values import (
 )
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, is_secret_name, kind_of_name, strength_of
-from snell.redact.value_shape import is_blank, is_wordy
+from snell.redact.value_shape import is_blank
 
 
 def value_of(text: str, at: int) -> Span | None:
@@ -46,11 +46,11 @@ def value_before_name(text: str, at: int) -> Span | None:
 
 
 def flag(text: str, at: int) -> Span | None:
-    """Match `--db-password x`."""
+    """Match `--db-password x`; also `-storepass x` and `-Password x`, as some programs have one dash before a long name."""
     found = PATTERNS.flag.match(text, at)
     if not found or PATTERNS.prose_after_flag.match(text, found.end()):
         return None
-    return _value_after(text, found, found[0].strip())
+    return _value_after(text, found, found[1]) if found[1].startswith("--") or is_secret_name(found[1]) else None
 
 
 def set_variable(text: str, at: int) -> Span | None:
@@ -70,14 +70,6 @@ def env_line(text: str, at: int) -> Span | None:
     return _value_after(text, found, found[1], is_weak=not is_sure)
 
 
-def dash_flag(text: str, at: int) -> Span | None:
-    """Match `-storepass x`, `-Password x`: some programs have one dash before a long name."""
-    found = PATTERNS.dash_flag.match(text, at) if at == 0 or text[at - 1] in " \t\"'`\n" else None
-    if not found or not is_secret_name(found[1]) or PATTERNS.prose_after_flag.match(text, found.end()):
-        return None
-    return _value_after(text, found, found[1])
-
-
 def argument(text: str, at: int, sign: re.Match[str], name: str, strength: Strength) -> Span | None:
     """Match `setenv("DB_PASSWORD", "x")`, the argument after the name in a call that sets it; or the cell of a row."""
     begins = at - len(name_before(text, at))
@@ -89,19 +81,6 @@ def argument(text: str, at: int, sign: re.Match[str], name: str, strength: Stren
         return None
     found = PATTERNS.argument.match(text, at)
     if not found or found[1].isalpha() or not is_quoted_secret(found[1], name, strength):
-        return None
-    return found.start(1), found.end(1), kind_of_name(name)
-
-
-def setter_argument(text: str, at: int) -> Span | None:
-    """Match `user.setPassword("x")`: the name is that of a function whose argument is the value."""
-    found = PATTERNS.setter_argument.match(text, at)
-    name = name_at(text, at) if found else ""
-    strength = strength_of(name)
-    if not found or not PATTERNS.setter.match(name.rpartition(".")[2]) or strength not in ("password", "strong"):
-        return None
-    value = found[1]
-    if value.isalpha() or (is_wordy(value) and not value[-1].isdigit()) or not is_quoted_secret(value, name, strength):
         return None
     return found.start(1), found.end(1), kind_of_name(name)
 

@@ -106,7 +106,7 @@ def _is_pin(value: str, _join: str) -> bool:
 
 
 def _is_password(value: str, join: str) -> bool:
-    return (join == "word" and _is_pin(value, join)) or is_invented(value, strict=join in {"call", "space"})
+    return (join == "word" and _is_pin(value, join)) or is_invented(value, strict=join == "space")
 
 
 def _is_key(value: str, join: str) -> bool:
