@@ -11,7 +11,6 @@ from snell.redact.named_values import (
     name_at,
     name_before,
     value_at,
-    value_before,
 )
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, is_secret_name, kind_of_name, strength_of
@@ -46,7 +45,7 @@ def value_before_name(text: str, at: int) -> Span | None:
 
 
 def flag(text: str, at: int) -> Span | None:
-    """Match `--db-password x`; also `-storepass x` and `-Password x`, as some programs have one dash before a long name."""
+    """Match `--db-password x`, and `-storepass x`: some programs have one dash before a long name."""
     found = PATTERNS.flag.match(text, at)
     if not found or PATTERNS.prose_after_flag.match(text, found.end()):
         return None
@@ -56,9 +55,8 @@ def flag(text: str, at: int) -> Span | None:
 def set_variable(text: str, at: int) -> Span | None:
     """Match `setx API_SECRET x`, `set -gx API_SECRET x`, `set $secret "x"`; any other `set` is weak evidence."""
     found = PATTERNS.set_variable.match(text, at)
-    if not found:
-        return None
-    return _value_after(text, found, found[3], is_weak=not (found[1] or found[2] or found[3][0] == "$"))
+    is_sure = found and (found[1] or found[2] or found[3][0] == "$")
+    return _value_after(text, found, found[3], is_weak=not is_sure) if found else None
 
 
 def env_line(text: str, at: int) -> Span | None:
@@ -95,18 +93,6 @@ def variable(text: str, at: int) -> Span | None:
     """Match `variable "db_password" { default = "x" }`."""
     found = PATTERNS.terraform_variable.match(text, at)
     return _value_after(text, found, found[1], tight=False) if found else None
-
-
-def secret_store_value(text: str, at: int) -> Span | None:
-    """Match `fly secrets set A=x`, `gh secret set A --body x`, `echo x | wrangler secret put A`, for any name."""
-    found = PATTERNS.secret_store.match(text, at)
-    if found and found.lastindex and not is_blank(found[found.lastindex]):
-        start, end = found.span(found.lastindex)
-        return start, end, "secret"
-    named = PATTERNS.secret_store_command.match(text, at)
-    if not named or (named[1] and not strength_of(named[1])):
-        return None
-    return value_before(text, at, PATTERNS.piped)
 
 
 def option_values(text: str, at: int) -> list[Span]:

@@ -226,7 +226,6 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (config_values.value_before_name, ("name", "key")),
     (config_values.flag, ("--", "-")),
     (config_values.set_variable, ("set",)),
-    (config_values.secret_store_value, ("secret", "env")),
     (config_values.variable, ("variable",)),
     (config_values.env_line, ("env", "arg")),
     (_authorization, ("authorization",)),

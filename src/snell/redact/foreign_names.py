@@ -22,7 +22,7 @@ def in_english(text: str) -> View:
 
 def _pieces(text: str) -> Iterator[Piece]:
     last = 0
-    for found in _names_and_verbs().finditer(text):
+    for found in names().finditer(text):
         start, end = found.span()
         yield text[last:start], last, start - last
         yield _english_of(found), start, end - start
@@ -31,18 +31,11 @@ def _pieces(text: str) -> Iterator[Piece]:
 
 
 def _english_of(found: re.Match[str]) -> str:
-    if found["is"]:
-        return "is"
     # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
     is_plain = len(found["follows"] or "") <= _SHORT_WORD or found[0].isupper()
     name = "password" if found["password"] and is_plain else "credentials" if found["credentials"] else "secretkey"
     same_case = str.upper if found[0].isupper() else str.capitalize if found[0][0].isupper() else str.lower
     return same_case(name)
-
-
-@cache
-def _names_and_verbs() -> re.Pattern[str]:
-    return re.compile(rf"{names().pattern}|(?<= )(?P<is>on|to|je|jest)(?= )")
 
 
 @cache

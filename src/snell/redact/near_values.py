@@ -98,32 +98,22 @@ def _value(text: str, at: int, sort: str, join: str) -> tuple[int, int] | None:
     if join == "line" and not PATTERNS.line_ends.match(text, start + len(value)):
         return None
     is_words = found[1] and join in _CLOSE and sort != "stated" and PATTERNS.few_words.match(value)
-    return (start, start + len(value)) if is_words or _IS_OF[sort](value, join) else None
+    return (start, start + len(value)) if is_words or _is_of(sort, value, join) else None
 
 
-def _is_pin(value: str, _join: str) -> bool:
-    return bool(PATTERNS.pin.fullmatch(value))
-
-
-def _is_password(value: str, join: str) -> bool:
-    return (join == "word" and _is_pin(value, join)) or is_invented(value, strict=join == "space")
-
-
-def _is_key(value: str, join: str) -> bool:
-    if is_random(value, 16) and not is_plain(value) and not PATTERNS.no_key.search(value):
-        return join in _CLOSE or not is_fingerprint(value)
-    return is_invented(value, strict=True) and (join != "space" or any(map(str.isdigit, value)))
-
-
-def _is_stated(value: str, join: str) -> bool:
-    return join == "word" and is_random(value, 16) and _is_key(value, join)
-
-
-def _is_pair(value: str, _join: str) -> bool:
-    return is_random(value, 20) or is_invented(value, strict=True)
-
-
-_IS_OF = {"pin": _is_pin, "password": _is_password, "key": _is_key, "stated": _is_stated, "pair": _is_pair}
+def _is_of(sort: str, value: str, join: str) -> bool:
+    """Whether a value that is joined like this looks like one of this sort."""
+    is_key = sort != "pin" and is_random(value, 16) and not is_plain(value) and not PATTERNS.no_key.search(value)
+    is_number = PATTERNS.pin.fullmatch(value) is not None
+    if sort == "stated":
+        return join == "word" and is_key and not is_fingerprint(value)
+    if sort == "pin":
+        return is_number
+    if sort == "password":
+        return (join == "word" and is_number) or is_invented(value, strict=join == "space")
+    if is_key and (sort == "pair" or join in _CLOSE or not is_fingerprint(value)):
+        return True
+    return is_invented(value, strict=True) and (sort == "pair" or join != "space" or any(map(str.isdigit, value)))
 
 
 def _is_text(numbers: str) -> bool:
@@ -153,20 +143,16 @@ def _argument(text: str, end: int, name: str) -> tuple[int, int] | None:
 
 
 def _value_before(text: str, begins: int, sort: str) -> tuple[int, int] | None:
-    """Return the value before `as password`, or before a comment that names it."""
-    if sort not in {"password", "key"}:
-        return None
-    found = PATTERNS.value_as.search(text, max(0, begins - 100), begins)
-    if found and (is_invented(found[2]) or (found[1] and PATTERNS.few_words.match(found[2]))):
-        return found.span(2)
-    found = PATTERNS.echo_into.search(text, max(0, begins - 160), begins)
-    if found and not is_plain(found[1]) and not found[1].isalpha():
-        return found.span(1)
-    line = text.rfind("\n", max(0, begins - _REACH), begins) + 1
-    found = PATTERNS.literal_before_comment.search(text, max(line, begins - _REACH), begins)
+    """Return the value before `as password`, `> password.txt` or a comment that names it."""
+    line = max(text.rfind("\n", max(0, begins - _REACH), begins) + 1, begins - _REACH, 0)
+    for found in (each.search(text, line, begins) for each in (PATTERNS.value_as, PATTERNS.echo_into)):
+        is_words = found and found[1] and (PATTERNS.few_words.match(found[2]) or any(map(str.isdigit, found[2])))
+        if found and not is_plain(found[2]) and (is_words or is_invented(found[2])):
+            return found.span(2)
+    found = PATTERNS.literal_before_comment.search(text, line, begins)
     if found and is_invented(found[1], strict=True):
         return found.span(1)
-    found = PATTERNS.list_before_comment.search(text, max(line, begins - _REACH), begins)
+    found = PATTERNS.list_before_comment.search(text, line, begins)
     return found.span(1) if found and _is_text(found[1]) else None
 
 
