@@ -97,12 +97,9 @@ def variable(text: str, at: int) -> Span | None:
 
 def option_values(text: str, at: int) -> list[Span]:
     """Return the passwords that a program of the table `programs` is given in its options."""
-    name = PATTERNS.program.match(text, at)
-    options = options_by_program().get(name[0].lower()) if name else None
-    if not name or not options:
-        return []
-    end = PATTERNS.command.match(text, name.end())
-    found = options.finditer(text, name.end(), end.end() if end else name.end())
+    command = PATTERNS.command.match(text, at)
+    options = options_by_program().get(command[1].lower()) if command else None
+    found = options.finditer(text, at, command.end()) if command and options else ()
     return [(*each.span(1), "password") for each in found if not is_blank(each[1])]
 
 

@@ -60,14 +60,10 @@ def _assignment(text: str, at: int) -> Span | None:
     is_code = PATTERNS.code_name.search(name) and PATTERNS.beside_credentials.search(text, max(0, begins - 200), begins)
     strength = "password" if is_code else strength
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
-    sure = before.startswith("-") or name.isupper() or (tight and _has_siblings(text, begins, sign.end()))
+    is_listed = PATTERNS.setting_before.search(text, max(0, begins - 80), begins)
+    is_listed = is_listed or PATTERNS.setting_after.match(text, sign.end())  # `user=a password=x`, `Uid=a;Pwd=x;`
+    sure = before.startswith("-") or name.isupper() or bool(tight and is_listed)
     return value_at(text, sign.end(), name, strength, tight=tight, sure=sure)
-
-
-def _has_siblings(text: str, begins: int, at: int) -> bool:
-    """Whether it is one of several settings on a line: `user=a password=x`, `Uid=a;Pwd=x;`."""
-    before = PATTERNS.setting_before.search(text, max(0, begins - 80), begins)
-    return bool(before or PATTERNS.setting_after.match(text, at))
 
 
 def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:

@@ -25,17 +25,13 @@ def _pieces(text: str) -> Iterator[Piece]:
     for found in names().finditer(text):
         start, end = found.span()
         yield text[last:start], last, start - last
-        yield _english_of(found), start, end - start
+        # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
+        is_plain = len(found["follows"] or "") <= _SHORT_WORD or found[0].isupper()
+        name = "password" if found["password"] and is_plain else "credentials" if found["credentials"] else "secretkey"
+        same_case = str.upper if found[0].isupper() else str.capitalize if found[0][0].isupper() else str.lower
+        yield same_case(name), start, end - start
         last = end
     yield text[last:], last, len(text) - last
-
-
-def _english_of(found: re.Match[str]) -> str:
-    # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
-    is_plain = len(found["follows"] or "") <= _SHORT_WORD or found[0].isupper()
-    name = "password" if found["password"] and is_plain else "credentials" if found["credentials"] else "secretkey"
-    same_case = str.upper if found[0].isupper() else str.capitalize if found[0][0].isupper() else str.lower
-    return same_case(name)
 
 
 @cache
