@@ -33,7 +33,7 @@ def near_value(text: str, at: int) -> Span | None:
         return None
     kind = kind_of_name(name)
     for sort in _sorts_of(text, begins, name):
-        if span := _value_joined(text, begins, end, sort) or _value_before(text, begins, sort):
+        if span := _value_joined(text, begins, end, sort) or (_value_before(text, begins) if sort != "pin" else None):
             return (*span, "pin" if sort == "pin" else kind)
     span = _argument(text, end, name)
     return (*span, kind) if span else None
@@ -142,7 +142,7 @@ def _argument(text: str, end: int, name: str) -> tuple[int, int] | None:
     return None
 
 
-def _value_before(text: str, begins: int, sort: str) -> tuple[int, int] | None:
+def _value_before(text: str, begins: int) -> tuple[int, int] | None:
     """Return the value before `as password`, `> password.txt` or a comment that names it."""
     line = max(text.rfind("\n", max(0, begins - _REACH), begins) + 1, begins - _REACH, 0)
     for found in (each.search(text, line, begins) for each in (PATTERNS.value_as, PATTERNS.echo_into)):
