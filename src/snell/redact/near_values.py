@@ -33,7 +33,9 @@ def near_value(text: str, at: int) -> Span | None:
         return None
     kind = kind_of_name(name)
     for sort in _sorts_of(text, begins, name):
-        if span := _value_joined(text, begins, end, sort) or (_value_before(text, begins) if sort != "pin" else None):
+        if span := _value_joined(text, begins, end, sort) or (
+            _value_before(text, begins) if sort in {"password", "key"} else None
+        ):
             return (*span, "pin" if sort == "pin" else kind)
     span = _argument(text, end, name)
     return (*span, kind) if span else None
