@@ -69,6 +69,8 @@ def _value_joined(text: str, begins: int, end: int, sort: str) -> tuple[int, int
         return None
     joins = {"sign": PATTERNS.by_sign, "line": PATTERNS.by_line, "call": PATTERNS.by_call, "word": PATTERNS.by_word}
     for join, pattern in (*joins.items(), ("space", PATTERNS.by_space)):
+        if sort == "stated" and join != "word":
+            continue
         found = pattern.match(text, end) if join != "call" or not PATTERNS.getter.match(text, begins) else None
         if found and (span := _value(text, found.end(), sort, join)):
             return span
