@@ -7,7 +7,7 @@ a secret, so redacting twice changes nothing more.
 
 How it works: `patterns.toml` has what to look for. `scan` finds candidates, in one pass over the text for all formats
 and one for all contexts. `format_rules` matches the known formats. `contexts` recognises secrets by the text around
-them, with `config_values` and `named_values` for the values of names.
+them, with `config_values` and `named_values` for the values of names. `near_values` finds what was made up near a name.
 `normalise` finds the secrets that were escaped or hidden, `encodings` and `line_breaks` those encoded or wrapped.
 """
 

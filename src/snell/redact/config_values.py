@@ -1,6 +1,7 @@
 """Match named values in command lines and settings files: flags, `setx`, `ENV`, a name beside its value."""
 
 import re
+from functools import cache
 
 from snell.redact.format_rules import Span
 from snell.redact.named_values import (
@@ -10,11 +11,10 @@ from snell.redact.named_values import (
     name_at,
     name_before,
     value_at,
-    value_before,
 )
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, is_secret_name, kind_of_name, strength_of
-from snell.redact.value_shape import is_blank, is_wordy
+from snell.redact.value_shape import is_blank
 
 
 def value_of(text: str, at: int) -> Span | None:
@@ -45,19 +45,18 @@ def value_before_name(text: str, at: int) -> Span | None:
 
 
 def flag(text: str, at: int) -> Span | None:
-    """Match `--db-password x`."""
+    """Match `--db-password x`, and `-storepass x`: some programs have one dash before a long name."""
     found = PATTERNS.flag.match(text, at)
     if not found or PATTERNS.prose_after_flag.match(text, found.end()):
         return None
-    return _value_after(text, found, found[0].strip())
+    return _value_after(text, found, found[1]) if found[1].startswith("--") or is_secret_name(found[1]) else None
 
 
 def set_variable(text: str, at: int) -> Span | None:
     """Match `setx API_SECRET x`, `set -gx API_SECRET x`, `set $secret "x"`; any other `set` is weak evidence."""
     found = PATTERNS.set_variable.match(text, at)
-    if not found:
-        return None
-    return _value_after(text, found, found[3], is_weak=not (found[1] or found[2] or found[3][0] == "$"))
+    is_sure = found and (found[1] or found[2] or found[3][0] == "$")
+    return _value_after(text, found, found[3], is_weak=not is_sure) if found else None
 
 
 def env_line(text: str, at: int) -> Span | None:
@@ -67,14 +66,6 @@ def env_line(text: str, at: int) -> Span | None:
         return None
     is_sure = found[1].isupper() or text[at : at + 3].isupper() or text[max(0, at - 3) : at].lower() == "set"
     return _value_after(text, found, found[1], is_weak=not is_sure)
-
-
-def dash_flag(text: str, at: int) -> Span | None:
-    """Match `-storepass x`, `-Password x`: some programs have one dash before a long name."""
-    found = PATTERNS.dash_flag.match(text, at) if at == 0 or text[at - 1] in " \t\"'`\n" else None
-    if not found or not is_secret_name(found[1]) or PATTERNS.prose_after_flag.match(text, found.end()):
-        return None
-    return _value_after(text, found, found[1])
 
 
 def argument(text: str, at: int, sign: re.Match[str], name: str, strength: Strength) -> Span | None:
@@ -92,19 +83,6 @@ def argument(text: str, at: int, sign: re.Match[str], name: str, strength: Stren
     return found.start(1), found.end(1), kind_of_name(name)
 
 
-def setter_argument(text: str, at: int) -> Span | None:
-    """Match `user.setPassword("x")`: the name is that of a function whose argument is the value."""
-    found = PATTERNS.setter_argument.match(text, at)
-    name = name_at(text, at) if found else ""
-    strength = strength_of(name)
-    if not found or not PATTERNS.setter.match(name.rpartition(".")[2]) or strength not in ("password", "strong"):
-        return None
-    value = found[1]
-    if value.isalpha() or (is_wordy(value) and not value[-1].isdigit()) or not is_quoted_secret(value, name, strength):
-        return None
-    return found.start(1), found.end(1), kind_of_name(name)
-
-
 def typed_assignment(text: str, at: int) -> Span | None:
     """Match `api_secret: &str = "x"`, `<password type="a">x</password>`: something between the name and the value."""
     found = PATTERNS.typed_assignment.match(text, at)
@@ -117,13 +95,20 @@ def variable(text: str, at: int) -> Span | None:
     return _value_after(text, found, found[1], tight=False) if found else None
 
 
-def secret_store_value(text: str, at: int) -> Span | None:
-    """Match `fly secrets set A=x`, `gh secret set A --body x`, `echo x | wrangler secret put A`, for any name."""
-    found = PATTERNS.secret_store.match(text, at)
-    if found and found.lastindex and not is_blank(found[found.lastindex]):
-        start, end = found.span(found.lastindex)
-        return start, end, "secret"
-    named = PATTERNS.secret_store_command.match(text, at)
-    if not named or (named[1] and not strength_of(named[1])):
-        return None
-    return value_before(text, at, PATTERNS.piped)
+def option_values(text: str, at: int) -> list[Span]:
+    """Return the passwords that a program of the table `programs` is given in its options."""
+    command = PATTERNS.command.match(text, at)
+    options = options_by_program().get(command[1].lower()) if command else None
+    found = options.finditer(text, at, command.end()) if command and options else ()
+    return [(*each.span(1), "password") for each in found if not is_blank(each[1])]
+
+
+@cache
+def options_by_program() -> dict[str, re.Pattern[str]]:
+    """Return for each program the pattern of an option whose value is a password, and of the value."""
+    table = {}
+    for line in PATTERNS.tables["programs"]["options"].strip().splitlines():
+        programs, options = (each.split() for each in line.split(":", 1))
+        pattern = re.compile(PATTERNS.expand(rf"[\s\"'](?:{'|'.join(options)}){{OPTION}}"))
+        table.update(dict.fromkeys(programs, pattern))
+    return table

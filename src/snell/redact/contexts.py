@@ -11,8 +11,6 @@ from snell.redact.columns import inserted_values, values_below
 from snell.redact.format_rules import Span, known_format
 from snell.redact.named_values import (
     LONGEST,
-    end_of_quote,
-    is_cell_secret,
     is_plain,
     name_at,
     name_before,
@@ -20,8 +18,8 @@ from snell.redact.named_values import (
     value_before,
 )
 from snell.redact.pattern_file import PATTERNS
-from snell.redact.secret_names import Strength, kind_of_name, strength_of
-from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_mixed, is_random, is_wordy
+from snell.redact.secret_names import strength_of
+from snell.redact.value_shape import is_blank, is_random, is_wordy
 
 Match = Callable[[str, int], Span | None]
 _SHORTEST_STATED = 5  # characters of a password in prose
@@ -53,7 +51,7 @@ def _assignment(text: str, at: int) -> Span | None:
     if _is_not_value(text, sign, begins) or (strength == "weak" and text[begins - 1 : begins] == "/"):  # `b/key=x/part`
         return None
     if sign[5]:
-        return _value_after_space(text, sign.end(), name, strength, begins)
+        return None
     if span := config_values.argument(text, at, sign, name, strength):
         return span
     is_default = sign[2] in ("||", "??") and not (name.rpartition(".")[2].isupper() or "env." in name)
@@ -62,7 +60,10 @@ def _assignment(text: str, at: int) -> Span | None:
     is_code = PATTERNS.code_name.search(name) and PATTERNS.beside_credentials.search(text, max(0, begins - 200), begins)
     strength = "password" if is_code else strength
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
-    return value_at(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
+    is_listed = PATTERNS.setting_before.search(text, max(0, begins - 80), begins)
+    is_listed = is_listed or PATTERNS.setting_after.match(text, sign.end())  # `user=a password=x`, `Uid=a;Pwd=x;`
+    sure = before.startswith("-") or name.isupper() or bool(tight and is_listed)
+    return value_at(text, sign.end(), name, strength, tight=tight, sure=sure)
 
 
 def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
@@ -71,38 +72,12 @@ def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
 
     It may be another name on the next line (`password:` above `min_length: 12`), or a psql variable (`:"name"`).
     """
+    if sign[2] == "=" and sign[3] and not sign[1]:  # `password= --token x`
+        return "\n" not in sign[3] or PATTERNS.next_name.match(text, sign.end()) is not None
     if "\n" in (sign[3] or ""):
         return PATTERNS.next_name.match(text, sign.end()) is not None
     is_sql = sign[2] == ":" and not sign[3] and PATTERNS.sql_before.search(text, max(0, begins - 40), begins)
     return bool(is_sql and PATTERNS.psql_variable.match(text, sign.end()))
-
-
-def _value_after_space(text: str, at: int, name: str, strength: Strength, begins: int) -> Span | None:
-    """Match `(setq api-key "x")`, `WITH PASSWORD 'x'`, `use token x`: only a space between name and value."""
-    quote = PATTERNS.quote.match(text, at)
-    start = quote.end() if quote else at
-    bare = None if quote else PATTERNS.bare.match(text, start)
-    end = end_of_quote(text, start, quote.group()) if quote else bare.end() if bare else start
-    value = text[start:end].rstrip(".,;:!?") if bare else text[start:end]
-    if name.lower() == "pass" or is_plain(value) or is_wordy(value):
-        return None
-    is_given = name.isupper() or PATTERNS.gives_value.search(text, max(0, begins - 40), begins)
-    if quote and ((is_given and strength == "strong") or strength == "password" or is_given):
-        accepted = len(value) >= 6 and not any(map(str.isspace, value)) and not value.isalpha()
-    else:
-        accepted = is_random(value, 12 if quote else 20) and not is_fingerprint(value) and is_mixed(value)
-        is_line = PATTERNS.line_begins.search(text, max(0, begins - 12), begins) and PATTERNS.line_ends.match(text, end)
-        accepted = accepted or bool(is_line and strength != "weak" and is_cell_secret(value, name, strength))
-    return (start, start + len(value), kind_of_name(name)) if accepted else None
-
-
-def _stated_value(text: str, at: int) -> Span | None:
-    """Match `the password is x`: prose, so only a random value."""
-    found = PATTERNS.stated_value.match(text, at)
-    value = found[1].rstrip(".,;:") if found else ""
-    if not found or is_plain(value) or not (is_random(value, 8) or is_jumbled(value)) or is_wordy(value):
-        return None
-    return found.start(1), found.start(1) + len(value), kind_of_name(found[0].split()[0])
 
 
 def _with_password(text: str, at: int) -> Span | None:
@@ -193,6 +168,8 @@ def _after(text: str, sign: str, at: int) -> int:
 
 def several_values(text: str, at: int) -> list[Span]:
     """Return the secrets that a candidate has below or after it: of a manifest, or of the columns of a table."""
+    if values := config_values.option_values(text, at):
+        return values
     word = text[at : at + 4].lower()
     if word == "kind":
         return _kubernetes_secret_values(text, at)
@@ -240,24 +217,24 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_address, ("://",)),
     (private_key, ("-----begin", "putty-user")),
     (_end_of_key, ("-----end",)),
-    (_jwk_value, ('"d', '"k', '"p', '"q')),
     (_with_password, ("with",)),
+    (_jwk_value, ('"d', '"k', '"p', '"q')),
     (config_values.value_before_name, ("name", "key")),
-    (config_values.flag, ("--",)),
-    (config_values.dash_flag, ("-",)),
+    (config_values.flag, ("--", "-")),
     (config_values.set_variable, ("set",)),
-    (config_values.secret_store_value, ("secret", "env")),
     (config_values.variable, ("variable",)),
     (config_values.env_line, ("env", "arg")),
     (_authorization, ("authorization",)),
     (_bearer, ("bearer",)),
-    (config_values.setter_argument, _ANY),
     (config_values.typed_assignment, _ANY),
     (_assignment, (*_ANY, "security", "_pat")),
-    (_stated_value, ("pass", "psw", "pw", "secret", "token", "key", "credentials", "auth", "id")),
 )
 _MATCHES: list[tuple[str, Match]] = [
-    *((start, capture.match) for capture in map(Capture, PATTERNS.tables["capture"]) for start in capture.starts),
+    *(
+        (start, capture.match)
+        for capture in map(Capture, PATTERNS.tables["captures"]["rows"])
+        for start in capture.starts
+    ),
     *((start, function) for function, starts in _FUNCTIONS for start in starts),
 ]
 _BY_START = {word[:2]: tuple(each for each in _MATCHES if each[0][:2] == word[:2]) for word, _ in _MATCHES}

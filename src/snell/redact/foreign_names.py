@@ -10,6 +10,7 @@ from snell.redact.pattern_file import PATTERNS, any_of
 
 _SHORT_WORD = 4  # characters of `_db`
 _IDEOGRAPHS = "[\u4e00-\u9fff]{0,6}"  # words before a name, which no space separates
+_ENDING = "[a-zà-ž]{0,3}"  # `Passordet`, `parolası`
 _LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ł": "l", "ı": "i"})
 
 
@@ -25,8 +26,8 @@ def _pieces(text: str) -> Iterator[Piece]:
         start, end = found.span()
         yield text[last:start], last, start - last
         # `senha_banco` is a password, `senha_invalida` a message: after another word the value has to look like one.
-        is_plain = not found[2] or len(found[2]) <= _SHORT_WORD or found[0].isupper()
-        name = "password" if found[1] and is_plain else "secretkey"
+        is_plain = len(found["follows"] or "") <= _SHORT_WORD or found[0].isupper()
+        name = "password" if found["password"] and is_plain else "credentials" if found["credentials"] else "secretkey"
         same_case = str.upper if found[0].isupper() else str.capitalize if found[0][0].isupper() else str.lower
         yield same_case(name), start, end - start
         last = end
@@ -36,19 +37,20 @@ def _pieces(text: str) -> Iterator[Piece]:
 @cache
 def names() -> re.Pattern[str]:
     """Return the pattern of all names, each with the words that follow it: `senha_banco`, `claveAcceso`."""
-    passwords, others = name_patterns()
+    passwords, others, credentials = name_patterns()
+    name = f"(?i:(?P<password>{passwords})|(?P<credentials>{credentials})|{others})"
     follows = r"(?:[_-][^\W\d_]{1,16}|(?<=[a-z])(?=[A-Z])[^\W\d_]{2,16})"
-    return re.compile(rf"{_IDEOGRAPHS}(?i:({passwords})|{others})({follows}{{1,2}})?(?![a-z])")
+    return re.compile(f"{_IDEOGRAPHS}{name}(?P<follows>{follows}{{1,2}})?{_ENDING}(?![a-z])")
 
 
 def name_patterns() -> list[str]:
-    """Return the pattern of passwords and that of other secrets."""
+    """Return the patterns of passwords, of other secrets and of users with passwords."""
     return [any_of(sorted(names)).replace("_", "[ _'’-]?") for names in _names()]
 
 
 @cache
 def _names() -> tuple[frozenset[str], ...]:
-    """Return the names of passwords and those of other secrets, in Latin letters also without accents."""
+    """Return these names, those in Latin letters also without accents."""
     tables = (words.split() for words in PATTERNS.tables["foreign_names"].values())
     return tuple(frozenset(form for word in words for form in _forms(word)) for words in tables)
 

@@ -5,8 +5,8 @@ import re
 from snell.redact.foreign_names import names
 from snell.redact.format_rules import Span, known_format
 from snell.redact.pattern_file import PATTERNS
-from snell.redact.secret_names import Strength, kind_of_name
-from snell.redact.value_shape import is_blank, is_fingerprint, is_jumbled, is_random, is_wordy
+from snell.redact.secret_names import Strength, kind_of_name, strength_of
+from snell.redact.value_shape import is_blank, is_fingerprint, is_invented, is_jumbled, is_random, is_wordy
 
 LONGEST = 4_096
 _LONG = 20  # characters of no word
@@ -96,27 +96,38 @@ def _is_label(value: str) -> bool:
 def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
     """Judge a value without quotes, which may be code: `token: str`, `password=password`, `key = other.key`."""
     value = value.rstrip(",;")
+    if strength != "weak" and is_invented(value, strict=not (sure and strength == "password")):
+        return True
+    if sure and tight and strength == "password" and PATTERNS.dotted_words.match(value):
+        return strength_of(value) is None and not PATTERNS.object_before.match(value)
     if is_plain(value) or PATTERNS.call.match(value.partition(",")[0]):
         return False
-    is_invented = tight and PATTERNS.word_and_number.match(value)
-    if strength != "password" and PATTERNS.type_name.match(value) and not is_invented:
+    is_numbered = tight and PATTERNS.word_and_number.match(value)
+    if strength != "password" and PATTERNS.type_name.match(value) and not is_numbered:
         return False
     if strength == "weak":
         return _looks_secret(value, name)
     if PATTERNS.identifier.match(value):
-        says_the_same = name.lower() in value.lower() or value.lower() in name.lower()
-        if strength == "password":
-            return (tight and len(value) >= 4 and (sure or not says_the_same)) or is_jumbled(value)
-        return (tight and sure and len(value) >= 8 and not is_wordy(value)) or is_jumbled(value.strip("_"))
+        return _is_word_secret(value, name, strength, tight=tight, sure=sure)
     if strength == "password":
         return len(value) >= 3
     return len(value) >= (6 if tight else 10) and not _is_wordy_under(value, name)
+
+
+def _is_word_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
+    """Judge a value that may be the name of a variable."""
+    if strength == "password":
+        says_the_same = name.lower() in value.lower() or value.lower() in name.lower()
+        return (tight and len(value) >= 4 and (sure or not says_the_same)) or is_jumbled(value)
+    return (tight and sure and len(value) >= 8 and not is_wordy(value)) or is_jumbled(value.strip("_"))
 
 
 def is_cell_secret(value: str, name: str, strength: Strength) -> bool:
     """Judge a cell of a table, whose column may also have words, types, dates and numbers."""
     if strength == "weak":
         return _looks_secret(value, name)
+    if is_invented(value, strict=strength != "password"):
+        return True
     is_term = PATTERNS.no_cell.match(value) or (len(value) < _LONG and PATTERNS.prose_after_password.match(value))
     is_words = is_wordy(value) and not PATTERNS.word_and_number.match(value)
     if len(value) < 6 or is_plain(value) or is_term or is_words or any(map(str.isspace, value)):
@@ -141,4 +152,6 @@ def _looks_secret(value: str, name: str) -> bool:
     if value.isdigit() and name.lower().endswith("seed"):
         return False
     is_hash = is_fingerprint(value) or is_fingerprint(value.rsplit("-", 1)[-1])
+    if not name.lower().rstrip("0123456789").endswith(("key", "keys")) and is_invented(value, strict=True):
+        return True
     return is_random(value) and (len(name) > _PLAIN_NAME or name == "pass" or not is_hash)

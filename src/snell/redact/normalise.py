@@ -122,7 +122,7 @@ def escape_pattern() -> re.Pattern[str]:
     """Return the pattern of all escapes. It begins with one character, since the standard library finds that fast."""
     rows = ((first, f"(?P<of_{number}>{rest}){after}") for number, first, rest, after in _escapes("(?={})"))
     found = (f"(?<={first})(?:{'|'.join(rest for _, rest in of)})" for first, of in groupby(rows, itemgetter(0)))
-    return re.compile(rf"""[%\\&"'`${{\x1b](?:{"|".join(found)})""")
+    return re.compile(rf"""[%\\&"'`$<{{\x1b](?:{"|".join(found)})""")
 
 
 def escape_scans() -> list[str]:
@@ -132,7 +132,7 @@ def escape_scans() -> list[str]:
 
 def _escapes(condition: str) -> Iterator[tuple[int, str, str, str]]:
     expand = PATTERNS.expand
-    for number, row in enumerate(PATTERNS.tables["escape"]):
+    for number, row in enumerate(PATTERNS.tables["escapes"]["rows"]):
         after = condition.format(expand(row["next"])) if "next" in row else ""
         yield number, expand(row["first"]), expand(row["rest"]), after
 
@@ -140,7 +140,7 @@ def _escapes(condition: str) -> Iterator[tuple[int, str, str, str]]:
 @cache
 def _resolver() -> Callable[[re.Match[str]], str]:
     """Return the function that returns what an escape stands for."""
-    rows = PATTERNS.tables["escape"]
+    rows = PATTERNS.tables["escapes"]["rows"]
     groups = ((group, rows[int(name.removeprefix("of_"))]) for name, group in escape_pattern().groupindex.items())
     meanings: dict[int, tuple[int, str]] = {group: (row.get("base", 0), row.get("text", "")) for group, row in groups}
 

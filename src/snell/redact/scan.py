@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from snell.redact.config_values import options_by_program
 from snell.redact.foreign_names import has_name, name_patterns
 from snell.redact.format_notation import Part
 from snell.redact.format_rules import BEFORE, ENOUGH, TELLING, Format, formats
@@ -30,6 +31,7 @@ class Scans(NamedTuple):
 
     formats: Callable[[bytes], tuple[list[int], list[int]]]  # where a literal begins, and near one in the middle
     contexts: Scan
+    names: Scan
     next_escape: Callable[[bytes, int], int]  # the next escape from this position, or -1
     has_foreign_name: Callable[[str], bool]  # of a secret, in another language than English
 
@@ -64,12 +66,14 @@ def _fast() -> Scans:
         "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
         "(?i:" + _remove_bounds("|".join(context_scans("{}{}"))) + ")",
         _remove_bounds("|".join(escape_scans())),
+        "(?i:" + _remove_bounds(_names()) + ")",
     )
-    foreign = re2.compile(f"(?i:{'|'.join(name_patterns())})(?:[^a-z]|$)".encode())
-    known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns)
+    foreign = re2.compile(f"(?i:{'|'.join(name_patterns())})(?:[^a-z]|$|[a-z]{{1,3}}(?:[^a-z]|$))".encode())
+    known, around, again, names = (re2.compile(pattern.encode(), options) for pattern in patterns)
     return Scans(
         lambda data: _split(known.search, data),
         lambda data: _steps(around.search, data),
+        lambda data: [each.start() for each in names.finditer(data)],
         lambda data, at: _next(again.search, data, at),
         lambda text: foreign.search(text.encode("utf-8", "replace")) is not None,
     )
@@ -159,6 +163,7 @@ def _plain() -> Scans:
     return Scans(
         lambda data: (beginnings(data), middles(data)),
         scan_lower(_share_words(context_scans("{}(?={})"))),
+        scan_lower([_names()]),
         lambda data, at: _next(again.search, data, at),
         has_name,
     )
@@ -181,14 +186,21 @@ def _share_words(patterns: list[str]) -> Iterator[str]:
 def context_scans(maybe_form: str) -> list[str]:
     """Return a pattern for each context; in the first, `maybe_form` has a weak name and what looks like a value."""
     data, expand = PATTERNS, PATTERNS.expand
-    table, captures = data.tables["scan"], data.tables["capture"]
-    programs = sorted(start for row in captures if "scan" not in row for start in row["starts"])
+    table, captures = data.tables["scan"], data.tables["captures"]["rows"]
+    programs = sorted(
+        {*(start for row in captures if "scan" not in row for start in row["starts"]), *options_by_program()}
+    )
     return [
         maybe_form.format(expand(table["maybe"]), expand(table["like_a_value"])),
         *map(expand, table["contexts"]),
         *(expand(row["scan"]) for row in captures if "scan" in row),
         f"{any_of(programs)}[ \t]",
     ]
+
+
+def _names() -> str:
+    """Return the pattern of a name whose value may be near it."""
+    return PATTERNS.expand(PATTERNS.tables["scan"]["names"])
 
 
 def _start(each: Format) -> tuple[str, str]:

@@ -11,7 +11,9 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _list = PATTERNS.words
 _PASSWORDS, _SECRETS, _SECRETS_ALONE, _WEAK = map(_list, ("passwords", "secrets", "secrets_alone", "weak"))
 _OF_KEYS, _NO_KEYS, _TAILS, _PAIRS, _WEAK_PAIRS = map(_list, ("of_keys", "no_keys", "tails", "pairs", "weak_pairs"))
-_NO_SECRET_KEYS, _PAGES, _NO_TAILS = map(frozenset, map(_list, ("no_secret_keys", "no_secret_tokens", "no_tails")))
+_NO_SECRET_KEYS, _PAGES, _NO_TAILS, _NO_PASSES = (
+    frozenset(_list(name)) for name in ("no_secret_keys", "no_secret_tokens", "no_tails", "no_passes")
+)
 
 
 @lru_cache(maxsize=4_096)
@@ -24,6 +26,7 @@ def strength_of(name: str) -> Strength | None:
     pair = f"{before}_{last}"
     if (
         last.endswith(_PASSWORDS)
+        or (last.endswith("pass") and last not in _NO_PASSES)
         or (last == "pass" and (before or name.startswith("--")))
         or (last.endswith("pw") and (last != "pw" or before or name.isupper()))
     ):

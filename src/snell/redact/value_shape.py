@@ -16,7 +16,9 @@ def is_blank(value: str) -> bool:
     """Whether it is a reference, a mask, a placeholder or a documentation example: no real secret."""
     if not any(map(str.isalnum, value)):
         return True
-    if PATTERNS.reference.match(value) or PATTERNS.sample.search(value) or is_mask(value):
+    if PATTERNS.reference.match(value) or is_mask(value):
+        return True
+    if PATTERNS.sample.search(value) or PATTERNS.sample.match(value.rstrip("!?)]}.,;:`")):
         return True
     return bool(names().fullmatch(value)) or (len(value) >= 12 and entropy(value[:256]) < 2.0)  # `password: Passwort`
 
@@ -45,7 +47,8 @@ def is_random(value: str, least: int = 12) -> bool:
         return len(value) >= 14
     if not digits:
         return len(value) >= 20 and changes(value) >= len(value) // 5 and not _is_words(value)
-    if _NAMED.fullmatch(value):  # release-2024-05, linux-x64-node20, SalesResults-1.2
+    is_base32 = len(value) >= 16 and value.isupper() and value.isalnum()
+    if _NAMED.fullmatch(value) and not is_base32:  # release-2024-05, linux-x64-node20, SalesResults-1.2
         return False
     return entropy(value) >= (2.6 if len(value) < 16 else 3.0)
 
@@ -72,6 +75,25 @@ def is_wordy(value: str) -> bool:
     return bool(_WORDS.fullmatch(value))
 
 
+@lru_cache(maxsize=4_096)
+def is_invented(value: str, *, strict: bool = False) -> bool:
+    """
+    Whether a person made it up to be a password: `Lem0nade_Stand`, `pewter&Spoon`, `thistle.Barge`.
+
+    No word, name, number or piece of code is spelled so. Where less tells that it is a value, `strict` asks for more
+    than words with a number: `bluewhale-77-kitchen`.
+    """
+    if not 6 <= len(value) <= 64 or is_blank(value) or is_fingerprint(value):
+        return False
+    if PATTERNS.no_invention.search(value) or PATTERNS.object_before.match(value):
+        return False
+    if strict and PATTERNS.header_case.match(value):
+        return False
+    if PATTERNS.invention.search(value):
+        return True
+    return not strict and bool(PATTERNS.perhaps_invention.search(value) or is_jumbled(value) or is_random(value, 8))
+
+
 def is_fingerprint(value: str) -> bool:
     """Whether it is a hash or an id: 40 hex digits under a plain name are far more often a commit than a key."""
     return bool(PATTERNS.fingerprint.fullmatch(value))
@@ -91,7 +113,7 @@ def entropy(value: str) -> float:
 _KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=.~:|%$!@#^&*,-]+")
 _CAMEL_CASE = re.compile(r"[A-Z]?[a-z]+")
 _NAME = re.compile(r"[a-z]{8,24}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # an identifier of a program
-_PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,4})"
+_PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,5})"
 _NAMED = re.compile(rf"{_PART}(?:[-_./:@ ,=]{_PART})*")
 _WORD = r"(?:[A-Z]{0,3}[a-z]+(?:[A-Z]{1,3}[a-z]{2,})*|[A-Z]+)"
 _WORDS = re.compile(rf"{_WORD}(?:[-_./:, ]+{_WORD})*\d{{0,2}}")

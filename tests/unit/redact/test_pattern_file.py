@@ -37,6 +37,6 @@ def test_a_pattern_may_be_on_several_lines_and_contain_fragments(tmp_path: Path)
 
 
 def test_an_escape_has_a_number_or_a_text_and_only_one_of_them() -> None:
-    rows = PATTERNS.tables["escape"]
+    rows = PATTERNS.tables["escapes"]["rows"]
     assert [row for row in rows if ("base" in row) is not bool(re.search(r"\((?!\?)", row["rest"]))] == []
     assert [row for row in rows if "base" in row and "text" in row] == []

@@ -22,7 +22,10 @@ def either(request):
         ("secret_key = 'Toadflax/Yellow5'", "secret_key = '[redacted:api-key]'"),
         (r"net use Z: \\srv\x /user:me Passw0rd1", r"net use Z: \\srv\x /user:me [redacted:password]"),
         (r"net use \\srv\x Passw0rd1 /user:me", r"net use \\srv\x [redacted:password] /user:me"),
-        ("snmpwalk -v3 -A authpass1 -X privpass1 host", "snmpwalk -v3 -A [redacted:password] host"),
+        (
+            "snmpwalk -v3 -A authpass1 -X privpass1 host",
+            "snmpwalk -v3 -A [redacted:password] -X [redacted:password] host",
+        ),
         ("snmpget -v3 -u me -x AES -X 'privpass1' host", "snmpget -v3 -u me -x AES -X '[redacted:password]' host"),
         ("password:\n  Hunter2secret\n", "password:\n  [redacted:password]\n"),
         ("{password :'Goldenrod_5x'}", "{password :'[redacted:password]'}"),
