@@ -134,6 +134,10 @@ READ: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
     ),
     ("Stop", "Turn", {}, {"is_continuation": False, "last_message": ""}),
     ("SessionEnd", "Session", {"reason": "logout"}, {"reason": "logout"}),
+    ("Setup", "Session", {"trigger": "init"}, {"source": "init"}),
+    ("UserPromptExpansion", "Prompt", {"prompt": "/x y", "command_name": "x"}, {"text": "/x y", "command": "x"}),
+    ("PostCompact", "Compaction", {"compact_summary": "short"}, {"summary": "short"}),
+    ("FileChanged", "FileEvent", {"file_path": "/f"}, {"path": "/f"}),
 ]
 TELLS = """
 @informs("{event}")
