@@ -129,3 +129,17 @@ def test_a_skill_that_was_changed_is_read_anew(machine, snell):
     path.write_text("---\nname: ship\n---\n## 1. Plan\n## 2. Build\n## 3. Ship\n", encoding="utf-8")
     machine.hook({"hook_event_name": "ConfigChange", "source": "skills", "file_path": str(path)})
     assert phases("w2") == ["Plan", "Build", "Ship"]
+
+
+@pytest.mark.proves("S2-119")
+def test_a_prompt_comes_with_the_document_that_a_skill_has_now(machine):
+    def told(window: str, prompt: str) -> str:
+        return machine.hook({"hook_event_name": "UserPromptSubmit", "session_id": window, "prompt": prompt})[1]
+
+    text = "---\nname: ship\ntriggers: [{0}]\n---\nSend it by {0}.\n"
+    path = write_ship(machine.home / ".claude/skills", text.format("rocket")) / "SKILL.md"
+    assert "Send it by rocket." in told("w1", "use the rocket")
+    path.write_text(text.format("zeppelin"), encoding="utf-8")
+    machine.hook({"hook_event_name": "ConfigChange", "source": "skills", "file_path": str(path)})
+    assert "Send it by zeppelin." in told("w2", "use the zeppelin")
+    assert "Send it by" not in told("w3", "use the rocket")

@@ -93,6 +93,73 @@ def test_every_event_brings_hooks_its_own_fields_from_the_hook_program_and_from_
     assert desk.snell("session", "list", "--open", "--json").json == []  # `1` is a row, and no id of a client
 
 
+# An event, the type of its subject, the payload's own fields, and what a Python hook reads of them.
+READ: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
+    ("SessionStart", "Session", {"source": "resume"}, {"id": "s", "source": "resume"}),
+    ("UserPromptSubmit", "Prompt", {"prompt": "go on"}, {"text": "go on"}),
+    ("PreCompact", "Compaction", {"custom_instructions": "keep"}, {"trigger": "", "instructions": "keep"}),
+    ("PreCompact", "Compaction", {"trigger": "manual"}, {"trigger": "manual", "instructions": ""}),
+    ("PermissionRequest", "ToolCall", TOOL, {"tool": "mcp__x__y", "input": TOOL["tool_input"]}),
+    ("PreToolUse", "ToolCall", TOOL, {"tool": "mcp__x__y", "kind": "mcp", "input": TOOL["tool_input"]}),
+    *(
+        ("PostToolUse", "ToolCall", {**TOOL, "tool_response": value}, {"response": value})
+        for value in ([1, {"anyKey": None}], "done", 0, False, None, {"a": [2]})
+    ),
+    ("PostToolUseFailure", "ToolCall", {**TOOL, "error": "boom"}, {"error": "boom"}),
+    (
+        "Notification",
+        "Notification",
+        {"message": "may I?", "notification_type": "permission_prompt", "title": "a title"},
+        {"message": "may I?", "type": "permission_prompt", "title": "a title"},
+    ),
+    ("SubagentStart", "AgentRun", {"agent_id": "a1", "agent_type": "scout"}, {"id": "a1", "type": "scout"}),
+    (
+        "SubagentStop",
+        "AgentRun",
+        {"agent_id": "a1", "agent_type": "scout", "agent_transcript_path": "/a1", "last_assistant_message": "found it"},
+        {"id": "a1", "type": "scout", "transcript": "/a1", "last_message": "found it"},
+    ),
+    ("TeammateIdle", "AgentRun", {"teammate_name": "bob"}, {"type": "bob"}),
+    (
+        "TaskCompleted",
+        "Task",
+        {"task_id": "7", "task_subject": "tests", "task_description": "d"},
+        {"id": "7", "subject": "tests", "description": "d"},
+    ),
+    (
+        "Stop",
+        "Turn",
+        {"stop_hook_active": True, "last_assistant_message": "done"},
+        {"is_continuation": True, "last_message": "done"},
+    ),
+    ("Stop", "Turn", {}, {"is_continuation": False, "last_message": ""}),
+    ("SessionEnd", "Session", {"reason": "logout"}, {"reason": "logout"}),
+    ("Setup", "Session", {"trigger": "init"}, {"source": "init"}),
+    ("UserPromptExpansion", "Prompt", {"prompt": "/x y", "command_name": "x"}, {"text": "/x y", "command": "x"}),
+    ("PostCompact", "Compaction", {"compact_summary": "short"}, {"summary": "short"}),
+    ("FileChanged", "FileEvent", {"file_path": "/f"}, {"path": "/f"}),
+]
+TELLS = """
+@informs("{event}")
+def tell_{event}(subject: {type}):
+    text = json.dumps({{name: getattr(subject, name) for name in {names}}})
+    return Note(text) if "{event}" == "PreCompact" else Tell(text)
+"""
+
+
+@pytest.mark.proves("S1-07", "S2-49", "S2-57", "S2-62", "S2-65", "S2-82", "S2-92", "S2-95", "S2-98", "S2-103", "S2-105")
+@pytest.mark.proves("S2-107", "S2-110", "S2-112", "S2-115")
+def test_a_python_hook_reads_the_fields_of_an_event_as_attributes(desk: Desk):
+    by_event = {event: {"event": event, "type": type_, "names": list(read)} for event, type_, _, read in READ}
+    types = ", ".join(sorted({each["type"] for each in by_event.values()}))
+    hooks = "".join(TELLS.format(**each) for each in by_event.values())
+    desk.machine.write("pack/rules.py", f"import json\nfrom snell import Note, Tell, informs, {types}\n{hooks}")
+    for number, (event, _, given, read) in enumerate(READ):
+        answer = desk.fire(event, **{**given, "tool_use_id": f"t{number}"})
+        told = answer.get("systemMessage") or answer["text"].rpartition("\n")[2]
+        assert (event, json.loads(told)) == (event, read)
+
+
 @pytest.mark.proves("S2-144")
 def test_a_client_has_one_entry_for_each_of_the_fifteen_events(desk: Desk):
     entries = _hooks_in(desk.snell("setup", "claude-code", "--print", "--json").json)
