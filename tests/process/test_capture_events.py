@@ -292,6 +292,21 @@ def test_hostile_fields_and_a_broken_inbox_disturb_no_session_and_reach_no_model
     )
 
 
+@pytest.mark.proves("S4-114")
+def test_a_damaged_memory_stops_no_prompt_and_the_failure_is_recorded(notes: Notes):
+    assert notes.desk.snell("memory", "remember", DECIDED).returncode == 0
+    prompt = {"session_id": "two", "prompt": "which package manager did we choose, pip or uv?"}
+    assert DECIDED in notes.desk.told("UserPromptSubmit", **prompt)
+    notes.desk.machine.stop()
+    with notes.desk.database() as database:
+        database.execute("UPDATE memories SET created_at = 'yesterday'")
+    answer = notes.desk.fire("UserPromptSubmit", **{**prompt, "session_id": "three"})
+    assert (answer.get("decision"), answer.get("continue", True), "hookSpecificOutput" in answer) == (None, True, False)
+    hooks = [run for each in notes.desk.snell("why", "last", "--json").json["rounds"] for run in each["runs"]]
+    failed = {run["hook"]: run["failure"]["kind"] for run in hooks if run.get("failure")}
+    assert failed == {"remember/add_to_prompt": "crash"}
+
+
 @pytest.mark.proves("S4-87")
 def test_a_timer_captures_a_running_session(notes: Notes):
     notes.desk.machine.write("snell.toml", f"{ON}every_minutes = 10\n")

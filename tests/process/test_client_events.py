@@ -80,13 +80,13 @@ def test_every_event_reaches_the_commands_that_fit_with_the_fields_of_the_client
 
     hooks = {event: [entry(fits, f"{event}-fits")] for event, (_, fits, _) in EVENTS.items()}
     for event, (_, _, other) in EVENTS.items():
-        hooks[event] += [entry(other, f"{event}-other")] if other else []
+        hooks[event] += [entry(None, f"{event}-any"), *([entry(other, f"{event}-other")] if other else [])]
     machine.write("snell.json", json.dumps({"hooks": hooks}))
     wanted = {}
     for number, (event, (fields, _, _)) in enumerate(EVENTS.items()):
         given = {"session_id": "s7", "cwd": str(machine.project), **(COMMON if number % 2 else {}), **fields}
         answer(machine, event, **given)
-        wanted[f"{event}-fits"] = {"hook_event_name": event, **given}
+        wanted |= {f"{event}-{each}": {"hook_event_name": event, **given} for each in ("fits", "any")}
     assert {path.name: json.loads(path.read_bytes()) for path in out.iterdir()} == wanted
     ignored = [f"{event} has nothing to match, so the matcher is ignored" for event in ("UserPromptSubmit", "Stop")]
     assert [problem["message"] for problem in problems(machine)] == ignored

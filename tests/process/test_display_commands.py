@@ -55,6 +55,7 @@ def test_the_status_line_is_what_the_configured_command_prints_or_our_own(run: R
     assert run("statusline", "--then", "echo theirs", settings=mine) == ["s-1"]
     assert run("statusline", "--then", "echo half; exit 3") == []
     assert run("statusline", "--then", "echo x", settings="disable_all_hooks = true\n") == []
+    assert run("statusline", settings=f"disable_all_hooks = true\n{mine}") == []
     assert run("statusline", settings=f'status_line = "{sys.executable} -m snell statusline"\n') == [
         "Opus | project | context 42%"
     ]
@@ -105,7 +106,8 @@ def test_suggested_files_are_what_the_configured_command_prints_or_the_projects(
     assert json.loads(given)["query"] == "src/x"
     assert run("suggest-files", "--then", "echo a", settings='file_suggestion = "echo mine"\n') == ["mine"]
     assert run("suggest-files", "--then", "echo a; exit 1", query="x") == []
-    assert run("suggest-files", settings="disable_all_hooks = true\n", query="read") == []
+    for own in ("", "file_suggestion = 'echo mine'\n"):
+        assert run("suggest-files", settings=f"disable_all_hooks = true\n{own}", query="read") == []
     assert run("suggest-files", query="no such thing") == []
 
 

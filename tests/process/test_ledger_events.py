@@ -177,10 +177,20 @@ def test_rules_about_tools_come_from_files_that_are_checked_and_read_again(sessi
     assert (verdict, "the ledger's rules cannot be used" in reason) == ("deny", True)
     session.desk.machine.write("snell.toml", '[pack.ledger]\nmode = "durable"\n')
     beside = '[[rule]]\nid = "tidy"\ntool = "tidy"\nside_effects = "external"\nreplay = "RELAUNCH"\n'
-    session.desk.machine.write("ledger.toml", beside)  # it need not be named
+    ours = '[[rule]]\nid = "sent"\ntool = "edit_file"\nside_effects = "external"\nreplay = "REPLAY_EXACT"\n'
+    session.desk.machine.write("ledger.toml", beside + ours)  # it need not be named
     found = {}
     for number, tool in enumerate(
-        ("Read", "Write", "mcp__mail__list_threads", "mcp__x__frobnicate", "mcp__x__tidy", "TaskUpdate", MAIL)
+        (
+            "Read",
+            "Write",
+            "edit_file",
+            "mcp__mail__list_threads",
+            "mcp__x__frobnicate",
+            "mcp__x__tidy",
+            "TaskUpdate",
+            MAIL,
+        )
     ):
         given = {"file_path": "/a", "content": "long enough", "subject": "z", "to": "x", "body": "b"}
         session.before(f"c{number}", tool, given)
@@ -189,6 +199,7 @@ def test_rules_about_tools_come_from_files_that_are_checked_and_read_again(sessi
     assert found == {
         "Read": ("read_only", "REPLAY_IDEMPOTENT"),
         "Write": ("local", "REPLAY_IDEMPOTENT"),
+        "edit_file": ("external", "REPLAY_EXACT"),  # a user's file comes before our own, which names it too
         "mcp__mail__list_threads": ("read_only", "REPLAY_IDEMPOTENT"),
         "mcp__x__frobnicate": ("local", "REPLAY_EXACT"),
         "mcp__x__tidy": ("external", "RELAUNCH"),

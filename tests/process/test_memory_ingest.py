@@ -114,6 +114,7 @@ def test_the_inbox_is_taken_in_by_a_recall_a_remember_and_the_timer_through_the_
     assert desk.snell("memory", "remember", other).returncode == 0
     assert (os.listdir(state / "new"), desk.snell("memory", "stats", "--json").json["memories"]) == ([], 3)
     more = "The convention is that every test is named after what it shows, see `tests/`"
+    desk.machine.write("snell.toml", "[pack.remember]\nenabled = true\ncapture = false\n")  # what waits came otherwise
     deliver(desk, "5.json", entry(desk, more))
     desk.machine.hook()  # a daemon; its timer takes in what waits, without a request
     wait_until(lambda: not os.listdir(state / "new"))

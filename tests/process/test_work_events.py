@@ -91,6 +91,10 @@ def test_every_event_brings_hooks_its_own_fields_from_the_hook_program_and_from_
             assert (answer["error"], answer["details"]["issues"]) == ("VALIDATION_ERROR", [f"{missing}: is missing"])
     assert desk.code("hooks.sessionEnd", sessionId=1, transcriptPath="", reason="x") == "VALIDATION_ERROR"
     assert desk.snell("session", "list", "--open", "--json").json == []  # `1` is a row, and no id of a client
+    desk.fire("SessionStart", source="startup")
+    (row,) = desk.snell("session", "list", "--open", "--json").json
+    desk.fire("SessionEnd", session_id=str(row["id"]), reason="x")  # another window, whose own id looks like the row's
+    assert desk.snell("session", "list", "--open", "--json").json == [row]
 
 
 # An event, the type of its subject, the payload's own fields, and what a Python hook reads of them.
