@@ -18,11 +18,12 @@ from tests.waiting import wait_until
 # Opens a console or a serial line, which no program drives, as a process without a parent.
 CONSOLE = """
 import fcntl, os, sys, termios
+parent = os.getpid()
 if os.fork():
     os._exit(0)
 os.setsid()
 fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR | os.O_NONBLOCK), termios.TIOCSCTTY, 1)
-while os.getppid() != 1:
+while os.getppid() == parent:  # until it belongs to the process that collects orphans
     pass
 os.execv(sys.argv[2], sys.argv[2:])
 """
