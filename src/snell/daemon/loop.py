@@ -67,7 +67,8 @@ class Daemon:
         self._served = 0
         self._ending = asyncio.Event()
         self._pace = Pace(self._idle, (runtime.database and runtime.database.log_path) or os.devnull)
-        self._is_new, self._has_checked_code, self._audit_is_behind = True, False, False
+        self._is_new, self._has_checked_code = True, False
+        self._audit_is_behind = self._has_old_rows = False
         self._services = OptionalServices(where, dict(os.environ))
 
     async def serve(self, must_end: Sequence[int] = ()) -> None:
@@ -169,15 +170,15 @@ class Daemon:
                 if runtime.audit_log:
                     await asyncio.to_thread(runtime.audit_log.keep_up, is_busy=self._is_busy)
                     self._audit_is_behind = runtime.audit_log.is_behind
-                runtime.database.run(lambda tx: self._expire_rows(tx, runtime.audit_log))
+                self._has_old_rows = runtime.database.run(lambda tx: self._expire_rows(tx, runtime.audit_log))
             with contextlib.suppress(StoreError):
                 await asyncio.to_thread(runtime.database.checkpoint)
 
     def _is_behind(self, runtime: Runtime) -> bool:
-        """Whether rows wait: for a database that another program has locked, for the ledger, or for the audit chain."""
+        """Whether rows wait: for a locked database, for the ledger, for the audit chain, or to be deleted."""
         journal = runtime.journal
         has_rows = isinstance(journal, StoreJournal) and journal.waiting > 0
-        return has_rows or runtime.watchers.ledger.is_behind or self._audit_is_behind
+        return has_rows or runtime.watchers.ledger.is_behind or self._audit_is_behind or self._has_old_rows
 
     def _is_busy(self) -> bool:
         """Whether work that can wait has to wait."""
@@ -194,18 +195,19 @@ class Daemon:
         if is_done():
             runtime.watchers.ledger.store_progress()
 
-    def _expire_rows(self, tx: Transaction, audit_log: AuditLog | None) -> None:
-        """Delete old rows, a few at a time to keep the transaction short; a shared server must have them first."""
+    def _expire_rows(self, tx: Transaction, audit_log: AuditLog | None) -> bool:
+        """Delete a few old rows, and return whether there were any; a shared server must have them first."""
         now = self._clock.now()
         if now is None:
-            return  # the clock was set, so the age of rows is not known
+            return False  # the clock was set, so the age of rows is not known
         fed = self._services.feed.position(tx) if self._services.feed else None
         if expire_traces(tx, now=now, days=KEEP_TRACES, up_to=fed.traces if fed else None):
-            return
-        if audit_log:
-            audit_log.forget(tx, now, KEEP_DECISIONS, (fed.decisions, fed.calls) if fed else None)
-            if limit := self._services.size_limit:
-                limit.shrink(tx, audit_log, now, fed)
+            return True
+        if not audit_log:
+            return False
+        has_deleted = audit_log.forget(tx, now, KEEP_DECISIONS, (fed.decisions, fed.calls) if fed else None)
+        limit = self._services.size_limit
+        return (limit is not None and limit.shrink(tx, audit_log, now, fed)) or has_deleted
 
 
 def _journal(runtime: Runtime) -> dict[str, Any]:

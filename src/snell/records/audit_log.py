@@ -80,11 +80,15 @@ class AuditLog:
         if key := self._known_key(make=False):
             audit_chain.note_expired(tx, key, "claim", [tool_call_id])
 
-    def forget(self, tx: Transaction, now: int, days: int, sent: tuple[int, int] | None = None) -> None:
-        """Delete old records, up to the decision and the call that were `sent`, and chain that they were deleted."""
-        key = self._key
+    def forget(self, tx: Transaction, now: int, days: int, sent: tuple[int, int] | None = None) -> bool:
+        """
+        Delete a few old records, up to the decision and the call that were `sent`, and chain that they were deleted.
+
+        Returns whether it deleted any.
+        """
+        key, has_deleted = self._key, False
         if not key:
-            return  # nothing is chained yet, so there are no old records
+            return False  # nothing is chained yet, so there are no old records
         head = audit_chain.read_head(tx, key)
         seals = key if audit_chain.are_rows_sealed(tx) else b""
         chained, chained_calls = head.decision, head.revision
@@ -96,11 +100,13 @@ class AuditLog:
         ):
             if taken:
                 audit_chain.note_expired(tx, key, kind, taken)
+                has_deleted = True
         if time.monotonic() - self._bodies_at > BODIES_EVERY:
             if expire_bodies(tx, now=now):
                 audit_chain.note_expired(tx, key, audit_chain.BODIES, [str(now - TRACE_DAYS * DAY_MS)])
-            else:
-                self._bodies_at = time.monotonic()
+                return True
+            self._bodies_at = time.monotonic()
+        return has_deleted
 
     def note_deleted(self, tx: Transaction, kind: str, before: int) -> None:
         """Chain that rows before a time were deleted because of the size limit."""
