@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.shell.arguments import gives
-from snell.shell.wrappers import UNCLEAR, layer_starts, program_of
+from snell.shell.wrappers import UNCLEAR, is_exact, layer_starts, program_of
 
 
 @lru_cache(maxsize=256)  # several hooks ask about each command of a line
@@ -61,6 +61,8 @@ class Command(Struct, frozen=True):
     @property
     def inner_command(self) -> Command:
         """The command inside `sudo`, `env`, `timeout` and the like; itself when there is none."""
+        if not is_exact(self.program):
+            return self
         starts = _known_starts(self.words, self.literal)
         return self._from_word(starts[-1]) if starts[-1] else self
 

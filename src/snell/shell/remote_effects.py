@@ -1,5 +1,6 @@
 """Does a command reach beyond this machine? Read from its words: which verb, wherever it stands, and which method."""
 
+from functools import lru_cache
 from typing import Literal
 
 from snell.model.tool_names import name_set
@@ -39,7 +40,7 @@ def remote(program: str, given: Arguments) -> Remote:
         return _database(program, row, given)
     if row.changes_by_verb:
         return _cloud(program, row, given)
-    if _is_sending(row, given):
+    if (row.sends or row.sends_tasks) and _is_sending(row, given):
         return "sends"
     if not row.remote and not row.sends:
         return "neither"
@@ -48,13 +49,19 @@ def remote(program: str, given: Arguments) -> Remote:
     return "sends" if row.remote and not matches_any(given, row.local) else "neither"
 
 
-def is_known_to_send(program: str, *, is_certain: bool) -> bool:
+@lru_cache(maxsize=1024)
+def is_known_to_send(program: str, is_certain: bool) -> bool:
     """A name that stands for a program; short words that are also other things only where it is certain to be one."""
     row = program_row(program)
     known = row.remote or row.changes_by_verb or program == "curl"
     if is_certain:
-        return bool(known or row.sends or row.statements or program in _WEB or program in ("scp", "rsync"))
+        return bool(known or row.sends or row.statements or has_own_remote(program))
     return known or bool(row.sends and row.sends[0])
+
+
+def has_own_remote(program: str) -> bool:
+    """Tell whether words of this program are judged in a way of its own."""
+    return program in _WEB or program in ("scp", "rsync")
 
 
 def _is_sending(row: Program, given: Arguments) -> bool:
