@@ -45,7 +45,7 @@ def test_a_good_installation_is_proved_by_an_event_through_the_installed_command
     assert {status for name, rows in found.items() for status, _ in rows if name != "user"} == {"ok"}
     assert found["snell-hook"][0][1].startswith(str(HOOK))
     assert found["synthetic event"][0][1].startswith("6 events answered by the daemon; first ")
-    assert found["client claude_code"] == [("ok", "last event just now, 1 recent event")]
+    assert found["client claude-code"] == [("ok", "last event just now, 1 recent event")]
     assert found["hook p/no_bad"] == [("ok", "last run just now, 1 recent run")]
     assert f"pid {machine.pid}, version " in found["daemon"][0][1]
     assert {"state folder", "run folder", "config folder", "socket", "store", "settings", "hooks"} <= set(found)

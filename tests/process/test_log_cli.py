@@ -34,6 +34,8 @@ def test_log_knows_sessions_by_their_beginning_clients_by_any_spelling_and_hooks
         ("--hook", "command"),
     ):
         assert (words, snell("log", "--json", *words)[1].splitlines()) == (words, shown)
+    assert [line.count("  claude-code  ") for line in snell("log")[1].splitlines()] == [1, 1]  # as `snell clients` does
+    assert " from claude-code " in snell("why")[1]
 
 
 def test_log_leaves_the_doctors_own_events_out_unless_they_are_asked_for(snell):

@@ -254,6 +254,14 @@ def test_an_event_that_is_sent_all_the_time_is_registered_for_a_hook_and_the_doc
     owner.stop_daemon()
 
 
+def test_a_recording_registers_no_event_that_changes_what_the_client_does(owner: Owner) -> None:
+    assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+    assert owner.snell("record", "on")[0] == 0
+    assert owner.snell("setup", "claude-code", "--check")[0] == 0
+    assert "never runs there" not in owner.snell("doctor", "--all")[1]
+    owner.stop_daemon()
+
+
 def test_print_and_json_write_nothing(owner: Owner) -> None:
     before = snapshot(owner.user_home)
     code, out, _ = owner.snell("setup", "cursor", "--print", "--include-mcp", "--no-session-start")

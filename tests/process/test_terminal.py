@@ -53,3 +53,15 @@ def test_trust_shows_the_code_and_what_a_person_answers_counts(author):
         *shown,
         "Approve these, exactly as they are now? [y/N] approved 1 of 1; a hook that changes must be approved again",
     ]
+
+
+def test_memories_are_readable_on_a_terminal(author):
+    author.snell("memory", "remember", "We use Valkey because of its license")
+    shown = author.on_terminal("memory", "list")
+    assert ("Valkey" in shown, "\ufffd" in shown) == (True, False)
+
+
+def test_lines_are_broken_between_words_at_the_width_of_the_terminal(author):
+    lines = author.on_terminal("clients", COLUMNS="80", NO_COLOR="1").splitlines()
+    assert len(lines) > 20
+    assert [line for line in lines if len(line) > 80] == []

@@ -273,3 +273,4 @@ def test_the_sessions_are_listed_and_a_copied_answer_counts_once(machine: Machin
         ["bbbb", "claude-code", "claude-x", "2,000", "20", "7", "3", "2,023"],
         ["aaaa", "claude-code", "claude-x", "1,000", "10", "0", "0", "1,010"],
     ]
+    assert "no session `cccc` has a transcript" in machine.snell("usage", "--session", "cccc")

@@ -95,9 +95,8 @@ def _listed_commands() -> Iterator[str]:
 
 def _run_command(name: str, words: list[str]) -> int:
     command, parser = command_of(name), parser_of(name)
-    accepts_more = getattr(command, "ACCEPTS_MORE", False)
     try:
-        args = parser.parse_known_args(words)[0] if accepts_more else _parse_args(parser, words)
+        args = parser.parse_known_args(words)[0] if hasattr(command, "ACCEPTS_MORE") else _parse_args(parser, words)
     except SnellError:
         if not words:
             parser.print_help()  # the error names what is missing
@@ -158,7 +157,14 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument("--no-color", action="store_true", help=help_)
 
     def error(self, message: str) -> NoReturn:
-        raise SnellError(message, advice=f"see `{self.prog} --help`")
+        help_, unknown = f"`{self.prog} --help`", message.partition("unrecognized arguments: ")[2].partition(" ")[0]
+        near = did_you_mean(unknown.partition("=")[0], self._option_string_actions) if unknown[:2] == "--" else ""
+        raise SnellError(message, advice=f"{near} {help_} lists the options" if near else f"see {help_}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if value not in (known := list(map(str, action.choices or ()))) and (near := did_you_mean(str(value), known)):
+            raise SnellError(f"`{value}` is none of the choices", advice=f"{near} `{self.prog} --help` lists them")
+        super()._check_value(action, value)
 
 
 class _Version(argparse.Action):

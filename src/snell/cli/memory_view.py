@@ -30,8 +30,7 @@ def _store_result(answer: Answer) -> str:
 def _memories(answer: Answer) -> str:
     if not answer["memories"]:
         return "no memory found in this project; `snell memory remember TEXT` stores one, `--project '*'` searches all"
-    paint = Colours.for_stdout()
-    return "\n".join(render_memory(each, paint) for each in answer["memories"])
+    return "\n".join(render_memory(each, Colours(on=False)) for each in answer["memories"])
 
 
 def render_memory(memory: Answer, paint: Colours) -> str:

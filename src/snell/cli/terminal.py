@@ -25,11 +25,8 @@ class Colours:
 
     def of(self, record: Mapping[str, Any]) -> Colour:
         """Return the colour of a decision: red for deny, yellow for a rewrite or ask, green for allow."""
-        usual = "yellow" if record.get("changes") else ""
-        name = COLOURS_OF_VERDICTS.get(record["verdict"], usual)
-        if name == "green" and usual:
-            name = usual
-        colour: Colour = getattr(self, name) if name else str
+        name = COLOURS_OF_VERDICTS.get(record["verdict"], "")
+        colour: Colour = getattr(self, "yellow" if record.get("changes") and name in ("", "green") else name, str)
         return colour
 
     def _with(self, on: bool) -> Callable[[int], Colour]:

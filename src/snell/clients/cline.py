@@ -1,4 +1,4 @@
-"""What the table of Cline cannot express."""
+"""Adjust what Cline sends and gets, where its table cannot express it."""
 
 from snell.clients.protocol.table import ClientTable
 from snell.model.command_words import value_of_json

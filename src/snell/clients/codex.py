@@ -1,4 +1,4 @@
-"""What the table of Codex CLI cannot express."""
+"""Adjust what Codex CLI sends and gets, where its table cannot express it."""
 
 from snell.clients.protocol.table import ClientTable
 from snell.model.events import Payload

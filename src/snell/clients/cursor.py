@@ -1,4 +1,4 @@
-"""What the table of Cursor cannot express."""
+"""Adjust what Cursor sends and gets, where its table cannot express it."""
 
 from snell.clients.protocol.table import ClientTable
 from snell.model.errors import PayloadError

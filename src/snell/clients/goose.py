@@ -1,4 +1,4 @@
-"""What the table of Goose cannot express."""
+"""Adjust what Goose sends and gets, where its table cannot express it."""
 
 from snell.clients.protocol.table import ClientTable
 from snell.model.events import Payload

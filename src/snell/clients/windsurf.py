@@ -1,4 +1,4 @@
-"""What the table of Windsurf cannot express."""
+"""Adjust what Windsurf sends and gets, where its table cannot express it."""
 
 from snell.clients.protocol.table import ClientTable
 from snell.model.events import Payload

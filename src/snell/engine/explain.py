@@ -75,7 +75,7 @@ _COUNTED = {"notes": "note", "tells": "tell", "env": "variable", "extras": "extr
 
 def _lines(record: Record, mark: Mark) -> Iterator[str]:
     tool = f" {record['tool']}" if record.get("tool") else ""
-    yield f"{record['event']}{tool} from {record['client']}   decision {record.get('id', '-')}"
+    yield f"{record['event']}{tool} from {record['client'].replace('_', '-')}   decision {record.get('id', '-')}"
     if "value" in record:
         yield from wrap(f"{row_of(record['event']).rewrites}: {_value(record['value'])}")
     first, *rest = wrap(f"answer: {headline(record)}")

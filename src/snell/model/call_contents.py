@@ -40,7 +40,7 @@ _QUERIES = frozenset(("q", "query", "queries"))
 _STATEMENTS = name_set("sql sqlquery sqlquerys sqlstatement sqlstatements statement statements")
 _PROGRAMS = name_set("applescript code codesnippet javascript jscode program python pythoncode snippet sourcecode")
 _PAGE_PROGRAMS = name_set("expression function script")
-_NOTEBOOK_PROGRAMS = name_set("cell cellsource code source")
+_NOTEBOOK_PROGRAMS = name_set("cell cellsource code newsource source")
 _LANGUAGES = name_set("kernel lang language runtime")
 
 _WRITES = name_set("append copy create edit insert move overwrite patch push put rename replace save update write str")
@@ -298,7 +298,7 @@ def _statement_in(key: str, verbs: ToolVerbs) -> str:
 
 
 def _add_programs(found: _Found, row: Row, tool: str, verbs: ToolVerbs) -> None:
-    if verbs.only_reads:
+    if verbs.only_reads or ("celltype", "markdown") in row:
         return
     keys = _PROGRAMS | (_PAGE_PROGRAMS if verbs.is_page else frozenset())
     keys |= _NOTEBOOK_PROGRAMS if verbs.is_notebook else frozenset()

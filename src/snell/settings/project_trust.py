@@ -144,8 +144,9 @@ def collect_unapproved(project: Project, collected: Collected) -> None:
     why = f"the project `{project.root}` is not approved; {RUN_TRUST}"
     collected.python += [PythonSource(str(path), untrusted=why) for path in project.python]
     message = "this project has hooks or settings that are not approved, so they have no effect"
-    first = next((file.path for file in project.settings if os.path.lexists(file.path)), project.root / ".snell")
-    collected.problems.append(Problem(str(first), 1, message, f"{RUN_TRUST} to see them", "hint"))
+    first = next((file.path for file in project.settings if os.path.lexists(file.path)), "")
+    place, line = str(first or project.root / ".snell"), int(bool(first))
+    collected.problems.append(Problem(place, line, message, f"{RUN_TRUST} to see them", "hint"))
 
 
 def collect_approved(reader: ItemReader, pins: ProjectPins, cwd: Path, collected: Collected) -> None:

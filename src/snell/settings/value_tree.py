@@ -15,13 +15,13 @@ Severity = Literal["error", "warning", "hint"]
 
 class Problem(Struct, frozen=True):
     file: str
-    line: int
+    line: int  # 0 for a folder
     message: str
     advice: str = ""
     severity: Severity = "error"
 
     def __str__(self) -> str:
-        text = f"{self.file}:{self.line}: {self.message}"
+        text = f"{self.file}:{self.line}: {self.message}" if self.line else f"{self.file}: {self.message}"
         return f"{text}; {self.advice}" if self.advice else text
 
 

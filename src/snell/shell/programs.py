@@ -67,7 +67,11 @@ class Program(Struct, frozen=True, forbid_unknown_fields=True):
     exposes: Phrases = ()  # removes the protection of a remote resource, or gives others access to it
     may_expose: Phrases = ()  # the same, but little is exposed, or it may be meant so
     stops: Phrases = ()  # stops a service that others may use
+    ends: Phrases = ()  # closes or changes one thing of others: for all of a listing it is a loss
     publishes: Phrases = ()  # gives something to the public that cannot be taken back, or merges without a review
+    goes_live: Phrases = ()  # changes what runs in production, or what people get
+    deploys: Phrases = ()  # the same where a word names production; what is in `sends` does so, too
+    options_from: Words = frozenset()  # variables whose words it takes as options of its own
     database: bool = False  # a client of a database, whose words and input may be statements
     drops: Phrases = ()  # empties or replaces a database
     may_drop: Phrases = ()

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from snell.cli.health import Check, Installation
-from snell.cli.terminal import print_json, time_ago, visible
+from snell.cli.terminal import fit, print_json, time_ago, visible
 from snell.model.errors import SnellError
 from snell.packs.traces.options import read_options
 from snell.packs.traces.service import can_export
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         last = f"; last round {time_ago(shown['at'])}" if shown["at"] else ""
         print(f"traces    {'on' if shown['enabled'] else 'off; your settings have no `enabled` under `[pack.traces]`'}")
         print(f"exporter  {'running' if shown['pid'] else 'not running'}{last}")
-        print(f"spans     {visible(_details(shown))}")
+        print(fit(f"spans     {visible(_details(shown))}", 10))
     return 0
 
 

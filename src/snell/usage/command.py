@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"sessions": [each.as_row() for each in found], "total": figures(total_of(found))})
     else:
-        print("\n".join(_lines(found, Colours.for_stdout())))  # noqa: T201 - a command prints its report
+        print("\n".join(_lines(found, args.session, Colours.for_stdout())))  # noqa: T201 - a command prints its report
     return 0
 
 
@@ -91,10 +91,11 @@ def figures(tokens: Tokens) -> dict[str, int]:
     }
 
 
-def _lines(found: Sequence[SessionUsage], paint: Colours) -> Iterator[str]:
+def _lines(found: Sequence[SessionUsage], wanted: str, paint: Colours) -> Iterator[str]:
     counted = sorted((each for each in found if each.tokens.total), key=lambda each: -each.tokens.total)
     if not counted:
-        yield "no session of that time has a transcript with counts of tokens"
+        which = f"session `{visible(wanted)}`" if wanted else "session of that time"
+        yield f"no {which} has a transcript with counts of tokens; `--since` looks further back"
         return
     rows = [[each.session[:8], each.client.replace("_", "-"), each.model, *_cells(each.tokens)] for each in counted]
     rows = [[visible(cell) for cell in row] for row in rows[:SHOWN]]

@@ -50,6 +50,16 @@ def test_an_option_that_does_not_exist_is_an_error(words, capsys):
     assert "--help`" in told.err
 
 
+def test_a_misspelt_option_verb_or_choice_gets_a_suggestion(capsys):
+    for words, near in (
+        ("fire --comand ls", "did you mean `--command`? `snell fire --help` lists the options\n"),
+        ("memory recal x", "did you mean `recall`? `snell memory --help` lists them\n"),
+        ("log --verdict denyy", "did you mean `deny`? `snell log --help` lists them\n"),
+    ):
+        assert main(words.split()) == 1
+        assert capsys.readouterr().err.endswith(near)
+
+
 def test_no_program_makes_a_parser_that_takes_abbreviations():
     assert {path: lines for path in PROGRAMS if (lines := careless_parsers(path))} == {}
 

@@ -14,6 +14,7 @@ from snell.packs.guard.one_time_allow import allow_once, last_denied, record_den
 from snell.packs.guard.presets import apply_presets
 from snell.packs.guard.rules import RULES
 from snell.packs.guard.session_state import check_send_after_secret, known_files, record_files, record_secret
+from snell.packs.guard.snell_paths import SnellPaths
 from snell.runtime.app import Runtime
 from snell.settings.packs import builtin_hooks, pack_hooks
 from snell.store.in_memory import InMemoryStore
@@ -25,11 +26,11 @@ FLAGGED = [(rule, command) for rule, cases in CASES.items() for command in cases
 FINE = [(rule, command) for rule, cases in CASES.items() for command in cases["fine"]]
 
 
-def _rules(command: str) -> set[str]:
-    """Those that speak in a session that has read a secret."""
+def _rules(command: str, *, builds: bool = False) -> set[str]:
+    """Those that speak in a session that has read a secret, on a person's machine or on a build server."""
     marks = InMemoryStore()
     record_secret(marks, "s", "~/.aws/credentials")
-    judgement = judge(command, CWD, HOME)
+    judgement = judge(command, CWD, HOME, snell_paths=SnellPaths(asks_to_publish=not builds))
     sent = check_send_after_secret(marks, "s", judgement.steps)
     return {finding.rule for finding in (*judgement.findings, *([sent] if sent else []))}
 
@@ -41,7 +42,7 @@ def test_a_rule_stops_what_it_says(rule: str, command: str):
 
 @pytest.mark.parametrize(("rule", "command"), FINE)
 def test_a_rule_lets_its_look_alikes_pass(rule: str, command: str):
-    assert rule not in _rules(command)
+    assert rule not in _rules(command, builds=rule == "exposure")
 
 
 @pytest.mark.parametrize("name", sorted(RULES))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from snell.cli.active_hooks import needed_options
-from snell.cli.terminal import Colours, align, print_json
+from snell.cli.terminal import Colours, align, fit, print_json
 from snell.setup.plan import Options
 from snell.setup.status import NOT_APPROVED, client_rows
 from snell.system.paths import places
@@ -18,7 +18,7 @@ tier       1: hooks as Snell has them, 2: hooks that Snell translates, 3: no hoo
 found      its program or its folder is on this machine
 block      a hook can refuse a call; rewrite: change it; inject: add context for the model; stop: end the turn
 mcp rules  set-up can add Snell's MCP server, and rules for the model
-installed  `snell setup CLIENT` connects a client, `snell setup CLIENT --check` says what is missing"""
+installed  `snell setup CLIENT` connects a client, `snell setup CLIENT --check` says what is missing; -: no need"""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -30,10 +30,8 @@ def run(args: argparse.Namespace) -> int:
     if not rows:
         print("no client was found on this machine; `snell clients` lists those that Snell knows")
         return 0
-    lines = [[_cell(row[name]) for name in COLUMNS] for row in rows]
-    head, *rest = align([list(COLUMNS), *lines])
-    print("\n".join([Colours.for_stdout().bold(head), *rest]))
-    print(f"\n{_LEGEND}")
+    head, *rest = align([list(COLUMNS), *([_cell(row[name]) for name in COLUMNS] for row in rows)])
+    print(Colours.for_stdout().bold(head), *rest, "", *(fit(line, 11) for line in _LEGEND.splitlines()), sep="\n")
     for row in rows:
         if row["off"]:
             print(f"{row['client']}: hooks are disabled in this client: {row['off']}")
@@ -45,4 +43,4 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _cell(value: Any) -> str:
-    return {True: "yes", False: "-"}[value] if isinstance(value, bool) else str(value)
+    return "yes" if value is True else "-" if value is False or value == "nothing to install" else str(value)

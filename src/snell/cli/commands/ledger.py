@@ -159,7 +159,7 @@ def _cells(call: Call, its: Mapping[str, str]) -> tuple[list[str], ...]:
     """Return what was called and how it ended, and where, with its id."""
     took, tool = f"{_seconds(call.duration_ms):>9}", charts.shorten_middle(call.raw_tool_name, charts.LONGEST_NAME)
     what = [_when(call.created_at), call.status, call.side_effect_class, took, tool, its["call"]]
-    return what, [call.client, visible(its["project"]), call.tool_call_id]
+    return what, [call.client.replace("_", "-"), visible(its["project"]), call.tool_call_id]
 
 
 def _when(ms: int) -> str:

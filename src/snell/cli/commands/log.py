@@ -112,7 +112,7 @@ def _cells(row: Row, its: About) -> tuple[list[str], ...]:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(row.at / 1000))
     signs = ("rewritten " if row.rewritten else "") + (f"{row.failures} failed " if row.failures else "")
     call = its.call if len(its.call) <= CALL else f"{its.call[: CALL - 1]}…"
-    place = [row.client, visible(its.project), row.session_id[:8], row.id, f"{row.ms:.1f} ms"]
+    place = [row.client.replace("_", "-"), visible(its.project), row.session_id[:8], row.id, f"{row.ms:.1f} ms"]
     return (
         [when, row.verdict, row.event, row.tool, call],
         place,

@@ -111,6 +111,7 @@ def _table(rows: list[SeenDecision], width: int, height: int) -> "Table":
         table.add_column(name, justify="right" if name == "ms" else "left", no_wrap=True, ratio=share)
     for seen in rows[-max(height, 1) :]:
         style, cells = COLOURS_OF_VERDICTS.get(seen.verdict, "dim"), _cells(seen)
+        cells["call"] = cells["call"] or cells["event"] * ("event" not in columns)
         table.add_row(*(Text(cells[name], style=style if name == "verdict" else "") for name in columns))
     return table
 

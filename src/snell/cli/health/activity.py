@@ -37,11 +37,9 @@ def activity_checks(installation: Installation) -> Iterator[Check]:
     if not clients:
         advice = "`snell setup` connects your clients; then run a tool in one of them"
         yield Check("last fired", "warn", "no client has sent an event yet", advice)
-    for name, last, times in clients:
+    for name, (last, times) in clients.items():
         yield Check(f"client {name}", "ok", f"last event {time_ago(last)}, {plural(times, 'recent event')}")
-    ordered = sorted(hooks.items(), key=lambda item: -item[1].last)
-    for hook, fired in ordered[:SHOWN]:
-        yield _hook_check(hook, fired)
+    yield from (_hook_check(*each) for each in sorted(hooks.items(), key=lambda item: -item[1].last)[:SHOWN])
 
 
 def _hook_check(name: str, fired: Fired) -> Check:
@@ -53,15 +51,15 @@ def _hook_check(name: str, fired: Fired) -> Check:
     return Check(f"hook {name}", "warn", f"{detail}, including the last one", advice)
 
 
-def events_by_client(tx: Transaction) -> list[tuple[str, int, int]]:
-    """Return name, time of the last event and number of recent events of each client."""
+def events_by_client(tx: Transaction) -> dict[str, tuple[int, int]]:
+    """Return by client the time of its last event and the number of its recent events."""
     newest = "(SELECT COALESCE(MAX(seq), 0) FROM decisions)"
     sql = (
         f"SELECT client, MAX(at), COUNT(*) FROM decisions WHERE seq > {newest} - ? AND event <> ?"
         " GROUP BY client ORDER BY 2 DESC"
     )
-    found = tx.rows(sql, DECISIONS, SELF_TEST)
-    return [(name, last, times) for name, last, times in found if name and name not in OURS]
+    rows = tx.rows(sql, DECISIONS, SELF_TEST)
+    return {name.replace("_", "-"): (last, times) for name, last, times in rows if name and name not in OURS}
 
 
 def _hooks(tx: Transaction) -> dict[str, Fired]:

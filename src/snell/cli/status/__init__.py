@@ -14,7 +14,7 @@ from snell.cli.call_operation import running_status
 from snell.cli.health import QUICK, Check, Installation, examine
 from snell.cli.health.activity import events_by_client
 from snell.cli.read_journal import read_journal
-from snell.cli.terminal import Colours, align, near_home, plural, print_json, time_ago, visible
+from snell.cli.terminal import Colours, align, fit, near_home, plural, print_json, time_ago, visible
 from snell.engine.explain import wrap
 from snell.model.protocols import Transaction
 from snell.records.decisions import SELF_TEST
@@ -26,7 +26,8 @@ from snell.system.capabilities import capability
 from snell.system.paths import places
 
 DAY = 86_400_000  # milliseconds
-_CONNECTED = {"yes": "connected", "no": "not connected"}
+_STATES = {"yes": "connected", "no": "not connected", **dict.fromkeys(("", "nothing to install"), "no set-up needed")}
+_OBSERVES = "nothing is denied, asked or changed; `snell replay --preset balanced` lists what would have been"
 _IDLE = "not running; the next event of a client starts it"
 _NO_CLIENTS = "none found on this machine; `snell clients` lists those that Snell knows"
 
@@ -54,12 +55,8 @@ class Status(Struct, frozen=True):
 
 
 def run(args: argparse.Namespace) -> int:
-    env = dict(os.environ)
-    status = read_status(Installation(places(env), env, Path.cwd()))
-    if args.json:
-        print_json(to_builtins(status))
-    else:
-        print("\n".join(_lines(status, Colours.for_stdout())))
+    status = read_status(Installation(places(os.environ), dict(os.environ), Path.cwd()))
+    print_json(to_builtins(status)) if args.json else print("\n".join(_lines(status, Colours.for_stdout())))
     return 0
 
 
@@ -94,7 +91,7 @@ def _read_store(installation: Installation) -> tuple[dict[str, tuple[int, int]],
         return {}, {}, 0
     with read_journal(installation.where) as (database, _):
         found, last_day = database.run(lambda tx: (events_by_client(tx), _last_day(tx)), only_reads=True)
-        return {name.replace("_", "-"): (last, times) for name, last, times in found}, last_day, database.size()
+        return found, last_day, database.size()
 
 
 def _last_day(tx: Transaction) -> dict[str, int]:
@@ -104,36 +101,28 @@ def _last_day(tx: Transaction) -> dict[str, int]:
 
 def _lines(status: Status, paint: Colours) -> Iterator[str]:
     yield paint.bold("clients")
-    rows = [[f"  {each.name}", _connection(each), _events(each)] for each in status.clients]
+    rows = [[f"  {each.name}", _STATES.get(each.installed, each.installed), _events(each)] for each in status.clients]
     yield from align(rows) if rows else [f"  {_NO_CLIENTS}"]
-    daemon, counts = status.daemon, status.last_day
+    daemon = status.daemon
     running = daemon and f"running, pid {daemon['pid']}, {plural(daemon['served'], 'event')} so far"
     shed = f"; {plural(daemon['shed'], 'trace')} left out under load" if daemon and daemon.get("shed") else ""
-    yield f"{paint.bold('daemon')}    {running or _IDLE}{shed}"
-    yield f"{paint.bold('preset')}    {_preset(status, paint)}"
-    packs = wrap(f"packs     {', '.join(status.packs) or 'none'}; {plural(status.hooks, 'active hook')} here", 0)
-    yield from (packs[0].replace("packs", paint.bold("packs"), 1), *(f"        {line}" for line in packs[1:]))
-    yield f"{paint.bold('last day')}  {_decision_counts(counts, paint)}"
     pause = f"{status.pause}: only policy hooks run; `snell pause --end` ends it"
-    yield f"{paint.bold('pause')}     {paint.yellow(pause) if status.pause else 'none'}"
-    yield f"{paint.bold('coverage')}  {status.coverage or 'not compared yet; `snell coverage` does that'}"
-    yield f"{paint.bold('store')}     {_store(status)}"
+    told = {
+        "daemon": f"{running or _IDLE}{shed}",
+        "preset": f"{paint.yellow('observe')}: {_OBSERVES}" if status.preset == "observe" else status.preset,
+        "packs": f"{', '.join(status.packs) or 'none'}; {plural(status.hooks, 'active hook')} here",
+        "last day": _decision_counts(status.last_day, paint),
+        "pause": paint.yellow(pause) if status.pause else "none",
+        "coverage": status.coverage or "not compared yet; `snell coverage` does that",
+        "store": _store(status),
+    }
+    for name, text in told.items():
+        yield fit(f"{name:<8}  {text}", 10).replace(name, paint.bold(name), 1)
     heading = paint.red(plural(len(status.problems), "problem")) if status.problems else paint.green("no problems")
     yield f"{heading}; `snell doctor` checks everything"
     for check in status.problems:
         yield from wrap(f"{visible(check.name)}: {visible(check.detail)}")
         yield from wrap(visible(check.advice), 4) if check.advice else ()
-
-
-def _preset(status: Status, paint: Colours) -> str:
-    if status.preset != "observe":
-        return status.preset
-    advice = "`snell replay --preset balanced` lists what would have been"
-    return f"{paint.yellow('observe')}: nothing is denied, asked or changed; {advice}"
-
-
-def _connection(client: Client) -> str:
-    return _CONNECTED.get(client.installed, client.installed or "no set-up needed")
 
 
 def _events(client: Client) -> str:

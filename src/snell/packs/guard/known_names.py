@@ -21,6 +21,11 @@ def names(key: str) -> frozenset[str]:
     return name_set(_tables()["names"][key])
 
 
+def table(key: str) -> dict[str, str]:
+    """Return a list of `name=value` as a dictionary, in its order."""
+    return dict(pair.split("=", 1) for pair in _tables()["names"][key].split())
+
+
 @cache
 def _tables() -> dict[str, dict[str, str]]:
     return tomllib.loads(TABLE.read_text(encoding="utf-8"))

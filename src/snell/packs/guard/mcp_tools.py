@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from snell.model.call_contents import rows_of
 from snell.model.tool_names import name_set, plain_name, words_of
 from snell.model.tools import mcp_parts
-from snell.packs.guard.known_names import names
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES
 from snell.sdk.subjects import ToolCall
@@ -35,6 +36,7 @@ _FORGES = name_set("github gitlab bitbucket gitea forgejo")
 _ENDING_VERBS = name_set("kill killall terminate stop end signal interrupt suspend abort")
 _PROCESS_KEYS = name_set("pid pids process processid processids processnumber")
 _MOST_IDS = 100
+_FREE_TEXTS = name_set("title body description message text content thought subject prompt comment summary")
 _DATABASES = names("database_servers")
 _DATABASE_VERBS = name_set("drop flushall flushdb flush truncate wipe reset")
 _VAULTS = names("secret_servers")
@@ -48,6 +50,8 @@ def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
     yield from _of_manager(words, given)
     if set(words) & _DATABASES and _empties_database(set(words), given):
         yield "dropdb", words[-1]
+    if "upload" in words:
+        yield from (("lftp", "-e", f"put {path}") for path in _texts_of(given) if path.startswith(("/", "~")))
     if {"redis", "valkey"} & set(words) and isinstance(line := given.get("command"), str):
         yield "redis-cli", *line.split()
     if {"docker", "podman", "nerdctl"} & set(words) and "run" in words:
@@ -87,7 +91,7 @@ def applied_manifests(call: ToolCall) -> Iterator[str]:
 
 
 def _empties_database(words: set[str], given: Mapping[str, Any]) -> bool:
-    is_mass = bool({"many", "all"} & words and words & _DELETES)
+    is_mass = bool({"many", "all"} & words and words & (_DELETES | {"update"}))
     stages = given.get("pipeline")
     replaces = isinstance(stages, list) and any(isinstance(stage, dict) and "$out" in stage for stage in stages)
     return bool(_DATABASE_VERBS & words) or replaces or (is_mass and not _selects(given))
@@ -118,12 +122,27 @@ def check_tool(call: ToolCall) -> Iterator[Finding]:
         return
     if _DELETES & verbs:
         yield RULES["infrastructure"].ask(f"`{call.tool}` deletes a remote resource")
-    elif (
-        _ENDS & verbs or {"merge", "pull"} <= verbs or (_REMOVES & verbs and _RESOURCES & verbs) or _sends_delete(call)
-    ):
+    elif _ENDS & verbs or (_REMOVES & verbs and _RESOURCES & verbs) or _sends_delete(call):
         yield RULES["infrastructure"].ask(f"`{call.tool}` changes something for others that cannot be taken back")
+    elif _CHANGES_OTHERS.search(" ".join(words)) or (verbs & _LIVE_VERBS and _names_production(call.input)):
+        yield RULES["exposure"].ask(f"`{call.tool}` changes what other people use")
     if set(words) & (_FORGES | {"unknown"}) and _opens_repository(verbs, call.input):
         yield RULES["exposure"].ask(f"`{call.tool}` gives others access, or takes a protection away")
+
+
+_CHANGES_OTHERS = pattern("tools_that_change_what_others_use")
+_LIVE_VERBS = names("verbs_that_go_live")
+_PRODUCTION = pattern("names_production_or_all")
+
+
+def _names_production(given: Mapping[str, Any]) -> bool:
+    """Tell whether a short text in the input names production or many people, or a switch for it is on."""
+    is_on = any(given.get(key) is True for key in ("prod", "production"))
+    return is_on or any(len(text) < 120 and _PRODUCTION.search(text) for text in _texts_of(given))
+
+
+def _texts_of(given: Mapping[str, Any]) -> list[str]:
+    return [text for row, _above in rows_of(given) for key, text in row if key not in _FREE_TEXTS]
 
 
 def _sends_delete(call: ToolCall) -> bool:
@@ -140,7 +159,9 @@ def _opens_repository(verbs: set[str], given: Mapping[str, Any]) -> bool:
     if "read" in verbs or "get" in verbs or "list" in verbs:
         return False
     is_opened = given.get("visibility") == "public" or given.get("private") is False
-    return (is_opened and bool(verbs & {"update", "edit", "set"})) or bool(verbs & {"collaborator", "protection"})
+    return (is_opened and bool(verbs & {"update", "edit", "set", "create"})) or bool(
+        verbs & {"collaborator", "protection"}
+    )
 
 
 def split_notebook_cell(source: str) -> tuple[str, str]:
@@ -183,4 +204,5 @@ def _process_ids(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _selects(given: Mapping[str, Any]) -> bool:
-    return any(given.get(key) for key in ("filter", "query", "where", "ids", "id", "selector"))
+    selectors = [given.get(key) for key in ("filter", "query", "where", "ids", "id", "selector")]
+    return any(selectors) and not any(isinstance(each, dict) and "match_all" in each for each in selectors)

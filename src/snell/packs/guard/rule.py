@@ -8,7 +8,7 @@ program, such as a redirection. A step calls only the rules whose trigger occurs
 from msgspec import Struct
 
 from snell.packs.guard.known_names import names, pattern
-from snell.packs.guard.known_values import ENVIRONMENT, NETWORK, PACKAGE
+from snell.packs.guard.known_values import ENVIRONMENT, NETWORK, PACKAGE, UNKNOWN
 from snell.packs.guard.reading_programs import only_reads
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, sort_words
@@ -56,6 +56,8 @@ MAY_TAKE_DOWN = 512  # a word is a verb that deletes or empties
 IN_SNELL_FOLDER = 1_024  # it runs in a folder of Snell's own files, where plain names are paths of those
 NAMES = 2_048  # a word is more than an option, or files that it names have labels
 VARIABLES = 4_096  # its input holds variables of the environment
+MAY_GO_LIVE = 8_192  # a word may name production
+INSTALLS = 16_384  # it may be told to install something
 
 _ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
 TAKES_DOWN = pattern("takes_down")
@@ -127,6 +129,10 @@ def traits_of(step: Step) -> int:
         | NAMES * (bool(step.touched) or _NAMES.search(text) is not None)
         | VARIABLES * (step.stdin is not None and ENVIRONMENT in "\0".join(step.stdin.labels))
     )
+    traits |= INSTALLS * ("install" in text or text[:2] == "i\0")
+    unknown = UNKNOWN in text and any("PROD" in label for word in step.words for label in word.labels)
+    told = f"{named}\0{step.env}" if step.env else named
+    traits |= MAY_GO_LIVE * (unknown or "rod" in told or "live" in told or "ROD" in told or "prd" in told)
     if text and not (program_row(step.program).only_reads or only_reads(step)):
         traits |= MAY_CHANGE_PATH * ("/" in text or _HIDDEN.search(text) is not None)
         traits |= MAY_TAKE_DOWN * (TAKES_DOWN.search(text) is not None)

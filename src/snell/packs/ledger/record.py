@@ -45,12 +45,12 @@ def record_start(event: Event, context: Context) -> None:
     """Record a call that is about to run, or was refused."""
     if context.database is None:
         return
-    seen = _see_call(event, context)
+    seen = _look_at_call(event, context)
     _started[seen.identity.call_id] = _steady_ms()
     if len(_started) > MOST_CLOCKS:
         del _started[next(iter(_started))]
     crash_points.notify("before row")
-    context.database.run(lambda tx: _begin(tx, seen))
+    context.database.run(lambda tx: _insert_call(tx, seen))
     crash_points.notify("after row")
 
 
@@ -64,7 +64,7 @@ class _SeenCall(msgspec.Struct, frozen=True):
     request: Body
 
 
-def _see_call(event: Event, context: Context) -> _SeenCall:
+def _look_at_call(event: Event, context: Context) -> _SeenCall:
     identity = identify_call_with_effort(event, context)
     effects = describe_call(event, identity.tool, rules_for(context).rules, context)
     return _SeenCall(event, context, identity, effects, _body(event.payload.get("tool_input"), context, "keep_input"))
@@ -75,11 +75,11 @@ def _body(value: object, context: Context, option: str) -> Body:
     return body_of(value, options.get("most_characters", LONGEST_BODY)) if options.get(option) else Body("", 0)
 
 
-def _begin(tx: Transaction, seen: _SeenCall) -> None:
+def _insert_call(tx: Transaction, seen: _SeenCall) -> None:
     identity, verdict = seen.identity, seen.context.verdict
     key = claimed_key(identity)
     run = runs.find(tx, identity.run_id)
-    call = _call(tx, seen, key, run)
+    call = _new_call(tx, seen, key, run)
     ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if verdict in ("ask", "defer") else "running"))
     if verdict != "deny":
         if run:
@@ -90,7 +90,7 @@ def _begin(tx: Transaction, seen: _SeenCall) -> None:
 
 
 def _has_happened(tx: Transaction, identity: CallIdentity, key: str) -> bool:
-    """Whether the refused call is the second delivery of one that succeeded, which keeps its key."""
+    """Return whether the refused call is the second delivery of one that succeeded, which keeps its key."""
     held = claims.holder(tx, identity.run_id, key)
     if held is None or held.tool_call_id != identity.call_id:
         return False
@@ -102,15 +102,15 @@ def record_end(event: Event, context: Context) -> None:
     """Record the end of a call."""
     if context.database is None:
         return
-    seen = _see_call(event, context)
+    seen = _look_at_call(event, context)
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
     response = _body(answer, context, "keep_output")
     crash_points.notify("before settling")
-    context.database.run(lambda tx: _end(tx, seen, response))
+    context.database.run(lambda tx: _settle_call(tx, seen, response))
     crash_points.notify("after settling")
 
 
-def _end(tx: Transaction, seen: _SeenCall, response: Body) -> None:
+def _settle_call(tx: Transaction, seen: _SeenCall, response: Body) -> None:
     event, context = seen.event, seen.context
     at, failed = began_at(context), error_of(event)
     measured: Any = event.payload.get("duration_ms")
@@ -123,7 +123,7 @@ def _end(tx: Transaction, seen: _SeenCall, response: Body) -> None:
         call = known
     else:  # a row that was added from the decision gets its details, by which it is known whether it has side effects
         started = known.started_at if known else at - (took or 0)
-        found = _call(tx, seen, key, runs.find(tx, identity.run_id))
+        found = _new_call(tx, seen, key, runs.find(tx, identity.run_id))
         kept = {"created_at": known.created_at, "decision_id": known.decision_id} if known else {}
         call = msgspec.structs.replace(found, status="running", started_at=started, **kept)
         ledger.begin(tx, call)
@@ -149,7 +149,7 @@ def _end(tx: Transaction, seen: _SeenCall, response: Body) -> None:
 
 
 def _needs_person(call: Call, context: Context) -> bool:
-    """Whether the run has to wait after this call failed."""
+    """Return whether the run has to wait after this call failed."""
     if context.options.get("wait_after_failure") == "any":
         return call.has_side_effects
     return call.replay_policy == "REPLAY_EXACT"
@@ -179,7 +179,7 @@ def mark_abandoned_calls(event: Event, context: Context) -> None:
         context.database.run(lambda tx: resume.resume(tx, run_id, now_ms()))
 
 
-def _call(tx: Transaction, seen: _SeenCall, key: str, run: runs.Run | None) -> Call:
+def _new_call(tx: Transaction, seen: _SeenCall, key: str, run: runs.Run | None) -> Call:
     event, identity, classified = seen.event, seen.identity, seen.effects.found
     at = began_at(seen.context)
     step = runs.step_at(tx, identity.run_id, at) if run else None
@@ -199,7 +199,7 @@ def _call(tx: Transaction, seen: _SeenCall, key: str, run: runs.Run | None) -> C
         policy_rule_id=classified.rule,
         normalized_args_hash=identity.hashed,
         idempotency_key=key,
-        attempt=_attempt(tx, identity),
+        attempt=_attempt_number(tx, identity),
         request_ref=ledger.put_body(tx, seen.request.text, at=at, size=seen.request.size),
         session_id=identity.session_id,
         agent_id=agent_of(event),
@@ -218,7 +218,7 @@ def _with_call_id(tx: Transaction, event: Event, identity: CallIdentity) -> Call
     return msgspec.structs.replace(identity, call_id=call.tool_call_id) if call else identity
 
 
-def _attempt(tx: Transaction, identity: CallIdentity) -> int:
+def _attempt_number(tx: Transaction, identity: CallIdentity) -> int:
     sql = (
         "SELECT COUNT(*) FROM tool_calls WHERE idempotency_key = ? AND status IN ('failed',"
         " 'abandoned_on_resume') AND tool_call_id <> ?"

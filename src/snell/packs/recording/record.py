@@ -21,7 +21,8 @@ from snell.system.wall_clock import now_ms
 
 MEGABYTE = 1_048_576
 SESSIONS = 256
-EVENTS = tuple(name for name in CATALOGUE if name not in ("MessageDisplay", "StatusLine", "FileSuggestion"))
+# Not those that set-up registers only for a hook: an entry for WorktreeCreate alone replaces git's worktrees.
+EVENTS = tuple(name for name, row in CATALOGUE.items() if not row.registered_for)
 
 
 class _Last(Struct):

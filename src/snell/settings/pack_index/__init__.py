@@ -1,5 +1,5 @@
 """
-The built-in packs by `index.json`, without importing their hooks: a hook's module is imported when the hook first runs.
+Load the built-in packs from `index.json`, without their hooks: a hook's module is imported when the hook first runs.
 
 `python3 dev.py docs` writes the index from the packs. A pack whose files have other names or sizes than in the index
 was changed since, and is read and imported as without an index.
@@ -60,7 +60,7 @@ def sizes_in(folder: Path) -> dict[str, int]:
 
 def index_of(pack: str, manifest: Mapping[str, Any], modules: Mapping[str, Any], folder: Path) -> str:
     """Return the entry of a pack, whose modules are imported, for the index."""
-    hooks = {stem: {name: _plain(each) for name, each in _own_hooks(module)} for stem, module in modules.items()}
+    hooks = {stem: {name: _data_of(each) for name, each in _own_hooks(module)} for stem, module in modules.items()}
     with_hooks = {stem: declared for stem, declared in hooks.items() if declared}
     entry = {"manifest": manifest, "sizes": dict(sorted(sizes_in(folder).items())), "hooks": with_hooks}
     return f'"{pack}": {msgspec.json.encode(entry).decode()}'
@@ -111,8 +111,8 @@ def _own_hooks(module: Any) -> Iterator[tuple[str, tuple[Declaration, ...]]]:
             yield name, declarations(function)
 
 
-def _plain(declared: tuple[Declaration, ...]) -> list[dict[str, Any]]:
-    """Return declarations without the fields that have their default."""
+def _data_of(declared: tuple[Declaration, ...]) -> list[dict[str, Any]]:
+    """Return declarations as plain data, without the fields that have their default."""
     defaults = asdict(Declaration(role="judges", event=""))
     return [
         {key: value for key, value in asdict(each).items() if key in ("role", "event") or value != defaults[key]}

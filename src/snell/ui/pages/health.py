@@ -70,9 +70,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
         "packs": known.packs,
         "daemon": _daemon(site),
         "version": our_version(),
-        "clients": list(
-            _clients(known.clients, {name.replace("_", "-"): (last, number) for name, last, number in seen})
-        ),
+        "clients": list(_clients(known.clients, seen)),
         "counts": counts,
         "size": site.store.size(),
         "limit": known.store_megabytes * 1_000_000,

@@ -37,8 +37,9 @@ own_files own_code own_install own_processes delete_tree delete_found overwrite 
 git_history remote_code hidden_code send_secret send_project read_secret secret_stores environment
 permissions privileges startup traces machine windows databases infrastructure exposure
 """
+_ALONE = ("production", "packages", "automatic_files")
 # Rules in folders of their own, which the guard works without.
-_FOLDERS = [name for name in ("snell.packs.guard.automatic_files",) if find_spec(name)]
+_FOLDERS = [name for each in _ALONE if find_spec(name := f"snell.packs.guard.{each}")]
 _MODULES: tuple[Any, ...] = (
     *(import_module(f"{__name__}.{name}") for name in _NAMES.split()),
     *(import_module(f"{name}.rule") for name in _FOLDERS),

@@ -40,13 +40,13 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     elif matches_any(given, row.may_drop) and not _is_test(step):
         yield RULE.ask(f"`{step.text[:80]}` may empty or replace a database")
     elif step.program in _SOCKETS:
-        if step.stdin is not None and _FLUSHES.match(step.stdin.text):
-            yield RULE.deny("it empties a cache or database over a plain connection")
+        if step.stdin is not None and _FLUSHES.search(step.stdin.text):
+            yield RULE.deny("it empties or stops a service over a plain connection")
     elif row.database and not _is_scratch(step, workspace):
         yield from _client(step)  # what is lost in a database for tests can be made again
 
 
-_FLUSHES = lazy_regex(r"\s*(?:flush_all|flushall|flushdb)\b", re.IGNORECASE)
+_FLUSHES = pattern("losses_over_connections")
 
 
 def _client(step: Step) -> Iterator[Finding]:

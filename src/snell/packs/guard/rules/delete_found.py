@@ -66,7 +66,9 @@ def names_deleted(step: Step) -> list[str] | None:
         return [arg.rpartition("\ue000/")[2] for arg in step.args if "\ue000/" in arg]
     if step.program not in ("find", "gfind") or "-delete" not in _own_words(step.args):
         return None
-    return [word for before, word in zip(step.args, step.args[1:], strict=False) if _NAMES.match(before)]
+    rest = (*step.args[2:], "")  # what is pruned is not deleted
+    triples = zip(step.args, step.args[1:], rest, strict=False)
+    return [word for before, word, after in triples if _NAMES.match(before) and after != "-prune"]
 
 
 def _own_words(args: tuple[str, ...]) -> list[str]:

@@ -49,6 +49,10 @@ REMOVERS = name_set("rm grm rmdir unlink trash trash-put gio remove-item del rd 
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
 _DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
 _ALL_SOURCES = pattern("all_sources")
+_DATABASE_FILE = lazy_regex(r"\.(?:sqlite3?|db|mdb|rdb)$")
+_SCRATCH = lazy_regex(
+    r"(?i)test|te?mp|cache|e2e|fixture|example|sample|scratch|demo|coverage|thumbs|mock|playground|bench"
+)
 _WINDOWS = lazy_regex(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
 TRIGGER = Trigger(programs=REMOVERS)
@@ -205,4 +209,6 @@ def _judge_single_file(place: str, path: str, shown: str) -> Finding | None:
         return RULE.ask(f"it deletes a startup file: `{shown}`")
     if place == GIT and not path.endswith(".lock"):
         return RULE.ask(f"it deletes a part of {place}: `{shown}`")
+    if place in (PROJECT, PROJECT_ROOT, SOURCES) and _DATABASE_FILE.search(path) and not _SCRATCH.search(path):
+        return RULE.ask(f"it deletes the data of a database: `{shown}`")
     return None

@@ -7,7 +7,7 @@ from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import Value, is_unset_variable
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger, given_to
-from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.shell.shell_state import CONTAINER, Step
 from snell.shell.arguments import matches_any
 from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
@@ -18,9 +18,13 @@ _DEVICE = pattern("devices_with_data")
 _COPIERS = frozenset(("dd", "gdd", "dcfldd", "dc3dd", "sdd"))
 _MAKERS = ("mkfs", "mke2fs", "mkdosfs", "mkntfs", "mkswap", "newfs")
 _OVERWRITERS = frozenset(("cp", "tee", "mv", "truncate", "shred"))
+_REACHING = frozenset(("mount", "debugfs", "fdisk", "parted", "dd", "cat", "strings", "losetup", "cryptsetup"))
+_DISK = lazy_regex(r"(?:if=)?/dev/(?:sd|nvme|vd|xvd|hd|mmcblk|dm-|mapper/|md\d|disk/)")
 _IMAGERS = frozenset(("ddrescue", "flashcp", "bmaptool"))
 
-TRIGGER = Trigger(programs=_COPIERS | _OVERWRITERS | _IMAGERS, prefixes=_MAKERS, traits=WRITES, rows=("erases",))
+TRIGGER = Trigger(
+    programs=_COPIERS | _OVERWRITERS | _IMAGERS | _REACHING, prefixes=_MAKERS, traits=WRITES, rows=("erases",)
+)
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
@@ -29,6 +33,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     device = next(filter(_DEVICE.match, (*step.writes, *step.appends, *outputs)), "")
     if device:
         yield RULE.deny(f"it overwrites the device `{device}`")
+    elif step.where == CONTAINER and step.program in _REACHING and any(map(_DISK.match, step.args)):
+        yield RULE.deny(f"`{step.text[:80]}` reaches the disk of the machine out of a container")
     elif step.args and not given_to(step).has("--help", "--version", "-V"):
         yield from _disk_tool(step)
 

@@ -9,24 +9,34 @@ server (`CI` is set).
 
 from collections.abc import Iterator
 
+from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, matches_any
 from snell.shell.programs import Program, program_row
+from snell.shell.remote_effects import remote
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="exposure", family="infrastructure", instead="say what should change and why, and let the user change it"
 )
 
-TRIGGER = Trigger(rows=("exposes", "may_expose", "stops", "publishes"))
+_REQUESTS = frozenset(("curl", "http", "https", "xh", "wget"))
+_FOR_OTHERS = pattern("requests_that_others_notice")
+TRIGGER = Trigger(programs=_REQUESTS, rows=("exposes", "may_expose", "stops", "publishes"))
 _OWN_REGISTRY = ("localhost", "127.0.0.1")
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     given, row = given_to(step), program_row(step.program)
+    if step.program in _REQUESTS:
+        told = " ".join(step.args)
+        may = "api." in told or ".sock" in told or "transfer" in told or "visibility" in told
+        if may and _FOR_OTHERS.search(told) and remote(step.program, given) == "sends":
+            yield RULE.deny(f"`{step.text[:80]}` sends mail or money, or changes whose something is")
+        return
     if matches_any(given, row.exposes) and not only_asks(step):
         yield RULE.deny(f"`{step.text[:80]}` removes the protection of a remote resource, or lets others use it")
     elif matches_any(given, row.may_expose) and not only_asks(step):
@@ -43,7 +53,9 @@ def _publishes(given: Arguments, row: Program, workspace: Workspace) -> bool:
         return False
     last, is_sure = (given.operands or given.words or ("",))[-1], len(given.operands) - 1 not in given.unsure
     is_sure = is_sure and not any(UNKNOWN in each for each in given.operands)
-    names_it = is_sure and not _VERB.fullmatch(last) and not last.startswith(_OWN_REGISTRY)
+    if last.startswith(_OWN_REGISTRY):
+        return False
+    names_it = is_sure and not _VERB.fullmatch(last)
     return workspace.snell_paths.asks_to_publish or names_it
 
 

@@ -33,7 +33,7 @@ _TEMPORARY_TAG = lazy_regex(
 TRIGGER = Trigger(rows=("loses_history",), traits=WRITES)
 
 
-def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     for path in step.writes:
         if _REPOSITORY.search(path):
             yield RULE.ask(f"it overwrites a file inside the repository's `.git` folder: `{path}`")
@@ -46,14 +46,28 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         yield RULE.deny("it resets a branch, and commits that only this branch has are lost")
     elif matches_any(given_to(step), row.loses_history) and not _is_own(command, given):
         yield RULE.deny(f"`{step.text[:80]}` deletes or replaces history that others may use")
-    elif command == "push" and given.has("--no-verify"):
+    elif command == "push":
+        yield from _other_push(step, given, workspace)
+
+
+def _other_push(step: Step, given: Arguments, workspace: Workspace) -> Iterator[Finding]:
+    """Judge a push that does not say itself that it replaces history."""
+    deploys = program_row(step.program).deploys
+    if any(".push=+" in arg for arg in step.args):
+        yield RULE.deny("it pushes with a setting that replaces history")
+    elif workspace.snell_paths.asks_to_publish and matches_any(given_to(step), deploys):
+        yield RULE.ask("it pushes to a remote that runs what it gets")
+    elif given.has("--no-verify"):
         yield RULE.ask("it pushes without the checks that the repository has before a push")
 
 
 def _is_own(command: str, given: Arguments) -> bool:
     """Tell whether no person works with it: a branch that a build fills, a tag for one test."""
     if command == "push" and not given.has("-d", "--delete", "--mirror", "--prune"):
-        return bool(given.operands[1:]) and all(map(_GENERATED.search, given.operands[1:]))
+        names = {name for name, _value in given.options}
+        is_leased = "--force-with-lease" in names and not {"-f", "--force"} & names
+        is_leased = is_leased and not any(map(_SHARED.search, given.operands[1:]))
+        return bool(given.operands[1:]) and (is_leased or all(map(_GENERATED.search, given.operands[1:])))
     is_deleted_tag = command == "tag" and given.has("-d", "--delete") and bool(given.operands)
     return is_deleted_tag and all(map(_TEMPORARY_TAG.search, given.operands))
 

@@ -35,7 +35,7 @@ _CLOUDS = frozenset(("aws", "az", "gcloud", "oci", "ibmcloud"))
 _ENGINES = frozenset(("docker", "podman", "nerdctl"))
 _REQUESTS = frozenset(("curl", "http", "https", "xh", "curlie", "wget"))
 
-TRIGGER = Trigger(traits=MAY_TAKE_DOWN, rows=("deletes_by_verb", "destroys", "may_destroy"))
+TRIGGER = Trigger(traits=MAY_TAKE_DOWN, rows=("deletes_by_verb", "destroys", "may_destroy", "ends"))
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
@@ -57,6 +57,8 @@ def _deletions(step: Step, given: Arguments) -> Iterator[Finding]:
         yield RULE.deny(f"`{step.text[:80]}` deletes data, or takes down what may be in use")
     elif matches_any(given, row.may_destroy):
         yield RULE.ask(f"`{step.text[:80]}` deletes what other projects may use")
+    elif matches_any(given, row.ends) and any(word.has("every") for word in step.words[1:]):
+        yield RULE.deny(f"`{step.program} {' '.join(given.operands[:2])}` acts on everything that is listed")
     elif step.program in _ENGINES and _deletes_all_listed(step):
         yield RULE.deny(f"`{step.program} {step.args[0]}` acts on everything that it lists, including other projects")
     elif not (_tells_losses(row) or "/" in step.words[0].text) and _insists(given):

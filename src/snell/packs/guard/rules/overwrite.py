@@ -5,10 +5,12 @@ This covers redirections, `tee`, `cp`, `mv`, `truncate`, `dd` and `sed -i` that 
 move or pack a folder away.
 """
 
+import os.path
 import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
+from snell.packs.guard.file_lookups import MISSING, path_kind
 from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import (
@@ -91,6 +93,9 @@ def _added_text(step: Step) -> str:
 _NOTHING = lazy_regex(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
 
 
+_SOURCE = lazy_regex(
+    r"\.(?:py|[cm]?[jt]sx?|go|rs|java|kt|rb|php|cs|swift|cc?|cpp|hh?|vue|svelte|scala|ex|sql|sh|toml|json|ya?ml)$"
+)
 _DATA = lazy_regex(r"\.(?:csv|tsv|db|sqlite3?|parquet|xlsx?|sql|jsonl?|ya?ml)$", re.IGNORECASE)
 
 
@@ -141,7 +146,12 @@ def _loss_of(path: str, place: str, step: Step) -> str:
         return ""
     if "*" in name and not is_build_output(path):
         return place
-    return "a file of data" if step.program in ("truncate", "dd") and _DATA.search(name) else ""
+    if step.program in ("truncate", "dd") and _DATA.search(name):
+        return "a file of data"
+    if step.program == ":":
+        return ""
+    is_new = path_kind(path) == MISSING and path_kind(os.path.dirname(path)) != MISSING
+    return "a source file" if _SOURCE.search(name) and not (is_new or is_build_output(path)) else ""
 
 
 def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -185,7 +195,9 @@ def _synced_folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if len(operands) < 2 or dry:
         return
     place = OUTSIDE if ":" in operands[-1] else classify_path(workspace.absolute(operands[-1]), workspace)
-    if place not in (PROJECT, BUILD, TEMP, SOURCES):
+    if place == SOURCES and _EMPTY_FOLDER.search(operands[-2]):
+        yield RULE.ask(f"it empties `{operands[-1]}`")
+    elif place not in (PROJECT, BUILD, TEMP, SOURCES):
         is_emptied = _EMPTY_FOLDER.search(operands[-2]) is not None and place in (HOME_PART, OUTSIDE, GIT)
         verdict = RULE.deny if is_emptied or place in (ROOT, HOME, SYSTEM, PROJECT_ROOT, ABOVE) else RULE.ask
         yield verdict(f"it deletes files in `{operands[-1]}` that the source does not have")

@@ -27,6 +27,7 @@ _PUBLISHER = pattern("publisher")
 _DEV_TCP = lazy_regex(r"^/dev/(?:tcp|udp)/")
 
 
+_RUN_FILES = names("programs_that_run_files")
 _UNUSUAL_HOST = pattern("unusual_host")
 _INPUT_IS_RUN = name_set("psql mysql mariadb sqlite3 mongosh mongo redis-cli ed make gdb at batch crontab")
 _SOCKETS = frozenset(("nc", "ncat", "netcat", "socat"))
@@ -64,7 +65,7 @@ def _unknown_package(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.ask(f"it downloads and runs `{unknown}`, a package that is not well known")
 
 
-_PACKAGE = lazy_regex(r"((?:@[\w.-]+/)?\w[\w.-]*?)(?:\[[\w,-]*\])?(?:@[\w.^~*<>=|-]*|[=<>~!]=.*)?")
+PACKAGE_NAME = lazy_regex(r"((?:@[\w.-]+/)?\w[\w.-]*?)(?:\[[\w,-]*\])?(?:@[\w.^~*<>=|-]*|[=<>~!]=.*)?")
 
 
 def _is_well_known(requirement: str, runner: str, workspace: Workspace) -> bool:
@@ -74,7 +75,7 @@ def _is_well_known(requirement: str, runner: str, workspace: Workspace) -> bool:
     if address and (is_forge(requirement) if address[1] else runner == "npx" or address[2]):
         owner = address[address.lastindex or 0].lower()
         return bool({owner, f"@{owner}"} & (known | program_row("npx").well_known))
-    found = _PACKAGE.fullmatch(requirement)
+    found = PACKAGE_NAME.fullmatch(requirement)
     name = found[1] if found else ""
     if not name or {name.lower(), name.partition("/")[0]} & known or name.startswith("create-") or is_known(name):
         return True
@@ -86,13 +87,13 @@ def _is_well_known(requirement: str, runner: str, workspace: Workspace) -> bool:
 _REPOSITORY = lazy_regex(
     r"(?:git\+)?\w+://[^/]+/([\w.-]+)/|(?:github|gitlab|bitbucket|gist):([\w.-]+)|(\w[\w.-]*)/[\w.-]+$"
 )
-_TOOLS = names("downloaded_tools")
+TOOLS = names("downloaded_tools")
 _SHOWS_VERSION = frozenset(("version", "--version", "-v", "-V", "--help", "-h", "help", "--client"))
 
 
 def _is_tool(name: str, source: str) -> bool:
     """Tell whether many download this program, or its publisher is well known."""
-    known = _TOOLS | program_row("npx").well_known | program_row("uvx").well_known
+    known = TOOLS | program_row("npx").well_known | program_row("uvx").well_known
     return name in known or bool(_PUBLISHER.match(source) or _DISTRIBUTORS.match(source))
 
 
@@ -117,7 +118,9 @@ def _fetched_program(step: Step) -> Iterator[Finding]:
 
 
 def _packages_by_address(step: Step) -> Iterator[Finding]:
-    if matches_any(given_to(step), program_row(step.program).fetches_code) and not only_asks(step):
+    fetches = matches_any(given_to(step), program_row(step.program).fetches_code)
+    fetches = fetches and (step.program == "rpm" or not only_asks(step))  # of which `-h` shows how far it is
+    if fetches and not any(map(_DISTRIBUTORS.match, step.args)):
         verdict = RULE.deny if any(map(_UNENCRYPTED.match, step.args)) else RULE.ask
         yield verdict(f"`{step.text[:80]}` downloads code that runs here and was not reviewed")
     elif step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
@@ -156,7 +159,7 @@ def _attacks(step: Step) -> Iterator[Finding]:
     elif attack == "tool" or "stratum+" in "\0".join(step.args):
         yield RULE.deny(f"`{step.program}` is an attack tool or a coin miner")
     elif attack == "scanner" and not any(map(is_local, step.args)):
-        yield RULE.ask(f"`{step.program}` scans other machines")
+        yield RULE.ask(f"`{step.program}` scans other machines, or listens to their traffic")
 
 
 _LOGINS = lazy_regex(r"(?:.*:)?(?:22|3389|5900)")  # ports of ssh and of remote desktops
@@ -169,7 +172,9 @@ def _tunnel_verdict(step: Step) -> Callable[[str], Finding]:
 
 def _input_and_packages(step: Step) -> Iterator[Finding]:
     source = step.stdin.detail(NETWORK) if step.stdin is not None else ""
-    if step.stdin is not None and step.stdin.has(NETWORK) and _runs_input(step) and not is_local(source):
+    if step.program in _RUN_FILES and any(label.startswith(NETWORK) for label in step.touched):
+        yield RULE.ask(f"`{step.program}` runs a file from the network that was not reviewed")
+    elif step.stdin is not None and step.stdin.has(NETWORK) and _runs_input(step) and not is_local(source):
         yield RULE.ask(f"`{step.program}` runs commands from the network that were not reviewed")
     elif _installs_by_address(step):
         is_open = any(map(_UNENCRYPTED.match, step.args))
@@ -185,7 +190,7 @@ def _connections(step: Step) -> Iterator[Finding]:
     elif any(map(_UNENCRYPTED.match, step.args)):
         if any(_PROGRAMS.search(path) for path in step.writes):
             yield RULE.ask("it installs a program that was downloaded without encryption")
-        elif _is_installer(step):
+        elif is_installer(step):
             verdict = RULE.deny if any(map(_BARE_ADDRESS.match, step.args)) else RULE.ask
             yield verdict("it installs or runs a package that was downloaded without encryption")
 
@@ -195,8 +200,7 @@ def _runs_input(step: Step) -> bool:
     args = step.args
     applies = step.program in ("kubectl", "oc", "awk", "gawk", "ansible-playbook") and "-" in args
     loads = step.program in ("docker", "podman") and args[:1] == ("load",)
-    jar = step.program == "java" and any(arg.startswith("/dev/fd/") for arg in args)
-    return applies or loads or jar or (step.program in _INPUT_IS_RUN and not {"-c", "-e", "--eval"} & set(args))
+    return applies or loads or (step.program in _INPUT_IS_RUN and not {"-c", "-e", "--eval"} & set(args))
 
 
 _PACKAGE_ADDRESS = lazy_regex(r"^(?:--(?:from|spec|package|git)=?)?(?:git\+|hg\+)?(?:https?|git|ssh)://(?P<rest>\S+)")
@@ -206,7 +210,7 @@ def _installs_by_address(step: Step) -> bool:
     """Tell whether a package is given by address (`npx https://x.example/a.tgz`); an index or proxy does not count."""
     if "://" not in "\0".join(step.args):
         return False
-    if not _is_installer(step) and step.program not in ("uvx", "brew", "terraform", "ansible-pull"):
+    if not is_installer(step) and step.program not in ("uvx", "brew", "terraform", "ansible-pull"):
         return False
     takes = {"install", "i", "add", "run", "dlx", "exec", "x", "create", "init"} & set(step.args[:4])
     if step.program in ("helm", "kubectl", "conda") or "source" in step.args[:1]:
@@ -231,7 +235,7 @@ _UNENCRYPTED = pattern("unencrypted_address")
 _BARE_ADDRESS = lazy_regex(r"(?:--[\w-]+=)?(?:\w+\+)?http://\d+\.\d+\.\d+\.\d+[:/]")  # a number, no name
 
 
-def _is_installer(step: Step) -> bool:
+def is_installer(step: Step) -> bool:
     return step.program in _INSTALLERS or (step.program.startswith("python") and step.args[:2] == ("-m", "pip"))
 
 

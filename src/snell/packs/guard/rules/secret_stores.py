@@ -20,8 +20,9 @@ RULE = Rule(
 )
 
 _METADATA = pattern("cloud_metadata")
+_FOR_PIPES = pattern("logins_for_pipes")
 _DENIED = name_set("security secret-tool mimikatz lazagne gpg git keyring gcore procdump gdb")
-_PARTLY = name_set("terraform tofu opentofu jq")  # what they print is not all secret
+_PARTLY = name_set("terraform tofu opentofu terragrunt jq helm")  # what they print is not all secret
 
 TRIGGER = Trigger(traits=ADDRESS, rows=("prints_secrets",))
 
@@ -32,7 +33,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         return
     if prints_secret(step.program, step.args) and not (_decrypts_for_build(step) or only_asks(step)):
         is_printed = not (step.piped or step.writes or step.appends)
-        if step.program in _PARTLY and not is_printed:
+        if not is_printed and (step.program in _PARTLY or _FOR_PIPES.search(step.text)):
             return
         verdict = RULE.deny if (is_printed and step.program not in _PARTLY) or step.program in _DENIED else RULE.ask
         yield verdict(f"`{step.program}` prints secrets", step.program)

@@ -11,15 +11,16 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import names
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import ARCHIVE, REMOTE, UNKNOWN
 from snell.packs.guard.path_classes import ABOVE, HOME, HOME_PART, PROJECT_ROOT, ROOT, SYSTEM, Workspace, classify_path
 from snell.packs.guard.reading_programs import git_command
-from snell.packs.guard.rule import Finding, Rule, Trigger
+from snell.packs.guard.rule import Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.network_transfers import Sending, foreign_key, is_forge
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.shell.arguments import arguments_of
+from snell.shell.remote_effects import remote
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -35,15 +36,21 @@ _STORED = lazy_regex(r"^(?:s3|gs|b2|https?)://|^[\w-]+:(?!\\)")
 _SERVERS = names("file_servers")
 
 
+_PASTERS = name_set("pastebinit wgetpaste dpaste ix 0x0 fiche haste hastebin transfer.sh transfer")
+_SOCKETS = name_set("nc ncat netcat socat")
+_SENDERS = names("http_clients") | _SOCKETS
+_PUBLIC_PAGES = pattern("public_pages")
 _PERSONAL = name_set("documents desktop pictures photos mail")
 _INTERPRETERS = ("python", "pypy", "php", "ruby")
-TRIGGER = Trigger(programs=_CLOUDS | _SERVERS | {"git", "ssh"}, prefixes=_INTERPRETERS)
+TRIGGER = Trigger(programs=_CLOUDS | _SERVERS | _SENDERS | _PASTERS | {"git", "ssh"}, prefixes=_INTERPRETERS)
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    if step.program == "git":
+    if page := _public_page(step):
+        yield RULE.ask(f"it puts data on `{page}`, where others can read it")
+    elif step.program == "git":
         yield from _logins(step)
         yield from _push(step)
     elif step.program == "ssh" and step.stdin is not None and step.stdin.detail(ARCHIVE):
@@ -52,6 +59,17 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield from _upload(step, workspace)
     elif step.program in _SERVERS or (step.args and step.program.startswith(_INTERPRETERS)):
         yield from _file_server(step, workspace)
+
+
+def _public_page(step: Step) -> str:
+    """Return the page for pastes, or the catcher of requests, that the step sends something to."""
+    if step.program in _PASTERS:
+        return "" if only_asks(step) else step.program
+    page = _PUBLIC_PAGES.search(" ".join(step.args)) if step.program in _SENDERS else None
+    if page is None:
+        return ""
+    takes_input = step.program in _SOCKETS and step.stdin is not None
+    return page[0] if takes_input or remote(step.program, given_to(step)) == "sends" else ""
 
 
 def _logins(step: Step) -> Iterator[Finding]:

@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET, UNKNOWN, Value
-from snell.packs.guard.path_classes import BUILD, TEMP, Workspace, classify_path
+from snell.packs.guard.path_classes import (
+    ABOVE,
+    BUILD,
+    HOME,
+    HOME_PART,
+    PROJECT_ROOT,
+    ROOT,
+    TEMP,
+    Workspace,
+    classify_path,
+)
 from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_private, is_secret_folder, secret_name
 from snell.packs.guard.shell.network_transfers import foreign_key, is_local, sendings
@@ -161,11 +171,28 @@ def _through_pipe(step: Step, workspace: Workspace) -> str:
         return found
     if step.stdin is not None and step.stdin.has(ARCHIVE):
         return "an archive or a complete database" if _is_bare(step) else "?an archive of complete folders"
-    typed = step.stdin.text if step.stdin is not None and step.program in ("sftp", "ftp", "lftp") else ""
+    typed = step.stdin.text if step.stdin is not None and step.program in _SCRIPTED else ""
     for part in re.split(r"[\s,:;]+", " ".join((*step.args, typed))):
         secret = secret_name(workspace.absolute(part), workspace.home) if part else ""
         if secret:
             return secret
+    return _sent_folder(" ".join((*step.args, typed)), workspace) if step.program in _SCRIPTED else ""
+
+
+_SCRIPTED = name_set("ftp lftp sftp smbclient tftp ncftpput wput")
+_SENT_BY_SCRIPT = lazy_regex(
+    r"\b(?:m?put|reput|send|append|lcd|mirror\s+(?:-\w*R\w*|--reverse))\s+(?:-\S+\s+)*([^\s;'\"]+)"
+)
+
+
+def _sent_folder(script: str, workspace: Workspace) -> str:
+    """Return the folder of a person, or the project, that a script of such a client uploads."""
+    for name in _SENT_BY_SCRIPT.findall(script):
+        name = workspace.home + name[1:] if name.startswith("~") else name
+        path = workspace.absolute(name.removesuffix("*").rstrip("/") or "/")
+        place = classify_path(path, workspace)
+        if place in (ROOT, HOME, ABOVE, HOME_PART, PROJECT_ROOT):
+            return f"?{place}" if place == PROJECT_ROOT else place
     return ""
 
 

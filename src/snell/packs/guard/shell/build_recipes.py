@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from snell.packs.guard.known_names import names
+from snell.packs.guard.known_names import names, table
 from snell.shell.build_targets import (
     BUILD_FILES,
     SCRIPT_RUNNERS,
@@ -26,24 +26,9 @@ _TASK_LINE = lazy_regex(r"^\s+-\s+(?:cmd:\s*)?(.+)$|^\s+cmds?:\s*\[?([^\[\]\n|]+
 _FLOW_TEXT = lazy_regex(r"\"([^\"]+)\"|'([^']+)'")
 
 _INSTALLING = ("preinstall", "install", "postinstall", "prepublish", "prepare")
-_GIT_HOOKS = {
-    "commit": ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"),
-    "push": ("pre-push",),
-    "checkout": ("post-checkout",),
-    "switch": ("post-checkout",),
-    "merge": ("pre-merge-commit", "post-merge"),
-    "pull": ("post-merge", "post-checkout"),
-    "rebase": ("pre-rebase", "post-rewrite"),
-    "am": ("applypatch-msg", "pre-applypatch", "post-applypatch"),
-}
+_GIT_HOOKS = {verb: hooks.split(",") for verb, hooks in table("hooks_of_git").items()}
 # Programs that run a file of this name by itself, and its language.
-LOADED = {
-    "rake": ("Rakefile", "ruby"),
-    "invoke": ("tasks.py", "python"),
-    "nox": ("noxfile.py", "python"),
-    "pip": ("setup.py", "python"),
-    "pip3": ("setup.py", "python"),
-}
+LOADED = {program: tuple(loaded.split(",")) for program, loaded in table("files_loaded_by_their_name").items()}
 # Programs that do on other machines, or in a cluster, what the files in their words say.
 _PLANS = ("ansible-playbook", "kubectl", "oc", "docker", "podman", "docker-compose", "podman-compose")
 _COMPOSE = lazy_regex(r"(?:docker-)?compose(?:\.\w+)?\.ya?ml")

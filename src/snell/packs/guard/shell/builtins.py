@@ -33,6 +33,10 @@ def _declare(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     names = [word for word in call.words[1:] if not word.text.startswith("-")]
     if not names and not call.env:
         return _print_variables(walk, call, scene)
+    letters = "".join(options) + "x" * (call.words[0].text == "export")
+    if "f" in letters:
+        scene.exported.update(f"{name.text}()" for name in names if "x" in letters)
+        return EMPTY
     for word in names:
         name, equals, text = word.text.partition("=")
         name = name.removesuffix("+").partition("[")[0]

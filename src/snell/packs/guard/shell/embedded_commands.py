@@ -3,13 +3,13 @@
 import itertools
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import DECODED, EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.build_recipes import of_make
@@ -19,7 +19,8 @@ from snell.shell.programs import Program
 from snell.system.lazy_regex import lazy_regex
 
 # Variables that name the program which another one starts.
-_PROGRAM_VARIABLES = frozenset(("PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "SUDO_ASKPASS"))
+FOLLOWERS: list[Callable[[Walk, Call, ShellState, str, str], None]] = []  # of code in variables
+_PROGRAM_VARIABLES = names("variables_that_name_programs")
 
 _compile = lru_cache(maxsize=256)(lambda pattern: re.compile(pattern, re.DOTALL))
 
@@ -27,13 +28,30 @@ _compile = lru_cache(maxsize=256)(lambda pattern: re.compile(pattern, re.DOTALL)
 def look_inside(walk: Walk, call: Call, scene: ShellState, row: Program) -> None:
     """Walk through the commands that are written in the words or in the input of another program."""
     for name, value in call.env:
-        if name in _PROGRAM_VARIABLES and " " in value:
-            walk.line(value, scene.fork())
+        for follow in FOLLOWERS:
+            follow(walk, call, scene, name, value)
+        if (name in _PROGRAM_VARIABLES or name.startswith("GIT_CONFIG_VALUE_")) and " " in value:
+            walk.line(value.removeprefix("!"), scene.fork())
     if call.stdin is not None and row.stdin_code:
         for found in re.finditer(row.stdin_code, call.stdin.text, re.MULTILINE):
             walk.line(of_make(found[1]), scene.fork())
     if len(call.words) > 1 and (row.shell_code or row.language_code):
         _look_in_words(walk, call, scene, row)
+
+
+def evaluate_texts(walk: Walk, texts: Iterable[Value], scene: ShellState) -> None:
+    """Walk through commands in the index of an array: a shell that computes with such a text runs them."""
+    for text in texts:
+        if "[$(" in text.text or "[`" in text.text:
+            walk.line(f': "{text.text}"', scene.fork())
+
+
+def _evaluate_names(walk: Walk, call: Call, scene: ShellState) -> None:
+    evaluate_texts(walk, call.words[1:], scene)
+
+
+_TAKES_NAMES = name_set("test [ [[ let printf read unset declare typeset local export readonly wait mapfile expr")
+EVALUATORS: dict[str, Performer] = dict.fromkeys(_TAKES_NAMES, _evaluate_names)
 
 
 def _look_in_words(walk: Walk, call: Call, scene: ShellState, row: Program) -> None:
@@ -80,6 +98,7 @@ def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     _walk_settings(walk, call, scene, args if "=" in text or "config" in args else [])
     if "remote" in args or "config" in args:
         _note_remote(args, scene)
+    _follow_files_and_aliases(walk, call, scene, args)
     if "clone" in args:
         _note_clone(args[args.index("clone") + 1 :], scene)
     if "push" in args:
@@ -87,6 +106,27 @@ def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     if "\0ext::" in f"\0{text}":
         walk.record(call, scene, EMPTY, code=Value(UNKNOWN, frozenset((f"{NETWORK} a command for an address",))))
     return None
+
+
+_TAKES_TEXT = frozenset(("commit", "tag", "notes", "merge", "hash-object"))
+_TEXTS_AND_SETTINGS = _TAKES_TEXT | {"config"}
+
+
+def _follow_files_and_aliases(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:
+    """Files that become a part of the repository, and aliases that the line has set."""
+    if not scene.files and _TEXTS_AND_SETTINGS.isdisjoint(args[:3]):
+        return
+    verb = next((arg for arg in args if not arg.startswith("-")), "")
+    if verb in _TAKES_TEXT:
+        texts = [after for option, after in itertools.pairwise(args) if option in ("-F", "--file", "-w")]
+        texts += [arg.partition("=")[2] for arg in args if arg.startswith("--file=")]
+        for path in texts:
+            walk.call(call.with_words("cat", path), scene.fork())
+    for name, value in itertools.pairwise(args) if verb == "config" else ():
+        if name.startswith("alias.") and not value.startswith("!"):
+            scene.write(f".git/alias/{name[6:]}", Value(value))
+    if verb and (alias := scene.files.get(scene.absolute(f".git/alias/{verb}"))) is not None:
+        walk.line(" ".join(("git", alias.text, *args[args.index(verb) + 1 :])), scene.fork())
 
 
 def _git_code(call: Call, args: list[str]) -> Iterator[str]:
@@ -166,22 +206,39 @@ def _push_there(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> N
 
 
 def _database(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    """`psql -f FILE`, where the line or the session wrote the file: it says what `psql` is told."""
+    """`psql -f FILE`, where the line or the session wrote the file: it says what the client is told."""
     args = [word.text for word in call.words[1:]]
-    named = [after for arg, after in itertools.pairwise(args) if arg in ("-f", "--file", "-i", "--init-file")]
+    named = [after for arg, after in itertools.pairwise(args) if arg in _SCRIPT_OPTIONS]
     named += [arg.partition("=")[2] for arg in args if arg.startswith("--file=")] + [
         arg.lstrip("@") for arg in args[-1:]
     ]
     for path in named if scene.files else ():
         content = scene.content(path)
         if content is not None and content.text.strip(UNKNOWN):
-            walk.record(replace(call, stdin=content), scene, EMPTY)
+            told = ("-K", "-") if program_of(call.words[0].text) == "curl" else ()
+            walk.record(replace(call.with_words(*call.words, *told), stdin=content), scene, EMPTY)
     return None
 
+
+_SCRIPT_OPTIONS = frozenset(("-f", "--file", "-i", "--init-file", "-b", "-K", "--config"))
 
 PERFORMERS: dict[str, Performer] = {
     "git": _git,
     **dict.fromkeys(
-        ("psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "mongosh", "mongo", "sqlplus", "cqlsh"), _database
+        (
+            "psql",
+            "mysql",
+            "mariadb",
+            "sqlite3",
+            "sqlcmd",
+            "mongosh",
+            "mongo",
+            "sqlplus",
+            "cqlsh",
+            "sftp",
+            "lftp",
+            "curl",
+        ),
+        _database,
     ),
 }

@@ -9,7 +9,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.known_names import pattern
+from snell.packs.guard.known_names import pattern, table
 from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOURCE, UNKNOWN, UNKNOWN_VALUE, Value
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import LOADED, RECIPE_READERS, recipes
@@ -19,47 +19,18 @@ from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
 from snell.shell.cursor import Budget
 from snell.shell.powershell import to_posix
 from snell.shell.programs import is_known
+from snell.shell.windows_text import cmd_line, join_strings
 from snell.system.lazy_regex import lazy_regex
 
 STDIN = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"))
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh", "pwsh-sh"))
 _SHELL_VALUED = frozenset(("-o", "-O", "+o", "+O", "--rcfile", "--init-file"))
-LANGUAGES = {
-    "python": "-c",
-    "pypy": "-c",
-    "node": "-e|-p|-pe|--eval|--print",
-    "nodejs": "-e|-p|--eval|--print",
-    "deno": "eval",
-    "bun": "-e|--eval",
-    "perl": r"-\w*[eE]",
-    "ruby": r"-\w*e",
-    "php": "-r",
-    "lua": "-e",
-    "luajit": "-e",
-    "awk": "",
-    "gawk": "",
-    "mawk": "",
-    "nawk": "",
-    "osascript": "-e",
-    "tclsh": "",
-    "expect": "-c",
-    "rscript": "-e",
-    "julia": "-e",
-    "elixir": "-e",
-    "groovy": "-e",
-}
+LANGUAGES = table("options_with_code")
 _PRINTS = ("-p", "-pe", "--print")
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
 _VERSIONED = lazy_regex(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
 _SAME = {"py": "python", "r": "rscript", "irb": "ruby", "ts-node": "node", "tsx": "node", "jruby": "ruby"}
-_ATTACHED = {
-    "python": r"-[a-zA-Z]*?c(.+)",
-    "perl": r"-[a-zA-Z0]*?[eE](.*\W.*)",
-    "ruby": r"-[a-z]*?e(.*\W.*)",
-    "php": r"-r(.*\W.*)",
-    "lua": r"-e(.*\W.*)",
-    "node": r"--(?:eval|print)=(.+)",
-}
+_ATTACHED = table("options_with_code_in_the_same_word")
 _CHECKS = {"php": name_set("-l --syntax-check"), "node": name_set("-c --check"), "ruby": name_set("-c -wc -cw")}
 _VALUED = frozenset(("-W", "-X", "-I", "-M", "-r", "--require", "-F", "-v", "-f", "-d", "--import", "--loader"))
 
@@ -220,7 +191,8 @@ def _exported_only(scene: ShellState, env: tuple[tuple[str, str], ...]) -> Shell
     inner = scene.fork()
     kept = scene.exported | {"IFS", "HOME", "PWD", "TMPDIR", "0"}
     inner.variables = {name: values for name, values in scene.variables.items() if name in kept}
-    inner.functions, inner.aliases = {}, {}
+    exported = {name: body for name, body in scene.functions.items() if f"{name}()" in scene.exported}
+    inner.functions, inner.aliases = exported, {}
     for name, value in env:
         inner.variables[name] = (Value(value),)
         inner.exported.add(name)
@@ -324,6 +296,7 @@ def is_versioned(program: str) -> bool:
 
 
 _RUNS_INPUT = pattern("runs_its_input")
+_COMPUTED = lazy_regex(r"(?:^|[;|{&])\s*&\s*\(")
 
 
 def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
@@ -349,6 +322,9 @@ def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
 
 def _of_powershell(walk: Walk, text: str, scene: ShellState) -> Value:
     """Return PowerShell code as a line for a POSIX shell; programs with a shell's options are followed as they are."""
+    text = join_strings(text)
+    if _COMPUTED.search(text):
+        scene.budget.trouble("PowerShell calls a command whose name it computes")
     plain = scene.fork()
     plain.budget = Budget()  # what is no line for a POSIX shell is no fault here
     walk.line(text.replace("\\", "/"), plain)
@@ -369,7 +345,7 @@ def _cmd(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = [word.text for word in call.words[1:]]
     starts = [index for index, word in enumerate(words) if word.lower() in ("/c", "/k")]
     if starts:
-        code = " ".join(words[starts[0] + 1 :]).replace("\\", "/")
+        code = cmd_line(" ".join(words[starts[0] + 1 :]))
         return run_code(walk, call, scene, Value(code), scene.fork())
     walk.record(call, scene, UNKNOWN_VALUE)
     return UNKNOWN_VALUE

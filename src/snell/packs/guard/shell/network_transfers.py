@@ -23,7 +23,7 @@ _SENDS = lazy_regex(
     re.DOTALL,
 )
 _ATTACHED = lazy_regex(r"^-([dFTbHu])(.+)$", re.DOTALL)
-_CLUSTER = lazy_regex(r"^-[a-zA-Z]*([dFTbHuA])$")
+_CLUSTER = lazy_regex(r"^-[a-zA-Z]*([dFTbHuAK])$")
 _FIELD_FILE = lazy_regex(r"^[\w.-]*=?@(.+)")
 _URL_FILE = lazy_regex(r"^file://(?:localhost)?(/.*)")
 

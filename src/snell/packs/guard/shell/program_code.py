@@ -317,7 +317,7 @@ class _Follower:
             self._record("curl", "--data-binary", Value(UNKNOWN, frozenset(sent)), "https://elsewhere.invalid")
         if is_shell_for_others(masked, self.strings):
             self._record("nc", "-e", "/bin/sh")
-        if pattern("runs").search(masked):
+        if pattern("runs").search(masked) or self._runs_address(masked):
             code = Value(UNKNOWN, frozenset((f"{NETWORK} the {self.language} code",)))
             self.walk.record(self.call, self.scene, UNKNOWN_VALUE, code=code)
 
@@ -335,8 +335,15 @@ class _Follower:
         for found in pattern("from_address").finditer(masked) if addresses else ():
             if self._string(found).startswith(("http:", "https:")):
                 return True
-        module = any(text in ("http", "https", "node:http", "node:https", "net", "axios") for text in self.strings)
+        module = any(
+            text in ("http", "https", "node:http", "node:https", "net", "axios", "socket.http", "ssl.https")
+            for text in self.strings
+        )
         return module and re.search(r"\.(?:get|request)\(", masked) is not None
+
+    def _runs_address(self, masked: str) -> bool:
+        found = pattern("runs_address").finditer(masked)
+        return any(self._string(each).startswith(("http:", "https:")) for each in found)
 
     def _record(self, *words: str | Value) -> None:
         self.walk.record(self.call.with_words(*words), self.scene, UNKNOWN_VALUE)

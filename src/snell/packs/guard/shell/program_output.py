@@ -29,6 +29,7 @@ from snell.packs.guard.shell.process_signals import finds_snell, listed_processe
 from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import Call, ShellState, program_of
 from snell.packs.guard.shell.text_filters import decode_output, filter_text, unescape
+from snell.shell.programs import program_row
 from snell.system.lazy_regex import lazy_regex
 
 _SPECIFIER = lazy_regex(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
@@ -54,6 +55,8 @@ def output_of(program: str, args: list[str], call: Call, scene: ShellState) -> V
     return printer(call, args, scene) if printer else _other_output(program, call, args, scene)
 
 
+_SELECTS = lazy_regex(r"select\(|^--?(?:search|author|label|head|assignee|filter|selector|l|L|S|milestone|app)\b")
+
 # What these print, whatever their words are.
 _FIXED = {
     **dict.fromkeys(("locate", "plocate", "mlocate", "mdfind"), Value(f"/{UNKNOWN}", frozenset(("found some",)))),
@@ -71,6 +74,8 @@ def _copy(call: Call, args: list[str], scene: ShellState) -> Value:
 
 def _other_output(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
     labels = _carried_labels(program, call, scene) | {f"output {program}"}
+    if program_row(program).ends and not any(map(_SELECTS.search, args)):
+        labels |= {"every one"}
     if prints_secret(program, args):
         labels |= {f"{SECRET} {program}"}
     elif prints_personal(program, args):

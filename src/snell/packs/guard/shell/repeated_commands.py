@@ -10,6 +10,7 @@ from snell.packs.guard.known_values import EMPTY, FED, UNKNOWN, UNKNOWN_VALUE, V
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
+from snell.packs.guard.shell.text_filters import unescape
 from snell.shell.arguments import arguments_of
 from snell.shell.programs import program_row
 from snell.shell.wrappers import find_inner
@@ -44,6 +45,21 @@ def _find(walk: Walk, call: Call, scene: ShellState) -> Value:
     for command in _exec_commands(words):
         replaced = [Value(word.text.replace("{}", found.text), word.labels | found.labels) for word in command]
         walk.call(replace(sweeping, words=tuple(replaced), stdin=None), scene)
+    return _printed_lines(words, found, scene)
+
+
+_PART_OF_NAME = lazy_regex(r"%[-\d.]*[pPfh]")
+
+
+def _printed_lines(words: list[Value], found: Value, scene: ShellState) -> Value:
+    """The lines that it prints, where they begin like commands: `-printf 'rm "%p"\\n'`."""
+    for before, word, after in zip(words, words[1:], [*words[2:], EMPTY], strict=False):
+        template = word if before.text == "-printf" else after if before.text == "-fprintf" else EMPTY
+        if re.match(r"\s*[a-z]", template.text):
+            line = Value(unescape(_PART_OF_NAME.sub(lambda _found: found.text, template.text)), found.labels)
+            if template is word:
+                return line
+            scene.write(word.text, line)
     return found
 
 

@@ -2,6 +2,8 @@
 
 import fnmatch
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 
 from msgspec.structs import replace
 
@@ -51,7 +53,12 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     return printed
 
 
-_FIRST = (builtins.PERFORMERS, repeated_commands.PERFORMERS, remote_commands.PERFORMERS)
+# What programs are told in other ways than by their words; the guard works without this folder.
+_FOLDER = "snell.packs.guard.told"
+_NAMES = ("options", "plans", "files", "variables") if find_spec(_FOLDER) else ()
+_TOLD = [import_module(f"{_FOLDER}.{name}").PERFORMERS for name in _NAMES]
+_OTHERS = (embedded_commands.EVALUATORS, builtins.PERFORMERS, repeated_commands.PERFORMERS)
+_FIRST = (*_TOLD, *_OTHERS, remote_commands.PERFORMERS)
 _LAST = (interpreters.PERFORMERS, embedded_commands.PERFORMERS, compilers.PERFORMERS)
 
 

@@ -21,6 +21,7 @@ from snell.packs.guard.known_values import (
     merge_values,
 )
 from snell.packs.guard.sensitive_files import PROXY, is_startup_file, is_system_program
+from snell.packs.guard.shell.embedded_commands import evaluate_texts
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.program_files import file_value, files_written, labels_of_named_files, named_file
@@ -284,6 +285,7 @@ class LineWalk(Walk):
             before = scene.variables.get(item.name) or (EMPTY,)
             glue = Value(BREAK) if item.items is not None and before[0].text else EMPTY
             values = [old.concat(glue).concat(new) for old in before for new in values]
+        evaluate_texts(self, values, scene)
         if keeps or item.items is not None:  # `declare -A name=(...)`: an array is never for one command alone
             scene.assign(item.name, tuple(values))
             if item.name == "PROMPT_COMMAND":

@@ -38,7 +38,7 @@ def unwrap(walk: Walk, call: Call, scene: ShellState) -> Value | None:
         return None  # most often these are arguments of a task
     if inner is None:
         return _without_command(walk, call, scene, program, row)
-    if program in _RECORDED or (program == "sudo" and not _PASSWORD_OPTIONS.isdisjoint(texts)):
+    if program in _RECORDED or (program == "sudo" and not _PASSWORD_OPTIONS.isdisjoint(texts[: inner.start])):
         walk.record(call, scene, UNKNOWN_VALUE)
     state = _inner_state(row, inner, scene)
     if program in _KEEPING and program_of(call.words[1 + inner.start].text) in builtins.PERFORMERS:

@@ -1,0 +1,1 @@
+"""Changes of what runs in production; the guard works without this folder."""

@@ -1,0 +1,47 @@
+"""Write text for PowerShell and `cmd` without what hides its words: `& ('r' + 'i')` and `r^i` are `ri`."""
+
+import re
+
+from snell.system.lazy_regex import lazy_regex
+
+_STRING = r"""(?:'[^']*'|"[^"$`]*"|\[char\]\s*(?:0x[0-9a-fA-F]+|\d+))"""
+_JOINED = lazy_regex(rf"(?i)(?<![\w.])\(\s*({_STRING}(?:\s*\+\s*{_STRING})*)\s*\)")
+_PART = lazy_regex(r"""(?i)'([^']*)'|"([^"]*)"|\[char\]\s*(0x[0-9a-f]+|\d+)""")
+_FORMATTED = lazy_regex(
+    r"""(?i)\(\s*['"]((?:\{\d\})+)['"]\s*-f\s*((?:'[^']*'|"[^"]*")(?:\s*,\s*(?:'[^']*'|"[^"]*"))*)\s*\)"""
+)
+_CALLED = lazy_regex(r"""(?:(?<=^)|(?<=[;|{&(]))\s*[&.]\s*(['"])([\w:.\\/-]+)\1""")
+_ESCAPED = lazy_regex(r"(?<=[A-Za-z])`(?=[A-Za-z])")
+
+
+def join_strings(text: str) -> str:
+    """Return the text with each string in the place of the expression that makes it, and without the `&` of a call."""
+    if "(" in text:
+        text = _FORMATTED.sub(_format, _JOINED.sub(_join, text))
+    if "`" in text:
+        text = _ESCAPED.sub("", text)
+    return _CALLED.sub(r" \2", text) if "&" in text or "." in text else text
+
+
+def _join(found: re.Match[str]) -> str:
+    parts = _PART.findall(found[1])
+    texts = (single or double or (chr(int(code, 0) % 0x11_0000) if code else "") for single, double, code in parts)
+    return f"'{''.join(texts)}'"
+
+
+def _format(found: re.Match[str]) -> str:
+    values = [single or double for single, double, _code in _PART.findall(found[2])]
+    order = [int(index) for index in re.findall(r"\d", found[1])]
+    return f"'{''.join(values[index] for index in order if index < len(values))}'"
+
+
+_SET = lazy_regex(r"(?i)\bset \"?(\w+)=([^&\"]*?)\"?\s*&&?")
+
+
+def cmd_line(text: str) -> str:
+    """Return a line of `cmd` without its escapes, with the variables that it sets itself, and switches apart."""
+    text = text.replace("^", "").replace("\\", "/")
+    for name, value in _SET.findall(text):
+        text = re.sub(rf"(?i)[%!]{re.escape(name)}[%!]", value.replace("\\", "/"), text)
+    text = re.sub(r"(?i)%(?:userprofile|homepath|homedrive%%homepath)%", "~", text)
+    return re.sub(r"(?<=\s/\w)(?=(?:/\w)+(?:\s|$))", " ", text)
