@@ -33,10 +33,14 @@ CALLED = {
     "frob --input=data.csv": set(),
     "frob ./data.csv": {"own_files"},
     "frob https://x.example": {"own_files", "remote_code", "secret_stores"},
-    "frob > out.txt": {
-        *("disks", "git_history", "overwrite", "own_code", "own_files", "privileges", "read_secret", "send_secret"),
-        *("startup", "traces"),
-    },
+    "frob > out.txt": {"overwrite", "own_code", "own_files", "read_secret"},
+    **dict.fromkeys(
+        ("frob > ~/.profile", "frob > /dev/sda", "frob >> /etc/sudoers", "frob > r.git/HEAD", "frob > bin/ls"),
+        {
+            *("disks", "git_history", "overwrite", "own_code", "own_files", "privileges", "read_secret", "send_secret"),
+            *("startup", "traces"),
+        },
+    ),
     "$PROGRAM build": {"hidden_code"},
 }
 

@@ -8,7 +8,7 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import ENV, WRITES, Finding, Rule, Trigger
+from snell.packs.guard.rule import ENV, WRITES_APART, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_startup_file
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
@@ -21,7 +21,7 @@ _HARMLESS_PRELOAD = lazy_regex(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimallo
 
 TRIGGER = Trigger(
     programs=name_set("crontab enable at batch launchctl systemctl export declare typeset git npm pnpm yarn"),
-    traits=ENV | WRITES,
+    traits=ENV | WRITES_APART,
 )
 
 
