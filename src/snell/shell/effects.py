@@ -21,8 +21,8 @@ from snell.shell.nested_commands import (
     may_have_nested_commands,
 )
 from snell.shell.programs import program_row
-from snell.shell.reader import Command, CommandLine, read
-from snell.shell.remote_effects import has_own_remote, is_known_to_send, remote
+from snell.shell.reader import Command, read
+from snell.shell.remote_effects import JUDGED_BY_WORDS, is_known_to_send, remote
 from snell.shell.working_folders import MOVES, with_folders
 from snell.shell.wrappers import program_of
 from snell.shell.written_files import is_file, runs_something, touched_files, writes_files, written_files
@@ -33,7 +33,6 @@ SHORT = 2_000  # characters of a line that is worth remembering
 
 _TO_THE_NET = ("/dev/tcp/", "/dev/udp/")  # what bash makes of these names
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", "<>"))
-_NAME_ONE = ("ln", "install")
 _SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk", "nawk"))
 
 
@@ -65,7 +64,8 @@ def _effects(line: str) -> Effects:
         own += _named_files(program, inner.arguments)
         found = _reach(inner, program, own)
         if own and folders is None:
-            folders = {id(each): folder for each, folder in with_folders(known, "")} if _moves(known) else {}
+            moves = any(each.program in MOVES for each in known.commands)
+            folders = {id(each): folder for each, folder in with_folders(known, "")} if moves else {}
         for path in filter(None, own):
             paths[_in_folder(path, folders.get(id(command)) if folders else None)] = None
         if found != "read_only":
@@ -79,17 +79,12 @@ _remembered = lru_cache(maxsize=512)(_effects)  # a call comes twice, before and
 _ORDER: tuple[Reach, ...] = ("read_only", "local", "external")
 
 
-def _moves(line: CommandLine) -> bool:
-    return any(command.program in MOVES for command in line.commands)
-
-
 @lru_cache(maxsize=1024)
 def _only_looks(program: str) -> bool:
     """Tell whether the program changes nothing, whatever its words are."""
     row = program_row(program)
-    changes = row.sends or row.sends_tasks or row.remote or row.changes_by_verb or row.statements or row.touches
-    is_certain = not (changes or writes_files(program) or program in _SCRIPTED or has_own_remote(program))
-    return "" in row.looks and is_certain and program not in _NAME_ONE
+    sends = row.sends or row.sends_tasks or row.remote or row.changes_by_verb or row.statements
+    return "" in row.looks and not (sends or row.touches or writes_files(program) or program in JUDGED_BY_WORDS)
 
 
 def _in_folder(path: str, folder: str | None) -> str:
@@ -107,7 +102,7 @@ def _redirect_targets(command: Command) -> Iterator[str]:
 
 
 def _named_files(program: str, words: tuple[str, ...]) -> list[str]:
-    if program in _NAME_ONE and len(words) == 1:
+    if program in ("ln", "install") and len(words) == 1:
         return list(words)
     return [*written_files(program, words), *touched_files(program, words)]
 
@@ -140,8 +135,8 @@ def _carries_away(command: Command) -> bool:
     program, words = command.program, command.words
     if is_code_that_sends(command) or any(effects_of(line).reach == "external" for line in lines_in(command)):
         return True
-    is_certain, last = carries_commands(program), MOST_STARTS if may_have_nested_commands(command) else 1
-    for at, word in enumerate(words[1:last], 1):
+    is_certain = carries_commands(program)
+    for at, word in enumerate(words[1:MOST_STARTS] if may_have_nested_commands(command) else (), 1):
         name = program_of(word).partition("@")[0]
         if is_known_to_send(name, is_certain) and remote(name, sort_words(name, words[at + 1 :], "")) == "sends":
             return True

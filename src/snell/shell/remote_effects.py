@@ -55,13 +55,8 @@ def is_known_to_send(program: str, is_certain: bool) -> bool:
     row = program_row(program)
     known = row.remote or row.changes_by_verb or program == "curl"
     if is_certain:
-        return bool(known or row.sends or row.statements or has_own_remote(program))
+        return bool(known or row.sends or row.statements or program in JUDGED_BY_WORDS)
     return known or bool(row.sends and row.sends[0])
-
-
-def has_own_remote(program: str) -> bool:
-    """Tell whether words of this program are judged in a way of its own."""
-    return program in _WEB or program in ("scp", "rsync")
 
 
 def _is_sending(row: Program, given: Arguments) -> bool:
@@ -108,6 +103,7 @@ def _httpie(given: Arguments) -> bool:
 
 
 _WEB = {"curl": _curl, "wget": _wget, "http": _httpie, "https": _httpie, "xh": _httpie}
+JUDGED_BY_WORDS = frozenset((*_WEB, "scp", "rsync"))
 
 
 def _cloud(program: str, row: Program, given: Arguments) -> Remote:
