@@ -48,10 +48,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
 def _loaded_code(step: Step) -> Iterator[Finding]:
     """Judge variables that name code for every program, or for every script of a package manager."""
     for name, value in step.env:
-        if (
-            name.lower().startswith(_NPM_SETTING)
-            and name.lower()[len(_NPM_SETTING) :].replace("_", "-") in _RUN_SETTINGS
-        ):
+        lead, setting = name[: len(_NPM_SETTING)].lower(), name[len(_NPM_SETTING) :].lower()
+        if lead == _NPM_SETTING and setting.replace("_", "-") in _RUN_SETTINGS:
             yield _verdict(value)(f"{name} makes the package manager run `{value}` for every script")
         if name in _LOADER_VARIABLES - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
             yield RULE.deny(f"{name} loads `{value}` into every program")
@@ -59,8 +57,6 @@ def _loaded_code(step: Step) -> Iterator[Finding]:
 
 
 _SSH_PROGRAM = pattern("ssh_settings_that_run")
-
-
 _UNCHECKED_HOSTS = pattern("unchecked_hosts")
 
 
