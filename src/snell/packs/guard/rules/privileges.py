@@ -77,13 +77,8 @@ def _pod(step: Step) -> Iterator[Finding]:
 
 def _container(step: Step) -> Iterator[Finding]:
     for before, arg in zip(("", *step.args), step.args, strict=False):
-        mount = (
-            arg
-            if before in ("-v", "--volume")
-            else arg.partition("=")[2]
-            if arg.startswith(("--volume=", "-v="))
-            else ""
-        )
+        attached = arg.partition("=")[2] if arg.startswith(("--volume=", "-v=")) else ""
+        mount = arg if before in ("-v", "--volume") else attached
         if _HOST_ROOT.match(mount) or re.search(r"(?:source|src)=/(?:,|$|etc|root)", arg):
             sock = "docker.sock" in mount
             yield (RULE.ask if sock else RULE.deny)(
