@@ -98,6 +98,23 @@ def test_a_rule_that_is_not_called_for_a_program_of_its_own_would_find_nothing(p
                 assert list(module.find(step, workspace)) == []
 
 
+WRITTEN = (
+    *("out.txt", "src/a.py", "/tmp/x/y", "~/notes", "$FOLDER/x", "~/.bashrc", "~/.ssh/config", "~/.bash_history"),
+    *("/etc/cron.d/x", "/etc/sudoers", "x/etc/ssh/sshd_config", "/dev/sda", "/dev/tcp/x/1", "/var/log/syslog"),
+    *("bare.git/HEAD", ".git/config", "bin/ls", "go/bin/git", "PowerShell/profile.ps1", "Library/LaunchAgents/x"),
+)
+
+
+@pytest.mark.parametrize("path", WRITTEN)
+@pytest.mark.parametrize("line", ["frob > {}", "frob >> {}", "echo x | tee -a {}", "cat ~/.ssh/id_rsa > {}"])
+def test_a_rule_that_is_not_called_for_a_write_would_find_nothing(line: str, path: str):
+    workspace = Workspace("/home/dev/app", "/home/dev", "/home/dev/app")
+    for step in judge(line.format(path), workspace.cwd, workspace.home, workspace.project).steps:
+        for module in MODULES:
+            if not module.TRIGGER.occurs(step.program, traits_of(step)):
+                assert list(module.find(step, workspace)) == []
+
+
 def _undeclared(modules: list[ModuleType]) -> list[str]:
     """The rules that do not say what they are called for."""
     return [module.__name__ for module in modules if getattr(module, "TRIGGER", Trigger()) == Trigger()]
