@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.shell.arguments import gives
-from snell.shell.wrappers import UNCLEAR, layer_starts, program_of
-
-
-@lru_cache(maxsize=256)  # several hooks ask about each command of a line
-def _known_starts(words: tuple[str, ...], literal: tuple[bool, ...]) -> tuple[int, ...]:
-    return tuple(start for start in layer_starts(words, literal) if start != UNCLEAR)
+from snell.shell.wrappers import UNCLEAR, is_exact, layer_starts, program_of
 
 
 class Redirect(Struct, frozen=True):
@@ -61,13 +55,16 @@ class Command(Struct, frozen=True):
     @property
     def inner_command(self) -> Command:
         """The command inside `sudo`, `env`, `timeout` and the like; itself when there is none."""
-        starts = _known_starts(self.words, self.literal)
-        return self._from_word(starts[-1]) if starts[-1] else self
+        start = self._starts()[-1] if is_exact(self.program) else 0
+        return self._from_word(start) if start else self
 
     @property
     def layers(self) -> Iterator[Command]:
         """The command and every command wrapped in it, from the outside in."""
-        return (self._from_word(start) if start else self for start in _known_starts(self.words, self.literal))
+        return (self._from_word(start) if start else self for start in self._starts())
+
+    def _starts(self) -> list[int]:
+        return [start for start in layer_starts(self.words, self.literal) if start != UNCLEAR]
 
     def _from_word(self, index: int) -> Command:
         cut = self.spans[index][0]

@@ -12,20 +12,20 @@ from typing import Literal
 
 from msgspec import Struct
 
-from snell.shell.arguments import Arguments, arguments_of, matches_any
+from snell.shell.arguments import matches_any, sort_words
 from snell.shell.nested_commands import (
+    MOST_STARTS,
     carries_commands,
     is_code_that_sends,
     lines_in,
     may_have_nested_commands,
-    nested_commands,
 )
 from snell.shell.programs import program_row
 from snell.shell.reader import Command, read
-from snell.shell.remote_effects import is_known_to_send, remote
+from snell.shell.remote_effects import JUDGED_BY_WORDS, is_known_to_send, remote
 from snell.shell.working_folders import MOVES, with_folders
 from snell.shell.wrappers import program_of
-from snell.shell.written_files import is_file, runs_something, touched_files, written_files
+from snell.shell.written_files import is_file, runs_something, touched_files, writes_files, written_files
 
 Reach = Literal["external", "local", "read_only"]
 
@@ -54,23 +54,37 @@ def _effects(line: str) -> Effects:
     reach: Reach = "read_only" if known.understood and not known.dynamic else "local"
     paths: dict[str, None] = {}
     why: dict[str, None] = {}
-    moves = any(command.program in MOVES for command in known.commands)
-    folders = {id(command): folder for command, folder in with_folders(known, "")} if moves else {}
+    folders: dict[int, str | None] | None = None
     for command in known.commands:
         inner = command.inner_command
-        given = arguments_of(inner.program, inner.arguments)
-        own = [*_redirect_targets(inner), *_named_files(inner)]
-        found = _reach(inner, given, own)
-        paths.update(dict.fromkeys(_in_folder(path, folders.get(id(command))) for path in own if path))
+        program = inner.program
+        own = [*_redirect_targets(inner)] if inner.redirects else []
+        if not own and inner.literal[:1] == (True,) and _only_looks(program):
+            continue
+        own += _named_files(program, inner.arguments)
+        found = _reach(inner, program, own)
+        if own and folders is None:
+            moves = any(each.program in MOVES for each in known.commands)
+            folders = {id(each): folder for each, folder in with_folders(known, "")} if moves else {}
+        for path in filter(None, own):
+            paths[_in_folder(path, folders.get(id(command)) if folders else None)] = None
         if found != "read_only":
-            why[inner.program or ">"] = None
-        reach = max(reach, found, key=_ORDER.index)
+            why[program or ">"] = None
+            reach = max(reach, found, key=_ORDER.index)
     return Effects(reach, tuple(paths), tuple(why))
 
 
 _remembered = lru_cache(maxsize=512)(_effects)  # a call comes twice, before and after; many come again
 
 _ORDER: tuple[Reach, ...] = ("read_only", "local", "external")
+
+
+@lru_cache(maxsize=1024)
+def _only_looks(program: str) -> bool:
+    """Tell whether the program changes nothing, whatever its words are."""
+    row = program_row(program)
+    sends = row.sends or row.sends_tasks or row.remote or row.changes_by_verb or row.statements
+    return "" in row.looks and not (sends or row.touches or writes_files(program) or program in JUDGED_BY_WORDS)
 
 
 def _in_folder(path: str, folder: str | None) -> str:
@@ -87,14 +101,13 @@ def _redirect_targets(command: Command) -> Iterator[str]:
             yield redirect.target
 
 
-def _named_files(command: Command) -> list[str]:
-    program, words = command.program, command.arguments
+def _named_files(program: str, words: tuple[str, ...]) -> list[str]:
     if program in ("ln", "install") and len(words) == 1:
         return list(words)
     return [*written_files(program, words), *touched_files(program, words)]
 
 
-def _reach(command: Command, given: Arguments, paths: Sequence[str]) -> Reach:
+def _reach(command: Command, program: str, paths: Sequence[str]) -> Reach:
     """How far this command reaches; paths are what it is known to change."""
     if any(path.startswith(_TO_THE_NET) for path in paths):
         return "external"
@@ -102,7 +115,7 @@ def _reach(command: Command, given: Arguments, paths: Sequence[str]) -> Reach:
         return "local" if paths else "read_only"
     if not command.literal[0]:
         return "local"
-    program, row = command.program, program_row(command.program)
+    row, given = program_row(program), sort_words(program, command.arguments, "")
     far = remote(program, given)
     is_for_here = bool(row.looks) and not (row.sends or row.remote)
     has_no_command = is_for_here or row.writes or row.touches or row.no_command
@@ -119,14 +132,15 @@ def _reach(command: Command, given: Arguments, paths: Sequence[str]) -> Reach:
 
 def _carries_away(command: Command) -> bool:
     """Does something behind a program that is not known look like a command that sends?"""
-    is_certain = carries_commands(command.program)
+    program, words = command.program, command.words
     if is_code_that_sends(command) or any(effects_of(line).reach == "external" for line in lines_in(command)):
         return True
-    return may_have_nested_commands(command) and any(
-        is_known_to_send(name := program_of(words[0]).partition("@")[0], is_certain=is_certain)
-        and remote(name, arguments_of(name, words[1:])) == "sends"
-        for words in nested_commands(command)
-    )
+    is_certain = carries_commands(program)
+    for at, word in enumerate(words[1:MOST_STARTS] if may_have_nested_commands(command) else (), 1):
+        name = program_of(word).partition("@")[0]
+        if is_known_to_send(name, is_certain) and remote(name, sort_words(name, words[at + 1 :], "")) == "sends":
+            return True
+    return False
 
 
 def _handed_on(command: Command) -> Reach:

@@ -6,6 +6,7 @@ Also says when a command runs something that only run time knows.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -34,6 +35,7 @@ _TABS = lazy_regex(r"^\t+", re.MULTILINE)
 _STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-")
 
 
+@lru_cache(maxsize=1024)
 def may_run_others(program: str) -> bool:
     """Tell whether a command of this program can run another one that stands in its words."""
     return program in SHELLS or program in _RUN_CODE or is_exact(program)

@@ -5,7 +5,8 @@ Not for knowing what a line does, only for suspecting that something is sent: a 
 whatever stands behind it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import lru_cache
 
 from snell.model.tool_names import name_set
 from snell.shell.command_line import Command
@@ -29,6 +30,7 @@ _CODE = lazy_regex(
 )
 
 
+@lru_cache(maxsize=1024)
 def carries_commands(program: str) -> bool:
     """Tell whether a program is there to run others; what it is given in one word is a line of its own."""
     row = program_row(program)
@@ -37,21 +39,14 @@ def carries_commands(program: str) -> bool:
 
 def may_have_nested_commands(command: Command) -> bool:
     """Most of what git is given are names."""
-    return command.program != "git" or bool(_GIT & set(command.arguments))
-
-
-def nested_commands(command: Command) -> Iterator[Sequence[str]]:
-    """Words that may be a command which this one runs, each with all that follows."""
-    words = command.words
-    for at in range(1, min(len(words), MOST_STARTS)):
-        yield words[at:]
+    return command.program != "git" or not _GIT.isdisjoint(command.words[1:])
 
 
 def lines_in(command: Command) -> Iterator[str]:
     """Texts in one word that the program, or one behind it, reads as a line of its own."""
-    words = command.words
-    if carries_commands(command.program) or (command.program == "git" and _GIT & set(words[1:])):
-        yield from (word for word in words[1:] if any(char.isspace() for char in word))
+    program, words = command.program, command.words
+    if carries_commands(program) or (program == "git" and not _GIT.isdisjoint(words[1:])):
+        yield from [word for word in words[1:] if word and word.split() != [word]]
     for at, word in enumerate(words[1:-2], 1):
         if program_of(word) in _SHELLS and words[at + 1].startswith("-") and words[at + 1].endswith("c"):
             yield words[at + 2]

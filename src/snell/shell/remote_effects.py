@@ -1,5 +1,6 @@
 """Does a command reach beyond this machine? Read from its words: which verb, wherever it stands, and which method."""
 
+from functools import lru_cache
 from typing import Literal
 
 from snell.model.tool_names import name_set
@@ -39,7 +40,7 @@ def remote(program: str, given: Arguments) -> Remote:
         return _database(program, row, given)
     if row.changes_by_verb:
         return _cloud(program, row, given)
-    if _is_sending(row, given):
+    if (row.sends or row.sends_tasks) and _is_sending(row, given):
         return "sends"
     if not row.remote and not row.sends:
         return "neither"
@@ -48,12 +49,13 @@ def remote(program: str, given: Arguments) -> Remote:
     return "sends" if row.remote and not matches_any(given, row.local) else "neither"
 
 
-def is_known_to_send(program: str, *, is_certain: bool) -> bool:
+@lru_cache(maxsize=1024)
+def is_known_to_send(program: str, is_certain: bool) -> bool:
     """A name that stands for a program; short words that are also other things only where it is certain to be one."""
     row = program_row(program)
     known = row.remote or row.changes_by_verb or program == "curl"
     if is_certain:
-        return bool(known or row.sends or row.statements or program in _WEB or program in ("scp", "rsync"))
+        return bool(known or row.sends or row.statements or program in JUDGED_BY_WORDS)
     return known or bool(row.sends and row.sends[0])
 
 
@@ -101,6 +103,7 @@ def _httpie(given: Arguments) -> bool:
 
 
 _WEB = {"curl": _curl, "wget": _wget, "http": _httpie, "https": _httpie, "xh": _httpie}
+JUDGED_BY_WORDS = frozenset((*_WEB, "scp", "rsync"))
 
 
 def _cloud(program: str, row: Program, given: Arguments) -> Remote:

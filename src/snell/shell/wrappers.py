@@ -28,6 +28,7 @@ def program_of(word: str) -> str:
     return word.rpartition("/")[2].removesuffix(".exe")
 
 
+@lru_cache(maxsize=1024)
 def is_exact(program: str) -> bool:
     """Tell whether all options of this wrapper are known, so that it is certain where its command starts."""
     row = program_row(program)

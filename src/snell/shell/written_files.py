@@ -19,7 +19,8 @@ _FIND_WRITES = ("-fprint", "-fprint0", "-fprintf", "-fls")
 _URL = lazy_regex(r"\w+://|[\w.-]+\.\w+/|localhost[:/]|127\.0\.0\.1")
 
 
-def written_files(program: str, words: Sequence[str]) -> list[str]:
+@lru_cache(maxsize=64)  # the guard asks, and the ledger after it
+def written_files(program: str, words: tuple[str, ...]) -> list[str]:
     """Return the files whose content the program replaces or extends, as they are named."""
     if not writes_files(program):
         return []

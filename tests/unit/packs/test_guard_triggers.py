@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from snell.packs.guard import rules
 from snell.packs.guard.judge import judge
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import ADDRESS, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, Trigger, traits_of
+from snell.packs.guard.rule import ADDRESS, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, WRITES_APART, Trigger, traits_of
 
 MODULES = [importlib.import_module(f"{rules.__name__}.{each.name}") for each in pkgutil.iter_modules(rules.__path__)]
 CALLED = {
@@ -33,9 +33,13 @@ CALLED = {
     "frob --input=data.csv": set(),
     "frob ./data.csv": {"own_files"},
     "frob https://x.example": {"own_files", "remote_code", "secret_stores"},
-    "frob > out.txt": {
-        *("disks", "git_history", "overwrite", "own_code", "own_files", "privileges", "read_secret", "send_secret"),
-        *("startup", "traces"),
+    "frob > out.txt": {"overwrite", "own_code", "own_files", "read_secret"},
+    **{
+        f"frob {write}": {
+            *("disks", "git_history", "overwrite", "own_code", "own_files", "privileges", "read_secret", "send_secret"),
+            *("startup", "traces"),
+        }
+        for write in ("> ~/.profile", "> /dev/sda", ">> /etc/sudoers", "> r.git/HEAD", "> bin/ls")
     },
     "$PROGRAM build": {"hidden_code"},
 }
@@ -91,6 +95,24 @@ def test_a_rule_that_is_not_called_for_a_program_of_its_own_would_find_nothing(p
         for module in MODULES:
             trigger = module.TRIGGER
             if step.program in trigger.some and not trigger.occurs(step.program, traits_of(step)):
+                assert list(module.find(step, workspace)) == []
+
+
+WRITTEN = (
+    *("out.txt", "src/a.py", "/tmp/x/y", "~/notes", "$FOLDER/x", "~/.bashrc", "~/.ssh/config", "~/.bash_history"),
+    *("/etc/cron.d/x", "/etc/sudoers", "x/etc/ssh/sshd_config", "/dev/sda", "/dev/tcp/x/1", "/var/log/syslog"),
+    *("bare.git/HEAD", ".git/config", "bin/ls", "go/bin/git", "PowerShell/profile.ps1", "Library/LaunchAgents/x"),
+)
+
+
+@pytest.mark.parametrize("path", WRITTEN)
+@pytest.mark.parametrize("line", ["frob > {}", "frob >> {}", "echo x | tee -a {}", "cat ~/.ssh/id_rsa > {}"])
+def test_a_rule_that_is_not_called_for_a_write_would_find_nothing(line: str, path: str):
+    workspace = Workspace("/home/dev/app", "/home/dev", "/home/dev/app")
+    for step in judge(line.format(path), workspace.cwd, workspace.home, workspace.project).steps:
+        for module in MODULES:
+            trigger = module.TRIGGER
+            if trigger.traits & WRITES_APART and not trigger.occurs(step.program, traits_of(step)):
                 assert list(module.find(step, workspace)) == []
 
 

@@ -112,10 +112,8 @@ def note_unread(path: str, why: str) -> None:
 
 def unread_scripts() -> tuple[str, ...]:
     """Return what to say about scripts that the judged line would run and that were not read completely."""
-    unread = _thread.lookups.unread
-    return (
-        tuple(f"the script `{path}` was not read completely: {why}" for path, why in unread.items()) if unread else ()
-    )
+    unread = _thread.lookups.unread.items()
+    return tuple([f"the script `{path}` was not read completely: {why}" for path, why in unread])
 
 
 def _stamp(path: str) -> tuple[int, ...]:

@@ -56,11 +56,13 @@ MAY_TAKE_DOWN = 512  # a word is a verb that deletes or empties
 IN_SNELL_FOLDER = 1_024  # it runs in a folder of Snell's own files, where plain names are paths of those
 NAMES = 2_048  # a word is more than an option, or files that it names have labels
 VARIABLES = 4_096  # its input holds variables of the environment
+WRITES_APART = 8_192  # such a file is hidden, of the system, in a folder of programs, or named at run time
 MAY_GO_LIVE = 8_192  # a word may name production
 INSTALLS = 16_384  # it may be told to install something
 
 _ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
 TAKES_DOWN = pattern("takes_down")
+_APART = lazy_regex(r"^(?:[^/]|/(?:dev|etc|var|private)(?:/|$))|/\.|\.git/|/etc/|bin/|/Library/|\.ps1$")
 _NAMES = lazy_regex(r"(?:^|\0)[^-\0]|[=@:]")
 _HIDDEN = lazy_regex(r"(?:^|[\0=])\.")
 
@@ -117,6 +119,7 @@ def traits_of(step: Step) -> int:
     may_have_address = ":" in named or named.count(".") > 2 or "+" in named or "metadata" in named
     traits = (
         WRITES * bool(step.writes or step.appends)
+        | WRITES_APART * any(map(_APART.search, step.writes + step.appends))
         | READS * bool(step.reads)
         | SWEEPS * bool(step.sweeps)
         | CODE * (step.code is not None)

@@ -76,9 +76,8 @@ def is_startup_file(path: str) -> bool:
     return _STARTUP_FILE.search(path) is not None
 
 
-PROXY = lazy_regex(
-    r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)"
-)  # commands that `ssh` runs automatically
+# Commands that `ssh` runs automatically.
+PROXY = lazy_regex(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)")
 
 
 def is_system_program(path: str) -> bool:

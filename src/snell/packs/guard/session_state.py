@@ -141,11 +141,9 @@ def _code_connects(step: Step, how: re.Pattern[str] = _CONNECTS) -> bool:
 def check_read_of_copy(marks: Store, session_id: str, call: ToolCall, path: str) -> Finding | None:
     """Ask when the client's own tool reads a file to which this session has copied a secret."""
     kept = known_files(marks, session_id).get(path) if call.kind == "read" else None
-    return (
-        COPY.ask(f"`{path}` is a copy of `{kept.detail(SECRET)}`, which holds secrets")
-        if kept is not None and kept.has(SECRET)
-        else None
-    )
+    if kept is None or not kept.has(SECRET):
+        return None
+    return COPY.ask(f"`{path}` is a copy of `{kept.detail(SECRET)}`, which holds secrets")
 
 
 def _sends(step: Step) -> bool:

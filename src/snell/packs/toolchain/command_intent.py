@@ -81,8 +81,8 @@ def _job_of(arguments: Sequence[str]) -> str:
 def _plain(words: tuple[str, ...]) -> CommandIntent | None:
     for family, jobs in table().jobs.items():
         for start, action in jobs.items():
-            lead = tuple(start.split())
-            if words[: len(lead)] == lead:
+            lead = tuple(start.split()) if start.startswith(words[:1]) else ()
+            if lead and words[: len(lead)] == lead:
                 return CommandIntent(family, action, 0, len(lead), ())
     return None
 

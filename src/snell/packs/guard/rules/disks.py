@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import Value, is_unset_variable
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger, given_to
+from snell.packs.guard.rule import WRITES_APART, Finding, Rule, Trigger, given_to
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
 from snell.shell.arguments import matches_any
 from snell.shell.programs import program_row
@@ -23,7 +23,7 @@ _DISK = lazy_regex(r"(?:if=)?/dev/(?:sd|nvme|vd|xvd|hd|mmcblk|dm-|mapper/|md\d|d
 _IMAGERS = frozenset(("ddrescue", "flashcp", "bmaptool"))
 
 TRIGGER = Trigger(
-    programs=_COPIERS | _OVERWRITERS | _IMAGERS | _REACHING, prefixes=_MAKERS, traits=WRITES, rows=("erases",)
+    programs=_COPIERS | _OVERWRITERS | _IMAGERS | _REACHING, prefixes=_MAKERS, traits=WRITES_APART, rows=("erases",)
 )
 
 

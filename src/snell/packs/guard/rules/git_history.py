@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.reading_programs import git_command
-from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger, given_to, only_asks
+from snell.packs.guard.rule import WRITES_APART, Finding, Rule, Trigger, given_to, only_asks
 from snell.packs.guard.shell.shell_state import Step
 from snell.shell.arguments import Arguments, arguments_of, matches_any
 from snell.shell.programs import program_row
@@ -30,7 +30,7 @@ _TEMPORARY_TAG = lazy_regex(
     r"(?:^|[\d._/-])(?:rc|alpha|beta|dev|pre|preview|snapshot|test|tmp|temp|wip|nightly)(?:$|[\d._/-])"
 )
 
-TRIGGER = Trigger(rows=("loses_history",), traits=WRITES)
+TRIGGER = Trigger(rows=("loses_history",), traits=WRITES_APART)
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:

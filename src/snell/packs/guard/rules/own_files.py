@@ -112,6 +112,9 @@ def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
         yield workspace.cwd + "/"
 
 
+_SHOWS = name_set("--list --help -h list show --show --dry-run --print status")
+
+
 def _snell_command(step: Step, workspace: Workspace) -> Iterator[Finding]:
     is_developer = workspace.snell_paths.program.is_in_own_clone(workspace.cwd, workspace.project)
     if step.code and _INNER_MODULE.search(step.code.text) and not is_developer:
@@ -121,9 +124,7 @@ def _snell_command(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.program == "snell" or module == "snell":
         verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _WEAKENING and words[0] != "help"]
         verbs += [arg for arg in words[1:] if arg in _WEAKENING_SUBCOMMANDS.get(words[0], ())]
-        if verbs and not {"--list", "--help", "-h", "list", "show", "--show", "--dry-run", "--print", "status"} & set(
-            words
-        ):
+        if verbs and _SHOWS.isdisjoint(words):
             yield RULE.deny(f"`snell {' '.join(words[:2])}` may only be run by the user at a terminal")
         elif words[:1] and words[0] not in _HARMLESS_COMMANDS and _OFF & set(words[1:]) | (_OFF & set(words[:1])):
             yield RULE.deny(f"`snell {' '.join(words[:3])}` may only be run by the user at a terminal")

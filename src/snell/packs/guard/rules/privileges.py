@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import pattern
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger
+from snell.packs.guard.rule import WRITES_APART, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -23,7 +23,7 @@ _HOST_ROOT = lazy_regex(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|
 _ENGINES = frozenset(("docker", "podman", "nerdctl"))
 _SHELLS = frozenset(("bash", "sh", "zsh", "fish"))
 TRIGGER = Trigger(
-    programs=_ACCOUNTS | _ENGINES | _SHELLS | {"nsenter", "sudo", "doas", "su", "kubectl", "oc"}, traits=WRITES
+    programs=_ACCOUNTS | _ENGINES | _SHELLS | {"nsenter", "sudo", "doas", "su", "kubectl", "oc"}, traits=WRITES_APART
 )
 
 
@@ -77,13 +77,8 @@ def _pod(step: Step) -> Iterator[Finding]:
 
 def _container(step: Step) -> Iterator[Finding]:
     for before, arg in zip(("", *step.args), step.args, strict=False):
-        mount = (
-            arg
-            if before in ("-v", "--volume")
-            else arg.partition("=")[2]
-            if arg.startswith(("--volume=", "-v="))
-            else ""
-        )
+        attached = arg.partition("=")[2] if arg.startswith(("--volume=", "-v=")) else ""
+        mount = arg if before in ("-v", "--volume") else attached
         if _HOST_ROOT.match(mount) or re.search(r"(?:source|src)=/(?:,|$|etc|root)", arg):
             sock = "docker.sock" in mount
             yield (RULE.ask if sock else RULE.deny)(

@@ -66,7 +66,6 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 
 _STATE = pattern("state_of_snell")
-
 _SETTINGS = lazy_regex(r"/\.snell(?!/state(?:/|$))|/\.?config(?:/|$)|^/etc/")
 
 

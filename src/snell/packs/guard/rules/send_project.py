@@ -130,20 +130,19 @@ def _file_server(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _served_folder(step: Step) -> str | None:
-    args = step.args
+    program, args = step.program, step.args
+    is_module = program.startswith(("python", "pypy")) and args[:2] in _SERVING_MODULES
+    needed = _NEEDED_WORDS.get(program)
+    if not (is_module or (program in _SERVERS if needed is None else not needed.isdisjoint(args))):
+        return None
     given = dict(itertools.pairwise(args))
     options = next((given[name] for name in ("--directory", "-d", "--root", "-t", "-h", "--path") if name in given), "")
     attached = next((arg.partition("=")[2] for arg in args if re.match(r"--(?:directory|root|path)=", arg)), "")
     folders = [arg for arg in args if "/" in arg and not arg.startswith("-") and "://" not in arg]
-    if step.program.startswith(("python", "pypy")) and args[:2] in (("-m", "http.server"), ("-m", "SimpleHTTPServer")):
-        return options or attached
-    if step.program in _NEEDED_WORDS:
-        serves = bool(_NEEDED_WORDS[step.program] & set(args))
-    else:
-        serves = step.program in _SERVERS
-    return (options or attached or next(iter(folders), "")) if serves else None
+    return options or attached or ("" if is_module else next(iter(folders), ""))
 
 
+_SERVING_MODULES = (("-m", "http.server"), ("-m", "SimpleHTTPServer"))
 # Programs that serve a folder only with one of these words.
 _NEEDED_WORDS = {
     "caddy": frozenset(("file-server",)),

@@ -22,7 +22,7 @@ from snell.packs.guard.path_classes import (
     Workspace,
     classify_path,
 )
-from snell.packs.guard.rule import WRITES, Finding, Rule, Trigger
+from snell.packs.guard.rule import WRITES_APART, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_private, is_secret_folder, secret_name
 from snell.packs.guard.shell.network_transfers import foreign_key, is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
@@ -46,7 +46,7 @@ _HEADER = lazy_regex(r"authorization|token|api[-_]?key|cookie")
 
 _TARS = frozenset(("tar", "gtar", "bsdtar"))
 _FORGES = frozenset(("gh", "glab", "az", "gcloud"))
-TRIGGER = Trigger(programs=_HTTP | _PIPES | _LOOKUPS | _TARS | _FORGES | _COPIES, traits=WRITES)
+TRIGGER = Trigger(programs=_HTTP | _PIPES | _LOOKUPS | _TARS | _FORGES | _COPIES, traits=WRITES_APART)
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import ENV, WRITES, Finding, Rule, Trigger
+from snell.packs.guard.rule import ENV, WRITES_APART, Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import is_startup_file
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
@@ -21,7 +21,7 @@ _HARMLESS_PRELOAD = lazy_regex(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimallo
 
 TRIGGER = Trigger(
     programs=name_set("crontab enable at batch launchctl systemctl export declare typeset git npm pnpm yarn"),
-    traits=ENV | WRITES,
+    traits=ENV | WRITES_APART,
 )
 
 
@@ -48,10 +48,8 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
 def _loaded_code(step: Step) -> Iterator[Finding]:
     """Judge variables that name code for every program, or for every script of a package manager."""
     for name, value in step.env:
-        if (
-            name.lower().startswith(_NPM_SETTING)
-            and name.lower()[len(_NPM_SETTING) :].replace("_", "-") in _RUN_SETTINGS
-        ):
+        lead, setting = name[: len(_NPM_SETTING)].lower(), name[len(_NPM_SETTING) :].lower()
+        if lead == _NPM_SETTING and setting.replace("_", "-") in _RUN_SETTINGS:
             yield _verdict(value)(f"{name} makes the package manager run `{value}` for every script")
         if name in _LOADER_VARIABLES - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
             yield RULE.deny(f"{name} loads `{value}` into every program")
@@ -59,8 +57,6 @@ def _loaded_code(step: Step) -> Iterator[Finding]:
 
 
 _SSH_PROGRAM = pattern("ssh_settings_that_run")
-
-
 _UNCHECKED_HOSTS = pattern("unchecked_hosts")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.rule import ENV, WRITES, Finding, Rule, Trigger
+from snell.packs.guard.rule import ENV, WRITES_APART, Finding, Rule, Trigger
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.shell.arguments import arguments_of
 from snell.system.lazy_regex import lazy_regex
@@ -18,7 +18,7 @@ _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
 TRIGGER = Trigger(
     programs=_DESTROYERS | {"history", "unset", "set", "export", "declare", "typeset", "journalctl"},
-    traits=ENV | WRITES,
+    traits=ENV | WRITES_APART,
 )
 
 

@@ -58,7 +58,7 @@ def download_output(program: str, args: list[str], scene: ShellState) -> Value:
         value = Value(UNKNOWN, frozenset((f"{SECRET} {secret}",)) if secret else frozenset())
     else:
         value = Value(UNKNOWN, frozenset((f"{NETWORK} {url or program}".strip(),)))
-    saved = next(iter(written_files(program, args)), "")
+    saved = next(iter(written_files(program, tuple(args))), "")
     if program in ("invoke-webrequest", "iwr"):
         saved = next((after for arg, after in itertools.pairwise(args) if arg.lower() == "-outfile"), "")
     if saved:

@@ -349,11 +349,9 @@ class LineWalk(Walk):
 
     def _keep(self, call: Call, scene: ShellState, output: Value) -> None:
         told = output.text.strip(UNKNOWN + " \n")
-        if told and any(is_startup_file(path) or is_system_program(path) for path in (*call.writes, *call.appends)):
+        if told and any(is_startup_file(path) or is_system_program(path) for path in call.writes + call.appends):
             self.line(output.text, scene.fork())
-        for code in (
-            PROXY.findall(told) if any("/.ssh/config" in path for path in (*call.writes, *call.appends)) else ()
-        ):
+        for code in PROXY.findall(told) if "/.ssh/config" in "\0".join(call.writes + call.appends) else ():
             self.line(code, scene.fork())
         for path in call.writes:
             scene.write(path, output)
