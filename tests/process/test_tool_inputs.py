@@ -169,6 +169,8 @@ def test_a_refused_call_is_in_the_journal_with_tool_fields_run_and_step(desk: De
     wait_until(lambda: '"status":"denied"' in desk.snell("ledger", "show", "t1", "--json").stdout)
     row = desk.snell("ledger", "show", "t1", "--json").json
     assert [row[name] for name in ("status", "tool_name", "run_id", "step_id")] == ["denied", "Write", "r", "r#1"]
+    # The call before the run is not part of it, also where its row was written after the run began.
+    assert desk.rows("SELECT run_id FROM tool_calls ORDER BY created_at LIMIT 1") == [("s",)]
     why = desk.snell("why", row["decision_id"], "--json").json
     assert (why["tool"], why["reasons"][0]["hook"]) == ("Write", "tool_inputs/check")
     assert why["reasons"][0]["text"] == "Invalid Write call. Missing required fields: content"

@@ -86,6 +86,13 @@ def _tool_facts(tool: str) -> tuple[Identity, str, str]:
     return found, f"|{found.namespace}|{found.name}|", action_of(found.raw)
 
 
+def in_own_run(identity: CallIdentity, event: Event) -> CallIdentity:
+    """Return the identity of a call as part of its session only: it began before the run that the session works for."""
+    begins = _tool_facts(event.tool_name or event.tool)[1]
+    run = identity.session_id
+    return replace(identity, run_id=run, key=sha_of(f"{run}{begins}{identity.hashed}|{identity.scope}"))
+
+
 def identify_call_with_effort(event: Event, context: Context) -> CallIdentity:
     """
     Return the identity of a call, with the effort that it belongs to.

@@ -28,6 +28,7 @@ from snell.packs.ledger.call_description import (
     existing_paths,
     identify_call,
     identify_call_with_effort,
+    in_own_run,
     preview_of,
     was_interrupted,
 )
@@ -76,9 +77,10 @@ def _body(value: object, context: Context, option: str) -> Body:
 
 
 def _insert_call(tx: Transaction, seen: _SeenCall) -> None:
-    identity, verdict = seen.identity, seen.context.verdict
-    key = claimed_key(identity)
-    run = runs.find(tx, identity.run_id)
+    run, verdict = runs.find(tx, seen.identity.run_id), seen.context.verdict
+    if run and began_at(seen.context) < run.created_at:  # its row is late
+        run, seen = None, msgspec.structs.replace(seen, identity=in_own_run(seen.identity, seen.event))
+    identity, key = seen.identity, claimed_key(seen.identity)
     call = _new_call(tx, seen, key, run)
     ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if verdict in ("ask", "defer") else "running"))
     if verdict != "deny":
