@@ -14,7 +14,8 @@ from types import ModuleType
 from typing import Any, cast
 
 # Modules that are only used by attribute, as in `json.loads`, in what the first answer imports.
-NAMES = ["base64", "glob", "json", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib", "unicodedata"]
+NAMES = ["base64", "glob", "json", "locale", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib"]
+NAMES += ["unicodedata"]
 OF_INSPECT = {"iscoroutinefunction": lambda each: getattr(getattr(each, "__code__", None), "co_flags", 0) & 0x80 > 0}
 ABSENT = cast("ModuleType", None)  # in `sys.modules`: importing this one fails, as on a machine without it
 
@@ -53,8 +54,10 @@ def import_common_modules() -> None:
 
 
 def import_asyncio() -> None:
-    """Import asyncio without its TLS, which would load OpenSSL, and without `inspect`, which it hardly uses."""
-    put = _put({"ssl": ABSENT, "inspect": LateModule("inspect", OF_INSPECT)})
+    """Import asyncio without its TLS, which would load OpenSSL, and without what it uses only to report an error."""
+    known = {"inspect": OF_INSPECT, "traceback": {"extract_stack": _later("traceback", "extract_stack")}}
+    names = ("asyncio.sslproto", "inspect", "linecache", "traceback")
+    put = _put({"ssl": ABSENT, **{name: LateModule(name, known.get(name)) for name in names}})
     importlib.import_module("asyncio")
     _remove(put)
 
