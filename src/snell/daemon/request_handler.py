@@ -109,7 +109,6 @@ class RequestHandler:
         if event.name in REPORTED and self._to_follow:
             self.follow_up(all_at_once=True)
         changes: dict[str, Any] = {"is_large": True} if size > LARGE else {}
-        # The id of the decision that an ended daemon made about this event; its client has no reply to it.
         earlier = self.runtime.earlier_decision(event, request_id) if request.is_repeated else ""
         work = self.runtime.prepare(event, request_id, env, decision_id=earlier, **changes)
         if work.deciding is None:

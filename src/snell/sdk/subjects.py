@@ -177,8 +177,7 @@ def call_of(event: Event, wanted: str = "") -> ToolCall:
     """Return the tool call of an event, typed by the wanted kind if that is one of its kinds, else by the first."""
     kind = wanted if wanted and wanted != event.kind and wanted in event.kinds else event.kind
     if kind == "shell":
-        about = event.tool_input.get("description")  # `text_in` lies in another file, and most events come here
-        about = about if isinstance(about, str) else ""
+        about = text if isinstance(text := event.tool_input.get("description"), str) else ""  # most events come here
         return ShellCall(**_common_fields(event, _folder_of(event)), command=event.command, description=about)
     type_, fields = _CALLS.get(kind, (ToolCall, {}))
     given = event.tool_input

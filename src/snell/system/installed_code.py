@@ -52,11 +52,10 @@ def check_code(package: Path | None = None) -> CodeCheck:
     if any(map(_is_editable, lists)):
         return CodeCheck(exempt="an editable install: its files may change")
     try:
-        lines = [line for each in lists for line in (each / "RECORD").read_text("utf-8").splitlines()]
+        rows = [line.rsplit(",", 2) for each in lists for line in (each / "RECORD").read_text("utf-8").splitlines()]
     except (OSError, ValueError) as error:
         return CodeCheck(changed=(f"RECORD ({error})",))
     # Names with a comma or a quotation mark are in quotation marks. The module `csv` would stay in memory.
-    rows = (line.rsplit(",", 2) for line in lines)
     listed = {row[0].strip('"').replace('""', '"'): row[1] for row in rows if len(row) == 3}
     hashed = {name: value for name, value in listed.items() if value}
     changed = [name for name, value in hashed.items() if not _is_same(site / name, value)]

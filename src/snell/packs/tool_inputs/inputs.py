@@ -120,14 +120,14 @@ def _recovery_hints() -> list[tuple[re.Pattern[str], str]]:
 
 def _entry(event: Event, context: Context) -> Entry | None:
     # By the client's own name alone: another client's tool of the same kind may have other field names.
-    learned = _learned_schema(event, context) if event.kind == "mcp" else None
+    learned = None if event.kind != "mcp" else _learned_schema(event, context)
     return entry_for(event.tool_name or event.tool, context.options, learned)
 
 
 def _learned_schema(event: Event, context: Context) -> LearnedTool | None:
     days = context.options.get("learned_days")
-    most_days = days if isinstance(days, int) else 0
-    return learned_tool(context.state, event.client, context.project_dir, event.tool, most_days)
+    days = days if isinstance(days, int) else 0
+    return learned_tool(context.state, event.client, context.project_dir, event.tool, days)
 
 
 def _tool(event: Event) -> str:
