@@ -14,8 +14,7 @@ from types import ModuleType
 from typing import Any, cast
 
 # Modules that are only used by attribute, as in `json.loads`, in what the first answer imports.
-NAMES = ["base64", "glob", "json", "locale", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib"]
-NAMES += ["unicodedata"]
+NAMES = ["base64", "glob", "json", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib", "unicodedata"]
 OF_INSPECT = {"iscoroutinefunction": lambda each: getattr(getattr(each, "__code__", None), "co_flags", 0) & 0x80 > 0}
 ABSENT = cast("ModuleType", None)  # in `sys.modules`: importing this one fails, as on a machine without it
 
@@ -31,8 +30,7 @@ class LateModule(ModuleType):
         """Return an attribute of the module, and keep it here. Any thread may do this: the import has its lock."""
         if name == "__path__":  # `from x import y` asks whether it is a package
             raise AttributeError(name)
-        value = self.__dict__[name] = getattr(_load(self), name)
-        return value
+        return self.__dict__.setdefault(name, getattr(_load(self), name))
 
 
 def import_common_modules() -> None:
@@ -72,9 +70,8 @@ def _later(module: str, name: str) -> Callable[..., Any]:
 
 
 def _load(stand_in: LateModule) -> ModuleType:
-    name = stand_in.__name__
-    _remove({name: stand_in})
-    return importlib.import_module(name)
+    _remove({stand_in.__name__: stand_in})
+    return importlib.import_module(stand_in.__name__)
 
 
 def _put(modules: Mapping[str, ModuleType]) -> Mapping[str, ModuleType]:
