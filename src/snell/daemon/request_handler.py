@@ -109,7 +109,8 @@ class RequestHandler:
         if event.name in REPORTED and self._to_follow:
             self.follow_up(all_at_once=True)
         changes: dict[str, Any] = {"is_large": True} if size > LARGE else {}
-        work = self.runtime.prepare(event, request_id, env, **changes, **self._earlier(event, request, request_id))
+        earlier = self.runtime.earlier_decision(event, request_id) if request.is_repeated else ""
+        work = self.runtime.prepare(event, request_id, env, decision_id=earlier, **changes)
         if work.deciding is None:
             assert work.earlier
             send(reply_to(client, work.earlier, request.sender))
@@ -124,10 +125,6 @@ class RequestHandler:
         if work.key:
             self._deciding[work.key] = []
         return self._serve_slowly(client, work, work.deciding, came, request, send)
-
-    def _earlier(self, event: Event, request: Request, request_id: str) -> dict[str, str]:
-        """Return the id of the decision that an ended daemon made about this event; its client has no reply to it."""
-        return {"decision_id": self.runtime.earlier_decision(event, request_id)} if request.is_repeated else {}
 
     async def _serve_slowly(
         self, client: Client, work: EventRun, deciding: Deciding, wait: Wait, request: Request, send: Send

@@ -81,7 +81,7 @@ def _members(value: dict[str, Any], schema: Schema, path: str) -> list[str]:
     names = required if isinstance(required, list | tuple) else ()
     found = [f"`{prefix}{name}` is missing" for name in names if name not in value]
     for name, inner in (properties if isinstance(properties, dict) else {}).items():
-        if name in value and isinstance(inner, dict):
+        if name in value and isinstance(inner, dict) and (type(value[name]) is not str or inner != {"type": "string"}):
             found += schema_errors(value[name], inner, f"{prefix}{name}")
     return found
 

@@ -45,6 +45,9 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         given = payload.get("tool_input")
         known["tool_input"] = given if isinstance(given, dict) else {}
         known["row"] = CATALOGUE.get(self.name, UNKNOWN)
+        line = known["tool_input"].get("command")
+        if self.kind == "shell" and (self.tool_name or self.tool) in PLAIN_SHELLS and isinstance(line, str):
+            known["command"] = line
 
     @cached_property
     def row(self) -> EventRow:
@@ -90,10 +93,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         """Return the command line of a shell call, whatever field holds it; empty for any other call."""
         if self.kind != "shell" and "shell" not in self.kinds:
             return ""
-        tool, given = self.tool_name or self.tool, self.payload.get("tool_input")
-        if tool in PLAIN_SHELLS and isinstance(given, dict) and isinstance(line := given.get("command"), str):
-            return line
-        return command_line(tool, given)
+        return command_line(self.tool_name or self.tool, self.payload.get("tool_input"))
 
     @property
     def readable_input(self) -> Payload:

@@ -8,6 +8,7 @@ the beginning that it must look random.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 _LOWER, _UPPER, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
@@ -41,6 +42,9 @@ class Part(NamedTuple):
     most: int = 0
 
 
+_part = cache(Part)  # a few dozen stand in hundreds of forms
+
+
 def expand_form(form: str) -> Iterator[str]:
     """Yield the forms that a form with `(a|b)` stands for."""
     choice = re.search(r"\(([^()]*)\)", form)
@@ -57,8 +61,7 @@ def parts_of(form: str) -> tuple[Part, ...]:
         if literal:
             parts.append(Part(literal=literal))
         else:
-            chars, of = CLASSES[letter]
-            parts.append(Part("", chars, of, int(least), int(most or least)))
+            parts.append(_part("", *CLASSES[letter], int(least), int(most or least)))
     return tuple(parts)
 
 
@@ -68,14 +71,10 @@ def pattern_of(parts: tuple[Part, ...], *, ends_there: bool) -> str:
 
     With `ends_there` a longer text does not match: the start of such a format is common in other texts.
     """
-    written = [re.escape(each.literal) if each.literal else f"[{each.of}]{_times(each)}" for each in parts]
+    written = [re.escape(each.literal) or f"[{each.of}]{{{each.least},{each.most}}}" for each in parts]
     last = parts[-1]
     if not last.chars:
         return "".join(written)
     if ends_there:
         return "".join(written) + f"(?![_{last.of}])"
     return "".join(written[:-1]) + f"[{last.of}]{{{last.least},{last.most + _LONGER}}}"
-
-
-def _times(part: Part) -> str:
-    return f"{{{part.least}}}" if part.least == part.most else f"{{{part.least},{part.most}}}"

@@ -177,8 +177,8 @@ def call_of(event: Event, wanted: str = "") -> ToolCall:
     """Return the tool call of an event, typed by the wanted kind if that is one of its kinds, else by the first."""
     kind = wanted if wanted and wanted != event.kind and wanted in event.kinds else event.kind
     if kind == "shell":
-        line, about = event.command, text_in(event.tool_input, "description")
-        return ShellCall(**_common_fields(event, _folder_of(event)), command=line, description=about)
+        about = text if isinstance(text := event.tool_input.get("description"), str) else ""  # most events come here
+        return ShellCall(**_common_fields(event, _folder_of(event)), command=event.command, description=about)
     type_, fields = _CALLS.get(kind, (ToolCall, {}))
     given = event.tool_input
     own: dict[str, Any] = {name: _first_text(given, keys) for name, keys in fields.items()}
@@ -212,7 +212,7 @@ def _common_fields(event: Event, cwd: str) -> dict[str, Any]:
         "id": event.tool_use_id,
         "cwd": cwd,
         "response": event.payload.get("tool_response"),
-        "error": text_in(event.payload, "error"),
+        "error": text_in(event.payload, "error") if "error" in event.payload else "",
     }
 
 

@@ -5,7 +5,6 @@ It finds a change that was made by mistake or without care. A program of the sam
 """
 
 import base64
-import csv
 import hashlib
 import json
 import os
@@ -53,10 +52,11 @@ def check_code(package: Path | None = None) -> CodeCheck:
     if any(map(_is_editable, lists)):
         return CodeCheck(exempt="an editable install: its files may change")
     try:
-        rows = [row for each in lists for row in csv.reader((each / "RECORD").read_text("utf-8").splitlines())]
-    except (OSError, ValueError, csv.Error) as error:
+        rows = [line.rsplit(",", 2) for each in lists for line in (each / "RECORD").read_text("utf-8").splitlines()]
+    except (OSError, ValueError) as error:
         return CodeCheck(changed=(f"RECORD ({error})",))
-    listed = {row[0]: row[1] for row in rows if len(row) == 3}
+    # Names with a comma or a quotation mark are in quotation marks. The module `csv` would stay in memory.
+    listed = {row[0].strip('"').replace('""', '"'): row[1] for row in rows if len(row) == 3}
     hashed = {name: value for name, value in listed.items() if value}
     changed = [name for name, value in hashed.items() if not _is_same(site / name, value)]
     changed += [name for name in _files_that_run(package) if name not in listed]

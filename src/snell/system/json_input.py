@@ -50,17 +50,17 @@ def read_payload(raw: bytes) -> tuple[Payload, tuple[str, ...]]:
     if len(raw) > LARGEST:
         raise too_many_bytes(len(raw))
     raw, flags = _as_utf8(raw)
-    response_is_text, raw = _with_response_as_text(raw)
-    may_have_many = len(raw) > MOST_CONTAINERS and raw.count(b"[") + raw.count(b"{") > MOST_CONTAINERS
-    if may_have_many and _count(raw, b"[", b"{") > MOST_CONTAINERS:
-        advice = f"send at most {MOST_CONTAINERS}"
-        raise UnjudgedPayloadError("the payload has too many lists and objects", advice=advice)
-    if response_is_text:
-        flags = ("response-is-text", *flags)
+    may_have_many = len(raw) >= MANY_KEYS
+    if may_have_many:
+        response_is_text, raw = _with_response_as_text(raw)
+        flags = ("response-is-text", *flags) if response_is_text else flags
+        if raw.count(b"[") + raw.count(b"{") > MOST_CONTAINERS and _count(raw, b"[", b"{") > MOST_CONTAINERS:
+            advice = f"send at most {MOST_CONTAINERS}"
+            raise UnjudgedPayloadError("the payload has too many lists and objects", advice=advice)
     value, repaired = _read_shallow(raw)
     if type(value) is not dict:
         raise PayloadError(f"the payload is {json_type_name(value)}", advice="send one JSON object")
-    return value, flags + repaired + _size_flags(raw)
+    return value, flags + repaired + (_size_flags(raw) if may_have_many else ())
 
 
 def read_object(raw: bytes) -> Payload:

@@ -9,6 +9,7 @@ Instead  Edit LOCAL.md yourself; it is yours as long as no tool call writes it a
 
 import os
 from collections import OrderedDict
+from functools import lru_cache
 from pathlib import Path
 
 from snell.model.context import Context
@@ -26,7 +27,7 @@ _begun: OrderedDict[tuple[object, object], Stamp | None] = OrderedDict()
 def before_a_call(event: Event, context: Context) -> None:
     """Remember the time of LOCAL.md before a call."""
     if context.state is not None and event.kind not in _OTHERS:
-        _begun[_key(event)] = stamp_of(_place(event, context))
+        _begun[_key(event)] = stamp_of(_place(context.project_dir or event.cwd))
         if len(_begun) > CALLS:
             _begun.popitem(last=False)
 
@@ -36,7 +37,7 @@ def record_write(event: Event, context: Context) -> None:
     """Record that a call wrote LOCAL.md; before the reply, so that no later event gets it first."""
     if context.state is None:
         return
-    place, key = _place(event, context), _key(event)
+    place, key = _place(context.project_dir or event.cwd), _key(event)
     written = {os.path.dirname(place)} if key in _begun and _begun.pop(key) != stamp_of(place) else set()
     if NOTES.lower() in str(event.tool_input).lower():
         written |= _named_folders(event)
@@ -52,8 +53,9 @@ def _key(event: Event) -> tuple[object, object]:
     return given("session_id"), given("tool_use_id") or event.tool
 
 
-def _place(event: Event, context: Context) -> str:
-    return os.path.join(context.project_dir or event.cwd, NOTES)
+@lru_cache(maxsize=64)
+def _place(folder: str) -> str:
+    return os.path.join(folder, NOTES)
 
 
 def _named_folders(event: Event) -> set[str]:

@@ -62,22 +62,22 @@ def _write_state_file(event: Event) -> None:
 
 
 REMEMBERED = 1_000
-_without_notes: set[tuple[object, ...]] = set()  # sessions without notes, and where they were searched
+_without_notes: dict[tuple[object, ...], Path | None] = {}  # sessions without notes, and where they were searched
 
 
 @informs("PreToolUse", timeout=3)
 def add_to_first_call(event: Event, context: Context) -> list[Note | Tell] | None:
     """Add LOCAL.md to the first tool call, in a client that does not report prompts."""
     before_a_call(event, context)
-    place = (context.project_dir, context.config, context.env.get("HOME"), context.trusts_notes)
-    searched = (event.session_id, event.cwd, *place)
-    if searched in _without_notes or context.marks.get(scope := _conversation(event), FIRST):
+    searched = (event.session_id, event.cwd, context.project_dir, context.env.get("HOME"), context.trusts_notes)
+    is_known = _without_notes.get(searched, searched) is context.config  # the hash of a path costs more than the rest
+    if is_known or context.marks.get(scope := _conversation(event), FIRST):
         return None
     found = local_notes(event.cwd, context)
     if not found:  # the usual case must be fast: storing a mark takes as long as the rest of the reply
         if len(_without_notes) >= REMEMBERED:
             _without_notes.clear()
-        _without_notes.add(searched)
+        _without_notes[searched] = context.config
         return None
     context.marks.put(scope, FIRST, True)
     return _effects(found)

@@ -32,10 +32,10 @@ def check_heartbeat(event: Event, context: Context) -> Deny | list[Note] | None:
     """Count the call; refuse it when the agent has to write its log."""
     if event.kind == "skill" and context.database is not None and (reply := run_effort_skill(event, context)):
         return reply
-    result = answer(context, event, pre_tool_use)
+    result = None if (idle := is_idle(context, event)) else answer(context, event, pre_tool_use)
+    if idle and event.kind == "shell":
+        create_by_phase(event, context)
     if result is None:
-        if event.kind == "shell" and is_idle(context, event):
-            create_by_phase(event, context)
         return None
     if not result["allow"]:
         log = "write a log entry with `snell effort log TEXT`, then go on"

@@ -74,7 +74,7 @@ def _knowledge(paths: object, cwd: str, budget: int) -> Iterable[str]:
 def remind_for_document(call: ShellCall, event: Event, context: Context) -> Note | None:
     """Remind of the skill for this kind of document."""
     small = call.command[:LONGEST_COMMAND].lower()
-    if not any(word in small for word in _IN_FORMATS) or not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
+    if not any(map(small.__contains__, _IN_FORMATS)) or not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
         return None
     command, skills = call.command[:LONGEST_COMMAND], _skills_for(context, event)
     formats = [name for name, pattern in FORMATS.items() if re.search(pattern, command, re.IGNORECASE)]

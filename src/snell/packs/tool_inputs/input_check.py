@@ -57,9 +57,8 @@ def repair_input(given: Any, entry: Entry | None) -> dict[str, Any] | None:
     if isinstance(given, str):
         parsed = _parse(given, dict)
         return parsed if isinstance(parsed, dict) else None
-    if not isinstance(given, dict) or entry is None:
+    if not isinstance(given, dict) or entry is None or given.keys().isdisjoint(wanted := entry.field_types):
         return None
-    wanted = entry.field_types
     texts = {name: value for name, value in given.items() if isinstance(value, str) and name in wanted}
     found = {name: parsed for name, value in texts.items() if (parsed := _parse(value, wanted[name])) is not None}
     return {**given, **found} if found else None

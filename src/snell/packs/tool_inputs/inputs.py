@@ -9,7 +9,7 @@ Instead  `[pack.tool_inputs] mode = "off"`, `recovery_hints = false`, or an entr
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -120,15 +120,14 @@ def _recovery_hints() -> list[tuple[re.Pattern[str], str]]:
 
 def _entry(event: Event, context: Context) -> Entry | None:
     # By the client's own name alone: another client's tool of the same kind may have other field names.
-    return entry_for(_tool(event), context.options, _learned_schema(event, context))
+    learned = None if event.kind != "mcp" else _learned_schema(event, context)
+    return entry_for(event.tool_name or event.tool, context.options, learned)
 
 
 def _learned_schema(event: Event, context: Context) -> LearnedTool | None:
-    if event.kind != "mcp":
-        return None
     days = context.options.get("learned_days")
-    most_days = days if isinstance(days, int) else 0
-    return learned_tool(context.state, event.client, context.project_dir, event.tool, most_days)
+    days = days if isinstance(days, int) else 0
+    return learned_tool(context.state, event.client, context.project_dir, event.tool, days)
 
 
 def _tool(event: Event) -> str:
@@ -153,6 +152,7 @@ def _faults(event: Event, context: Context) -> Faults:
     return Faults((*own.hard, *inner.hard), (*own.soft, *inner.soft))
 
 
+@lru_cache(maxsize=256)
 def _odd_name(name: str) -> Deny | None:
     if not _ODD_NAME.search(name):
         return None

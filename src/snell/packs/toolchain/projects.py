@@ -52,11 +52,11 @@ class Looks:
 
     def are_current(self) -> bool:
         """Tell whether nothing that was read has changed, and every answer is the same."""
-        return not have_changed(self._stamps.values()) and all(
+        for (question, path), answer in self._answers.items():
             # A folder with another owner has another stamp.
-            (question is _owner and path in self._stamps) or question(path) == answer
-            for (question, path), answer in self._answers.items()
-        )
+            if (question is not _owner or path not in self._stamps) and question(path) != answer:
+                return False
+        return not have_changed(self._stamps.values())
 
 
 class Project:
@@ -157,7 +157,7 @@ def folders_above(cwd: str, ceiling: str = "", looks: Looks | None = None) -> li
 
 
 def is_repository(folder: str) -> bool:
-    return os.path.exists(os.path.join(folder, ".git"))
+    return stat_or_none(f"{folder}/.git") is not None
 
 
 def _owner(folder: str) -> int | str:

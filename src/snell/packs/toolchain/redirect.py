@@ -25,7 +25,7 @@ def redirect(call: ShellCall, event: Event, context: Context) -> Rewrite | None:
     # A list of words stays as it is, and a tool of an MCP server may run commands on another machine.
     if not call.command or event.kind != "shell" or call.command not in call.input.values():
         return None
-    folder = os.path.expanduser(call.cwd) if call.cwd else os.getcwd()
+    folder = os.path.expanduser(call.cwd) if call.cwd.startswith("~") else call.cwd or os.getcwd()
     result = redirect_command(context.options, call.command, folder)
     if result.command is None:
         return None

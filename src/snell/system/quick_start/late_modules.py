@@ -30,8 +30,7 @@ class LateModule(ModuleType):
         """Return an attribute of the module, and keep it here. Any thread may do this: the import has its lock."""
         if name == "__path__":  # `from x import y` asks whether it is a package
             raise AttributeError(name)
-        value = self.__dict__[name] = getattr(_load(self), name)
-        return value
+        return self.__dict__.setdefault(name, getattr(_load(self), name))
 
 
 def import_common_modules() -> None:
@@ -53,8 +52,10 @@ def import_common_modules() -> None:
 
 
 def import_asyncio() -> None:
-    """Import asyncio without its TLS, which would load OpenSSL, and without `inspect`, which it hardly uses."""
-    put = _put({"ssl": ABSENT, "inspect": LateModule("inspect", OF_INSPECT)})
+    """Import asyncio without its TLS, which would load OpenSSL, and without what it uses only to report an error."""
+    known = {"inspect": OF_INSPECT, "traceback": {"extract_stack": _later("traceback", "extract_stack")}}
+    names = ("asyncio.sslproto", "inspect", "linecache", "traceback")
+    put = _put({"ssl": ABSENT, **{name: LateModule(name, known.get(name)) for name in names}})
     importlib.import_module("asyncio")
     _remove(put)
 
@@ -69,9 +70,8 @@ def _later(module: str, name: str) -> Callable[..., Any]:
 
 
 def _load(stand_in: LateModule) -> ModuleType:
-    name = stand_in.__name__
-    _remove({name: stand_in})
-    return importlib.import_module(name)
+    _remove({stand_in.__name__: stand_in})
+    return importlib.import_module(stand_in.__name__)
 
 
 def _put(modules: Mapping[str, ModuleType]) -> Mapping[str, ModuleType]:
