@@ -43,6 +43,7 @@ _Replacement = Callable[[re.Match[str]], str]
 
 _EXPANDS, _HOME_VARIABLE = lazy_regex(r"(?i)expand|untildify"), lazy_regex(r"^\$(?:HOME\b|\{HOME\})")
 _USUAL_NAME = lazy_regex(r"(?:run|exec|spawn|script|call|Command)\s*\(")  # of functions of other modules, too
+_PART = lazy_regex(rf"([\w)\]]\s*\+\s*)?{S}")  # a string, and whether it comes after something that is not known
 _TOO_MUCH = ("it ", "commands ")  # how troubles begin that are not about the grammar
 _REMOVER = lazy_regex(r"require\(\s*['\"](rimraf|shelljs|del)['\"]\s*\)")  # modules whose functions have their names
 
@@ -281,7 +282,7 @@ class _Follower:
     def _command(self, found: re.Match[str]) -> None:
         if found[0].startswith(("exec(", "exec (")) and self.language in ("python", "pypy"):
             return
-        parts = self._all_strings(found[1])
+        parts = [f"{UNKNOWN if unknown else ''}{self._at(index)}" for unknown, index in _PART.findall(found[1])]
         if "[" not in found[1] and len(parts) == 1:
             self._shell(parts[0], may_be_other=_USUAL_NAME.match(found[0]) is not None)
         elif parts:
