@@ -12,6 +12,7 @@ from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.events import persistent_scope
 from snell.records import ledger, replays
+from snell.system.wall_clock import now_ms
 from snell.work import runs
 from snell.work.runs import Run
 from tests.ledger_client import LETTER, MAIL, LedgerClient
@@ -28,7 +29,7 @@ def ledger_client(tmp_path: Path) -> Iterator[LedgerClient]:
 
 
 def begin(at: LedgerClient, **fields: Any) -> None:
-    at.database.run(lambda tx: runs.start(tx, Run(**{"run_id": "r", "created_at": 10**15, **fields})))
+    at.database.run(lambda tx: runs.start(tx, Run(**{"run_id": "r", "created_at": now_ms(), **fields})))
 
 
 def run_of(at: LedgerClient) -> Run:
