@@ -81,11 +81,7 @@ class AuditLog:
             audit_chain.note_expired(tx, key, "claim", [tool_call_id])
 
     def forget(self, tx: Transaction, now: int, days: int, sent: tuple[int, int] | None = None) -> bool:
-        """
-        Delete a few old records, up to the decision and the call that were `sent`, and chain that they were deleted.
-
-        Returns whether it deleted any.
-        """
+        """Delete a few old records, up to those that were `sent`, chain that, and return whether there were any."""
         key, has_deleted = self._key, False
         if not key:
             return False  # nothing is chained yet, so there are no old records

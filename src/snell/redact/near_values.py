@@ -49,18 +49,14 @@ def _sorts_of(text: str, begins: int, name: str) -> tuple[str, ...]:
     strength, small = strength_of(PATTERNS.text_file.sub("", name)), name.lower().lstrip("-")
     if small in _PAIR_NAMES:
         return ("pair", "key")
-    is_verb = small == "pass" and not _is_name(text, begins, end)
+    is_named = PATTERNS.by_sign.match(text, end) or PATTERNS.user_named.search(text, max(0, begins - 60), begins)
+    is_verb = small == "pass" and not is_named  # no sign follows, and no user precedes
     if (strength == "password" or small in {"pass", "pw", "seed", "mnemonic"}) and not is_verb:
         return ("password",)
     is_vague = strength == "weak" and small.rstrip("0123456789").endswith(("key", "keys", "pass"))
     if (strength and not is_vague) or PATTERNS.key_name.search(text, max(0, begins - 24), end):
         return ("key",)
     return ("stated",) if strength else ()
-
-
-def _is_name(text: str, begins: int, end: int) -> bool:
-    """Whether `pass` is a name, and no verb: a sign follows, or a user precedes."""
-    return bool(PATTERNS.by_sign.match(text, end) or PATTERNS.user_named.search(text, max(0, begins - 60), begins))
 
 
 def _value_joined(text: str, begins: int, end: int, sort: str) -> tuple[int, int] | None:

@@ -88,8 +88,7 @@ def _tool_facts(tool: str) -> tuple[Identity, str, str]:
 
 def in_own_run(identity: CallIdentity, event: Event) -> CallIdentity:
     """Return the identity of a call as part of its session only: it began before the run that the session works for."""
-    begins = _tool_facts(event.tool_name or event.tool)[1]
-    run = identity.session_id
+    run, begins = identity.session_id, _tool_facts(event.tool_name or event.tool)[1]
     return replace(identity, run_id=run, key=sha_of(f"{run}{begins}{identity.hashed}|{identity.scope}"))
 
 
