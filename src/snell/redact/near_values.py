@@ -1,5 +1,5 @@
 """
-Find the value near the name of a secret, whatever joins the two: signs, words, tags, a call or the end of a line.
+Find the value near the name of a secret, joined to it by signs, words, tags, a call or the end of a line.
 
 `contexts` and `config_values` know what a notation means by its signs. This module knows no notation. It passes over
 what can join a name to a value, and asks of the value alone whether a person or a program made it up.
@@ -157,7 +157,7 @@ def _value_before(text: str, begins: int) -> tuple[int, int] | None:
 
 
 def _option(text: str, at: int) -> Span | None:
-    """Return the value of a short option such as `-p`, whatever the program is."""
+    """Return the value of a short option such as `-p` of any program."""
     found = PATTERNS.short_option.match(text, at)
     if not found or not is_invented(found[4], strict=True):
         return None

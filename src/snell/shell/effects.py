@@ -81,7 +81,7 @@ _ORDER: tuple[Reach, ...] = ("read_only", "local", "external")
 
 @lru_cache(maxsize=1024)
 def _only_looks(program: str) -> bool:
-    """Tell whether the program changes nothing, whatever its words are."""
+    """Tell whether the program changes nothing with any words."""
     row = program_row(program)
     sends = row.sends or row.sends_tasks or row.remote or row.changes_by_verb or row.statements
     return "" in row.looks and not (sends or row.touches or writes_files(program) or program in JUDGED_BY_WORDS)

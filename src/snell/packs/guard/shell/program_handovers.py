@@ -31,7 +31,7 @@ def _is_shown(name: str, masked: str) -> bool:
 
 
 def is_shell_for_others(masked: str, strings: list[str]) -> bool:
-    """Tell whether a program opens a connection and starts a shell, or whatever comes over it, next to it."""
+    """Tell whether a program opens a connection and starts a shell, or runs the text that it receives."""
     if not pattern("socket").search(masked) or not pattern("spawns").search(masked):
         return False
     return (

@@ -65,7 +65,7 @@ _QUOTED = lazy_regex(r"\"([^\"]*)\"|'([^']*)'")
 
 
 def follow_roughly(walk: Walk, call: Call, scene: ShellState, text: str) -> None:
-    """Walk through what the text does, whatever its language is."""
+    """Walk through what the text does, in any language."""
     plain = replace(call, stdin=None, writes=(), appends=(), reads=(), env=())
     text = _HOME.sub(scene.home, text[:LONGEST_TEXT])
     text = re.sub(rf"({re.escape(scene.home)})[\"')]*\s*(?:\+\+?|\.\.?|<>|\^|,)\s*[\"'](?=/)", r"\1", text)
