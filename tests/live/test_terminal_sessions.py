@@ -27,6 +27,7 @@ def judge(call: ShellCall):
 def inform():
     return Note("CONTEXT-BY-HOOK")
 '''
+PROMPT = "Please work."
 CALLS = ("touch broken.txt", "touch forbidden.txt", "touch doubtful.txt")
 LAST_WORDS = "THE-MODEL-HAS-ENDED"
 
@@ -48,16 +49,25 @@ def test_what_hooks_say_reaches_the_person_and_the_model(driver, user, model, cl
 
     model.begin(script=turn)
     doubtful = user.project / "doubtful.txt"
-    with session_of(driver, folder, user, env, "Please work.") as terminal:
-        session.begin(terminal)
+    with session_of(driver, folder, user, env, PROMPT) as terminal:
+        session.begin(terminal, PROMPT)
         if session.ask:
             terminal.wait_for(session.ask)
             assert not doubtful.exists()  # it waits for the person
             terminal.press_until("Enter", doubtful.exists)  # the first answer of each dialog is yes
+        if session.keys:
+            terminal.press_until(session.keys, LAST_WORDS)
         terminal.wait_for(LAST_WORDS)
-        if WARNING not in cannot:
+        if session.details:
+            terminal.press_until(session.details, "HOOK-IS-BROKEN")
+        elif WARNING not in cannot:
             terminal.wait_for("HOOK-IS-BROKEN")
     told = {text: text in model.shown for text in ("CONTEXT-BY-HOOK", "REFUSED-BY-HOOK", "ASKED-BY-HOOK")}
-    assert told == {"CONTEXT-BY-HOOK": True, "REFUSED-BY-HOOK": True, "ASKED-BY-HOOK": ASK in cannot}
+    assert told == {
+        "CONTEXT-BY-HOOK": session.tells_of_prompt,
+        "REFUSED-BY-HOOK": driver.tells_why,
+        "ASKED-BY-HOOK": driver.tells_why and ASK in cannot,
+    }
+    assert "ASKED-BY-HOOK" in user.snell("log")
     made = {path.name for path in user.project.glob("*.txt")}
     assert made == {"broken.txt"} | (set() if ASK in cannot else {"doubtful.txt"})
