@@ -278,14 +278,14 @@ DROID = Package("@factory/cli-linux-x64" if sys.platform == "linux" else "@facto
 DRIVERS = (
     Driver(
         client="claude-code",
-        package=Package("@anthropic-ai/claude-code", "2.1.325"),
+        package=Package("@anthropic-ai/claude-code", "2.1.328"),
         shell=lambda command: ("Bash", {"command": command, "description": "work"}),
         prepare=_claude_code,
         command=_claude_command,
     ),
     Driver(
         client="codex",
-        package=Package("@openai/codex", "0.166.0"),
+        package=Package("@openai/codex", "0.169.0"),
         shell=lambda command: ("exec_command", {"cmd": command}),
         prepare=_codex,
         command=_codex_command,
