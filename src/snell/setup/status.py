@@ -61,7 +61,8 @@ def state_of(install: Install, options: Options, site: Site) -> ClientState:
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
     registered = frozenset(event for each in changes for event in registered_events(each.before, each.file))
-    kept = {row_of(canonical_event(client_named(install.name), each)).registered_for for each in registered} - {""}
+    kept = {row_of(canonical_event(client_named(install.name), each)).registered_for for each in registered}
+    kept -= {"", "WorktreeCreate"}  # without a hook that one keeps the client from making any worktree
     if options.scope == "user" and kept - options.wanted:  # a hook of another folder may be for them
         return state_of(install, replace(options, wanted=options.wanted | kept), site)
     off, unapproved = disabled_hooks(install, site), missing_approval(install, options.scope, site)
