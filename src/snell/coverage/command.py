@@ -5,16 +5,18 @@ import os
 import time
 from pathlib import Path
 
+import msgspec
+
 from snell.cli.health import Installation
 from snell.cli.read_journal import read_journal
 from snell.cli.terminal import Colours, print_json
 from snell.clients import canonical_name, client_named
 from snell.conversations.record import milliseconds
-from snell.coverage.output import as_json, lines_of, write_junit
+from snell.coverage.output import as_json, lines_of, total_of, write_junit
 from snell.coverage.report import Asked, ClientReport, build_report
-from snell.coverage.summary import keep_summary
 from snell.setup.plan import Site
-from snell.system.paths import places
+from snell.system.files import write_atomically
+from snell.system.paths import make_private, places
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,10 +37,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def compare(asked: Asked, installation: Installation) -> list[ClientReport]:
-    """Return the report about this machine, and keep its sum if it is about all clients and sessions."""
+    """Return the report about this machine; its sum is kept for the status line if nothing is left out."""
     where = installation.where
     with read_journal(where) as (database, _):
         reports = build_report(asked, Site.here(installation.env, installation.cwd), where, database)
     if not (asked.client or asked.session):
-        keep_summary(where.state, reports, asked)
+        summary = {"at": asked.now, "holes": sum(len(each.holes) for each in reports), "text": total_of(reports)}
+        make_private(where.state)
+        write_atomically(where.state / "coverage.json", msgspec.json.encode(summary))
     return reports
