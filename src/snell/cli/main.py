@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from snell.cli.command_table import ROWS, CommandRow, HelpText, add_arguments
 from snell.cli.terminal import visible_lines
 from snell.model.catalogue import did_you_mean
-from snell.model.errors import SnellError
+from snell.model.errors import SnellError, file_error
 from snell.operations import TOPICS
 
 # Each with one line of help.
@@ -54,8 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:  # not a bug: a folder that was deleted, a disk that is full
-        what = f"{error.filename}: " if error.filename else ""
-        sys.stderr.write(f"snell: {what}{error.strerror or error}; check that it exists and is writable\n")
+        sys.stderr.write(f"snell: {file_error(error)}\n")
         return 1
     except Exception as error:  # noqa: BLE001 - a bug in Snell becomes a report, not a traceback
         return _report_bug(error, words)
