@@ -141,7 +141,7 @@ class Daemon:
 
                 self._has_checked_code = True
                 index = sys.modules.get("snell.settings.pack_index")
-                for _ in index.load_soon() if index else ():  # hooks that the next events need
+                for _ in index.load_needed_hooks() if index else ():  # by the next events
                     await asyncio.sleep(0)
                 self._handler.changed_code = await find_changed_code(runtime)
             if is_full:

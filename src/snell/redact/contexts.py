@@ -9,14 +9,7 @@ from typing import Any
 from snell.redact import config_values
 from snell.redact.columns import inserted_values, values_below
 from snell.redact.format_rules import Span, known_format
-from snell.redact.named_values import (
-    LONGEST,
-    is_plain,
-    name_at,
-    name_before,
-    value_at,
-    value_before,
-)
+from snell.redact.named_values import LONGEST, is_plain, name_at, name_before, value_at, value_before
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import strength_of
 from snell.redact.value_shape import is_blank, is_random, is_wordy

@@ -10,14 +10,7 @@ import re
 from collections.abc import Iterator
 
 from snell.packs.guard.known_names import names, table
-from snell.shell.build_targets import (
-    BUILD_FILES,
-    SCRIPT_RUNNERS,
-    TASKFILES,
-    Targets,
-    read_targets,
-    recipe_lines,
-)
+from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS, TASKFILES, Targets, read_targets, recipe_lines
 from snell.system.lazy_regex import lazy_regex
 
 _SCRIPT = lazy_regex(r'"([\w:.-]+)"\s*:\s*"((?:\\.|[^"\\])*)"')

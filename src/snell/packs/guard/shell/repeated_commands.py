@@ -190,12 +190,8 @@ def _parallel(walk: Walk, call: Call, scene: ShellState) -> Value:
 
 
 PERFORMERS: dict[str, Performer] = {
-    "find": _find,
-    "gfind": _find,
-    "bfs": _find,
-    "fd": _fd,
-    "fdfind": _fd,
-    "xargs": _xargs,
-    "gxargs": _xargs,
+    **dict.fromkeys(("find", "gfind", "bfs"), _find),
+    **dict.fromkeys(("fd", "fdfind"), _fd),
+    **dict.fromkeys(("xargs", "gxargs"), _xargs),
     "parallel": _parallel,
 }
