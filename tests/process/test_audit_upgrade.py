@@ -137,6 +137,7 @@ def test_a_runtime_closes_although_a_table_was_removed_which_the_audit_reports(t
     runtime = Runtime.for_user(env, places(env))
     runtime.fire("PreToolUse", session_id="s", tool_name="Bash", tool_input={"command": "ls"})
     connection = apsw.Connection(str(tmp_path / "snell/state/snell.db"))
+    connection.set_busy_timeout(20_000)
     connection.execute("DROP TABLE memories")
     connection.close()
     runtime.close()
