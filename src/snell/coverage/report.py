@@ -66,8 +66,8 @@ class ClientReport(Struct, frozen=True, kw_only=True):
         return [each for each in self.calls if each.result in HOLES]
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """What a report is about."""
+class ReportScope(Struct, frozen=True, kw_only=True):
+    """The times, session and client that a report is limited to."""
 
     since: int
     now: int
@@ -75,7 +75,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     client: str = ""
 
 
-def build_report(asked: Asked, site: Site, where: Places, database: Database) -> list[ClientReport]:
+def build_report(asked: ReportScope, site: Site, where: Places, database: Database) -> list[ClientReport]:
     """Return one report for each client that is on this machine."""
     return [
         _client_report(name, asked, site, where, database)
@@ -88,7 +88,7 @@ def _is_here(client: str, site: Site) -> bool:
     return has_files(client, site) if client in READERS else find_client(client_named(client).install, site).is_here
 
 
-def _client_report(client: str, asked: Asked, site: Site, where: Places, database: Database) -> ClientReport:
+def _client_report(client: str, asked: ReportScope, site: Site, where: Places, database: Database) -> ClientReport:
     if client not in READERS:
         return ClientReport(client=client, unknown=NO_RECORD)
     set_up = find_set_up(client, site, where, database)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, Struct, to_builtins
 
-from snell.memory.types import ANY, Draft, Found, NotRememberedError
+from snell.memory.types import ANY, Draft, Hit, NotRememberedError
 from snell.operations import results
 from snell.operations.declaration import Answer, Call, about
 from snell.operations.memory_call import (
@@ -261,7 +261,7 @@ def import_(
     )
 
 
-def _with_similarity(found: Found) -> Answer:
+def _with_similarity(found: Hit) -> Answer:
     return {**to_builtins(found.memory), "similarity": found.similarity, "by": found.by}
 
 

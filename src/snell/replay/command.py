@@ -13,7 +13,7 @@ from snell.clients import canonical_name, client_named
 from snell.conversations.record import milliseconds
 from snell.model.errors import SnellError
 from snell.replay.compare import UNCHANGED, UNKNOWN
-from snell.replay.decisions import Asked, find_row, recorded_sessions, session_of, sessions_in, up_to
+from snell.replay.decisions import EventFilter, find_row, recorded_sessions, session_of, sessions_in, up_to
 from snell.replay.output import as_json, lines_of, write_junit, write_sarif
 from snell.replay.run import Report, replay_all
 from snell.replay.transcripts import transcript_sessions
@@ -59,7 +59,7 @@ def _replay(args: argparse.Namespace) -> Report:
     client = canonical_name(args.client) if args.client else ""
     if client:
         client_named(client)
-    asked = Asked(int(time.time() * 1000) - milliseconds(args.since), args.session, client)
+    asked = EventFilter(int(time.time() * 1000) - milliseconds(args.since), args.session, client)
     with tempfile.TemporaryDirectory(prefix="snell-replay-") as folder:
         variant = build_variant(args, where, env, Path(folder))
         if args.transcripts is not None:

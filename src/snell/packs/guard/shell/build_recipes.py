@@ -45,7 +45,7 @@ RECIPE_READERS = frozenset(("pytest", "py.test", "git", *_CONFIGURED, *_PLANS, *
 
 
 def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> Iterator[tuple[str, str]]:
-    """Language (`sh` for a shell) and code. `files`: paths and what is known of their text."""
+    """Yield language (`sh` for a shell) and code that a program runs; `files`: paths and the known text of each."""
     if program == "git":
         yield from (("sh", text) for path, text in files.items() if _is_hook(path, args))
     elif program in _PLANS:
@@ -64,7 +64,7 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
 
 
 def _own_files(program: str, args: list[str], here: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Files of the folder that the program runs by itself."""
+    """Yield language and text of files in the folder that the program runs by itself."""
     if program in _CONFIGURED:
         starts = (f"{program}.config.", f".{program}rc.", f"{program}file.")
         yield from (("node", text) for name, text in here.items() if name.lower().startswith(starts))
@@ -74,7 +74,7 @@ def _own_files(program: str, args: list[str], here: dict[str, str]) -> Iterator[
 
 
 def _of_plan(program: str, text: str) -> list[str]:
-    """The commands of a playbook; of a manifest a container with the same rights on its machine."""
+    """Return the commands of a playbook; for a manifest, the command for a container with the same rights."""
     if program == "ansible-playbook":
         return [line.strip("\"'") for line in _PLAY_LINE.findall(text)]
     rights = [option for option, pattern in _HOST_RIGHTS.items() if pattern.search(text)]
@@ -86,7 +86,7 @@ _TEST = lazy_regex(r"conftest\.py|test_\w+\.py|\w+_test\.py")
 
 
 def _is_tested(path: str, args: list[str], cwd: str) -> bool:
-    """Tests that are asked for, and what is loaded before those of a folder."""
+    """Return whether pytest runs this file: a test that is asked for, or a `conftest.py` above one."""
     folder, name = posixpath.split(path)
     if not _TEST.fullmatch(name) or not f"{folder}/".startswith(f"{cwd}/"):
         return False
@@ -96,13 +96,13 @@ def _is_tested(path: str, args: list[str], cwd: str) -> bool:
 
 
 def of_make(recipe: str) -> str:
-    """A line of a recipe as the shell gets it: `$(HOME)` and `{{x}}` are variables, `$$` is a dollar."""
+    """Return a line of a recipe as the shell gets it: `$(HOME)` and `{{x}}` are variables, `$$` is a dollar."""
     text = re.sub(r"\$[({](\w+)[)}]", r"${\1}", recipe).replace("$$", "$")
     return re.sub(r"\{\{\s*(\w+)\s*\}\}", r"${\1}", text)
 
 
 def _of_targets(file: str, text: str, args: list[str]) -> list[str]:
-    """The lines of the targets that are asked for, and of what they need; of the first where none is named."""
+    """Return the lines of the targets that are asked for and of those they need; if none is named, of the first."""
     found: Targets = {}
     if file in TASKFILES and text.lstrip().startswith("{"):  # any text in it may be a command
         return [double or single for double, single in _FLOW_TEXT.findall(text)]

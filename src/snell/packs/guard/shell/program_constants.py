@@ -44,7 +44,7 @@ _ANY = pattern("decodes_constants")
 
 
 def fold_constants(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) -> str:
-    """The code with such expressions replaced by the strings that they stand for."""
+    """Return the code with expressions of constants replaced by the strings that they stand for."""
     if "import" in masked:
         masked = _resolve_aliases(masked)
     if "join" in masked:
@@ -61,14 +61,14 @@ _ALIAS = lazy_regex(r"\bimport\s+(\w[\w.]*)\s+as\s+(\w+)")
 
 
 def _resolve_aliases(masked: str) -> str:
-    """`from shutil import rmtree as r`: another name for the same thing."""
+    """Replace other names by the imported ones: `from shutil import rmtree as r`."""
     for name, other in _ALIAS.findall(masked)[:10]:
         masked = re.sub(rf"(?<![\w.«]){other}(?=[.(])", name, masked)
     return masked
 
 
 def plain_text(text: str) -> str:
-    """What an encoded text says, whatever the encoding."""
+    """Return a text decoded from base64 or hex; UNKNOWN if it is neither."""
     for decode in (_of_base64, _of_hex):
         try:
             return decode([text])

@@ -79,7 +79,7 @@ _MEANT = ("rm", "dd", "mv", "sh", "bash", "cat", "chmod", "chown", "curl", "wget
 
 
 def _resolve_pattern(call: Call) -> Call:
-    """`/bin/r?` names the program that the pattern finds."""
+    """Return the call with the program that a pattern in place of its name finds: `/bin/r?`."""
     name = call.words[0].text.rpartition("/")[2]
     if not 2 <= len(name) < LONGEST_PATTERN or name == "[[":
         return call
