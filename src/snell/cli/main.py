@@ -163,7 +163,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if value not in (known := list(map(str, action.choices or ()))) and (near := did_you_mean(str(value), known)):
-            raise SnellError(f"`{value}` is none of the choices", advice=f"{near} `{self.prog} --help` lists them")
+            raise SnellError(f"unknown choice `{value}`", advice=f"{near} `{self.prog} --help` lists them")
         super()._check_value(action, value)
 
 

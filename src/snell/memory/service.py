@@ -208,7 +208,7 @@ class Memories:
         return len(pairs)
 
     def _store(self, draft: Draft, similar: float) -> StoreResult:
-        """Assess while others may write, and only write the result."""
+        """Assess a draft while others may write, then store the result in a short transaction."""
         shortlist, compares = shortlist_of(self.database), self.compares_words
         assessment = self.read(lambda tx: assess(tx, draft, shortlist, similar=similar, compares_words=compares))
         if not assessment.reinstates and not assessment.kept.is_stored:

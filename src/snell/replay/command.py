@@ -10,7 +10,7 @@ from snell.cli.progress import Progress
 from snell.cli.read_journal import read_journal
 from snell.cli.terminal import Colours, print_json
 from snell.clients import canonical_name, client_named
-from snell.conversations.record import milliseconds
+from snell.conversations.record import duration_ms
 from snell.model.errors import SnellError
 from snell.replay.compare import UNCHANGED, UNKNOWN
 from snell.replay.decisions import EventFilter, find_row, recorded_sessions, session_of, sessions_in, up_to
@@ -59,7 +59,7 @@ def _replay(args: argparse.Namespace) -> Report:
     client = canonical_name(args.client) if args.client else ""
     if client:
         client_named(client)
-    asked = EventFilter(int(time.time() * 1000) - milliseconds(args.since), args.session, client)
+    asked = EventFilter(int(time.time() * 1000) - duration_ms(args.since), args.session, client)
     with tempfile.TemporaryDirectory(prefix="snell-replay-") as folder:
         variant = build_variant(args, where, env, Path(folder))
         if args.transcripts is not None:

@@ -70,7 +70,7 @@ def find_row(database: Database, decision_id: str) -> Row:
     """Return the row of a decision that exists."""
     row = database.run(lambda tx: find(tx, decision_id), only_reads=True)
     if row is None or row.client in ("", "person"):
-        raise SnellError(f"decision `{decision_id}` cannot be replayed", advice="no client asked for it")
+        raise SnellError(f"no client asked for decision `{decision_id}`", advice="`snell log` lists others")
     return row
 
 

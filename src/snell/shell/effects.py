@@ -1,7 +1,7 @@
 """
-What does a command line create or change? Read from the line itself, without running it.
+Determine from a command line, without running it, what it creates or changes.
 
-A guess to the safe side: what is listed is there; a program that is not known here is taken to change something near.
+The result errs on the safe side: an unknown program counts as one that changes something on this machine.
 """
 
 import os

@@ -1,5 +1,5 @@
 """
-What a command hands to a shell: the string of `sh -c`, the words of `eval`, a here-document, the code of a trap.
+Find code that a command gives to a shell: the string of `sh -c`, words of `eval`, a here-document, a trap's code.
 
 Also says when a command runs something that only run time knows.
 """

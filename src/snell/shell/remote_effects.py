@@ -1,4 +1,4 @@
-"""Does a command reach beyond this machine? Read from its words: which verb, wherever it stands, and which method."""
+"""Determine from its words whether a command reaches beyond this machine: by its verb, wherever that is, or method."""
 
 from functools import lru_cache
 from typing import Literal

@@ -66,7 +66,7 @@ def find(tx: Transaction, asked: Mapping[str, str], before: int = 0, limit: int 
     return DecisionPage(found, low if low > 1 else 0, is_complete=low <= 1)
 
 
-def of_session(tx: Transaction, session_id: str, before: int = 0, limit: int = SHOWN) -> DecisionPage:
+def session_page(tx: Transaction, session_id: str, before: int = 0, limit: int = SHOWN) -> DecisionPage:
     """Return a page of one session's decisions, by the index of sessions."""
     wanted: dict[str, list[Any]] = {"decisions.session_id = ?": [session_id]}
     if before > 0:
@@ -154,14 +154,14 @@ def _observed_effect(record: Mapping[str, Any]) -> str:
     return next((each for each in remarks if each.startswith(OBSERVED)), "")
 
 
-def _row_shown(row: Row, its: About) -> ListedDecision:
-    record = its.record
+def _row_shown(row: Row, subject: About) -> ListedDecision:
+    record = subject.record
     reasons = [each for each in record.get("reasons", ()) if isinstance(each, dict)]
     return ListedDecision(
         row=row,
-        what=its.call,
+        what=subject.call,
         reason=shorten(record.get("reason", "") or _observed_effect(record), LONGEST),
         hook=str(reasons[0].get("hook", "")) if reasons else "",
-        project=its.cwd,
+        project=subject.cwd,
         agent=str(record.get("agent_type") or record.get("agent_id") or ""),
     )

@@ -64,14 +64,14 @@ def try_all(subject: Path) -> Iterator[FaultResult]:
     with runtime_for(subject) as (runtime, tested):
         event = _event(subject, tested, runtime.decide)
         usual = runtime.decide(event)
-        yield FaultResult("no fault", _sees(usual))
+        yield FaultResult("no fault", _describe(usual))
         for fault, make in _INPUTS.items():
             yield _worst(fault, make(event), runtime.decide)
     for fault, decide in _OF_MACHINE.items():
         begin = time.monotonic()
         decision = decide(subject, event)
         is_lost = usual.verdict > decision.verdict and usual.verdict >= Verdict.ASK
-        yield FaultResult(fault, _sees(decision), is_lost=is_lost, seconds=time.monotonic() - begin)
+        yield FaultResult(fault, _describe(decision), is_lost=is_lost, seconds=time.monotonic() - begin)
 
 
 def _worst(fault: str, events: Iterator[tuple[str, Event]], decide: Callable[[Event], Decision]) -> FaultResult:
@@ -82,11 +82,11 @@ def _worst(fault: str, events: Iterator[tuple[str, Event]], decide: Callable[[Ev
         decision = decide(event)
         number, longest = number + 1, max(longest, time.monotonic() - begin)
         if decision.failures:
-            return FaultResult(fault, f"{name}: {_sees(decision)}", is_failure=True)
+            return FaultResult(fault, f"{name}: {_describe(decision)}", is_failure=True)
     return FaultResult(fault, f"{number} events, none failed; the longest took {longest:.2f} s", seconds=longest)
 
 
-def _sees(decision: Decision) -> str:
+def _describe(decision: Decision) -> str:
     """Describe what a user sees of a decision."""
     reason = shorten(decision.reason, 160)
     if decision.verdict is Verdict.DENY:

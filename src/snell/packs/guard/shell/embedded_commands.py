@@ -12,7 +12,7 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import DECODED, EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
-from snell.packs.guard.shell.build_recipes import of_make
+from snell.packs.guard.shell.build_recipes import recipe_line_as_shell
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import Program
@@ -34,7 +34,7 @@ def look_inside(walk: Walk, call: Call, scene: ShellState, row: Program) -> None
             walk.line(value.removeprefix("!"), scene.fork())
     if call.stdin is not None and row.stdin_code:
         for found in re.finditer(row.stdin_code, call.stdin.text, re.MULTILINE):
-            walk.line(of_make(found[1]), scene.fork())
+            walk.line(recipe_line_as_shell(found[1]), scene.fork())
     if len(call.words) > 1 and (row.shell_code or row.language_code):
         _look_in_words(walk, call, scene, row)
 

@@ -1,4 +1,4 @@
-"""Files that are copied, moved, packed and unpacked: what is in them goes along."""
+"""Follow files that are copied, moved, packed and unpacked: a copy has the content and labels of its source."""
 
 import itertools
 import posixpath

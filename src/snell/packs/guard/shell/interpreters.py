@@ -305,22 +305,22 @@ def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
         option = word.text.lower()
         rest = words[index + 1 :]
         if option in ("-e", "-ec", "-enc", "-encodedcommand", "-encoded", "-enco") and rest:
-            code = _of_powershell(walk, _decode(rest[0].text), scene).with_labels(DECODED)
+            code = _translate_powershell(walk, _decode(rest[0].text), scene).with_labels(DECODED)
             return run_code(walk, call, scene, code, scene.fork())
         if option.startswith("-c") and rest:
-            code = _of_powershell(walk, " ".join(part.text for part in rest), scene)
+            code = _translate_powershell(walk, " ".join(part.text for part in rest), scene)
             return run_code(walk, call, scene, code, scene.fork())
     if call.stdin is not None:
-        code = _of_powershell(walk, call.stdin.text, scene).with_labels(*call.stdin.labels)
+        code = _translate_powershell(walk, call.stdin.text, scene).with_labels(*call.stdin.labels)
         return run_code(walk, call, scene, code, scene.fork())
     if words and not words[0].text.startswith(("-", "/")) and not words[0].text.lower().endswith(".ps1"):
-        code = _of_powershell(walk, " ".join(part.text for part in words), scene)
+        code = _translate_powershell(walk, " ".join(part.text for part in words), scene)
         return run_code(walk, call, scene, code, scene.fork())
     walk.record(call, scene, UNKNOWN_VALUE)
     return UNKNOWN_VALUE
 
 
-def _of_powershell(walk: Walk, text: str, scene: ShellState) -> Value:
+def _translate_powershell(walk: Walk, text: str, scene: ShellState) -> Value:
     """Return PowerShell code as a line for a POSIX shell; programs with a shell's options are followed as they are."""
     text = join_strings(text)
     if _COMPUTED.search(text):

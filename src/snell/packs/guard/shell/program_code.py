@@ -18,7 +18,7 @@ from snell.packs.guard.shell.program_constants import fold_constants, plain_text
 from snell.packs.guard.shell.program_handovers import is_shell_for_others, without_handed_environment
 from snell.packs.guard.shell.program_patterns import DASHES, HASH, SLASHED, SLASHES, S, Searcher, pattern
 from snell.packs.guard.shell.program_services import service_commands
-from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
+from snell.packs.guard.shell.program_strings import literal, sent_variables, written_texts
 from snell.packs.guard.shell.shell_state import Call, ShellState, Walk
 from snell.system.lazy_regex import lazy_regex
 
@@ -313,7 +313,7 @@ class _Follower:
         self._follow_prints(masked, has_all=environment is not None)
         if not self._connects(masked):
             return
-        self.labels |= told_variables(masked, self.strings, self._at)
+        self.labels |= sent_variables(masked, self.strings, self._at)
         if sent := [label for label in self.labels if label.startswith((SECRET, ENVIRONMENT))]:
             self._record("curl", "--data-binary", Value(UNKNOWN, frozenset(sent)), "https://elsewhere.invalid")
         if is_shell_for_others(masked, self.strings):

@@ -1,4 +1,4 @@
-"""Files that a program names, reads and writes, redirections aside."""
+"""Find the files that a program names, reads and writes, apart from redirections."""
 
 import re
 from functools import lru_cache

@@ -1,5 +1,5 @@
 """
-What a path leads to, where it or a folder on its way is a link: one on the disk, or one that the line itself makes.
+Resolve symbolic links in paths: links on the disk, and links that the line itself makes.
 
 Only what exists is looked at, and only for programs that read, send, write or delete what their words name.
 """

@@ -1,4 +1,4 @@
-"""Programs that run another program: peel them off and go on with what they run."""
+"""Walk through the commands that wrapper programs such as `sudo`, `env` and `watch` run."""
 
 from msgspec.structs import replace
 

@@ -1,4 +1,4 @@
-"""What a command before said: a plan (`plan -destroy -out=FILE`), or the context that is used (`use-context prod`)."""
+"""Follow what an earlier command chose: a plan (`plan -destroy -out=FILE`), or a context (`use-context prod`)."""
 
 import itertools
 
