@@ -17,7 +17,7 @@ from snell.llm.embeddings.static_vectors import COMMON, cosines, vector_of
 from snell.llm.embeddings.stems import content_terms, expressions, related_words, terms
 from snell.llm.embeddings.word_table import word_table
 from snell.memory.corrections import is_superseded
-from snell.memory.rows import COLUMNS, from_row
+from snell.memory.rows import COLUMNS, from_row, get
 from snell.memory.shortlist import Shortlist
 from snell.memory.sql import rows_for, scope
 from snell.memory.types import Hit, NotRememberedError
@@ -82,10 +82,8 @@ def recall(tx: Transaction, question: Question, shortlist: Shortlist, dense_list
 
 def nearby(tx: Transaction, memory_id: str, shortlist: Shortlist, *, limit: int = 5, project: str = "") -> list[Hit]:
     """Return the memories that are most similar to this one, in its own project unless another is named (`*`: all)."""
-    found = tx.rows("SELECT seq, vector, project FROM memories WHERE id = ?", memory_id)
-    if not found:
-        raise NotRememberedError(f"there is no memory `{memory_id[:80]}`")
-    seq, vector, own = found[0]
+    own = get(tx, memory_id).project
+    [(seq, vector)] = tx.rows("SELECT seq, vector FROM memories WHERE id = ?", memory_id)
     near = shortlist.near(tx, bytes(vector), project=project or own, most=CANDIDATES + limit)
     rows: dict[int, _Row] = {}
     _add(tx, rows, "meaning", [each for each in near if each != seq])

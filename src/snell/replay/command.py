@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     report = _replay_decision(args) if args.decision else _replay(args)
     if not report.events:
         source = "transcripts" if args.transcripts is not None else "decisions"
-        raise SnellError(f"there are no recorded {source} of that time", advice="name a longer time with `--since`")
+        raise SnellError(f"there are no recorded {source} that match", advice="`--since` names a longer time")
     if args.junit:
         write_junit(report, Path(args.junit))
     if args.sarif:
