@@ -165,7 +165,7 @@ class _Parser(argparse.ArgumentParser):
         known = list(filter(None, map(str, action.choices or ())))
         if known and value not in (action.choices or ()):
             near = did_you_mean(str(value), known, f"use one of {', '.join(known)};")
-            where, advice = "/".join(action.option_strings), f"{near} see `{self.prog} --help`"
+            where, advice = "/".join(action.option_strings), f"{near} `{self.prog} --help` lists them"
             raise SnellError(f"unknown choice `{value}`", where=where, advice=advice)
 
 
