@@ -223,6 +223,9 @@ def test_agents_in_one_folder_have_an_effort_each_whatever_process_asks(desk: De
     assert desk.rows("SELECT id FROM active_efforts") == [(ids["ann"],)]
     assert desk.rows("SELECT id, heartbeat_counter FROM fleet_status ORDER BY id") == [("ann", 3), ("bob", None)]
     assert sorted(desk.rows("SELECT effort_count, active_count FROM task_summary")) == [(1, 0), (1, 1)]
+    newer = desk.snell("effort", "start", "later", "fix", "--json", agent="").json["effort"]["id"]
+    desk.fire("PreToolUse", "ann", session_id="ann", **{**call, "tool_use_id": "last"})
+    assert [desk.data("commands.where", agent)["effortId"] for agent in ("ann", "carl")] == [ids["ann"], newer]
 
 
 COUNTED = "SELECT heartbeat_counter FROM sessions"
