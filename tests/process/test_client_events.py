@@ -100,6 +100,10 @@ from snell import Deny, Note, Rewrite, Stop, informs, judges, rewrites
 def no_bad(call):
     return Deny("not that") if call.command == "bad" else None
 
+@informs("PreToolUse", matcher="Bash")
+def hint(call):
+    return Note("read the manual") if call.command == "bad" else None
+
 @rewrites("PreToolUse", matcher="Bash")
 def tidy(call):
     return Rewrite({"command": "ls -a"}) if call.command == "ls" else None
@@ -118,11 +122,11 @@ def failed(call):
 """
 
 
-@pytest.mark.proves("S1-01", "S1-02", "S1-04", "S1-20")
+@pytest.mark.proves("S1-01", "S1-02", "S1-04", "S1-20", "S2-01")
 def test_a_call_is_denied_or_rewritten_before_it_and_commented_on_after_it(machine: Machine):
     machine.write("pack/rules.py", RULES)
     denied = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not that"}
-    assert specific(call(machine, "bad")) == denied
+    assert specific(call(machine, "bad")) == {**denied, "additionalContext": "read the manual"}
     assert specific(call(machine, "ls"))["updatedInput"] == {"command": "ls -a"}
     assert answer(machine, "PreToolUse", tool_name="Read", tool_input={"file_path": "bad"}) == {}
     given = {"tool_name": "Bash", "tool_input": {"command": "make"}}
