@@ -20,10 +20,14 @@ FIVE_MINUTES = 300_000
 
 @pytest.fixture
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    make = request.getfixturevalue("on_postgres") if request.param == "postgres" else None
-    made: Database = make("work") if make else SqliteDatabase(tmp_path / "work.db")
+    made = open_store(request, request.param, tmp_path)
     yield made
     made.close()
+
+
+def open_store(request: pytest.FixtureRequest, backend: str, folder: Path) -> Database:
+    make = request.getfixturevalue("on_postgres") if backend == "postgres" else None
+    return make("work") if make else SqliteDatabase(folder / "work.db")
 
 
 on_both = pytest.mark.parametrize(
@@ -114,7 +118,9 @@ def test_one_that_fails_takes_nothing_of_another_along_and_shows_it_nothing(data
 
 @on_both
 @pytest.mark.proves("S2-23")
-def test_two_that_start_at_once_never_get_the_same_ordinal(database: Database, request: pytest.FixtureRequest):
+def test_two_that_start_at_once_never_get_the_same_ordinal(
+    database: Database, request: pytest.FixtureRequest, tmp_path: Path
+):
     project = do(database, projects.upsert, "/p")
     do(database, tasks.upsert, "/t", project["id"])
     got: list[int] = []
@@ -126,6 +132,18 @@ def test_two_that_start_at_once_never_get_the_same_ordinal(database: Database, r
     for each in several:
         each.join(30)
     assert sorted(got) == list(range(1, 9))
+    other = open_store(request, request.node.callspec.params["database"], tmp_path)  # as another daemon has it
+    second = threading.Thread(target=lambda: got.append(do(other, efforts.start, "/t", "s")["ordinal"]))
+
+    def start_first(tx: Transaction) -> None:
+        got.append(efforts.start(tx, "/t", "s")["ordinal"])
+        second.start()
+        second.join(0.3)  # it has to wait for this transaction; one that does not is done by then
+
+    database.run(start_first)
+    second.join(30)
+    other.close()
+    assert got[-2:] == [9, 10]
 
 
 @on_both
