@@ -10,10 +10,13 @@ import pytest
 
 from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
+from snell.packs.sessions.caller import caller_for
+from snell.packs.sessions.tool_results import post_tool_use
 from snell.store.sqlite import SqliteDatabase
 from snell.work import agents, effort_commands, efforts, messages, phases, projects, sessions, skills, tasks
 from snell.work.errors import WorkError
 from snell.work.rows import update
+from tests.helpers import event
 
 FIVE_MINUTES = 300_000
 
@@ -132,18 +135,39 @@ def test_two_that_start_at_once_never_get_the_same_ordinal(
     for each in several:
         each.join(30)
     assert sorted(got) == list(range(1, 9))
-    other = open_store(request, request.node.callspec.params["database"], tmp_path)  # as another daemon has it
-    second = threading.Thread(target=lambda: got.append(do(other, efforts.start, "/t", "s")["ordinal"]))
+    other = open_store(request, request.node.callspec.params["database"], tmp_path)
+    assert both_at_once(database, other, lambda tx: efforts.start(tx, "/t", "s")["ordinal"]) == [9, 10]
 
-    def start_first(tx: Transaction) -> None:
-        got.append(efforts.start(tx, "/t", "s")["ordinal"])
+
+@on_both
+@pytest.mark.proves("S2-84")
+def test_waiting_notes_go_to_one_of_two_calls_that_arrive_together(
+    database: Database, request: pytest.FixtureRequest, tmp_path: Path
+):
+    waiting = [{"ruleId": "r", "content": "run the tests"}]
+    effort, caller = begun(database)["effort"], caller_for({}, {})
+    call = event("PostToolUse", session_id="s", cwd="/p", tool_name="Bash", tool_input={"command": "ls"})
+    do(database, post_tool_use, call, caller)  # the window has its session
+    do(database, efforts.update_metadata, effort["id"], {"pendingInjections": waiting, "mine": 1})
+    other = open_store(request, request.node.callspec.params["database"], tmp_path)
+    given = both_at_once(database, other, lambda tx: post_tool_use(tx, call, caller)["pendingInjections"])
+    assert (given, do(database, efforts.get_metadata, effort["id"])) == ([waiting, []], {"mine": 1})
+
+
+def both_at_once(one: Database, other: Database, work: Callable[[Transaction], Any]) -> list[Any]:
+    """Return what the work of two daemons gives; the second one begins before the first has committed."""
+    got: list[Any] = []
+    second = threading.Thread(target=lambda: got.append(other.run(work)))
+
+    def do_first(tx: Transaction) -> None:
+        got.append(work(tx))
         second.start()
-        second.join(0.3)  # it has to wait for this transaction; one that does not is done by then
+        second.join(0.3)  # it has to wait for this transaction; one that does not is done by then, or holds a lock
 
-    database.run(start_first)
+    one.run(do_first)
     second.join(30)
     other.close()
-    assert got[-2:] == [9, 10]
+    return got
 
 
 @on_both
