@@ -234,6 +234,11 @@ def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(runtime
     capture(memories_of(runtime))
     asyncio.run(MemoryTimer(runtime).run_if_due())
     assert (memories_of(runtime).inbox.count(), call(runtime, "stats", project="p")["memories"]) == (0, 1)
+    timer = MemoryTimer(runtime, every=0.0)
+    for port in ("5432", "8080"):
+        capture(memories_of(runtime), f"We decided to use port {port} for the service of the team")
+        asyncio.run(timer.run_if_due())
+        assert memories_of(runtime).inbox.count() == 0
 
 
 def test_the_timer_looks_again_soon_while_more_waits_and_no_caller_asks(runtime: Runtime, monkeypatch) -> None:
