@@ -355,7 +355,7 @@ def test_a_stop_with_uncommitted_changes_is_sent_back_with_their_statistics(mach
     assert answer(machine, "Stop", stop_hook_active=False, session_id="next") == {}  # ten minutes have not passed
 
 
-@pytest.mark.proves("S0-07", "S0-67")
+@pytest.mark.proves("S0-03", "S0-07", "S0-67")
 def test_a_small_model_may_say_whether_it_is_time_for_a_commit(machine: Machine):
     (machine.project / "a.txt").write_text("one\n", encoding="utf-8")
     for words in (("init", "-q"), ("add", "a.txt")):
