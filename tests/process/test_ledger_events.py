@@ -221,6 +221,16 @@ def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(
     assert wait_until(lambda: "malformed JSON" in session.desk.snell("why", "last").stdout)
 
 
+@pytest.mark.proves("S3-51")
+def test_an_error_in_the_ledger_itself_closes_durable_mode_too(session: Session):
+    assert session.may_run("t1")
+    with session.desk.database() as database:
+        database.execute("UPDATE tool_claims SET at = 'never'")  # a time that no program of ours can calculate with
+    verdict, reason = session.before("t2")
+    assert (verdict, "claim_call" in reason) == ("deny", True)
+    assert session.may_run("t3", given={**LETTER, "subject": "another"})
+
+
 @pytest.mark.proves("S3-39", "S3-52", "S3-53", "S3-54", "S3-55", "S3-75")
 def test_a_run_keeps_its_steps_and_waits_for_a_person(session: Session):
     desk = session.desk

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.hostile_repository import git
-from tests.model_server import Line, model
 from tests.process.answers import answer, context_in
 from tests.process.machine import Machine
 from tests.waiting import wait_until
@@ -334,47 +332,6 @@ def test_the_end_of_a_session_and_a_compaction_leave_a_report(machine: Machine):
     machine.write("snell.toml", '[pack.learn]\nenabled = true\nfolder = "a\\u0000b"\n')  # an error in the hook itself
     assert list(answer(machine, "SessionEnd", reason="other")) == ["systemMessage"]
     assert answer(machine, "PreCompact", trigger="auto") == rules[0]
-
-
-@pytest.mark.proves("S0-03", "S0-68")
-def test_a_stop_with_uncommitted_changes_is_sent_back_with_their_statistics(machine: Machine):
-    machine.write("snell.toml", '[pack.nudges]\nenabled = true\ncommit_point = "script"\ncommit_point_every = 0\n')
-    (machine.project / "a.txt").write_text("one\n", encoding="utf-8")
-    for words in (("init", "-q"), ("add", "a.txt"), ("commit", "-qm", "first")):
-        git(machine.project, *words)
-    assert answer(machine, "Stop", stop_hook_active=False) == {}
-    (machine.project / "new.txt").write_text("untracked\n", encoding="utf-8")
-    assert answer(machine, "Stop", stop_hook_active=False) == {}
-    (machine.project / "a.txt").write_text("two\n", encoding="utf-8")
-    assert answer(machine, "Stop", stop_hook_active=True) == {}
-    assert answer(machine, "Stop", stop_hook_active=False, cwd=str(machine.home)) == {}
-    held = answer(machine, "Stop", stop_hook_active=False)
-    assert (held["decision"], "a.txt | 2 +-" in held["reason"]) == ("block", True)
-    machine.write("snell.toml", '[pack.nudges]\nenabled = true\ncommit_point = "script"\n')
-    (machine.project / "a.txt").write_text("three\n", encoding="utf-8")
-    assert answer(machine, "Stop", stop_hook_active=False, session_id="next") == {}  # ten minutes have not passed
-
-
-@pytest.mark.proves("S0-07", "S0-67")
-def test_a_small_model_may_say_whether_it_is_time_for_a_commit(machine: Machine):
-    (machine.project / "a.txt").write_text("one\n", encoding="utf-8")
-    for words in (("init", "-q"), ("add", "a.txt")):
-        git(machine.project, *words)
-    stop = {"hook_event_name": "Stop", "stop_hook_active": False, "last_assistant_message": "all is done"}
-    answers = ('{"nudge": "commit a.txt now"}', '{"pass": true}', '{"nudge": "well done"}')
-    with model([Line(text) for text in answers]) as server:
-        asked = f'[model]\napi = "anthropic"\nurl = "{server.url}"\nkey_env = "KEY"\n'
-        pack = '[pack.nudges]\nenabled = true\ncommit_point = "model"\ncommit_point_every = 0\n'
-        entry = '[[hooks]]\nevent = "Stop"\n[hooks.prompt]\nprompt = "Is it good? $ARGUMENTS"\n'
-        said = []
-        for number, settings in enumerate((pack, pack, entry)):
-            machine.write("snell.toml", asked + settings)
-            (machine.project / "a.txt").write_text(f"{number}\n", encoding="utf-8")
-            said.append(json.loads(machine.hook({**stop, "session_id": f"s{number}"}, KEY="k")[1] or "{}"))
-    assert said == [{"systemMessage": "commit a.txt now"}, {}, {"systemMessage": "well done"}]
-    questions = [str(question["messages"]) for question in server.asked]
-    assert ["a.txt | 1 +" in each for each in questions] == [True, True, False]
-    assert ("Is it good?" in questions[2], "all is done" in questions[2]) == (True, True)
 
 
 @pytest.mark.proves("S0-06", "S0-08", "S0-09", "S0-69")
