@@ -110,10 +110,14 @@ def hide(call):
 @judges("PostToolUse")
 def after(call):
     return {"stop": Stop("enough"), "note": Note("look"), "no": Deny("never again")}.get(call.response)
+
+@informs("PostToolUseFailure")
+def failed(call):
+    return Note(f"it failed with `{call.error}`")
 """
 
 
-@pytest.mark.proves("S1-01", "S1-02", "S1-04")
+@pytest.mark.proves("S1-01", "S1-02", "S1-03", "S1-04", "S1-20")
 def test_a_call_is_denied_or_rewritten_before_it_and_commented_on_after_it(machine: Machine):
     machine.write("pack/rules.py", RULES)
     denied = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not that"}
@@ -128,6 +132,8 @@ def test_a_call_is_denied_or_rewritten_before_it_and_commented_on_after_it(machi
     assert context_in(after["note"]) == "look"
     assert after["no"] == {"decision": "block", "reason": "never again"}
     assert after["fine"] == {}
+    failed = answer(machine, "PostToolUseFailure", error="Exit code 3", tool_use_id="f", **given)
+    assert "it failed with `Exit code 3`" in context_in(failed)
 
 
 @pytest.mark.proves("S1-04")
