@@ -186,7 +186,7 @@ def test_a_permission_rule_may_refuse(run, rule, error):
     assert recorder.seen == ["enabled", ("validate", HI), ("PreToolUse", HI), ("permission", HI)]
 
 
-@pytest.mark.proves("S1-127")
+@pytest.mark.proves("S1-126", "S1-127")
 @pytest.mark.parametrize(
     ("answers", "status", "error"),
     [
