@@ -116,6 +116,7 @@ def test_a_toolchain_is_added_with_its_files_its_commands_and_its_place(machine:
     machine.write("snell.toml", f'{entry}family = "rust"\n')
     alone = lay_out(machine.project / "alone", {"WORKSPACE": ""})
     assert [runs(machine, typed, alone) for typed in ("cargo test", "pytest")] == ["bazel test //...", "pytest"]
+    assert runs(machine, "cargo test", lay_out(machine.project / "other", {"BUILD": ""})) == "cargo test"
 
 
 @pytest.mark.proves("S0-26", "S0-27", "S0-28", "S0-29", "S0-30", "S0-31", "S0-33")
@@ -326,6 +327,9 @@ def test_the_end_of_a_session_and_a_compaction_leave_a_report(machine: Machine):
     named = datetime.strptime(report.name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=at.tzinfo)
     assert 0 <= (at - named).total_seconds() + 60 < 120
     assert "Hand this to @learn" in text
+    machine.write("snell.toml", f"[pack.learn]\nenabled = true\nfolder = '{folder}'\nagent = '@coach'\n")
+    coached = answer(machine, "SessionEnd", reason="other")["systemMessage"].removeprefix("flow report: ")
+    assert "Hand this to @coach" in Path(coached).read_text(encoding="utf-8")
     assert "- session: unknown" in Path(nameless.removeprefix("flow report: ")).read_text(encoding="utf-8")
     machine.write("snell.toml", f"[pack.learn]\nenabled = true\nfolder = '{machine.config}/snell.toml/x'\n")
     assert answer(machine, "SessionEnd", reason="other") == {}
