@@ -71,13 +71,16 @@ def test_the_first_toolchain_that_is_there_answers(machine: Machine):
     assert runs(machine, "npm run smoke", both) == "npm run smoke"  # npm has no such script, and uv is not asked
 
 
-@pytest.mark.proves("S0-02", "S0-21", "S0-24", "S0-25", "S0-26", "S0-29", "S0-31", "S0-32", "S0-33", "S0-70")
+@pytest.mark.proves("S0-02", "S0-14", "S0-21", "S0-24", "S0-25", "S0-26", "S0-29", "S0-31", "S0-32", "S0-33", "S0-70")
 def test_a_shell_command_becomes_the_projects_and_no_other_call_does(machine: Machine):
     make = lay_out(machine.home / "make", MAKE)
     uv, npm = (
         lay_out(machine.home / "uv", UV),
         lay_out(machine.home / "npm", {"package.json": SCRIPTS, "package-lock.json": ""}),
     )
+    member = uv / "packages/a"
+    member.mkdir(parents=True)
+    (member / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
     becomes = {
         (make, "pytest"): "make test",
         ("~/make", "pytest"): "make test",
@@ -88,6 +91,7 @@ def test_a_shell_command_becomes_the_projects_and_no_other_call_does(machine: Ma
         (make, "cargo build"): "cargo build",  # no such target
         (uv, "pytest -q 'a b.py'"): "uv run pytest -q 'a b.py'",
         (uv, "uv run pytest"): "uv run pytest",
+        (member, "pytest"): "uv run pytest",
         (uv, "npm test"): "npm test",  # another language
         (npm, "yarn test"): "npm test",
         (npm, "pytest"): "pytest",

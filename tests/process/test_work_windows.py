@@ -68,8 +68,10 @@ def test_a_window_gets_the_effort_its_files_and_what_was_handed_over(desk: Desk)
     desk.call(1, session_id="w-clear")
     again = desk.data("hooks.sessionStart", **{**common, "sessionId": "w9"})  # after a window that left nothing
     assert (again["dehydratedContext"], "ended without saving its state" in again["recovery"]) == (None, True)
+    desk.data("db.skills.upsert", projectId=project, name="fix", templates={"rules": rules, "plan": plan})
+    assert desk.data("hooks.sessionStart", **{**common, "sessionId": "w10"})["filesToPreload"] == [rules, plan]
     assert desk.snell("trust", "--revoke").returncode == 0
-    told = desk.told("SessionStart", source="startup", session_id="w10")
+    told = desk.told("SessionStart", source="startup", session_id="w11")
     assert (rules in told, "tests come first" in told) == (True, False)
 
 
