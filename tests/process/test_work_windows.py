@@ -61,6 +61,7 @@ def test_a_window_gets_the_effort_its_files_and_what_was_handed_over(desk: Desk)
         assert all(text in told for text in ("## Session recovery", "half done", "- write b"))
         assert f"Read these files first: {', '.join([*required, rules])}." in told
         assert [told.count(text) for text in ("the plan is simple", "tests come first", "xxxx")] == [1, 1, 0]
+        assert re.search(r"={8} begin file (\w+) ={8}\ntests come first\n={8} end file \1 ={8}", told)  # as data
         assert len(told) < 8_192
     assert plan not in told  # it was named by its relative path
     resumed = desk.told("SessionStart", source="resume", session_id="w-clear")
