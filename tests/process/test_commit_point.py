@@ -50,7 +50,7 @@ def test_the_next_reminder_comes_after_ten_minutes(machine: Machine):
     assert are_held("c") == [False, True]
 
 
-@pytest.mark.proves("S0-07", "S0-67")
+@pytest.mark.proves("S0-03", "S0-07", "S0-67")
 def test_a_small_model_may_say_whether_it_is_time_for_a_commit(machine: Machine):
     (machine.project / "a.txt").write_text("one\n", encoding="utf-8")
     for words in (("init", "-q"), ("add", "a.txt")):

@@ -152,6 +152,9 @@ def test_a_side_effect_happens_once_and_what_may_be_repeated_is(session: Session
     assert [session.may_run(id_, given=same) for id_ in ("a1", "a2")] == [True, True]
     keys = {session.row(id_, "running")["idempotency_key"] for id_ in ("a1", "a2")}
     assert len(keys - {row["idempotency_key"]}) == 2
+    assert session.may_run("a3", session_id="third")  # the first call of its session: its key is fresh as well
+    common = hashlib.sha256(text.replace("other|", "third|", 1).encode()).hexdigest()
+    assert session.row("a3", "running")["idempotency_key"] != common
 
 
 @pytest.mark.proves("S3-47", "S3-48")

@@ -162,9 +162,11 @@ class _Parser(argparse.ArgumentParser):
         raise SnellError(message, advice=f"{near} {help_} lists the options" if near else f"see {help_}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if value not in (known := list(map(str, action.choices or ()))) and (near := did_you_mean(str(value), known)):
-            raise SnellError(f"`{value}` is none of the choices", advice=f"{near} `{self.prog} --help` lists them")
-        super()._check_value(action, value)
+        known = list(filter(None, map(str, action.choices or ())))
+        if known and value not in (action.choices or ()):
+            near = did_you_mean(str(value), known, f"use one of {', '.join(known)};")
+            where, advice = "/".join(action.option_strings), f"{near} `{self.prog} --help` lists them"
+            raise SnellError(f"unknown choice `{value}`", where=where, advice=advice)
 
 
 class _Version(argparse.Action):

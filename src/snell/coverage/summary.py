@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.coverage.output import total_of
-from snell.coverage.report import Asked, ClientReport
+from snell.coverage.report import ClientReport, ReportScope
 from snell.system.files import struct_or_none, write_atomically
 from snell.system.paths import make_private
 
@@ -22,7 +22,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
-def keep_summary(state: Path, reports: Sequence[ClientReport], asked: Asked) -> None:
+def keep_summary(state: Path, reports: Sequence[ClientReport], asked: ReportScope) -> None:
     holes = sum(len(each.holes) for each in reports)
     summary = Summary(at=asked.now, since=asked.since, holes=holes, text=total_of(reports))
     make_private(state)

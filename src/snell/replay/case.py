@@ -14,7 +14,7 @@ from snell.cli.read_journal import read_journal
 from snell.engine.explain import shorten
 from snell.model.errors import SnellError
 from snell.records import decisions
-from snell.replay.decisions import Asked, recorded_sessions
+from snell.replay.decisions import EventFilter, recorded_sessions
 from snell.replay.recorded_event import RecordedEvent
 from snell.setup.edit_toml import toml_value
 from snell.system.files import read_capped, write_atomically
@@ -54,7 +54,7 @@ def find_event(where: Places, wanted: str) -> tuple[RecordedEvent, Mapping[str, 
         if row is None:
             raise SnellError(f"there is no decision `{wanted}`", advice="`snell log` lists them")
         kept = database.run(lambda tx: decisions.trace(tx, row.id), only_reads=True)
-        sessions = recorded_sessions(database, where, Asked(row.at, row.session_id))
+        sessions = recorded_sessions(database, where, EventFilter(row.at, row.session_id))
         found = next(each for events in sessions for each in events if each.id == row.id)
     if kept is None or "input" in found.unknown or found.unknown == "its trace is gone":
         raise SnellError(f"the event of `{row.id}` was not kept", advice="`snell record on` keeps whole events")

@@ -81,7 +81,7 @@ class Cursor:
         return self.at >= self.end
 
     def peek(self, ahead: int = 0) -> str:
-        """The character there; empty past the end."""
+        """Return the character there; empty past the end."""
         at = self.at + ahead
         return self.text[at] if at < self.end else ""
 

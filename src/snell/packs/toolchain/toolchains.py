@@ -58,7 +58,7 @@ def command_for_job(
     """
     if not project.names:
         return None
-    here = [chain for chain in in_order(more) if chain.is_here(project)]
+    here = [chain for chain in all_toolchains(more) if chain.is_here(project)]
     if not is_whole and (own := _own(family, here)):
         return ProjectCommand(own, own.commands(project).get(action, ""))
     foreign = None
@@ -91,7 +91,7 @@ def _own(family: str, here: list[Toolchain]) -> Toolchain | None:
     return next((chain for chain in here if chain.family == family and not chain.runs_targets), None)
 
 
-def in_order(more: tuple[Toolchain, ...]) -> Sequence[Toolchain]:
+def all_toolchains(more: tuple[Toolchain, ...]) -> Sequence[Toolchain]:
     """Return all toolchains in the order in which they are tried."""
     if not more:
         return toolchains()
