@@ -254,8 +254,9 @@ def test_an_agent_hook_reads_and_searches_before_it_answers(machine: Machine):
         assert not (machine.project / "made").exists()
         failed = fresh(machine, {"KEY": "k"})
         assert (verdict_of(failed), "failed and was ignored" in failed["systemMessage"]) == ("", True)
-        usual = entry.replace("timeout = 60", "timeout = 1").replace("model = 'own'\n", "")
+        usual = entry.replace("timeout = 60", "timeout = 1").replace("model = 'own'\n", "").replace("$ARGUMENTS", "it")
         machine.write("snell.toml", asking(server, usual))
         late = fresh(machine, {"KEY": "k"})
         assert server.asked[-1]["model"] == "usual"
+        assert "hook_event_name" in json.dumps(server.asked[-1])  # also without a place for the event
         assert (verdict_of(late), "did not" in late["systemMessage"], status(machine)) == ("", True, "cancelled")

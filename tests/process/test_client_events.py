@@ -122,7 +122,7 @@ def failed(call):
 """
 
 
-@pytest.mark.proves("S1-01", "S1-02", "S1-04", "S1-20", "S2-01")
+@pytest.mark.proves("S1-01", "S1-02", "S1-03", "S1-04", "S1-19", "S1-20", "S2-01")
 def test_a_call_is_denied_or_rewritten_before_it_and_commented_on_after_it(machine: Machine):
     machine.write("pack/rules.py", RULES)
     denied = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not that"}

@@ -176,6 +176,9 @@ def test_no_session_is_without_an_effort_and_what_belongs_to_a_task_goes_with_it
         assert database.execute(chain).fetchall() == [(1, None, None), (4, None, None)]
         assert database.execute("SELECT count(*) FROM messages").get == 0
         database.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES (4, 'r', 'c', 1)")
+        database.execute("SAVEPOINT whole; DELETE FROM efforts")
+        assert [database.execute(f"SELECT count(*) FROM {table}").get for table in tables] == [0, 0, 0, 0, 1]
+        database.execute("ROLLBACK TO whole")
         database.execute("DELETE FROM tasks")
         assert [database.execute(f"SELECT count(*) FROM {table}").get for table in tables] == [0, 0, 0, 0, 1]
         for table, where, by in (
