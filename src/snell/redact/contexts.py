@@ -11,7 +11,6 @@ from snell.redact.columns import inserted_values, values_below
 from snell.redact.format_rules import Span, known_format
 from snell.redact.named_values import (
     LONGEST,
-    is_plain,
     name_at,
     name_before,
     value_at,
@@ -22,7 +21,6 @@ from snell.redact.secret_names import strength_of
 from snell.redact.value_shape import is_blank, is_random, is_wordy
 
 Match = Callable[[str, int], Span | None]
-_SHORTEST_STATED = 5  # characters of a password in prose
 _LONGEST_KEY, _SHORTEST_KEY = 65_536, 16  # characters of a private key
 
 
@@ -62,6 +60,7 @@ def _assignment(text: str, at: int) -> Span | None:
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     is_listed = PATTERNS.setting_before.search(text, max(0, begins - 80), begins)
     is_listed = is_listed or PATTERNS.setting_after.match(text, sign.end())  # `user=a password=x`, `Uid=a;Pwd=x;`
+    strength = "password" if is_listed and name.lower() in {"pass", "pw"} else strength
     sure = before.startswith("-") or name.isupper() or bool(tight and is_listed)
     return value_at(text, sign.end(), name, strength, tight=tight, sure=sure)
 
@@ -78,16 +77,6 @@ def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
         return PATTERNS.next_name.match(text, sign.end()) is not None
     is_sql = sign[2] == ":" and not sign[3] and PATTERNS.sql_before.search(text, max(0, begins - 40), begins)
     return bool(is_sql and PATTERNS.psql_variable.match(text, sign.end()))
-
-
-def _with_password(text: str, at: int) -> Span | None:
-    """Match `log in with password x`: prose, so the value needs more than letters."""
-    found = PATTERNS.with_password.match(text, at)
-    value = found[1].rstrip(".,;:!?)") if found else ""
-    if not found or len(value) < _SHORTEST_STATED or PATTERNS.prose_after_password.match(value) or is_plain(value):
-        return None
-    is_word = all(each.isalpha() or each in "-_/.'" for each in value)
-    return None if is_word else (found.start(1), found.start(1) + len(value), "password")
 
 
 def _known_or(text: str, start: int, end: int, kind: str) -> Span:
@@ -217,7 +206,6 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_address, ("://",)),
     (private_key, ("-----begin", "putty-user")),
     (_end_of_key, ("-----end",)),
-    (_with_password, ("with",)),
     (_jwk_value, ('"d', '"k', '"p', '"q')),
     (config_values.value_before_name, ("name", "key")),
     (config_values.flag, ("--", "-")),
