@@ -13,27 +13,21 @@ def secret_arguments(text: str, end: int, name: str) -> Iterator[tuple[int, int]
     call = PATTERNS.login_call.match(text, end)
     if not call or not PATTERNS.login_name.search(name) or PATTERNS.getter.match(name):
         return
-    is_sure = PATTERNS.loose_call.search(name)
+    is_signing, is_sure = PATTERNS.signing_name.search(name), PATTERNS.loose_call.search(name)
     close = text.find(")", call.end(), call.end() + _REACH)
     found = [*PATTERNS.literal.finditer(text, call.end(), close if close >= 0 else call.end() + _REACH)]
+    is_sole = len(found) == 1 and PATTERNS.sole_call.search(name)
     for each in reversed(found):
-        value = each[2]
-        is_later = "," in text[call.end() : each.start()]
-        is_signing = PATTERNS.signing_name.search(name)
-        is_key = (is_later or is_signing) and is_random(value, 20) and not PATTERNS.no_key.search(value)
-        is_first = not is_later and len(found) > 1 and not is_signing
-        is_words = is_signing and " " in value and PATTERNS.some_words.match(value)
+        value, is_later = each[2], "," in text[call.end() : each.start()]
         follows_user = not is_signing and PATTERNS.user_before_value.search(text, call.end(), each.start())
-        is_joined = (follows_user or (is_signing and is_later)) and (
-            PATTERNS.joined_words.match(value) or PATTERNS.hyphened_words.match(value)
-        )
-        is_loose = (
-            (is_sure and is_later)
-            or (len(found) == 1 and PATTERNS.sole_call.search(name))
-            or follows_user
-            or is_signing
-        )
-        if is_key or is_words or is_joined or (not is_first and is_invented(value, strict=not is_loose)):
+        if (is_later or is_signing) and is_random(value, 20) and not PATTERNS.no_key.search(value):
             yield each.span(2)
-            if not is_key:
-                return
+            continue
+        is_words = is_signing and " " in value and PATTERNS.some_words.match(value)
+        if follows_user or (is_signing and is_later):
+            is_words = is_words or PATTERNS.joined_words.match(value) or PATTERNS.hyphened_words.match(value)
+        is_loose = is_sole or follows_user or is_signing or (is_sure and is_later)
+        is_first = not is_later and len(found) > 1 and not is_signing
+        if is_words or (not is_first and is_invented(value, strict=not is_loose)):
+            yield each.span(2)
+            return

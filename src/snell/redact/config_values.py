@@ -4,14 +4,7 @@ import re
 from functools import cache
 
 from snell.redact.format_rules import Span
-from snell.redact.named_values import (
-    LONGEST,
-    is_cell_secret,
-    is_quoted_secret,
-    name_at,
-    name_before,
-    value_at,
-)
+from snell.redact.named_values import LONGEST, is_cell_secret, is_quoted_secret, name_at, name_before, value_at
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, is_secret_name, kind_of_name, strength_of
 from snell.redact.value_shape import is_blank, is_invented

@@ -9,13 +9,7 @@ from typing import Any
 from snell.redact import config_values
 from snell.redact.columns import inserted_values, values_below
 from snell.redact.format_rules import Span, known_format
-from snell.redact.named_values import (
-    LONGEST,
-    name_at,
-    name_before,
-    value_at,
-    value_before,
-)
+from snell.redact.named_values import LONGEST, name_at, name_before, value_at, value_before
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import strength_of
 from snell.redact.value_shape import is_blank, is_random, is_wordy
@@ -66,11 +60,7 @@ def _assignment(text: str, at: int) -> Span | None:
 
 
 def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
-    """
-    Return whether what follows the name is no value.
-
-    It may be another name on the next line (`password:` above `min_length: 12`), or a psql variable (`:"name"`).
-    """
+    """Whether it is no value but the name on the next line (`password:` above `min: 12`), or of psql (`:"name"`)."""
     if sign[2] == "=" and sign[3] and not sign[1]:  # `password= --token x`
         return "\n" not in sign[3] or PATTERNS.next_name.match(text, sign.end()) is not None
     if "\n" in (sign[3] or ""):
@@ -92,18 +82,9 @@ def _authorization(text: str, at: int) -> Span | None:
     value, start = found[2], found.start(2)
     if is_blank(value) or is_wordy(value) or PATTERNS.web_address.match(value):
         return None
-    if not found[1] and not any(map(str.isdigit, value)):
-        return None
-    if not found[1] and (len(value) < 8 or PATTERNS.call.match(value)):
+    if not found[1] and (len(value) < 8 or not any(map(str.isdigit, value)) or PATTERNS.call.match(value)):
         return None
     return _known_or(text, start, found.end(), "authorization")
-
-
-def _bearer(text: str, at: int) -> Span | None:
-    found = PATTERNS.bearer.match(text, at)
-    if not found or is_blank(found[1]) or not any(map(str.isdigit, found[1])) or PATTERNS.web_address.match(found[1]):
-        return None
-    return known_format(text, found.start(1)) or (found.start(1), found.end(1), "bearer-token")
 
 
 def _address(text: str, at: int) -> Span | None:
@@ -213,7 +194,6 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (config_values.variable, ("variable",)),
     (config_values.env_line, ("env", "arg")),
     (_authorization, ("authorization",)),
-    (_bearer, ("bearer",)),
     (config_values.typed_assignment, _ANY),
     (_assignment, (*_ANY, "security", "_pat")),
 )

@@ -23,20 +23,18 @@ def value_after(text: str, begins: int, end: int, sort: Sort) -> Place | None:
         return None
     joins = {"sign": PATTERNS.by_sign, "line": PATTERNS.by_line, "call": PATTERNS.by_call, "word": PATTERNS.by_word}
     for join, pattern in (*joins.items(), ("space", PATTERNS.by_space)):
-        if sort == "stated" and join != "word":
-            continue
-        found = pattern.match(text, end) if join != "call" or not PATTERNS.getter.match(text, begins) else None
-        if not found:
+        found = pattern.match(text, end) if sort != "stated" or join == "word" else None
+        if not found or (join == "call" and PATTERNS.getter.match(text, begins)):
             continue
         if span := _value(text, found.end(), sort, join) or _words(text, found.end(), sort, join, text[begins:end]):
             return span
     found = PATTERNS.by_digit.match(text, end)
     if found and (is_invented(found[1], strict=sort == "stated") or PATTERNS.hyphened_words.match(found[1])):
         return found.span(1)
-    return _listed(text, end, sort) if sort != "stated" else None
+    return _list_value(text, end, sort) if sort != "stated" else None
 
 
-def _listed(text: str, end: int, sort: Sort) -> Place | None:
+def _list_value(text: str, end: int, sort: Sort) -> Place | None:
     """Return a list of values after the name, or a value as a list of its bytes or characters."""
     found = PATTERNS.value_list.match(text, end)
     if found and all(is_invented(each, strict=True) for each in re.findall(r"""["']([^"'\n]+)""", found[1])[::2]):
@@ -56,26 +54,30 @@ def _value(text: str, at: int, sort: Sort, join: str) -> Place | None:
         close = text.find(_CLOSING.get(found[1], found[1]), start, start + 256)
         end = close if close >= 0 and "\n" not in text[start:close] else end
     value = text[start:end].rstrip() if found[1] else text[start:end].partition("-]{+")[0].rstrip(".,;:!?…*_]}")
-    if join == "line" and PATTERNS.next_name.match(text, start):
+    is_alone = PATTERNS.line_ends.match(text, start + len(value)) and not PATTERNS.next_name.match(text, start)
+    if join == "line" and not is_alone:
         return None
-    if join == "line" and not PATTERNS.line_ends.match(text, start + len(value)):
-        return None
-    if found[1] and sort != "stated" and join in _CLOSE and PATTERNS.few_words.match(value):
-        return start, start + len(value)
-    if found[1] and text[:at].rstrip(" \t*\"'=:(").lower().endswith("phrase") and PATTERNS.sentence.match(value):
-        return start, start + len(value)
-    is_named = found[1] and sort == "password" and (join != "space" or "," not in text[at - 3 : at])  # no list of words
-    is_words = is_named and (
-        PATTERNS.joined_words.match(value) or (join != "space" and PATTERNS.few_words.match(value))
+    is_listed = join == "space" and "," in text[at - 3 : at]  # the next in a list of words
+    is_named = bool(found[1]) and sort == "password" and not is_listed
+    is_phrase = (
+        found[1] and text[:at].rstrip(" \t*\"'=:(").lower().endswith("phrase") and PATTERNS.sentence.match(value)
     )
-    if is_named or join in ("word", "space") or sort == "pair":
-        is_strong = sort in ("password", "pair") or (sort == "key" and join == "word")
-        is_prose = join == "space" and PATTERNS.prose_after_password.match(value)
-        is_words = is_words or (is_strong and not is_prose and PATTERNS.word_number.match(value))
-    if sort == "password" and (is_named or join in ("word", "sign")):
-        is_words = is_words or PATTERNS.hyphened_words.match(value)
-    is_of = is_words or _is_of(sort, value, "word" if is_named or (user and " " in user[0]) else join)
+    is_of = is_phrase or _is_words(sort, value, join, is_quoted=bool(found[1]), is_named=is_named)
+    is_of = is_of or _is_of(sort, value, "word" if is_named or (user and " " in user[0]) else join)
     return (start, start + len(value)) if is_of else None
+
+
+def _is_words(sort: Sort, value: str, join: str, *, is_quoted: bool, is_named: bool) -> bool:
+    """Whether it is words that are joined so that they can be a value of this sort."""
+    few = is_quoted and sort != "stated" and (join in _CLOSE or (is_named and join == "word"))
+    if (few and PATTERNS.few_words.match(value)) or (is_named and PATTERNS.joined_words.match(value)):
+        return True
+    may_be = sort == "password" and (is_named or join == "word" or (join == "sign" and "-" in value))
+    if may_be and PATTERNS.hyphened_words.match(value):
+        return True
+    is_strong = sort in ("password", "pair") or (sort == "key" and join == "word")
+    is_prose = join == "space" and PATTERNS.prose_after_password.match(value)
+    return bool(is_strong and not is_prose and PATTERNS.word_number.match(value))
 
 
 def _words(text: str, at: int, sort: Sort, join: str, name: str) -> Place | None:
@@ -103,13 +105,11 @@ def _is_of(sort: Sort, value: str, join: str) -> bool:
         return is_sure or is_invented(value, strict=join == "space")
     if is_key and (sort == "pair" or join != "space" or not is_fingerprint(value)):
         return True
-    return is_invented(value, strict=sort != "pair" or join != "word") and (
-        sort == "pair" or join != "space" or any(map(str.isdigit, value))
-    )
+    is_doubtful = sort != "pair" and join == "space" and not any(map(str.isdigit, value))
+    return not is_doubtful and is_invented(value, strict=sort != "pair" or join != "word")
 
 
 def is_text(numbers: str) -> bool:
     """Whether these numbers, or characters, are those of a text."""
-    return "'" in numbers or all(
-        32 <= int(each, 0) < 127 for each in re.findall(r"0x[0-9a-fA-F]+|[1-9][0-9]*", numbers)
-    )
+    codes = re.findall(r"0x[0-9a-fA-F]+|[1-9][0-9]*", numbers)
+    return "'" in numbers or all(32 <= int(each, 0) < 127 for each in codes)

@@ -55,11 +55,9 @@ def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, 
 
 def _is_compact_code(text: str, start: int, end: int) -> bool:
     """Whether it is a name in an object of a program without spaces: `{password:t2,token:e}`."""
-    if text[start - 1 : start] != ":" or text[end : end + 1] not in {",", "}"}:
-        return False
-    return bool(
-        PATTERNS.compact_name.match(text[start:end]) and PATTERNS.member_before.search(text, max(0, start - 90), start)
-    )
+    is_member = text[start - 1 : start] == ":" and text[end : end + 1] in {",", "}"}
+    is_name = is_member and PATTERNS.compact_name.match(text[start:end])
+    return bool(is_name and PATTERNS.member_before.search(text, max(0, start - 90), start))
 
 
 def value_before(text: str, at: int, pattern: re.Pattern[str]) -> Span | None:
@@ -84,7 +82,7 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     if is_blank(value) or PATTERNS.path.match(value) or PATTERNS.no_quoted_value.match(value):
         return False
     if strength == "password":
-        is_name = _letters(value) == _letters(name)  # `WrongPassword = "wrong_password"`
+        is_name = re.sub(r"\W|_", "", value).lower() == re.sub(r"\W|_", "", name).lower()  # as an enumeration has it
         return len(value) >= 3 and not _is_label(value) and not is_name
     if PATTERNS.scrambled.match(value):
         return True
@@ -95,10 +93,6 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     if PATTERNS.hyphened_words.match(value) and PATTERNS.of_program.search(name):
         return True
     return len(value) >= 6 and not any(map(str.isspace, value)) and not _is_wordy_under(value, name)
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).lower()
 
 
 def _is_label(value: str) -> bool:

@@ -6,7 +6,6 @@ name asks for, and the modules below it ask of a value alone whether a person or
 """
 
 import re
-from collections.abc import Iterator
 
 from snell.redact.call_arguments import secret_arguments
 from snell.redact.config_values import short_option
@@ -18,9 +17,8 @@ from snell.redact.secret_names import kind_of_name, strength_of
 from snell.redact.value_shape import is_invented
 from snell.redact.values_before import stated_before
 
-_NUMBER_NAMES = ("pin", "puk", "otp", "tan", "code", "codice", "código", "codigo", "keypad", "lockbox", "key", "token")
 _BEFORE = 1_000  # characters in which the variables of a shell are looked for
-_PAIR_NAMES = frozenset({"login", "logins", "creds", "cred", "credentials", "account", "auth", "wifi", "wi-fi"})
+_PAIR_NAMES, _NUMBER_NAMES = map(PATTERNS.words, ("pair_names", "number_names"))
 
 
 def near_values(text: str, at: int) -> list[Span]:
@@ -36,12 +34,13 @@ def near_values(text: str, at: int) -> list[Span]:
     if end <= at:
         return []
     is_named = not PATTERNS.no_name_before.search(text, max(0, begins - 80), begins)
-    for sort in _sorts_of(text, begins, name) if is_named else ():
+    sorts = _sorts_of(text, begins, name) if is_named else ()
+    for sort in sorts:
         is_before = sort in {"password", "key"}
         if span := value_after(text, begins, end, sort) or (stated_before(text, begins, sort) if is_before else None):
             return [(*span, "pin" if sort == "pin" else kind_of_name(name))]
-    if parts := PATTERNS.made_of_variables.match(text, end):
-        return [(*span, kind_of_name(name)) for span in _assigned(text, begins, parts[1])]
+    if sorts and (parts := PATTERNS.made_of_variables.match(text, end)):
+        return [(*span, kind_of_name(name)) for span in _variable_values(text, begins, parts[1])]
     return [(*span, kind_of_name(name)) for span in secret_arguments(text, end, name)]
 
 
@@ -65,20 +64,13 @@ def _sorts_of(text: str, begins: int, name: str) -> tuple[Sort, ...]:
     return ("stated",) if strength else ()
 
 
-def _assigned(text: str, at: int, names: str) -> Iterator[tuple[int, int]]:
-    """Yield the values that these variables of a shell were given before, when a secret is put together from them."""
-    for name in re.findall(r"\w+", names):
-        given = list(
-            re.finditer(rf"""(?<![\w$]){name}=(["']?)([^\s"';$&|]{{2,128}})\1""", text[max(0, at - _BEFORE) : at])
-        )
-        if given:
-            yield given[-1].start(2) + max(0, at - _BEFORE), given[-1].end(2) + max(0, at - _BEFORE)
+def _variable_values(text: str, at: int, names: str) -> list[tuple[int, int]]:
+    """Return the values that these variables of a shell were given before, when a secret is put together from them."""
+    given = PATTERNS.given_variable.finditer(text, max(0, at - _BEFORE), at)
+    return [each.span(2) for each in given if each[1] in re.findall(r"\w+", names)]
 
 
 def _is_named(text: str, begins: int, end: int) -> bool:
     """Whether `pass` is a name: a sign follows, or a user or what it opens precedes."""
-    before = (
-        PATTERNS.user_named.search(text, max(0, begins - 60), begins),
-        PATTERNS.of_what.search(text, max(0, begins - 20), begins),
-    )
-    return any(before) or PATTERNS.by_sign.match(text, end) is not None
+    before = PATTERNS.user_named.search(text, max(0, begins - 60), begins)
+    return bool(before or PATTERNS.by_sign.match(text, end))
