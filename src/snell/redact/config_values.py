@@ -68,15 +68,13 @@ def argument(text: str, at: int, sign: re.Match[str], name: str, strength: Stren
         cell = PATTERNS.cell.match(text, sign.end())
         accepted = cell and is_cell_secret(cell[1], name, strength)
         return (*cell.span(1), kind_of_name(name)) if cell and accepted else None
-    if (
-        not sign[4]
-        or (strength == "weak" and not name.isupper())
-        or not PATTERNS.setting_call.search(text, max(0, begins - 60), begins)
-    ):
+    is_vague = strength == "weak" and not name.isupper()
+    if not sign[4] or is_vague or not PATTERNS.setting_call.search(text, max(0, begins - 60), begins):
         return None
     found = PATTERNS.argument.match(text, at)
     value = found[2] if found else ""
-    is_word = value.isalpha() and not (strength == "password" and PATTERNS.joined_words.match(value))
+    words = PATTERNS.plain_word if name.isupper() else PATTERNS.joined_words
+    is_word = value.isalpha() and not (strength == "password" and words.match(value))
     if not found or is_word or not is_quoted_secret(value, name, strength):
         return None
     return (*found.span(2), kind_of_name(name))
