@@ -13,13 +13,16 @@ from typing import NamedTuple
 
 from snell.redact.pattern_file import PATTERNS
 
-_LETTERS = "".join(map(chr, (*range(97, 123), *range(32, 97), *range(123, 127))))
 _UUID = "{h8}-{h4}-{h4}-{h4}-{h12}"
 
-CLASSES = {  # one letter, the characters, and how a pattern writes them
-    letter: ("".join(re.findall(f"[{of.replace('A-F', '')}]", _LETTERS)), of)  # hex is written small
-    for letter, of in PATTERNS.tables["classes"].items()
-}
+
+def _members(of: str) -> str:
+    """Return the characters of a class, in its order; hex is written small."""
+    ranges = re.findall(r"\\?(.)(?:-(.))?", of.replace("A-F", ""))
+    return "".join(chr(each) for first, last in ranges for each in range(ord(first), ord(last or first) + 1))
+
+
+CLASSES = {letter: (_members(of), of) for letter, of in PATTERNS.tables["classes"].items()}
 _LONGER = 255  # characters that a secret may have beyond the known ones
 
 
