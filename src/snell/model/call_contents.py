@@ -189,7 +189,7 @@ _DESCRIBED = {
 
 
 def rows_of(given: Any) -> Iterator[tuple[Row, str | None]]:
-    """Yield the texts of every object of an input, and the path that an object above it names; None if it is too deep."""
+    """Yield the texts of every object of an input, and the path that one above it names; None where it is too deep."""
     waiting: list[tuple[Any, str, int]] = [(given, "", 0)]
     while waiting:
         value, path, depth = waiting.pop()

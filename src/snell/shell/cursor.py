@@ -49,7 +49,7 @@ class Budget:
             self.troubles.append(text)
 
     def has_time(self) -> bool:
-        """Return whether the first call was less than a second ago, by processor time: other programs must not decide."""
+        """Return whether the first call was under a second ago, by processor time: other programs must not decide."""
         now = time.thread_time()
         self._until = self._until or now + LONGEST_READING
         return now <= self._until

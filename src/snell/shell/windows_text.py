@@ -26,12 +26,11 @@ def join_strings(text: str) -> str:
 
 def _join(found: re.Match[str]) -> str:
     parts = _PART.findall(found[1])
-    texts = (single or double or (chr(_number(code) % 0x11_0000) if code else "") for single, double, code in parts)
+    texts = (
+        one or two or (chr(int(code, 16 if "x" in code.lower() else 10) % 0x11_0000) if code else "")
+        for one, two, code in parts
+    )
     return f"'{''.join(texts)}'"
-
-
-def _number(code: str) -> int:
-    return int(code[2:], 16) if code[1:2] in ("x", "X") else int(code)  # zeros may lead: `[char]065`
 
 
 def _format(found: re.Match[str]) -> str:

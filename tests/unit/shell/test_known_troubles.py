@@ -85,9 +85,14 @@ def test_a_long_row_of_unset_variables_is_judged_in_good_time():
         "cmd /c 'set a=" + " " * 100_000 + "x & rd /s /q C:\\'",
         "python3 -c " * 5_000 + "; rm -rf /",
     ],
-    ids=["a long word before a variable", "variables that double each other", "many blanks in a variable", "many codes"],
+    ids=[
+        "a long word before a variable",
+        "variables that double each other",
+        "many blanks in a variable",
+        "many codes",
+    ],
 )
-def test_what_follows_a_line_that_could_take_long_does_not_pass_and_takes_no_long_time(line):
+def test_what_follows_a_line_that_could_take_long_does_not_pass(line):
     before = time.process_time()
     assert check_row({"command": line, "cwd": "/w", "home": "/h"})["verdict"] in ("ask", "deny")
     assert time.process_time() - before < 10
