@@ -75,3 +75,14 @@ def test_a_folder_that_git_tracks_is_asked_about_however_long_the_names_are(
     call = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash"}
     code, out, _err = machine.hook({**call, "tool_input": {"command": "rm -rf docs"}, "cwd": str(repository)})
     assert (code, "deletes a folder that git tracks" in out) == (0, True)
+
+
+def test_an_edit_that_would_make_a_file_huge_is_answered_in_time(machine: Machine, tmp_path: Path):
+    script = tmp_path / "run.sh"
+    script.write_text("a" * 60_000, encoding="utf-8")
+    given = {"file_path": str(script), "old_string": "a", "new_string": "b" * 50_000, "replace_all": True}
+    call = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(tmp_path), "tool_name": "Edit"}
+    before = time.monotonic()
+    code, _out, err = machine.hook({**call, "tool_input": given})
+    assert (code, err) == (0, "")
+    assert time.monotonic() - before < 20
