@@ -110,8 +110,9 @@ class Project:
         return tuple(Project(each, lookups=self._lookups) for each in self._above)
 
     def matching(self, pattern: str) -> list[str]:
-        """Return the files in this folder that match a pattern."""
-        if os.path.isabs(pattern) or ".." in pattern.split("/"):
+        """Return the files in this folder that match a pattern; with more wildcards it could search a whole disk."""
+        parts = pattern.split("/")
+        if os.path.isabs(pattern) or ".." in parts or sum(map(glob.has_magic, parts)) > 1:
             return []
         self._lookups.note(os.path.dirname(os.path.join(self.folder, pattern)))
         return sorted(islice(glob.iglob(pattern, root_dir=self.folder), MOST_MATCHES))

@@ -13,6 +13,8 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from glob import has_magic
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -171,11 +173,11 @@ def _target_runner(name: str, files: tuple[str, ...]) -> Toolchain:
 def targets_in(project: Project, file: str) -> Targets:
     """Return the targets of a build file and of the files that it includes."""
     found: Targets = {}
-    to_read, seen = [file], 0
-    while to_read and seen < MOST_INCLUDES:
-        seen += 1
-        for included in read_targets(file, project.text(to_read.pop(0)), found):
-            to_read += project.matching(included) if any(mark in included for mark in "*?[") else [included]
+    to_read = [file]
+    for path in to_read:
+        for included in islice(dict.fromkeys(read_targets(file, project.text(path), found)), MOST_INCLUDES):
+            paths = project.matching(included) if has_magic(included) else [included]
+            to_read += [each for each in paths if each not in to_read][: MOST_INCLUDES - len(to_read)]
     return found
 
 

@@ -222,23 +222,5 @@ def _database(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 
 _SCRIPT_OPTIONS = frozenset(("-f", "--file", "-i", "--init-file", "-b", "-K", "--config"))
 
-PERFORMERS: dict[str, Performer] = {
-    "git": _git,
-    **dict.fromkeys(
-        (
-            "psql",
-            "mysql",
-            "mariadb",
-            "sqlite3",
-            "sqlcmd",
-            "mongosh",
-            "mongo",
-            "sqlplus",
-            "cqlsh",
-            "sftp",
-            "lftp",
-            "curl",
-        ),
-        _database,
-    ),
-}
+_CLIENTS = name_set("psql mysql mariadb sqlite3 sqlcmd mongosh mongo sqlplus cqlsh sftp lftp curl")
+PERFORMERS: dict[str, Performer] = {"git": _git, **dict.fromkeys(_CLIENTS, _database)}
