@@ -41,9 +41,9 @@ def changed_files(folder: str) -> str:
     filters = _filters(folder)
     if filters is None:
         return ""
-    found = _git(folder, *_DIFF, "--stat", "HEAD", "--", off=filters)
+    found = ask_git(folder, *_DIFF, "--stat", "HEAD", "--", off=filters)
     if found is None:  # before the first commit
-        found = _git(folder, *_DIFF, "--stat", "--cached", "--", off=filters)
+        found = ask_git(folder, *_DIFF, "--stat", "--cached", "--", off=filters)
     return (found or "").strip()[:LONGEST]
 
 
@@ -55,7 +55,7 @@ def project_files(folder: str, env: Mapping[str, str], limit: float, stdout_cap:
     """
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
     try:
-        found = _git(folder, *listing, env=env, limit=limit, stdout_cap=stdout_cap)
+        found = ask_git(folder, *listing, env=env, limit=limit, stdout_cap=stdout_cap)
     except HookError:
         return None
     return None if found is None else [name for name in found.split("\0") if name]
@@ -68,12 +68,12 @@ def repository_state(folder: str, env: Mapping[str, str], *, with_files: bool) -
 
     Empty if there is no repository. Raises HookError if git is not installed or does not answer in time.
     """
-    state = _git(folder, "show-ref", "--head", "--heads", "--tags", env=env) or ""
+    state = ask_git(folder, "show-ref", "--head", "--heads", "--tags", env=env) or ""
     filters = _filters(folder) if state and with_files else None
     if filters is None:
         return state
-    diff = _git(folder, *_DIFF, "HEAD", "--", off=filters, env=env, stdout_cap=LARGEST_DIFF) or ""
-    others = _git(folder, "ls-files", "-z", "--others", "--exclude-standard", "--", ":/", env=env) or ""
+    diff = ask_git(folder, *_DIFF, "HEAD", "--", off=filters, env=env, stdout_cap=LARGEST_DIFF) or ""
+    others = ask_git(folder, "ls-files", "-z", "--others", "--exclude-standard", "--", ":/", env=env) or ""
     return "\0".join(
         (state, diff, *(file_version(os.path.join(folder, name)) for name in others.split("\0")[:MOST_OTHERS]))
     )
@@ -89,12 +89,12 @@ def gives_back(folder: str, limit: float) -> bool:
     ends = time.monotonic() + limit
 
     def ask(*words: str, off: Iterable[str] = ()) -> str | None:
-        return _git(folder, *words, off=off, limit=max(ends - time.monotonic(), 0.001))
+        return ask_git(folder, *words, off=off, limit=max(ends - time.monotonic(), 0.001))
 
     try:
         if ask("rev-parse", "--is-inside-work-tree") != "true\n":
             return False
-        filters = _filter_names(ask("config", "--list", "--name-only", "-z"))
+        filters = filter_names(ask("config", "--list", "--name-only", "-z"))
         listed = ask("ls-files", "-v", "-z", "--", ".")
         if filters is None or not listed or any(name[:2] != "H " for name in listed.split("\0") if name):
             return False
@@ -114,18 +114,18 @@ def _has_repository(folder: str, ends: float) -> bool:
 
 def _filters(folder: str) -> list[str] | None:
     """Return the names of all configured filter settings; None if there is no repository to read."""
-    if _git(folder, "rev-parse", "--is-inside-work-tree") != "true\n":
+    if ask_git(folder, "rev-parse", "--is-inside-work-tree") != "true\n":
         return None
-    return _filter_names(_git(folder, "config", "--list", "--name-only", "-z"))
+    return filter_names(ask_git(folder, "config", "--list", "--name-only", "-z"))
 
 
-def _filter_names(listed: str | None) -> list[str] | None:
+def filter_names(listed: str | None) -> list[str] | None:
     names = [name for name in (listed or "").split("\0") if name.lower().startswith("filter.")]
     # A setting that cannot be overridden with `-c` could run a program: then nothing is read.
     return None if listed is None or any("=" in name or "\n" in name for name in names) else names
 
 
-def _git(
+def ask_git(
     folder: str,
     *words: str,
     off: Iterable[str] = (),

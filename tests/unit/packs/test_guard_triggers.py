@@ -22,7 +22,7 @@ CALLED = {
     "ls -la": set(),
     "pytest -q": set(),
     "git status": {
-        *("git_discard", "git_history", "own_code", "read_secret", "secret_stores", "send_project", "startup"),
+        *("git_history", "own_code", "read_secret", "secret_stores", "send_project", "startup"),
     },
     "npm test": {"exposure", "infrastructure", "own_install", "secret_stores", "startup"},
     "head -5": set(),

@@ -8,6 +8,8 @@ Instead  Each reason says what to do instead; `[pack.guard.rules] NAME = "ask"` 
 """
 
 import os
+from collections.abc import Iterable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -26,6 +28,7 @@ from snell.packs.guard.one_time_allow import record_denied, use_allowance
 from snell.packs.guard.path_classes import Workspace, effective_project
 from snell.packs.guard.presets import apply_presets
 from snell.packs.guard.rule import DENY, Finding
+from snell.packs.guard.rules import CHANGES
 from snell.packs.guard.secret_fingerprints import record_values
 from snell.packs.guard.session_state import (
     ask_after_secret,
@@ -38,6 +41,7 @@ from snell.packs.guard.session_state import (
     record_secret,
     secrets_read,
 )
+from snell.packs.guard.shell.shell_state import HERE
 from snell.packs.guard.snell_paths import find_snell_paths
 from snell.packs.guard.tool_access import (
     has_command_line,
@@ -54,7 +58,8 @@ from snell.sdk.subjects import ShellCall, ToolCall
 from snell.system.mcp_tool_schemas import annotations_of, learned_tool
 
 MOST_PENDING = 64
-_pending: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be recorded after it
+# Judged before the call, to be recorded after it, with the contents of the files that it writes.
+_pending: dict[tuple[str, ...], tuple[Judgement, dict[str, str]]] = {}
 
 
 @judges("PreToolUse", kind="shell", on_failure="ask")
@@ -64,9 +69,8 @@ def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tel
         return None
     workspaces = _workspaces(event, context)
     judgement = _judge(call.command, event, context, workspaces[0])
-    _pending[_key(call.command, event, workspaces[0])] = judgement
-    if len(_pending) > MOST_PENDING:
-        _pending.pop(next(iter(_pending)), None)
+    written = (path for step in judgement.steps if step.where == HERE for path in (*step.writes, *step.appends))
+    _keep(_key(call.command, event, workspaces[0]), judgement, written, workspaces[0])
     lines = _lines(call.command, event)
     if len(workspaces) > 1 or len(lines) > 1:
         more = [(line, workspace) for workspace in workspaces for line in lines][1:]
@@ -95,6 +99,8 @@ def access(call: ToolCall, event: Event, context: Context) -> Deny | Ask | Tell 
     workspace = _workspace(event, context)
     call = _with_schema(call, event, context)
     sends = sends_data(call)
+    if call.kind in ("write", "edit"):
+        _keep(_key("", event, workspace), Judgement(), written_text(call, workspace), workspace)
     judgement = _add_findings(
         judge_call(call, workspace),
         check_value_in_tool(context.marks, event.session_id, call, sends=sends),
@@ -122,16 +128,20 @@ def _check_unknown(call: ToolCall, event: Event, context: Context) -> Ask | Rema
 
 
 # Not a watcher: the next call of the session may come at once and needs what this one records.
-@informs("PostToolUse", kind=("shell", "write", "edit", "mcp"))
+@informs("PostToolUse", "PostToolUseFailure", kind=("shell", "write", "edit", "mcp"))
 def remember(call: ToolCall, event: Event, context: Context) -> None:
     """Remember what was written and which secrets were read, for later calls of the session."""
+    workspace = _workspaces(event, context)[0]
+    line = call.command if isinstance(call, ShellCall) else ""
+    judgement, before = _pending.pop(_key(line, event, workspace), (None, {}))
+    if before:
+        CHANGES.record(context.marks, event.session_id, before)
+    if event.name != "PostToolUse":
+        return  # a failed call may have changed files, but not have written all that it names
     if not isinstance(call, ShellCall):
-        written = written_text(call, _workspace(event, context))
-        record_files(context.marks, event.session_id, add_text_from_disk(written))
-    elif call.command:
-        workspace = _workspaces(event, context)[0]
-        pending = _pending.pop(_key(call.command, event, workspace), None)
-        judgement = pending or _judge(call.command, event, context, workspace)
+        record_files(context.marks, event.session_id, add_text_from_disk(written_text(call, workspace)))
+    elif line:
+        judgement = judgement or _judge(line, event, context, workspace)
         record_files(context.marks, event.session_id, add_text_from_disk(judgement.files, judgement.steps))
         _record_secrets(judgement, call, event, context)
 
@@ -166,7 +176,8 @@ def _judge(line: str, event: Event, context: Context, workspace: Workspace) -> J
 def _workspace(event: Event, context: Context) -> Workspace:
     cwd = event.cwd or context.project_dir or "/"
     home = context.env.get("HOME") or os.path.expanduser("~")
-    return Workspace(cwd, home, effective_project(cwd, home, context.project_dir), find_snell_paths(context))
+    project, paths = effective_project(cwd, home, context.project_dir), find_snell_paths(context)
+    return Workspace(cwd, home, project, paths, partial(context.marks.get, f"session:{event.session_id}"))
 
 
 def _workspaces(event: Event, context: Context) -> list[Workspace]:
@@ -187,7 +198,13 @@ def _lines(line: str, event: Event) -> tuple[str, ...]:
 
 
 def _key(line: str, event: Event, workspace: Workspace) -> tuple[str, ...]:
-    return event.session_id, workspace.cwd, line
+    return event.session_id, workspace.cwd, line or event.tool_use_id
+
+
+def _keep(key: tuple[str, ...], judgement: Judgement, written: Iterable[str], workspace: Workspace) -> None:
+    _pending[key] = judgement, CHANGES.contents_of(written, workspace) if CHANGES else {}
+    if len(_pending) > MOST_PENDING:
+        _pending.pop(next(iter(_pending)), None)
 
 
 def _answer(judgement: Judgement, context: Context) -> Deny | Ask | Tell | Remark | None:

@@ -1,6 +1,7 @@
 """Judge one command line: parse it, follow it step by step, and call the rules for every step."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -43,6 +44,7 @@ def judge(
     snell_paths: SnellPaths = NO_SNELL_PATHS,
     *,
     is_powershell: bool = False,
+    look_up: Callable[[str], Any] = lambda _name: None,
 ) -> Judgement:
     """
     Return what running this command would do, without running it. Never raises for bad text.
@@ -50,36 +52,29 @@ def judge(
     Args:
         files: the known content of files, from earlier calls.
         snell_paths: where Snell's own files are, besides the usual places.
+        look_up: returns what rules remember of the session, by its name.
         is_powershell: the shell is PowerShell. If it is not known which shell runs a line that looks like PowerShell,
             it is judged in both ways.
     """
+    workspace = Workspace(cwd, home, effective_project(cwd, home, project), snell_paths, look_up)
     if not is_powershell and not looks_like_powershell(command):
-        return _judge_line(command, cwd, home, project, files, snell_paths, Budget())
+        return _judge_line(command, workspace, files or {}, Budget())
     translated, budget = to_posix(command), Budget()
     if is_powershell and not translated.is_understood:
         budget.trouble("there is PowerShell code that is not understood")
-    found = _judge_line(translated.line, cwd, home, project, files, snell_paths, budget)
+    found = _judge_line(translated.line, workspace, files or {}, budget)
     if is_powershell:
         return found
-    plain = _judge_line(command, cwd, home, project, files, snell_paths, Budget())
+    plain = _judge_line(command, workspace, files or {}, Budget())
     return replace(merge_judgements([plain, found]), files={**found.files, **plain.files})
 
 
-def _judge_line(
-    command: str,
-    cwd: str,
-    home: str,
-    project: str,
-    files: dict[str, Value] | None,
-    snell_paths: SnellPaths,
-    budget: Budget,
-) -> Judgement:
+def _judge_line(command: str, workspace: Workspace, files: dict[str, Value], budget: Budget) -> Judgement:
     if "\0" in command:
         command = command.replace("\0", "")  # as shells do
         budget.trouble("it holds characters that a shell leaves out")
     forget_lookups()
-    workspace = Workspace(cwd, home, effective_project(cwd, home, project), snell_paths, files or {})
-    walk, scene = _walk(command, workspace, files or {}, budget)
+    walk, scene = _walk(command, workspace, files, budget)
     if "mkfifo" in command or (" & " in command and scene.files):
         # What one side of a pipe or background job reads may be written further right.
         walk, scene = _walk(command, workspace, scene.files, budget, merges=True)
@@ -137,6 +132,7 @@ def _walk(
 
 def _find(steps: list[Step], start: Workspace, links: Mapping[str, str]) -> list[Finding]:
     findings, workspace, budget = list[Finding](), start, Budget()
+    start.steps = steps
     for number, step in enumerate(steps):
         if number % 8 == 0 and not budget.has_time():
             return [*findings, UNREADABLE.ask("it takes too long to judge all of it")]

@@ -2,8 +2,9 @@
 
 import posixpath
 import re
-from collections.abc import Container
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
+from typing import Any
 
 from snell.packs.guard.file_lookups import MISSING, absolute_path, path_kind
 from snell.packs.guard.known_names import names, pattern
@@ -49,10 +50,16 @@ class Workspace:
     """The folders that paths are classified by: the current one, home, project and Snell's own."""
 
     def __init__(
-        self, cwd: str, home: str, project: str, snell_paths: SnellPaths = NO_SNELL_PATHS, written: Container[str] = ()
+        self,
+        cwd: str,
+        home: str,
+        project: str,
+        snell_paths: SnellPaths = NO_SNELL_PATHS,
+        look_up: Callable[[str], Any] = lambda _name: None,
     ) -> None:
         self.cwd, self.home, self.project, self.snell_paths = cwd, home, project, snell_paths
-        self.written = written  # files that this session wrote
+        self.look_up = look_up  # what rules remember of this session, by its name
+        self.steps: Sequence[Any] = ()  # of the complete line
         self.classes: dict[str, str] = {}  # of the paths that were asked about; several rules ask about the same
 
     @cached_property  # asked for every step
@@ -61,7 +68,11 @@ class Workspace:
         return is_snell_file(f"{self.cwd}/") or self.snell_paths.holds(f"{self.cwd}/x")
 
     def in_folder(self, cwd: str) -> "Workspace":
-        return self if cwd == self.cwd else Workspace(cwd, self.home, self.project, self.snell_paths, self.written)
+        if cwd == self.cwd:
+            return self
+        there = Workspace(cwd, self.home, self.project, self.snell_paths, self.look_up)
+        there.steps = self.steps
+        return there
 
     def absolute(self, path: str) -> str:
         """Return the path from the root; one that starts with an unknown part stays as it is."""

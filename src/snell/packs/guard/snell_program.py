@@ -10,15 +10,18 @@ import os
 import site
 import sys
 from functools import lru_cache
+from pathlib import Path
 
 from msgspec import Struct
 
 import snell
+from snell.packs.guard.file_lookups import LARGEST_SCRIPT, mark_unrepeatable
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.sensitive_files import LONGEST_PATTERN
 from snell.system.lazy_regex import lazy_regex
 
 _PACKAGES = ("site-packages", "dist-packages")
+_PROJECT_NAME = lazy_regex(r"(?m)^name\s*=\s*[\"']snell[\"']")
 _PATTERN = lazy_regex(rf"[*?\[{UNKNOWN}]")
 
 
@@ -71,6 +74,16 @@ def running_program(*more: str) -> Program:
     environment = [sys.prefix] if sys.prefix != sys.base_prefix else []
     clone = [] if is_installed else [_clone(package)]
     return Program(_folders(folders), _folders(environment), _folders(clone), tuple(_spellings(files)))
+
+
+def is_clone(folder: str) -> bool:
+    """Tell whether the folder holds the sources of Snell."""
+    mark_unrepeatable()
+    try:
+        file = Path(folder, "pyproject.toml")
+        return file.stat().st_size <= LARGEST_SCRIPT and _PROJECT_NAME.search(file.read_text("utf-8")) is not None
+    except (OSError, ValueError):
+        return False
 
 
 def _folders(paths: list[str]) -> tuple[str, ...]:

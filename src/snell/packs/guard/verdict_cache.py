@@ -41,7 +41,8 @@ def cached_judgement(
         return entry.judgement
     with Lookups() as lookups:
         where = (workspace.cwd, workspace.home, workspace.project)
-        judgement = judge(line, *where, files, workspace.snell_paths, is_powershell=is_powershell)
+        paths, look_up = workspace.snell_paths, workspace.look_up
+        judgement = judge(line, *where, files, paths, is_powershell=is_powershell, look_up=look_up)
     gave_up = UNREADABLE.name in [finding.rule for finding in judgement.findings]  # perhaps as this machine was busy
     if lookups.are_complete and len(line) <= LONGEST_LINE and not gave_up:
         _cache[key] = _Entry(judgement, files, workspace.snell_paths, lookups)

@@ -33,17 +33,19 @@ UNREADABLE = Rule(
 
 # One name per rule, in the order in which findings are shown; a rule is the module of that name.
 _NAMES = """
-own_files own_code own_install own_processes delete_tree delete_found overwrite wipe disks git_discard
+own_files own_code own_install own_processes delete_tree delete_found overwrite wipe disks
 git_history remote_code hidden_code send_secret send_project read_secret secret_stores environment
 permissions privileges startup traces machine windows databases infrastructure exposure
 """
-_ALONE = ("production", "packages", "automatic_files")
+_ALONE = ("git_discard", "production", "packages", "automatic_files")
 # Rules in folders of their own, which the guard works without.
 _FOLDERS = [name for each in _ALONE if find_spec(name := f"snell.packs.guard.{each}")]
 _MODULES: tuple[Any, ...] = (
     *(import_module(f"{__name__}.{name}") for name in _NAMES.split()),
     *(import_module(f"{name}.rule") for name in _FOLDERS),
 )
+# Notes what each call of a session changes; the guard works without.
+CHANGES: Any = import_module(f"{name}.changes") if find_spec(name := "snell.packs.guard.git_discard") else None
 
 RULES: dict[str, Rule] = {
     rule.name: rule for rule in (*(module.RULE for module in _MODULES), AFTER_SECRET, FORK_BOMB, UNREADABLE)

@@ -147,7 +147,7 @@ def _judge_tree(path: str, shown: str, step: Step, workspace: Workspace, *, forc
     if UNKNOWN in path and place == TEMP_ROOT:
         return None
     is_elsewhere = step.where != HERE and place in (OUTSIDE, HOME_PART)
-    if place == SOURCES and step.where == HERE and UNKNOWN not in path and git_gives_back(path):
+    if place in (SOURCES, OUTSIDE) and step.where == HERE and UNKNOWN not in path and git_gives_back(path):
         return None
     if place == SOURCES or UNKNOWN in path or is_elsewhere or (place == OUTSIDE and not forced):
         return RULE.ask(f"it deletes {place}: `{shown}`")

@@ -8,12 +8,10 @@ installed, and so may anything in another environment that the command names.
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.packs.guard.file_lookups import mark_unrepeatable
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.path_classes import Workspace
@@ -21,6 +19,7 @@ from snell.packs.guard.rule import Finding, Rule, Trigger
 from snell.packs.guard.sensitive_files import PIPX_FOLDER, is_snell_code
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.snell_program import is_clone
 from snell.packs.guard.snell_requirements import CHANGES, effect_of, needed_package
 from snell.shell.arguments import Arguments, arguments_of
 from snell.system.lazy_regex import lazy_regex
@@ -36,7 +35,6 @@ _PYTHON = lazy_regex(r"(?:python|pypy|py)[\d.]*$")
 _REQUIREMENT = lazy_regex(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNORECASE)
 _SNELL_SOURCE = lazy_regex(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
 _NAMED = lazy_regex(r"(?<![A-Za-z0-9-])snell(?:-hook|-daemon)?(?![A-Za-z0-9-])")
-_PROJECT_NAME = lazy_regex(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
 _OTHERS = names("installers_of_others")
 _OTHERS_VERBS = pattern("verbs_of_installers")
 _REPLACES = ("-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--force", "-f", "--reinstall")
@@ -244,7 +242,7 @@ def _judge_replacement(named: str, workspace: Workspace) -> Iterator[Finding]:
     path = workspace.absolute(named.partition("[")[0])
     if workspace.snell_paths.program.is_in_own_clone(path, workspace.project):
         return
-    works_on_it = f"{path}/".startswith(f"{workspace.project}/") and _is_clone(workspace.project)
+    works_on_it = f"{path}/".startswith(f"{workspace.project}/") and is_clone(workspace.project)
     verdict = RULE.ask if works_on_it else RULE.deny
     yield verdict(f"it replaces Snell with `{named}`")
 
@@ -283,13 +281,4 @@ def _is_snell(text: str, workspace: Workspace) -> bool:
         return False
     bare = text.partition("[")[0].partition("#")[0]
     bare = re.sub(r"(?<=\w)@[\w.-]+$", "", bare).removesuffix(".git")
-    return _SNELL_SOURCE.search(bare) is not None or ("://" not in bare and _is_clone(workspace.absolute(bare)))
-
-
-def _is_clone(folder: str) -> bool:
-    mark_unrepeatable()
-    try:
-        file = Path(folder, "pyproject.toml")
-        return file.stat().st_size <= _LARGEST and _PROJECT_NAME.search(file.read_text("utf-8")) is not None
-    except (OSError, ValueError):
-        return False
+    return _SNELL_SOURCE.search(bare) is not None or ("://" not in bare and is_clone(workspace.absolute(bare)))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import ENVIRONMENT, LISTED
+from snell.packs.guard.sensitive_files import LONGEST_PATTERN, is_snell_file
 from snell.system.lazy_regex import lazy_regex
 
 # How they show up in a list of processes.
@@ -12,6 +13,7 @@ _LINES = ("from snell.daemon.main import main; raise SystemExit(main())", "-m sn
 _NAMES = ("snell", "snell-hook")
 _NAME = lazy_regex(r"snell(?:\.daemon\.main|-hook)?")
 _ENDS = lazy_regex(r"\bkill(?:pg)?\b|\.(?:terminate|send_signal|suspend)\(")
+_ENDS_OTHERS = lazy_regex(r"psutil|process_iter|pidfd|\bos\.kill|(?<![.\w])kill(?:pg)?\b")
 _KILLED = lazy_regex(r"\bkill(?:pg)?\b\s*\(?([^;)\n]{0,80})")
 _AWK_PATTERN = lazy_regex(r"/((?:[^/\\\n]|\\.)+)/")
 SECONDS = 0.05
@@ -51,10 +53,16 @@ def signals(masked: str, strings: list[str]) -> Iterator[tuple[str, ...]]:
     """As commands, the signals that code sends: to the numbers that it spells out, and to Snell where it names that."""
     if not any(word in masked for word in ("kill", "terminate", "send_signal", "suspend")) or not _ENDS.search(masked):
         return
-    if any("snell" in text or text.endswith("daemon.lock") for text in strings):
+    named = (text for text in strings if text.endswith("daemon.lock") or is_snell_file(text) or _is_in_list(text))
+    if any(named) and ("Popen(" not in masked or _ENDS_OTHERS.search(masked)):  # else only its own children
         yield "pkill", "snell"
     for found in _KILLED.finditer(masked):
         yield from (("kill", "-TERM", number) for number in re.findall(r"(?<![\w«-])-?\d{2,9}(?![\w»])", found[1]))
+
+
+def _is_in_list(text: str) -> bool:
+    """Tell whether a text that names Snell finds one of its processes in a list of them: no other module or file."""
+    return "snell" in text and len(text) < LONGEST_PATTERN and any(_match_text(text, line) for line in _LINES)
 
 
 _KINDS = tuple((kind, pattern(f"lists_{kind}_processes")) for kind in ("few", "all", "user", "named"))

@@ -15,7 +15,7 @@ from snell.packs.guard.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET
 from snell.packs.guard.shell.loaded_modules import loaded_files, with_own_files
 from snell.packs.guard.shell.process_signals import signals, signals_of_awk, snell_commands
 from snell.packs.guard.shell.program_constants import fold_constants, plain_text
-from snell.packs.guard.shell.program_handovers import is_shell_for_others, without_handed_environment
+from snell.packs.guard.shell.program_handovers import HOMES, is_shell_for_others, without_handed_environment
 from snell.packs.guard.shell.program_patterns import DASHES, HASH, SLASHED, SLASHES, S, Searcher, pattern
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.program_strings import literal, sent_variables, written_texts
@@ -39,8 +39,6 @@ def follow(walk: Walk, call: Call, scene: ShellState, language: str, code: str, 
 
 
 _Replacement = Callable[[re.Match[str]], str]
-
-
 _EXPANDS, _HOME_VARIABLE = lazy_regex(r"(?i)expand|untildify"), lazy_regex(r"^\$(?:HOME\b|\{HOME\})")
 _USUAL_NAME = lazy_regex(r"(?:run|exec|spawn|script|call|Command)\s*\(")  # of functions of other modules, too
 _PART = lazy_regex(rf"([\w)\]]\s*\+\s*)?{S}")  # a string, and whether it comes after something that is not known
@@ -176,11 +174,13 @@ class _Follower:
         return self._keep(self._home(_HOME_VARIABLE.sub("~", self._at(found[1]))))
 
     def _variable(self, found: re.Match[str]) -> str:
-        name = self._at(found[1]) if found[1] else found[2] or found[3]
+        name = self._at(found[1]) if found[1] else found[2] or found[4]
         if name in ("HOME", "USERPROFILE", "user.home"):
             return self._keep(self.scene.home)
         given = dict(self.call.env).get(name)
         known = self.scene.variables.get(name) if name in self.scene.exported else None
+        if not given and known is None and found[3] and self._at(found[3])[:1] == "/":
+            return self._keep(self._at(found[3]))  # the place that is used without the variable
         return self._keep(given) if given else self._keep(known[0].text) if known else found[0]
 
     def _concat(self, found: re.Match[str]) -> str:
@@ -276,8 +276,8 @@ class _Follower:
     def _home(self, path: str) -> str:
         return self.scene.home + path[1:] if path == "~" or path.startswith("~/") else path
 
-    def _words(self, *words: str) -> Value:
-        return self.walk.call(replace(self.call, words=tuple(map(Value, words)), env=()), self.scene.fork())
+    def _words(self, *words: str, env: tuple[tuple[str, str], ...] = ()) -> Value:
+        return self.walk.call(replace(self.call, words=tuple(map(Value, words)), env=env), self.scene.fork())
 
     def _command(self, found: re.Match[str]) -> None:
         if found[0].startswith(("exec(", "exec (")) and self.language in ("python", "pypy"):
@@ -286,7 +286,7 @@ class _Follower:
         if "[" not in found[1] and len(parts) == 1:
             self._shell(parts[0], may_be_other=_USUAL_NAME.match(found[0]) is not None)
         elif parts:
-            self._words(*parts)
+            self._words(*parts, env=HOMES.named_homes(parts, found, self._at) if HOMES else ())
 
     def _shell(self, text: str, *, may_be_other: bool = False) -> None:
         """Follow a shell command; what is no shell command is no trouble where it may be SQL, code or a name."""

@@ -1,6 +1,9 @@
 """What a program hands to a child process: the environment, which is not shown by that, or a connection."""
 
 import re
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 from snell.packs.guard.shell.program_patterns import pattern
 from snell.system.lazy_regex import lazy_regex
@@ -28,6 +31,10 @@ def _is_shown(name: str, masked: str) -> bool:
     rest = re.sub(handed, "", masked)
     change = r"=(?!=)|\[|\.(?:get|pop|update|setdefault)\b|\.\w+\s*=(?!=)"
     return re.search(rf"(?<![\w.]){name}\b(?!\s*(?:{change}))", rest) is not None
+
+
+# Reads the homes that code names for a Snell that it starts; the guard works without.
+HOMES: Any = find_spec("snell.packs.guard.other_snells") and import_module("snell.packs.guard.other_snells.code")
 
 
 def is_shell_for_others(masked: str, strings: list[str]) -> bool:

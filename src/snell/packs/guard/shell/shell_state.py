@@ -16,6 +16,7 @@ from snell.shell.cursor import Budget, TooMuchError
 from snell.shell.tree import Node
 
 HERE, HOST, CONTAINER = "here", "host", "container"
+EXPORTED = " exported"  # ends the name of a home in the environment of a step that an earlier step has set
 MOST_ALTERNATIVES = 6
 LONGEST_NAME = 64  # no longer name of a program is known
 text_of = attrgetter("text")
@@ -114,6 +115,12 @@ class ShellState:
             values = tuple(dict.fromkeys((*self.variables[name], *values)))[:MOST_ALTERNATIVES]
         self.variables[name] = values
         self.own.add(name)
+
+    def own_homes(self) -> Iterator[tuple[str, str]]:
+        """The homes that the line itself has set for its later commands, each under a name that says so."""
+        for name in ("HOME", "SNELL_HOME"):
+            if name in self.own and name in self.exported:
+                yield f"{name}{EXPORTED}", self.variables[name][0].text
 
     def content(self, path: str) -> Value | None:
         """Return what a file holds, as far as this line or this session wrote it."""

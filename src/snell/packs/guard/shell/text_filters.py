@@ -3,9 +3,15 @@
 import base64
 import binascii
 import re
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 from snell.packs.guard.known_values import DECODED, UNKNOWN, Value
 from snell.shell import ansi_quotes
+
+_FOLDER = "snell.packs.guard.sed_scripts"  # the guard works without it
+_SED: Any = import_module(f"{_FOLDER}.substitute") if find_spec(_FOLDER) else None
 
 
 def decode_output(program: str, args: list[str], given: Value) -> Value:
@@ -43,11 +49,8 @@ def filter_text(program: str, args: list[str], text: str) -> str:
     operands = [arg for arg in args if not arg.startswith("-")]
     if program == "tr" and operands:
         return _translate(args, operands, text)
-    if program == "sed" and operands:
-        change = re.fullmatch(r"s(.)((?:(?!\1).)*)\1((?:(?!\1).)*)\1(g?)", operands[0])
-        if change and re.fullmatch(r"[\w /.,:;@%+=-]*", change[2]) and "." not in change[2]:
-            return text.replace(change[2], change[3].replace("\\", ""), -1 if change[4] else 1)
-        return UNKNOWN
+    if program == "sed" and operands and _SED and "-n" not in args:
+        return str(_SED.substitute(operands[0], text, is_extended="-E" in args or "-r" in args))
     if program in ("grep", "sort", "uniq", "fold", "nl", "iconv", "dos2unix"):
         return text
     return UNKNOWN

@@ -8,7 +8,6 @@ import re
 
 from msgspec.structs import replace
 
-from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import (
     BREAK,
@@ -242,6 +241,8 @@ class LineWalk(Walk):
             writes = (*writes, *(named_file(scene.absolute(path), scene) for path in named))
         if told := scene.exported & _TOLD:
             env = (*((name, scene.variables[name][0].text) for name in sorted(told)), *env)
+        if scene.own:
+            env = (*scene.own_homes(), *env)
         self.steps.append(
             Step(
                 program,
@@ -369,7 +370,7 @@ class LineWalk(Walk):
 
 
 # Variables that change what a program does; a step says which of them are set for it.
-_TOLD = name_set("TAR_OPTIONS TAPE LD_PRELOAD BASH_ENV ENV GIT_SSH_COMMAND PROMPT_COMMAND VIRTUAL_ENV")
+_TOLD = names("variables_told")
 _CALLED_BY_ITSELF = names("functions_called_by_shells")
 
 

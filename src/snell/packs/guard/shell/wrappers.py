@@ -8,7 +8,7 @@ from snell.packs.guard.known_values import PACKAGE, UNKNOWN, UNKNOWN_VALUE, Valu
 from snell.packs.guard.shell import builtins, program_code
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.remote_commands import remote_state
-from snell.packs.guard.shell.shell_state import Call, ShellState, Walk, program_of
+from snell.packs.guard.shell.shell_state import Call, ShellState, Walk, program_of, text_of
 from snell.shell.cursor import Budget
 from snell.shell.programs import Program, is_known, program_row
 from snell.shell.wrappers import Inner, find_inner
@@ -79,7 +79,7 @@ def _run_command(walk: Walk, call: Call, state: ShellState, row: Program, inner:
         package = words[0].with_labels(PACKAGE)
         walk.record(replace(call, words=(*call.words[: 1 + inner.start], package)), state, UNKNOWN_VALUE)
         words[0] = Value(_VERSION.sub("", words[0].text), words[0].labels)
-    if " " in words[0].text:  # `heroku run 'rm -rf tmp' -a shop`
+    if " " in words[0].text.removeprefix(state.variables["HOME"][0].text):  # `heroku run 'rm -rf tmp' -a shop`
         printed = walk.line(words[0].text, state, call.stdin)
         if len(words) == 1:
             return printed
@@ -87,6 +87,9 @@ def _run_command(walk: Walk, call: Call, state: ShellState, row: Program, inner:
         words.insert(0, Value("python"))
     if program_of(words[0].text) in state.functions:
         state.functions = {}  # `command rm`, `env rm`: the program, not a function of that name
+    own = " ".join(map(text_of, call.words[: 1 + inner.start]))
+    if own.startswith(("env -", "systemd-run", "machinectl", "run0")):  # `env -u NAME`, `env -i`; a service
+        call, state.own = replace(call, env=()), set()
     env = (*call.env, *inner.assignments)
     for name, value in env:
         state.variables[name] = (Value(value),)
