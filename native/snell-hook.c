@@ -540,7 +540,12 @@ static void become_daemon(int listener) {
     close_from(4);
     umask(077);
     signal(SIGPIPE, usual_sigpipe);
-    copy_variables(environment + 2, 125, kept, 1);
+    size_t own = 2;
+#ifndef __APPLE__
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) /* Python would have to load ctypes for this */
+        environment[own++] = "SNELL_ADOPTS=1";
+#endif
+    copy_variables(environment + own, 127 - own, kept, 1);
     if (usable && chdir("/") == 0) {
         execve(python, words, environment);
         execve(script, others, environment); /* see become_decision */
