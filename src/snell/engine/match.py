@@ -25,8 +25,7 @@ MOST_REPEATS = 100_000
 TIME_LIMIT = 0.05
 SHORT_NAME = 200  # characters in which a simple pattern is found or not in no time
 
-# Compiled when they are first used, since most settings need none of them.
-_LIST = r"[A-Za-z0-9_\-, |]*"
+_LIST = r"[A-Za-z0-9_\-, |]*"  # these are compiled when they are first used: most settings need none
 _LIST_BAR_ONLY = r"[A-Za-z0-9_|]*"
 _DOLLAR = r"(?s:\\.|\[(?:\\.|[^\]\\])*\]|\$)"  # escapes and classes are skipped
 _BEGINNING = r"(\^?)([A-Za-z0-9_-]+)(?![*?{])"  # what a pattern begins with and always needs

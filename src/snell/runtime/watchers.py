@@ -200,8 +200,7 @@ class LedgerRepair:
     def __init__(self, database: Database | None, journal: StoreJournal | None = None) -> None:
         self._database, self._journal = database, journal
         self._noted, self._compared = object(), object()  # not the same: an earlier process may have been killed
-        self._has_missed = False
-        self._up_to = 0  # the last decision of the comparison in progress
+        self._has_missed, self._up_to = False, 0  # the last decision of the comparison in progress
         self._seen_at, self._seen = 0.0, 0  # the newest decision, and when it was read
 
     @property

@@ -21,7 +21,6 @@ import msgspec
 from .process_table import Process, Vanished, process_at, processes, ticks_now
 
 SPANS_REMEMBERED = 1_000
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans(is_subreaper: bool = False) -> bool:
@@ -36,7 +35,7 @@ def adopt_orphans(is_subreaper: bool = False) -> bool:
     if not is_subreaper:
         import ctypes  # slow to import
 
-        if ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        if ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) != 0:  # PR_SET_CHILD_SUBREAPER
             return False
     CHILDREN.adopter = os.getpid()
     return True

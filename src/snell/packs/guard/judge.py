@@ -16,7 +16,7 @@ from snell.packs.guard.shell.symlinks import follow_links
 from snell.packs.guard.shell.walk import LineWalk
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths, beginnings
 from snell.shell.cursor import Budget, TooMuchError
-from snell.shell.powershell import looks_like_powershell, to_posix
+from snell.shell.windows_text import looks_like_powershell
 
 ALLOW = "allow"
 MOST_FINDINGS = 12
@@ -55,6 +55,8 @@ def judge(
     """
     if not is_powershell and not looks_like_powershell(command):
         return _judge_line(command, cwd, home, project, files, snell_paths, Budget())
+    from snell.shell.powershell import to_posix  # few commands need it
+
     translated, budget = to_posix(command), Budget()
     if is_powershell and not translated.is_understood:
         budget.trouble("there is PowerShell code that is not understood")
